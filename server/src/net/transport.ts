@@ -1,0 +1,48 @@
+/**
+ * All that net knows of a network: byte streams that are listened for and dialled.
+ *
+ * `tcp.ts` implements it on node:net; the simulator brings its own. Handlers are set once, before
+ * the first event can come; no callback runs inside a call of these methods.
+ */
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface StreamHandlers {
+  onData(chunk: Uint8Array): void;
+  /** The other side sent its end of stream (half close); the stream can still be written. */
+  onEnd(): void;
+  /** Everything written so far has left the process's buffer. */
+  onDrain(): void;
+  /** Exactly once, whatever the reason; `error` when it was a failure. */
+  onClose(error: Error | undefined): void;
+}
+
+export interface ByteStream {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  /** Bytes accepted by `write` that have not yet reached the kernel. */
+  readonly bufferedBytes: number;
+  handle(handlers: StreamHandlers): void;
+  write(bytes: Uint8Array): void;
+  pause(): void;
+  resume(): void;
+  /** Sends what is buffered, then end of stream (no RST). */
+  end(): void;
+  /** Drops the connection at once. */
+  destroy(): void;
+}
+
+export interface Listener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export interface Transport {
+  /** Rejects with the cause (EADDRINUSE, EACCES, ...) when the address cannot be bound. */
+  listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener>;
+  /** Resolves when connected; rejects on failure or after `timeoutMs`. */
+  dial(address: Address, timeoutMs: number): Promise<ByteStream>;
+}

@@ -1,0 +1,89 @@
+/**
+ * The transaction: what the leader's prepare made of a request and what every replica applies.
+ *
+ * Everything that needs a decision (final path, resulting version, time, error) has been decided:
+ * applying is deterministic and cannot fail, only assert. It is the body of a proposal.
+ */
+import type { PeerId } from '@rookery/protocol';
+
+/** The zxid of the transaction that created the session. */
+export type SessionId = number;
+
+export interface Acl {
+  readonly perms: number;
+  readonly scheme: string;
+  readonly id: string;
+}
+
+export type NodeMode = 'persistent' | 'ephemeral' | 'container' | 'ttl';
+
+export interface CreateOp {
+  readonly kind: 'create';
+  /** Final: the sequence suffix is in it. */
+  readonly path: string;
+  readonly data: Uint8Array | null;
+  readonly acl: readonly Acl[];
+  readonly mode: NodeMode;
+  /** ms for mode ttl, else 0. */
+  readonly ttlMs: number;
+  /** The opcode the client used: decides the shape of the reply (create or create2). */
+  readonly opcode: number;
+}
+export interface DeleteOp {
+  readonly kind: 'delete';
+  readonly path: string;
+}
+export interface SetDataOp {
+  readonly kind: 'setData';
+  readonly path: string;
+  readonly data: Uint8Array | null;
+  /** The version the znode has afterwards. */
+  readonly version: number;
+}
+export interface SetAclOp {
+  readonly kind: 'setAcl';
+  readonly path: string;
+  readonly acl: readonly Acl[];
+  /** The aversion the znode has afterwards. */
+  readonly version: number;
+}
+/** A check that passed; changes nothing. */
+export interface CheckOp {
+  readonly kind: 'check';
+  readonly path: string;
+}
+export type NodeOp = CreateOp | DeleteOp | SetDataOp | SetAclOp | CheckOp;
+
+export interface MultiOp {
+  readonly kind: 'multi';
+  readonly ops: readonly NodeOp[];
+}
+/** A request that was refused; it has a zxid all the same. `codes`: per operation of a multi. */
+export interface ErrorOp {
+  readonly kind: 'error';
+  readonly code: number;
+  readonly codes: readonly number[] | null;
+}
+export interface CreateSessionOp {
+  readonly kind: 'createSession';
+  readonly timeoutMs: number;
+  /** 16 random bytes. */
+  readonly password: Uint8Array;
+}
+/** Deletes the session of the transaction and its ephemerals. */
+export interface CloseSessionOp {
+  readonly kind: 'closeSession';
+}
+export type TxnOp = NodeOp | MultiOp | ErrorOp | CreateSessionOp | CloseSessionOp;
+
+export interface Txn {
+  /** The member whose client asked, 0 for the leader itself (an expiry). */
+  readonly origin: PeerId;
+  /** The origin's number of the request. */
+  readonly request: number;
+  /** The session it is done for; for createSession 0: the new session's id is the zxid. */
+  readonly session: SessionId;
+  /** The leader's wall clock, ms since 1970; never falls from one transaction to the next. */
+  readonly time: number;
+  readonly op: TxnOp;
+}

@@ -1,0 +1,49 @@
+/**
+ * The only thing that storage knows of a disk: ordered key-value databases that are opened by name.
+ *
+ * `level-store.ts` implements it on LevelDB, `memory-store.ts` in memory with crashes for tests and
+ * the simulator. Keys sort as unsigned bytes. A batch is atomic; with `sync` it is durable when the
+ * promise resolves, without it it may be lost at a crash, but never out of order with later batches.
+ */
+
+export type KeyValueOperation =
+  | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
+  | { readonly type: 'del'; readonly key: Uint8Array };
+
+export interface KeyRange {
+  readonly gte?: Uint8Array;
+  readonly gt?: Uint8Array;
+  readonly lt?: Uint8Array;
+  readonly lte?: Uint8Array;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+export type Entry = readonly [key: Uint8Array, value: Uint8Array];
+
+/** A frozen view of a database; must be closed. */
+export interface KeyValueSnapshot {
+  iterate(range: KeyRange): AsyncIterable<readonly Entry[]>;
+  close(): Promise<void>;
+}
+
+export interface KeyValueDatabase {
+  get(key: Uint8Array): Promise<Uint8Array | undefined>;
+  batch(operations: readonly KeyValueOperation[], options: { readonly sync: boolean }): Promise<void>;
+  /** Yields batches of entries of bounded size, in key order, of the state when it was called. */
+  iterate(range: KeyRange): AsyncIterable<readonly Entry[]>;
+  snapshot(): KeyValueSnapshot;
+  /** Not atomic and not durable by itself: for garbage only. */
+  clear(range: KeyRange): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A directory of databases. */
+export interface KeyValueStore {
+  list(): Promise<readonly string[]>;
+  open(name: string): Promise<KeyValueDatabase>;
+  /** Deletes a closed database whole and gives its space back. */
+  destroy(name: string): Promise<void>;
+  /** Keeps every other process out until close; throws StoreLockedError. */
+  close(): Promise<void>;
+}
