@@ -56,6 +56,8 @@ export interface FollowerInfo {
 export interface NewEpoch {
   readonly kind: 'newEpoch';
   readonly epoch: number;
+  /** True once a quorum has acknowledged NEWLEADER: no other leader can own this epoch. */
+  readonly established: boolean;
 }
 
 /** Discovery: ACKEPOCH, with what the leader needs to choose DIFF, TRUNC or SNAP exactly. */
@@ -82,7 +84,6 @@ export interface SyncStart {
 export interface SnapshotDone {
   readonly kind: 'snapshotDone';
   readonly zxid: Zxid;
-  readonly history: HistorySummary;
 }
 
 export interface Propose {
