@@ -1,0 +1,32 @@
+/**
+ * The limits that the pipeline and the leader work under; from the configuration, never changed.
+ */
+import type { PeerId } from '@rookery/protocol';
+
+export interface PipelineOptions {
+  readonly id: PeerId;
+  readonly minSessionTimeoutMs: number;
+  readonly maxSessionTimeoutMs: number;
+  /** Requests of this member that wait for a commit or a sync; above it, clients are paused. */
+  readonly outstandingMax: number;
+  /** The same for the bytes of their bodies: many large writes must not fill the memory. */
+  readonly outstandingBytesMax: number;
+  /** Requests of one connection that may wait; above it, that client is paused. */
+  readonly connectionOutstandingMax: number;
+  /**
+   * Requests are numbered from here on. No number of an earlier run of this member may come
+   * again: a transaction of that run may still be delivered.
+   */
+  readonly firstRequest: number;
+}
+
+export interface LeadershipOptions {
+  readonly id: PeerId;
+  readonly epoch: number;
+  /** The last zxid of the history that this leadership starts from; all of it is applied. */
+  readonly lastZxid: number;
+  /** The counter of the epoch's first proposal; above 1 only in tests of the rollover. */
+  readonly firstCounter: number;
+  /** H: added to every deadline, because touches are reported at most this late. */
+  readonly leaseSlackMs: number;
+}
