@@ -1,1 +1,7 @@
-export {};
+/** What an embedder and the command line use of a member. */
+export type { Config, ServerAddress } from './config.js';
+export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config.js';
+export type { LogLevel } from './config-schema.js';
+export { OperatorError } from './operator-error.js';
+export type { RunningServer, ServerOptions } from './server.js';
+export { startServer } from './server.js';

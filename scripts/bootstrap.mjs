@@ -1,0 +1,82 @@
+/**
+ * What `npm start` and `npm test` run: makes a fresh clone ready, then starts the real thing.
+ *
+ * Installs the locked dependencies when they are missing or older than the lock file, builds, and
+ * hands over to the ensemble or to the checks. Uses nothing but Node, because nothing is installed
+ * yet. Signals reach the last child, and its exit code becomes ours.
+ *
+ *   node scripts/bootstrap.mjs start [arguments of `rookery ensemble`]
+ *   node scripts/bootstrap.mjs test  [arguments of `vitest run`]
+ */
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const installArguments = ['ci', '--no-audit', '--no-fund'];
+const build = ['node_modules/typescript/bin/tsc', '-b'];
+const lint = ['node_modules/@biomejs/biome/bin/biome', 'check', '.'];
+const tests = ['node_modules/vitest/vitest.mjs', 'run'];
+const ensemble = ['cli/dist/main.js', 'ensemble'];
+
+const [task, ...rest] = process.argv.slice(2);
+if (task !== 'start' && task !== 'test') {
+  console.error('usage: node scripts/bootstrap.mjs start|test [arguments]');
+  process.exit(2);
+}
+
+if (installIsStale()) {
+  console.error('rookery: installing dependencies (npm ci)');
+  await step(npm(), installArguments);
+}
+if (task === 'test') await step(process.execPath, lint);
+await step(process.execPath, build);
+const last = task === 'test' ? tests : ensemble;
+process.exit(await run(process.execPath, [...last, ...rest]));
+
+/** npm writes node_modules/.package-lock.json last, so an interrupted install counts as missing. */
+function installIsStale() {
+  const installed = modifiedMs('node_modules/.package-lock.json');
+  return installed === undefined || installed < modifiedMs('package-lock.json');
+}
+
+function modifiedMs(path) {
+  return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** The npm that runs us, so that a machine with several uses the one the user chose. */
+function npm() {
+  return process.env.npm_execpath ?? 'npm';
+}
+
+async function step(command, args) {
+  const code = await run(command, args);
+  if (code !== 0) process.exit(code);
+}
+
+/** Resolves with the exit code; a child that a signal ended counts as 128 + its number. */
+function run(command, args) {
+  const isScript = /\.[cm]?js$/.test(command);
+  const child = spawn(isScript ? process.execPath : command, isScript ? [command, ...args] : args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32' && !isScript && command === 'npm',
+  });
+  const forward = (signal) => child.kill(signal);
+  process.on('SIGINT', forward);
+  process.on('SIGTERM', forward);
+  process.on('SIGHUP', forward);
+  return new Promise((resolve) => {
+    const finish = (code) => {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, forward);
+      resolve(code);
+    };
+    child.once('error', (error) => {
+      console.error(`rookery: cannot run ${command}: ${error.message}`);
+      finish(1);
+    });
+    child.once('exit', (code, signal) => finish(code ?? (signal === 'SIGINT' ? 130 : 143)));
+  });
+}

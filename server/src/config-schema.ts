@@ -1,0 +1,291 @@
+/**
+ * The rules for the settings of the config file: types, ranges, defaults, and how they relate.
+ *
+ * Knows nothing of files. Every problem is found in one pass: a relation is checked whenever the
+ * settings it relates are each valid, whatever else is wrong. An unknown key is a problem, because
+ * a misspelt setting that is silently ignored is found out on the day it was needed. Called by
+ * `config.ts` alone.
+ */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const FOUR_LETTER_WORDS = [
+  ...['conf', 'cons', 'crst', 'dirs', 'dump', 'envi', 'gtmk', 'hash', 'isro', 'mntr'],
+  ...['ruok', 'srst', 'srvr', 'stat', 'stmk', 'wchc', 'wchp', 'wchs'],
+] as const;
+export type FourLetterWords = '*' | readonly string[];
+
+/** The settings as the file has them, defaults filled in; paths are not resolved. */
+export type Settings = Readonly<z.infer<typeof settingsSchema>> & {
+  readonly minSessionTimeoutMs: number;
+  readonly maxSessionTimeoutMs: number;
+};
+
+/** Timeouts travel as int32. */
+const TIMEOUT_MS_MAX = 0x7fff_ffff;
+/** A peer link buffers 64 MB: half of it leaves room for the proposal around a frame. */
+const FRAME_BYTES_LIMIT = 32 * 1024 * 1024;
+const MEMBERS_MAX = 255;
+/** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
+const EXTENDED_TYPES_ID_MAX = 254;
+
+const id = integer(1, 255);
+const port = integer(1, 65535);
+const host = z
+  .string({ error: 'expected a host name or an IP address' })
+  .refine(isHost, { error: 'expected a host name or an IP address' });
+
+const serverShape = { id, host, clientPort: port, peerPort: port };
+const serverSchema = z.strictObject(serverShape, {
+  error: 'expected an object with id, host, clientPort and peerPort',
+});
+type Server = z.infer<typeof serverSchema>;
+
+const settingsSchema = z.strictObject(
+  {
+    dataDir: text('a directory'),
+    dataLogDir: text('a directory').nullable().default(null),
+    tickTimeMs: integer(1, 60_000).default(2000),
+    servers: z
+      .array(serverSchema, { error: 'expected a list of servers' })
+      .min(1, { error: 'expected at least one server' })
+      .max(MEMBERS_MAX, { error: `expected at most ${MEMBERS_MAX} servers` }),
+    initLimit: integer(1, 100_000).default(10),
+    syncLimit: integer(1, 100_000).default(5),
+    peerHeartbeatMs: integer(1, 60_000).default(100),
+    peerTimeoutMs: integer(10, 600_000).default(1000),
+    minSessionTimeoutMs: integer(1, TIMEOUT_MS_MAX).optional(),
+    maxSessionTimeoutMs: integer(1, TIMEOUT_MS_MAX).optional(),
+    maxClientCnxns: integer(0, 1_000_000).default(0),
+    globalOutstandingLimit: integer(1, 1_000_000).default(1000),
+    frameBytesMax: integer(1024, FRAME_BYTES_LIMIT).default(1_048_575),
+    fourLetterWords: z
+      .string({ error: `expected "*" or words separated by commas` })
+      .superRefine(checkWords)
+      .transform(splitWords)
+      .default('*'),
+    extendedTypes: flag().default(true),
+    superDigest: text('a digest')
+      .regex(/^super:[A-Za-z0-9+/]{27}=$/, {
+        error: 'expected "super:" and the base64 SHA-1 of "super:password"',
+      })
+      .nullable()
+      .default(null),
+    skipACL: flag().default(false),
+    enforceQuota: flag().default(false),
+    readOnlyMode: flag().default(false),
+    localSessions: flag().default(false),
+    reconfigEnabled: flag().default(false),
+    logLevel: z
+      .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
+      .default('info'),
+  },
+  { error: 'expected an object' },
+);
+
+/** `settings` is null if and only if there are problems. */
+export function checkSettings(raw: unknown): {
+  settings: Settings | null;
+  problems: readonly string[];
+} {
+  const result = settingsSchema.safeParse(raw);
+  const own = (result.error?.issues ?? []).flatMap((issue) => describe(issue, raw));
+  const problems = [...new Set([...own, ...relationProblems(raw)])];
+  if (!result.success || problems.length > 0) return { settings: null, problems };
+  return { settings: { ...result.data, ...sessionLimits(result.data) }, problems };
+}
+
+function sessionLimits(settings: {
+  tickTimeMs: number;
+  minSessionTimeoutMs?: number | undefined;
+  maxSessionTimeoutMs?: number | undefined;
+}): { minSessionTimeoutMs: number; maxSessionTimeoutMs: number } {
+  return {
+    minSessionTimeoutMs: settings.minSessionTimeoutMs ?? 2 * settings.tickTimeMs,
+    maxSessionTimeoutMs: settings.maxSessionTimeoutMs ?? 20 * settings.tickTimeMs,
+  };
+}
+
+/** Checks each relation of which both sides are valid by themselves. */
+function relationProblems(raw: unknown): string[] {
+  if (!isRecord(raw)) return [];
+  const problems: string[] = [];
+  const shape = settingsSchema.shape;
+  const heartbeatMs = validOrNull(shape.peerHeartbeatMs, raw['peerHeartbeatMs']);
+  const timeoutMs = validOrNull(shape.peerTimeoutMs, raw['peerTimeoutMs']);
+  if (heartbeatMs !== null && timeoutMs !== null && timeoutMs <= 2 * heartbeatMs) {
+    problems.push(
+      `peerTimeoutMs: expected more than twice peerHeartbeatMs (${heartbeatMs}), got ${timeoutMs}`,
+    );
+  }
+  problems.push(...sessionLimitProblems(raw));
+  const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
+  problems.push(...serverProblems(servers));
+  if (validOrNull(shape.extendedTypes, raw['extendedTypes']) === true) {
+    servers.forEach((server, index) => {
+      if (server.id === null || server.id <= EXTENDED_TYPES_ID_MAX) return;
+      problems.push(
+        `servers[${index}].id: expected at most ${EXTENDED_TYPES_ID_MAX} ` +
+          `while extendedTypes is true, got ${server.id}`,
+      );
+    });
+  }
+  return problems;
+}
+
+function sessionLimitProblems(raw: Record<string, unknown>): string[] {
+  const shape = settingsSchema.shape;
+  const tickTimeMs = validOrNull(shape.tickTimeMs, raw['tickTimeMs']);
+  const least = validOrNull(shape.minSessionTimeoutMs, raw['minSessionTimeoutMs']);
+  const most = validOrNull(shape.maxSessionTimeoutMs, raw['maxSessionTimeoutMs']);
+  if (tickTimeMs === null || least === null || most === null) return [];
+  const limits = sessionLimits({
+    tickTimeMs,
+    minSessionTimeoutMs: least,
+    maxSessionTimeoutMs: most,
+  });
+  const { minSessionTimeoutMs: min, maxSessionTimeoutMs: max } = limits;
+  if (min <= max) return [];
+  const origin = most === undefined ? ', 20 ticks' : '';
+  const own = least === undefined ? ' (2 ticks)' : '';
+  const expected = `expected at most maxSessionTimeoutMs (${max}${origin})`;
+  return [`minSessionTimeoutMs: ${expected}, got ${min}${own}`];
+}
+
+type Parts = { readonly [K in keyof Server]: Server[K] | null };
+
+function validParts(raw: unknown): Parts {
+  const fields = isRecord(raw) ? raw : {};
+  return {
+    id: validOrNull(id, fields['id']),
+    host: validOrNull(host, fields['host']),
+    clientPort: validOrNull(port, fields['clientPort']),
+    peerPort: validOrNull(port, fields['peerPort']),
+  };
+}
+
+function serverProblems(servers: readonly Parts[]): string[] {
+  const problems: string[] = [];
+  const ids = new Map<number, string>();
+  const addresses = new Map<string, string>();
+  servers.forEach((server, index) => {
+    const where = `servers[${index}]`;
+    if (server.id !== null) {
+      const first = ids.get(server.id);
+      if (first === undefined) ids.set(server.id, `${where}.id`);
+      else problems.push(`${where}.id: expected a unique id, ${server.id} is also ${first}`);
+    }
+    if (server.host === null) return;
+    if (servers.length > 1 && isWildcard(server.host)) {
+      problems.push(`${where}.host: expected a host that members can dial, got "${server.host}"`);
+    }
+    for (const key of ['clientPort', 'peerPort'] as const) {
+      const value = server[key];
+      if (value === null) continue;
+      const address = `${machineOf(server.host)} ${value}`;
+      const first = addresses.get(address);
+      if (first === undefined) addresses.set(address, `${where}.${key}`);
+      else problems.push(`${where}.${key}: expected a free port, ${value} is also ${first}`);
+    }
+  });
+  return problems;
+}
+
+/** One machine under its most usual names; DNS is not asked. */
+function machineOf(name: string): string {
+  const lower = name.toLowerCase();
+  return lower === 'localhost' || lower === '::1' ? '127.0.0.1' : lower;
+}
+
+function isWildcard(name: string): boolean {
+  return name === '0.0.0.0' || name === '::';
+}
+
+function isHost(name: string): boolean {
+  if (isIP(name) !== 0) return true;
+  // Digits and dots that are no IPv4 address are a mistyped one, not a host name.
+  return name.length <= 253 && !/^[\d.]+$/.test(name) && /^[\w-]+(\.[\w-]+)*\.?$/.test(name);
+}
+
+/** One line per issue, several for several unknown keys. */
+function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
+  const where = pathText(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${pathText([...issue.path, key])}: unknown key`);
+  }
+  const value = valueAt(raw, issue.path);
+  // Whoever mistakes the digest for the password shall not find it in a log.
+  const got = where === 'superDigest' ? 'got something else' : `got ${shown(value)}`;
+  return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`;
+    else text += text === '' ? String(part) : `.${String(part)}`;
+  }
+  return text;
+}
+
+function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
+  let value = raw;
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Reflect.get(value, part);
+  }
+  return value;
+}
+
+/** Short enough for a line. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function validOrNull<T>(schema: z.ZodType<T>, value: unknown): T | null {
+  const result = schema.safeParse(value);
+  return result.success ? result.data : null;
+}
+
+function checkWords(list: string, context: z.RefinementCtx): void {
+  const words = splitWords(list);
+  if (words === '*') return;
+  const known: readonly string[] = FOUR_LETTER_WORDS;
+  const unknown = words.filter((word) => !known.includes(word));
+  if (unknown.length === 0) return;
+  context.addIssue({
+    code: 'custom',
+    message: `expected "*" or some of ${known.join(', ')}, ${unknown.join(', ')} unknown`,
+  });
+}
+
+function splitWords(list: string): FourLetterWords {
+  const words = list
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  return words.includes('*') ? '*' : words;
+}
+
+function integer(min: number, max: number): z.ZodNumber {
+  const error = `expected a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+function text(what: string): z.ZodString {
+  const error = `expected ${what}`;
+  return z.string({ error }).min(1, { error });
+}
+
+function flag(): z.ZodBoolean {
+  return z.boolean({ error: 'expected true or false' });
+}

@@ -1,0 +1,210 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError, loadConfig, memberDirectories } from './config.js';
+import { checkSettings } from './config-schema.js';
+
+function server(id: number, clientPort: number, peerPort: number, host = '127.0.0.1') {
+  return { id, host, clientPort, peerPort };
+}
+
+const three = [server(1, 2181, 2881), server(2, 2182, 2882), server(3, 2183, 2883)];
+
+function problemsOf(extra: object): readonly string[] {
+  return checkSettings({ dataDir: './data', servers: three, ...extra }).problems;
+}
+
+describe('a config file', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rookery-config-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function file(text: string): string {
+    const path = join(folder, 'ensemble.json');
+    writeFileSync(path, text);
+    return path;
+  }
+
+  it('as in ensemble.example.json loads with every documented default', () => {
+    const example = new URL('../../ensemble.example.json', import.meta.url);
+    const config = loadConfig(file(readFileSync(example, 'utf8')), 1);
+    expect(config).toEqual({
+      dataDir: join(folder, 'data'),
+      dataLogDir: join(folder, 'data'),
+      tickTimeMs: 2000,
+      servers: three,
+      initLimit: 10,
+      syncLimit: 5,
+      peerHeartbeatMs: 100,
+      peerTimeoutMs: 1000,
+      minSessionTimeoutMs: 4000,
+      maxSessionTimeoutMs: 40_000,
+      maxClientCnxns: 0,
+      globalOutstandingLimit: 1000,
+      frameBytesMax: 1_048_575,
+      fourLetterWords: '*',
+      extendedTypes: true,
+      superDigest: null,
+      skipACL: false,
+      enforceQuota: false,
+      readOnlyMode: false,
+      localSessions: false,
+      reconfigEnabled: false,
+      logLevel: 'info',
+    });
+  });
+
+  it('may give absolute directories, and each member has its own inside them', () => {
+    const settings = { dataDir: '/srv/a', dataLogDir: '/srv/b', servers: three };
+    const config = loadConfig(file(JSON.stringify(settings)), 2);
+    expect(memberDirectories(config, 2)).toEqual({ data: '/srv/a/2', log: '/srv/b/2' });
+  });
+
+  it('that lists no such member is refused with the ids there are', () => {
+    const path = file(JSON.stringify({ dataDir: 'x', servers: three }));
+    expect(() => loadConfig(path, 4)).toThrow(/servers: none has the id 4 \(there is 1, 2, 3\)/);
+  });
+
+  it('that is missing or no JSON is refused by name', () => {
+    const missing = join(folder, 'nowhere.json');
+    expect(() => loadConfig(missing, 1)).toThrow(/nowhere\.json: 1 problem\n {2}cannot be read/);
+    expect(() => loadConfig(file('{ "dataDir": '), 1)).toThrow(/is not JSON/);
+  });
+
+  it('with five mistakes is refused with one line for each and exit code 2', () => {
+    const text = JSON.stringify({
+      tickTime: 2000,
+      dataDir: '',
+      peerHeartbeatMs: 600,
+      servers: [server(1, 2181, 2881), { ...server(1, 2181, 2882), clientPort: '2182' }],
+    });
+    const error = thrownBy(() => loadConfig(file(text), 1));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({ exitCode: 2 });
+    expect(String(error).split('\n').slice(1)).toEqual([
+      '  dataDir: expected a directory, got ""',
+      '  servers[1].clientPort: expected a whole number from 1 to 65535, got "2182"',
+      '  tickTime: unknown key',
+      '  peerTimeoutMs: expected more than twice peerHeartbeatMs (600), got 1000',
+      '  servers[1].id: expected a unique id, 1 is also servers[0].id',
+    ]);
+  });
+});
+
+describe('settings', () => {
+  it('are refused when the whole is not an object', () => {
+    for (const raw of [null, [], 'x', 3]) expect(checkSettings(raw).problems).toHaveLength(1);
+  });
+
+  it('name unknown keys inside a server too', () => {
+    const servers = [{ ...server(1, 2181, 2881), role: 'observer' }];
+    expect(problemsOf({ servers })).toEqual(['servers[0].role: unknown key']);
+  });
+
+  it('name each missing key', () => {
+    expect(checkSettings({ servers: [{ id: 1 }] }).problems).toEqual([
+      'dataDir: expected a directory, got nothing',
+      'servers[0].host: expected a host name or an IP address, got nothing',
+      'servers[0].clientPort: expected a whole number from 1 to 65535, got nothing',
+      'servers[0].peerPort: expected a whole number from 1 to 65535, got nothing',
+    ]);
+  });
+
+  it('need at least one server and are content with exactly one', () => {
+    expect(problemsOf({ servers: [] })).toEqual(['servers: expected at least one server, got []']);
+    expect(problemsOf({ servers: [server(7, 2181, 2881)] })).toEqual([]);
+  });
+
+  it('refuse a client port that is a peer port on the same host, under any of its names', () => {
+    const servers = [server(1, 2181, 2881), server(2, 2881, 2882, 'localhost')];
+    expect(problemsOf({ servers })).toEqual([
+      'servers[1].clientPort: expected a free port, 2881 is also servers[0].peerPort',
+    ]);
+    expect(problemsOf({ servers: [server(1, 2181, 2181)] })).toHaveLength(1);
+  });
+
+  it('accept equal ports on different hosts', () => {
+    const servers = [server(1, 2181, 2881, 'a.example'), server(2, 2181, 2881, 'b.example')];
+    expect(problemsOf({ servers })).toEqual([]);
+  });
+
+  it('refuse a host that cannot be dialled', () => {
+    for (const host of ['', 'a b', '127.0.0.1:80', '127.0.0', '300.1.1.1', 5]) {
+      expect(problemsOf({ servers: [{ ...server(1, 1, 2), host }] })).toHaveLength(1);
+    }
+    expect(problemsOf({ servers: [server(1, 1, 2, '0.0.0.0')] })).toEqual([]);
+    const two = [server(1, 1, 2, '0.0.0.0'), server(2, 3, 4)];
+    expect(problemsOf({ servers: two })).toHaveLength(1);
+    expect(problemsOf({ servers: [server(1, 1, 2, '::1')] })).toEqual([]);
+  });
+
+  it('allow the id 255 only without extended types', () => {
+    const servers = [server(255, 2181, 2881)];
+    expect(problemsOf({ servers })).toHaveLength(1);
+    expect(problemsOf({ servers, extendedTypes: false })).toEqual([]);
+    expect(problemsOf({ servers: [server(254, 2181, 2881)] })).toEqual([]);
+    expect(problemsOf({ servers: [server(256, 2181, 2881)], extendedTypes: false })).toHaveLength(
+      1,
+    );
+  });
+
+  it('refuse session limits that contradict each other, defaults included', () => {
+    const limits = (min?: number, max?: number) =>
+      problemsOf({
+        ...(min === undefined ? {} : { minSessionTimeoutMs: min }),
+        ...(max === undefined ? {} : { maxSessionTimeoutMs: max }),
+      });
+    expect(limits(5000, 5000)).toEqual([]);
+    expect(limits(5001, 5000)).toHaveLength(1);
+    expect(limits(40_001)).toEqual([
+      'minSessionTimeoutMs: expected at most maxSessionTimeoutMs (40000, 20 ticks), got 40001',
+    ]);
+    expect(limits(undefined, 3999)).toEqual([
+      'minSessionTimeoutMs: expected at most maxSessionTimeoutMs (3999), got 4000 (2 ticks)',
+    ]);
+  });
+
+  it('refuse a peer timeout of exactly two heartbeats and accept one more', () => {
+    expect(problemsOf({ peerHeartbeatMs: 100, peerTimeoutMs: 200 })).toHaveLength(1);
+    expect(problemsOf({ peerHeartbeatMs: 100, peerTimeoutMs: 201 })).toEqual([]);
+  });
+
+  it('take four-letter words as a list and refuse unknown ones', () => {
+    const words = (fourLetterWords: string) =>
+      checkSettings({ dataDir: 'd', servers: three, fourLetterWords });
+    expect(words('ruok, srvr').settings?.fourLetterWords).toEqual(['ruok', 'srvr']);
+    expect(words('ruok,*').settings?.fourLetterWords).toBe('*');
+    expect(words('').settings?.fourLetterWords).toEqual([]);
+    expect(words('ruok,nope').problems).toHaveLength(1);
+  });
+
+  it('never repeat what was given for superDigest', () => {
+    const [problem] = problemsOf({ superDigest: 'super:hunter2' });
+    expect(problem).toMatch(/^superDigest: expected/);
+    expect(problem).not.toContain('hunter2');
+    expect(problemsOf({ superDigest: 'super:UdxDQl4f9v5oITwcAsO9bmWgHSI=' })).toEqual([]);
+  });
+
+  it('refuse a wrong type with one line, whatever the key', () => {
+    const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
+    expect(keys).toHaveLength(22);
+    for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
+    for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
+      for (const value of [-1, 1.5, 1e300, '10']) {
+        expect(problemsOf({ [key]: value }), `${key} ${value}`).toHaveLength(1);
+      }
+    }
+  });
+});
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}

@@ -1,0 +1,200 @@
+/**
+ * The configuration of an ensemble: what each setting means, and how the file is loaded.
+ *
+ * One file serves all members; `--id` says which of them this process is. Loading reads the file
+ * and nothing else: no directory is made and no port is touched before every problem of the file
+ * is known, and all of them are reported at once. `config-schema.ts` holds the rules. Called by
+ * the command line and by whoever embeds a member.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { PeerId } from '@rookery/protocol';
+import { checkSettings, type FourLetterWords, type LogLevel } from './config-schema.js';
+import { OperatorError } from './operator-error.js';
+
+/** One member of the ensemble, as every other member and its clients reach it. */
+export interface ServerAddress {
+  /**
+   * 1 to 255, unique in the file. It names the member's directory and breaks ties in elections, so
+   * it belongs to the data and never moves to another machine without it. 255 needs
+   * `extendedTypes` off, because the owner field of a TTL znode begins with that byte.
+   */
+  readonly id: PeerId;
+  /**
+   * A host name or an IP address that all other members can dial; the member listens on it too.
+   * With more than one server, a wildcard such as 0.0.0.0 is refused: nobody can dial it.
+   */
+  readonly host: string;
+  /** TCP port for clients, 1 to 65535. No other port of the file on the same host may equal it. */
+  readonly clientPort: number;
+  /** TCP port for the other members, 1 to 65535. Nobody else needs to reach it: do not expose it. */
+  readonly peerPort: number;
+}
+
+export interface Config {
+  /**
+   * Where the members keep their data, absolute; in the file it may be relative to the file. A
+   * member uses `<dataDir>/<id>`. It must be on a local disk that honours fsync: a disk that lies
+   * about it can lose acknowledged writes.
+   */
+  readonly dataDir: string;
+  /**
+   * Where the members keep their write log, `<dataLogDir>/<id>`; default `dataDir`. On a disk of
+   * its own a commit does not wait for a checkpoint. Lost, it counts as a damaged member.
+   */
+  readonly dataLogDir: string;
+  /**
+   * The unit of `initLimit`, `syncLimit` and the session limits, in ms; default 2000. It decides
+   * nothing by itself: a failed peer is noticed by `peerTimeoutMs`. All members need the same value,
+   * else the session timeout that a client gets depends on the member it asks.
+   */
+  readonly tickTimeMs: number;
+  /** All members, in the order of the file; a single one is a standalone server. */
+  readonly servers: readonly ServerAddress[];
+  /**
+   * Ticks that a member may take to join a leader and receive its state; default 10. Too small for
+   * the size of the tree and the network, and a member with much to catch up never joins: it
+   * starts over each time.
+   */
+  readonly initLimit: number;
+  /**
+   * Ticks that a member that has joined may leave a proposal unacknowledged; default 5. Too small
+   * for the slowest disk, and that member is dropped under load; too large, and a member that no
+   * longer logs keeps its clients for so long.
+   */
+  readonly syncLimit: number;
+  /**
+   * Time between heartbeats on an idle link between members, in ms; default 100. It bounds how
+   * late a session's touch reaches the leader. Must be less than half of `peerTimeoutMs`.
+   */
+  readonly peerHeartbeatMs: number;
+  /**
+   * Silence after which a link between members counts as dead, in ms; default 1000, more than
+   * twice `peerHeartbeatMs`. It is how soon a dead or frozen leader is noticed, and how long a
+   * member without contact to its leader keeps its clients. Too small for a pause of the machine
+   * (a stalled disk, a migrated virtual machine), and healthy leaders are deposed.
+   */
+  readonly peerTimeoutMs: number;
+  /**
+   * Shortest session timeout that a client is granted, in ms; default 2 ticks. A client that asks
+   * for less gets this. Not greater than `maxSessionTimeoutMs`.
+   */
+  readonly minSessionTimeoutMs: number;
+  /**
+   * Longest session timeout that a client is granted, in ms; default 20 ticks. It bounds how long
+   * the ephemeral znodes of a vanished client stay.
+   */
+  readonly maxSessionTimeoutMs: number;
+  /**
+   * Client connections at one time from one address; default 0, no limit. One more is closed
+   * without a reply. It protects a member's memory and file descriptors from a client in a loop.
+   */
+  readonly maxClientCnxns: number;
+  /**
+   * Requests of clients that a member has taken in and not yet answered; default 1000. Past it the
+   * member stops reading from connections with an unanswered request, so that memory stays bounded
+   * and clients feel the pressure. Too small, and pipelining clients wait for nothing.
+   */
+  readonly globalOutstandingLimit: number;
+  /**
+   * Largest frame taken from a client, in bytes without the length prefix; default 1048575. A
+   * longer one closes the connection unread. Clients must use the same value (`jute.maxbuffer`),
+   * else they write what they cannot read back. Every frame is held in memory by all members, so
+   * raise it with care.
+   */
+  readonly frameBytesMax: number;
+  /**
+   * Which four-letter words the client port answers: '*' for all (the default), or a list; in the
+   * file, separated by commas. Others get the refusal that ZooKeeper gives. `mntr`, `cons` and
+   * `conf` tell addresses and paths to whoever reaches the port.
+   */
+  readonly fourLetterWords: FourLetterWords;
+  /**
+   * Whether znodes with a time to live can be created; default true. All members need the same
+   * value. Needs every id to be at most 254.
+   */
+  readonly extendedTypes: boolean;
+  /**
+   * `super:` and the base64 SHA-1 of `super:password`: who authenticates with that password passes
+   * every ACL. Default null: there is no such user.
+   */
+  readonly superDigest: string | null;
+  /** Whether ACLs are ignored; default false. For development: everybody may do everything. */
+  readonly skipACL: boolean;
+  /** Whether a write past a quota is refused; default false: quotas are counted and logged only. */
+  readonly enforceQuota: boolean;
+  /** Whether a member cut off from its quorum serves reads to clients that allow it; default false. */
+  readonly readOnlyMode: boolean;
+  /**
+   * Whether clients get sessions that only their member knows, until they create an ephemeral
+   * znode; default false. Saves two writes per session; such a session dies with its member.
+   */
+  readonly localSessions: boolean;
+  /** Whether clients may change the list of members; default false: such requests answer -123. */
+  readonly reconfigEnabled: boolean;
+  /** Least severe log line that is written; default 'info'. 'debug' has a line per request. */
+  readonly logLevel: LogLevel;
+}
+
+/** The file cannot be used; the message has one line for each problem. */
+export class ConfigError extends OperatorError {
+  override readonly name = 'ConfigError';
+  /** What is wrong, each with its key path and what was expected. */
+  readonly problems: readonly string[];
+
+  constructor(path: string, problems: readonly string[]) {
+    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+    super([`${path}: ${count}`, ...problems.map((problem) => `  ${problem}`)].join('\n'));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads and checks the file at `path` for the member `id`, which the file must list. Throws
+ * ConfigError with every problem found.
+ */
+export function loadConfig(path: string, id: PeerId): Config {
+  const config = loadEnsembleConfig(path);
+  const ids = config.servers.map((server) => server.id);
+  if (!ids.includes(id)) {
+    throw new ConfigError(path, [`servers: none has the id ${id} (there is ${ids.join(', ')})`]);
+  }
+  return config;
+}
+
+/** The same for who starts all members and is none of them. */
+export function loadEnsembleConfig(path: string): Config {
+  const raw = readJson(path);
+  const { settings, problems } = checkSettings(raw);
+  if (settings === null) throw new ConfigError(path, problems);
+  const folder = dirname(resolve(path));
+  const dataDir = resolve(folder, settings.dataDir);
+  return {
+    ...settings,
+    dataDir,
+    dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
+  };
+}
+
+/** Where member `id` keeps its tree and its log; both are its own alone. */
+export function memberDirectories(config: Config, id: PeerId): { data: string; log: string } {
+  return { data: join(config.dataDir, `${id}`), log: join(config.dataLogDir, `${id}`) };
+}
+
+function readJson(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(path, [`cannot be read: ${messageOf(error)}`]);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ConfigError(path, [`is not JSON: ${messageOf(error)}`]);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
