@@ -1,0 +1,18 @@
+/**
+ * What the client port tells whoever serves the clients; the driver implements it.
+ *
+ * For each connection: `onOpen`, any number of `onFrame`, `onClosed` exactly once, in this order.
+ * Connections that only asked for a four-letter word, and those refused at the door, never show up.
+ * No call is made from within a call to a connection or a port.
+ */
+import type { ClientConnection } from './client-connection.js';
+
+export interface ClientHandler {
+  onOpen(connection: ClientConnection): void;
+  /**
+   * One whole frame without its length. A view: copy what outlives the call. Not called while the
+   * connection is held, nor after `close()` or `end()`.
+   */
+  onFrame(connection: ClientConnection, frame: Uint8Array): void;
+  onClosed(connection: ClientConnection): void;
+}

@@ -1,0 +1,23 @@
+/**
+ * What a four-letter word may look at: the member, its counters and the client connections.
+ *
+ * Made by the client port for each word that is asked; the reply is built at once from it.
+ */
+import type { MemberView } from '../member-view.js';
+import type { ConnectionStats, ServerStats } from '../server-stats.js';
+
+/** One line of `stat` and `cons`. */
+export interface ConnectionView {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  /** 1 while it is read from, 4 while output waits; 0 for the connection that asks. */
+  readonly interestOps: number;
+  readonly stats: ConnectionStats;
+}
+
+export interface WordContext {
+  readonly view: MemberView;
+  readonly stats: ServerStats;
+  /** The asking connection first, as ZooKeeper counts and shows it too. */
+  readonly connections: readonly ConnectionView[];
+}

@@ -1,0 +1,45 @@
+/**
+ * A port that could not be opened: says which one, why, and what to do about it.
+ *
+ * Thrown by `ClientPort.listen` and `PeerPort.listen`; the command line prints the message as it is.
+ */
+import type { Address } from './transport.js';
+
+export type PortPurpose = 'client' | 'peer';
+
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  /** EADDRINUSE, EACCES, EADDRNOTAVAIL ..., UNKNOWN when the cause has none. */
+  readonly code: string;
+  readonly port: number;
+
+  constructor(purpose: PortPurpose, address: Address, cause: unknown) {
+    const code = codeOf(cause);
+    const where = `${purpose} port ${address.port} on ${address.host}`;
+    super(`cannot listen on ${where}: ${adviceFor(code, purpose, cause)}`, { cause });
+    this.code = code;
+    this.port = address.port;
+  }
+}
+
+function adviceFor(code: string, purpose: PortPurpose, cause: unknown): string {
+  const key = purpose === 'client' ? 'clientPort' : 'peerPort';
+  switch (code) {
+    case 'EADDRINUSE':
+      return `it is in use (${code}); stop the process that has it or change this server's ${key}`;
+    case 'EACCES':
+      return `not permitted (${code}); choose a ${key} above 1023 or grant the privilege`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `this machine does not have that address (${code}); correct this server's host`;
+    default:
+      return cause instanceof Error ? cause.message : String(cause);
+  }
+}
+
+function codeOf(cause: unknown): string {
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') {
+    return cause.code;
+  }
+  return 'UNKNOWN';
+}

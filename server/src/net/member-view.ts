@@ -1,0 +1,99 @@
+/**
+ * What the four-letter words may know of the member that answers them.
+ *
+ * The driver implements it over the state, the core and the configuration. Every property is read
+ * at the moment a word is asked, inside a turn, so they agree with each other. Nothing here may
+ * wait: sizes of directories are the last ones known.
+ */
+import type { Zxid } from '@rookery/protocol';
+
+export type ServerMode = 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only';
+
+export interface ProposalSizes {
+  /** Bytes of the last, smallest and largest proposal; -1 before the first. */
+  readonly last: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Only a leader has it. */
+export interface LeaderView {
+  readonly learners: number;
+  readonly syncedFollowers: number;
+  readonly syncedObservers: number;
+  readonly pendingSyncs: number;
+  readonly uptimeMs: number;
+  readonly proposalSizes: ProposalSizes;
+}
+
+/** Only a member of a real ensemble has it; a standalone server does not. */
+export interface QuorumView {
+  /** As ZooKeeper names them: `leading - broadcast`, `following - broadcast`, `looking`. */
+  readonly peerState: string;
+  /** Voters in the configuration. */
+  readonly quorumSize: number;
+  readonly initLimitTicks: number;
+  readonly syncLimitTicks: number;
+  readonly peerPort: number;
+  readonly participant: boolean;
+  /** The text of /zookeeper/config. */
+  readonly membership: string;
+}
+
+export interface ConfigurationView {
+  readonly serverId: number;
+  readonly clientPort: number;
+  readonly dataDir: string;
+  readonly dataDirBytes: number;
+  readonly dataLogDir: string;
+  readonly dataLogBytes: number;
+  readonly tickTimeMs: number;
+  readonly maxClientCnxns: number;
+  readonly minSessionTimeoutMs: number;
+  readonly maxSessionTimeoutMs: number;
+}
+
+export interface WatchSummary {
+  readonly connections: number;
+  readonly paths: number;
+  readonly watches: number;
+}
+
+export interface DigestAt {
+  readonly zxid: Zxid;
+  /** 16 hex digits. */
+  readonly digest: string;
+}
+
+/** A further line of mntr, without `zk_`; a real number with decimals is printed with decimals. */
+export interface Metric {
+  readonly name: string;
+  readonly value: number;
+  readonly decimal: boolean;
+}
+
+export interface MemberView {
+  /** `3.8.0-rookery-<revision>, built on <date>`: kazoo and zktop parse what is before the dash. */
+  readonly version: string;
+  /** False while there is no leader that this member leads or follows. */
+  readonly serving: boolean;
+  readonly mode: ServerMode;
+  readonly lastZxid: Zxid;
+  /** As ZooKeeper counts: one more than there are znodes (an alias of its own counts too). */
+  readonly nodeCount: number;
+  readonly ephemeralCount: number;
+  readonly approximateDataBytes: number;
+  readonly globalSessions: number;
+  readonly localSessions: number;
+  readonly outstandingRequests: number;
+  readonly uptimeMs: number;
+  readonly watches: WatchSummary;
+  readonly quorum: QuorumView | null;
+  readonly leader: LeaderView | null;
+  readonly configuration: ConfigurationView;
+  /** Tree digests, the newest last; one at the applied zxid will do. */
+  readonly digests: readonly DigestAt[];
+  readonly extraMetrics: readonly Metric[];
+  /** What `envi` prints below `zookeeper.version`; `readEnvironment` has it for this process. */
+  environment(): readonly (readonly [name: string, value: string])[];
+}

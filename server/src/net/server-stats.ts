@@ -1,0 +1,125 @@
+/**
+ * Counters of one member and of one connection, as the four-letter words show them.
+ *
+ * net counts what it sees (bytes, requests that came in, connections); whoever writes replies calls
+ * `replied` and `sentPackets`. Nothing is read back to decide anything. `reset` is srst and crst.
+ */
+import type { Int64 } from '@rookery/protocol';
+
+/** One answered request. */
+export interface ReplyRecord {
+  /** Four letters as `cons` prints them: PING, CREA, GETD ...; see client-protocol.md. */
+  readonly operation: string;
+  readonly xid: number;
+  readonly zxid: Int64;
+  readonly latencyMs: number;
+  /** Monotonic, when the reply was written. */
+  readonly nowMs: number;
+}
+
+export class ServerStats {
+  packetsReceived = 0;
+  packetsSent = 0;
+  bytesReceived = 0;
+  bytesSent = 0;
+  connectionRequests = 0;
+  connectionsRejected = 0;
+  connectionsDropped = 0;
+  sessionlessExpired = 0;
+  largeRequestsRejected = 0;
+  readonly latency = new LatencyStats();
+
+  reset(): void {
+    this.packetsReceived = 0;
+    this.packetsSent = 0;
+    this.latency.reset();
+  }
+}
+
+export class ConnectionStats {
+  received = 0;
+  sent = 0;
+  /** Requests taken in and not yet answered; kept by the handler. */
+  outstanding = 0;
+  /** 0 until a session is bound. */
+  sessionId: Int64 = 0;
+  sessionTimeoutMs = 0;
+  lastOperation = 'NA';
+  lastXid = 0;
+  lastZxid: Int64 = 0;
+  lastResponseMs = 0;
+  lastLatencyMs = 0;
+  readonly establishedWallMs: number;
+  readonly latency = new LatencyStats();
+
+  readonly #server: ServerStats;
+
+  constructor(server: ServerStats, establishedWallMs: number) {
+    this.#server = server;
+    this.establishedWallMs = establishedWallMs;
+  }
+
+  /** Counts one reply here and at the member. */
+  replied(reply: ReplyRecord): void {
+    this.sentPackets(1);
+    this.lastOperation = reply.operation;
+    this.lastXid = reply.xid;
+    this.lastZxid = reply.zxid;
+    this.lastResponseMs = reply.nowMs;
+    this.lastLatencyMs = reply.latencyMs;
+    this.latency.record(reply.latencyMs);
+    this.#server.latency.record(reply.latencyMs);
+  }
+
+  /** Counts packets that answer nothing, such as watch events. */
+  sentPackets(count: number): void {
+    this.sent += count;
+    this.#server.packetsSent += count;
+  }
+
+  receivedPackets(count: number): void {
+    this.received += count;
+    this.#server.packetsReceived += count;
+  }
+
+  reset(): void {
+    this.received = 0;
+    this.sent = 0;
+    this.lastOperation = 'NA';
+    this.lastXid = 0;
+    this.lastZxid = 0;
+    this.lastResponseMs = 0;
+    this.lastLatencyMs = 0;
+    this.latency.reset();
+  }
+}
+
+/** Minimum, average and maximum since the last reset; all 0 before the first record. */
+export class LatencyStats {
+  count = 0;
+  totalMs = 0;
+  minMs = 0;
+  maxMs = 0;
+
+  get averageMs(): number {
+    return this.count === 0 ? 0 : this.totalMs / this.count;
+  }
+
+  record(latencyMs: number): void {
+    if (this.count === 0 || latencyMs < this.minMs) {
+      this.minMs = latencyMs;
+    }
+    if (latencyMs > this.maxMs) {
+      this.maxMs = latencyMs;
+    }
+    this.count += 1;
+    this.totalMs += latencyMs;
+  }
+
+  reset(): void {
+    this.count = 0;
+    this.totalMs = 0;
+    this.minMs = 0;
+    this.maxMs = 0;
+  }
+}

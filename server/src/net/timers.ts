@@ -1,0 +1,36 @@
+/**
+ * The clocks and timers that net runs on, injected so that the simulator and tests own time.
+ *
+ * `nowMs` is monotonic and says nothing about the date; `wallMs` is the date and may jump, so it is
+ * only ever printed. A cancelled timer never fires. No callback runs inside a call of these methods.
+ */
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Timers {
+  /** Monotonic milliseconds, with fractions. */
+  nowMs(): number;
+  /** Milliseconds since 1970. */
+  wallMs(): number;
+  /** Runs `action` once, `delayMs` from now. */
+  after(delayMs: number, action: () => void): Timer;
+  /** Runs `action` as soon as the events of this turn are through; in the order of the calls. */
+  defer(action: () => void): void;
+}
+
+/** The timers of this process. */
+export function systemTimers(): Timers {
+  return {
+    nowMs: () => performance.now(),
+    wallMs: () => Date.now(),
+    after: (delayMs, action) => {
+      const handle = setTimeout(action, delayMs);
+      return { cancel: () => clearTimeout(handle) };
+    },
+    defer: (action) => {
+      setImmediate(action);
+    },
+  };
+}
