@@ -1,0 +1,250 @@
+/**
+ * multi and multiRead: a list of operations in one request, a list of results in one reply.
+ *
+ * On the wire each is behind a MultiHeader, and a last header with `done` ends the list. A failed
+ * operation is a header of type -1 and the error twice. Which operations a request may hold is
+ * decided here; anything else is malformed.
+ */
+
+import { unreachable } from '../assert.js';
+import { type Codec, readString, string, vector } from '../jute/codec.js';
+import type { JuteReader } from '../jute/reader.js';
+import type { JuteWriter } from '../jute/writer.js';
+import { MarshallingError } from '../marshalling-error.js';
+import {
+  CreateRequest,
+  PathVersionRequest,
+  PathWatchRequest,
+  SetDataRequest,
+  Stat,
+} from './hot-records.js';
+import { OpCode } from './opcodes.js';
+import { CreateTtlRequest } from './records.js';
+
+const NO_TYPE = -1;
+const CHILDREN = vector(string);
+
+export type MultiRequestOp =
+  | {
+      readonly opcode: typeof OpCode.create | typeof OpCode.create2 | typeof OpCode.createContainer;
+      readonly request: CreateRequest;
+    }
+  | { readonly opcode: typeof OpCode.createTtl; readonly request: CreateTtlRequest }
+  | {
+      readonly opcode: typeof OpCode.delete | typeof OpCode.check;
+      readonly request: PathVersionRequest;
+    }
+  | { readonly opcode: typeof OpCode.setData; readonly request: SetDataRequest };
+
+export interface MultiReadRequestOp {
+  readonly opcode: typeof OpCode.getData | typeof OpCode.getChildren;
+  readonly request: PathWatchRequest;
+}
+
+export interface MultiErrorResult {
+  readonly opcode: typeof OpCode.error;
+  readonly error: number;
+}
+
+/** A create2 may be answered as create; container and TTL creates are answered as create2. */
+export type MultiResult =
+  | { readonly opcode: typeof OpCode.create; readonly path: string }
+  | { readonly opcode: typeof OpCode.create2; readonly path: string; readonly stat: Stat }
+  | { readonly opcode: typeof OpCode.setData; readonly stat: Stat }
+  | { readonly opcode: typeof OpCode.delete | typeof OpCode.check }
+  | MultiErrorResult;
+
+export type MultiReadResult =
+  | {
+      readonly opcode: typeof OpCode.getData;
+      readonly data: Uint8Array | null;
+      readonly stat: Stat;
+    }
+  | { readonly opcode: typeof OpCode.getChildren; readonly children: readonly string[] }
+  | MultiErrorResult;
+
+export interface MultiRequest {
+  readonly ops: readonly MultiRequestOp[];
+}
+export const MultiRequest: Codec<MultiRequest> = {
+  read: (reader) => ({ ops: readList(reader, readRequestOp) }),
+  write: (writer, value) => {
+    for (const op of value.ops) {
+      writeHeader(writer, op.opcode, -1);
+      writeRequestOp(writer, op);
+    }
+    writeEnd(writer);
+  },
+};
+
+export interface MultiReadRequest {
+  readonly ops: readonly MultiReadRequestOp[];
+}
+export const MultiReadRequest: Codec<MultiReadRequest> = {
+  read: (reader) => ({ ops: readList(reader, readReadRequestOp) }),
+  write: (writer, value) => {
+    for (const op of value.ops) {
+      writeHeader(writer, op.opcode, -1);
+      PathWatchRequest.write(writer, op.request);
+    }
+    writeEnd(writer);
+  },
+};
+
+export interface MultiResponse {
+  readonly results: readonly MultiResult[];
+}
+export const MultiResponse: Codec<MultiResponse> = {
+  read: (reader) => ({ results: readList(reader, readResult) }),
+  write: (writer, value) => {
+    for (const result of value.results) writeMultiResult(writer, result);
+    writeEnd(writer);
+  },
+};
+
+export interface MultiReadResponse {
+  readonly results: readonly MultiReadResult[];
+}
+export const MultiReadResponse: Codec<MultiReadResponse> = {
+  read: (reader) => ({ results: readList(reader, readReadResult) }),
+  write: (writer, value) => {
+    for (const result of value.results) writeReadResult(writer, result);
+    writeEnd(writer);
+  },
+};
+
+/** Ends with the first header that is `done`; every round reads a header, so it does end. */
+function readList<T>(reader: JuteReader, readOne: (reader: JuteReader, type: number) => T): T[] {
+  const values: T[] = [];
+  for (;;) {
+    const type = reader.int();
+    const done = reader.bool();
+    reader.int();
+    if (done) return values;
+    values.push(readOne(reader, type));
+  }
+}
+
+function writeHeader(writer: JuteWriter, type: number, error: number): void {
+  writer.int(type);
+  writer.bool(false);
+  writer.int(error);
+}
+
+function writeEnd(writer: JuteWriter): void {
+  writer.int(NO_TYPE);
+  writer.bool(true);
+  writer.int(-1);
+}
+
+function readRequestOp(reader: JuteReader, opcode: number): MultiRequestOp {
+  switch (opcode) {
+    case OpCode.create:
+    case OpCode.create2:
+    case OpCode.createContainer:
+      return { opcode, request: CreateRequest.read(reader) };
+    case OpCode.createTtl:
+      return { opcode, request: CreateTtlRequest.read(reader) };
+    case OpCode.delete:
+    case OpCode.check:
+      return { opcode, request: PathVersionRequest.read(reader) };
+    case OpCode.setData:
+      return { opcode, request: SetDataRequest.read(reader) };
+    default:
+      throw new MarshallingError(`operation ${opcode} is not allowed in a multi`);
+  }
+}
+
+function writeRequestOp(writer: JuteWriter, op: MultiRequestOp): void {
+  switch (op.opcode) {
+    case OpCode.create:
+    case OpCode.create2:
+    case OpCode.createContainer:
+      return CreateRequest.write(writer, op.request);
+    case OpCode.createTtl:
+      return CreateTtlRequest.write(writer, op.request);
+    case OpCode.delete:
+    case OpCode.check:
+      return PathVersionRequest.write(writer, op.request);
+    case OpCode.setData:
+      return SetDataRequest.write(writer, op.request);
+    default:
+      return unreachable(op);
+  }
+}
+
+function readReadRequestOp(reader: JuteReader, opcode: number): MultiReadRequestOp {
+  if (opcode !== OpCode.getData && opcode !== OpCode.getChildren) {
+    throw new MarshallingError(`operation ${opcode} is not allowed in a multiRead`);
+  }
+  return { opcode, request: PathWatchRequest.read(reader) };
+}
+
+function readResult(reader: JuteReader, opcode: number): MultiResult {
+  switch (opcode) {
+    case OpCode.create:
+      return { opcode, path: readString(reader) };
+    case OpCode.create2:
+      return { opcode, path: readString(reader), stat: Stat.read(reader) };
+    case OpCode.setData:
+      return { opcode, stat: Stat.read(reader) };
+    case OpCode.delete:
+    case OpCode.check:
+      return { opcode };
+    case OpCode.error:
+      return { opcode, error: reader.int() };
+    default:
+      throw new MarshallingError(`a result of type ${opcode} in a multi`);
+  }
+}
+
+function writeMultiResult(writer: JuteWriter, result: MultiResult): void {
+  if (result.opcode === OpCode.error) return writeError(writer, result.error);
+  writeHeader(writer, result.opcode, 0);
+  switch (result.opcode) {
+    case OpCode.create:
+      return writer.string(result.path);
+    case OpCode.create2:
+      writer.string(result.path);
+      return Stat.write(writer, result.stat);
+    case OpCode.setData:
+      return Stat.write(writer, result.stat);
+    case OpCode.delete:
+    case OpCode.check:
+      return;
+    default:
+      return unreachable(result);
+  }
+}
+
+function readReadResult(reader: JuteReader, opcode: number): MultiReadResult {
+  switch (opcode) {
+    case OpCode.getData:
+      return { opcode, data: reader.buffer(), stat: Stat.read(reader) };
+    case OpCode.getChildren:
+      return { opcode, children: CHILDREN.read(reader) };
+    case OpCode.error:
+      return { opcode, error: reader.int() };
+    default:
+      throw new MarshallingError(`a result of type ${opcode} in a multiRead`);
+  }
+}
+
+function writeReadResult(writer: JuteWriter, result: MultiReadResult): void {
+  if (result.opcode === OpCode.error) return writeError(writer, result.error);
+  writeHeader(writer, result.opcode, 0);
+  switch (result.opcode) {
+    case OpCode.getData:
+      writer.buffer(result.data);
+      return Stat.write(writer, result.stat);
+    case OpCode.getChildren:
+      return CHILDREN.write(writer, result.children);
+    default:
+      return unreachable(result);
+  }
+}
+
+function writeError(writer: JuteWriter, error: number): void {
+  writeHeader(writer, OpCode.error, error);
+  writer.int(error);
+}

@@ -1,0 +1,180 @@
+/**
+ * Every record of the client protocol but multi: one declaration each, for server and client.
+ *
+ * A const and a type share a name: `Stat` the codec, `Stat` what it reads and writes. Null is taken
+ * where Java takes it. Field order is wire order. Records of the hot path are in hot-records.ts.
+ */
+import {
+  buffer,
+  type Codec,
+  type Decoded,
+  int,
+  long,
+  nothing,
+  nullableString,
+  record,
+  string,
+  stringOrEmpty,
+  vector,
+} from '../jute/codec.js';
+import type { Int64 } from '../jute/int64.js';
+import { AclList, AclListOrNull, Stat } from './hot-records.js';
+
+export interface ConnectRequest {
+  readonly protocolVersion: number;
+  readonly lastZxidSeen: Int64;
+  readonly timeoutMs: number;
+  /** 0 asks for a new session. */
+  readonly sessionId: Int64;
+  readonly password: Uint8Array | null;
+  /** Null when the byte is absent, as with clients up to 3.3. */
+  readonly readOnly: boolean | null;
+}
+export const ConnectRequest: Codec<ConnectRequest> = {
+  read: (reader) => ({
+    protocolVersion: reader.int(),
+    lastZxidSeen: reader.long(),
+    timeoutMs: reader.int(),
+    sessionId: reader.long(),
+    password: reader.buffer(),
+    readOnly: reader.remaining > 0 ? reader.bool() : null,
+  }),
+  write: (writer, value) => {
+    writer.int(value.protocolVersion);
+    writer.long(value.lastZxidSeen);
+    writer.int(value.timeoutMs);
+    writer.long(value.sessionId);
+    writer.buffer(value.password);
+    if (value.readOnly !== null) writer.bool(value.readOnly);
+  },
+};
+
+export interface ConnectResponse {
+  readonly protocolVersion: number;
+  /** 0 when the session has expired. */
+  readonly timeoutMs: number;
+  readonly sessionId: Int64;
+  readonly password: Uint8Array | null;
+  /** Null, that is absent, iff the request had none. */
+  readonly readOnly: boolean | null;
+}
+export const ConnectResponse: Codec<ConnectResponse> = {
+  read: (reader) => ({
+    protocolVersion: reader.int(),
+    timeoutMs: reader.int(),
+    sessionId: reader.long(),
+    password: reader.buffer(),
+    readOnly: reader.remaining > 0 ? reader.bool() : null,
+  }),
+  write: (writer, value) => {
+    writer.int(value.protocolVersion);
+    writer.int(value.timeoutMs);
+    writer.long(value.sessionId);
+    writer.buffer(value.password);
+    if (value.readOnly !== null) writer.bool(value.readOnly);
+  },
+};
+
+/** Body of a notification, behind a ReplyHeader with WATCH_XID. */
+export const WatcherEvent = record({ type: int, state: int, path: string });
+export type WatcherEvent = Decoded<typeof WatcherEvent>;
+
+export const AuthPacket = record({ type: int, scheme: string, auth: buffer });
+export type AuthPacket = Decoded<typeof AuthPacket>;
+
+export const SaslRequest = record({ token: buffer });
+export type SaslRequest = Decoded<typeof SaslRequest>;
+
+export const SaslResponse = record({ token: buffer });
+export type SaslResponse = Decoded<typeof SaslResponse>;
+
+/** Of sync, getAcl, deleteContainer and getAllChildrenNumber. */
+export const PathRequest = record({ path: string });
+export type PathRequest = Decoded<typeof PathRequest>;
+
+export const SyncResponse = record({ path: string });
+export type SyncResponse = Decoded<typeof SyncResponse>;
+
+/** The body is not Java's: a createSession never comes from a client, only from a member. */
+export const CreateSessionRequest = record({ timeoutMs: int });
+export type CreateSessionRequest = Decoded<typeof CreateSessionRequest>;
+
+export const CreateTtlRequest = record({
+  path: string,
+  data: buffer,
+  acl: AclListOrNull,
+  flags: int,
+  ttlMs: long,
+});
+export type CreateTtlRequest = Decoded<typeof CreateTtlRequest>;
+
+export const GetAclResponse = record({ acl: AclList, stat: Stat });
+export type GetAclResponse = Decoded<typeof GetAclResponse>;
+
+export const SetAclRequest = record({ path: string, acl: AclListOrNull, version: int });
+export type SetAclRequest = Decoded<typeof SetAclRequest>;
+
+export const GetChildrenResponse = record({ children: vector(string) });
+export type GetChildrenResponse = Decoded<typeof GetChildrenResponse>;
+
+export const GetChildren2Response = record({ children: vector(string), stat: Stat });
+export type GetChildren2Response = Decoded<typeof GetChildren2Response>;
+
+export const ReconfigRequest = record({
+  joiningServers: nullableString,
+  leavingServers: nullableString,
+  newMembers: nullableString,
+  /** -1 for any. */
+  currentConfigId: long,
+});
+export type ReconfigRequest = Decoded<typeof ReconfigRequest>;
+
+/** Of checkWatches and removeWatches; `type` is a WatcherType. */
+export const WatchesRequest = record({ path: string, type: int });
+export type WatchesRequest = Decoded<typeof WatchesRequest>;
+
+export const SetWatchesRequest = record({
+  relativeZxid: long,
+  dataWatches: vector(string),
+  existWatches: vector(string),
+  childWatches: vector(string),
+});
+export type SetWatchesRequest = Decoded<typeof SetWatchesRequest>;
+
+export const SetWatches2Request = record({
+  relativeZxid: long,
+  dataWatches: vector(string),
+  existWatches: vector(string),
+  childWatches: vector(string),
+  persistentWatches: vector(string),
+  persistentRecursiveWatches: vector(string),
+});
+export type SetWatches2Request = Decoded<typeof SetWatches2Request>;
+
+/** `mode` is an AddWatchMode. */
+export const AddWatchRequest = record({ path: string, mode: int });
+export type AddWatchRequest = Decoded<typeof AddWatchRequest>;
+
+/** Body of addWatch's reply, and of each failed operation of a multi. */
+export const ErrorResponse = record({ error: int });
+export type ErrorResponse = Decoded<typeof ErrorResponse>;
+
+/** '' (null on the wire is read as that) asks for all ephemerals of the session. */
+export const GetEphemeralsRequest = record({ prefixPath: stringOrEmpty });
+export type GetEphemeralsRequest = Decoded<typeof GetEphemeralsRequest>;
+
+export const GetEphemeralsResponse = record({ ephemerals: vector(string) });
+export type GetEphemeralsResponse = Decoded<typeof GetEphemeralsResponse>;
+
+export const GetAllChildrenNumberResponse = record({ totalNumber: int });
+export type GetAllChildrenNumberResponse = Decoded<typeof GetAllChildrenNumberResponse>;
+
+export const ClientInfo = record({ authScheme: string, user: string });
+export type ClientInfo = Decoded<typeof ClientInfo>;
+
+export const WhoAmIResponse = record({ clientInfo: vector(ClientInfo) });
+export type WhoAmIResponse = Decoded<typeof WhoAmIResponse>;
+
+/** A request or reply without a body. */
+export const Empty = nothing;
+export type Empty = null;

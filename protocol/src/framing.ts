@@ -1,0 +1,149 @@
+/**
+ * Cuts a byte stream into frames: a 4-byte big-endian length, then that many bytes.
+ *
+ * Chunks are queued as they come and a frame is only copied when it spans chunks, once it is whole;
+ * so the work is linear and memory is bounded by what has really arrived. The length is checked as
+ * soon as it is known. Pushed chunks belong to the reader: the caller must not write to them again.
+ * Used by client connections and by peer links, with limits of their own.
+ */
+import { assert } from './assert.js';
+
+/** The stream cannot be cut any further; the only way on is to close it. */
+export class FrameError extends Error {
+  override readonly name = 'FrameError';
+}
+
+const HEADER_BYTES = 4;
+/** Not -1: that is a length which a peer can send. */
+const LENGTH_UNKNOWN = Number.NaN;
+const EMPTY = new Uint8Array(0);
+
+/** Chunks below this size are gathered, so that a stream of single bytes costs no memory each. */
+const SMALL_CHUNK_BYTES = 1024;
+const GATHER_BYTES = 8 * 1024;
+
+export class FrameReader {
+  readonly #frameBytesMax: number;
+  /** The head chunk starts at `#offset`; consumed chunks before `#head` await removal. */
+  #chunks: Uint8Array[] = [];
+  #head = 0;
+  #offset = 0;
+  #buffered = 0;
+  #frameBytes = LENGTH_UNKNOWN;
+  /** Memory of our own under the last chunk, and how much of it is used; null when it is foreign. */
+  #tail: Uint8Array | null = null;
+  #tailUsed = 0;
+
+  constructor(frameBytesMax: number) {
+    assert(Number.isSafeInteger(frameBytesMax) && frameBytesMax > 0, 'the limit is positive');
+    this.#frameBytesMax = frameBytesMax;
+  }
+
+  /** Bytes pushed that no frame was returned for. */
+  get bufferedBytes(): number {
+    return this.#buffered;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    const isFirst = this.#buffered === 0;
+    this.#buffered += chunk.length;
+    if (isFirst || chunk.length > SMALL_CHUNK_BYTES) {
+      this.#chunks.push(chunk);
+      this.#tail = null;
+      return;
+    }
+    this.#gather(chunk);
+  }
+
+  /**
+   * The next whole frame without its length, or null; a view that is valid until the next push.
+   * Throws FrameError for a negative length or one over the limit, and then every time.
+   */
+  next(): Uint8Array | null {
+    if (Number.isNaN(this.#frameBytes)) {
+      if (this.#buffered < HEADER_BYTES) return null;
+      this.#frameBytes = this.#peekLength();
+    }
+    const length = this.#frameBytes;
+    if (length < 0 || length > this.#frameBytesMax) {
+      throw new FrameError(`a frame of ${length} bytes, the limit is ${this.#frameBytesMax}`);
+    }
+    if (this.#buffered < HEADER_BYTES + length) return null;
+    this.#skip(HEADER_BYTES);
+    this.#frameBytes = LENGTH_UNKNOWN;
+    return length === 0 ? EMPTY : this.#consume(length);
+  }
+
+  /** Appends to the last chunk when that is ours and has room, else starts one of our own. */
+  #gather(chunk: Uint8Array): void {
+    if (this.#tail === null || this.#tail.length - this.#tailUsed < chunk.length) {
+      this.#tail = Buffer.allocUnsafeSlow(GATHER_BYTES);
+      this.#tailUsed = 0;
+      this.#chunks.push(this.#tail.subarray(0, 0));
+    }
+    this.#tail.set(chunk, this.#tailUsed);
+    this.#tailUsed += chunk.length;
+    this.#chunks[this.#chunks.length - 1] = this.#tail.subarray(0, this.#tailUsed);
+  }
+
+  #peekLength(): number {
+    let length = 0;
+    let index = this.#head;
+    let offset = this.#offset;
+    for (let read = 0; read < HEADER_BYTES; read++) {
+      while (offset === this.#chunkAt(index).length) {
+        index++;
+        offset = 0;
+      }
+      length = (length << 8) | (this.#chunkAt(index)[offset++] ?? 0);
+    }
+    return length;
+  }
+
+  #consume(length: number): Uint8Array {
+    const head = this.#chunkAt(this.#head);
+    if (head.length - this.#offset >= length) {
+      const frame = head.subarray(this.#offset, this.#offset + length);
+      this.#skip(length);
+      return frame;
+    }
+    const frame = Buffer.allocUnsafeSlow(length);
+    let filled = 0;
+    while (filled < length) {
+      const chunk = this.#chunkAt(this.#head);
+      const take = Math.min(chunk.length - this.#offset, length - filled);
+      frame.set(chunk.subarray(this.#offset, this.#offset + take), filled);
+      filled += take;
+      this.#skip(take);
+    }
+    return frame;
+  }
+
+  /** Moves on by `count` bytes that are there, and off every chunk that is used up. */
+  #skip(count: number): void {
+    this.#buffered -= count;
+    this.#offset += count;
+    if (this.#buffered === 0) {
+      this.#chunks = [];
+      this.#head = 0;
+      this.#offset = 0;
+      this.#tail = null;
+      return;
+    }
+    while (this.#offset >= this.#chunkAt(this.#head).length) {
+      this.#offset -= this.#chunkAt(this.#head).length;
+      this.#head++;
+    }
+    if (this.#head > 64 && this.#head * 2 > this.#chunks.length) {
+      this.#chunks.splice(0, this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #chunkAt(index: number): Uint8Array {
+    const chunk = this.#chunks[index];
+    assert(chunk !== undefined, 'the chunks hold all buffered bytes');
+    return chunk;
+  }
+}

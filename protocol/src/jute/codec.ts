@@ -1,0 +1,122 @@
+/**
+ * Codecs: how a value is read from and written to jute, declared once for server and client.
+ *
+ * Small ones are combined into records. A record's fields go over the wire in the order of their
+ * declaration, which is the order of an object's own string keys by the language's definition.
+ * A codec's `read` throws MarshallingError for anything that is not its type, and nothing else.
+ */
+import { MarshallingError } from '../marshalling-error.js';
+import type { Int64 } from './int64.js';
+import { JuteReader } from './reader.js';
+import { JuteWriter } from './writer.js';
+
+export interface Codec<T> {
+  read(reader: JuteReader): T;
+  write(writer: JuteWriter, value: T): void;
+}
+
+/** The type of value that a codec reads and writes. */
+export type Decoded<C> = C extends Codec<infer T> ? T : never;
+
+export const bool: Codec<boolean> = {
+  read: (reader) => reader.bool(),
+  write: (writer, value) => writer.bool(value),
+};
+
+export const int: Codec<number> = {
+  read: (reader) => reader.int(),
+  write: (writer, value) => writer.int(value),
+};
+
+export const long: Codec<Int64> = {
+  read: (reader) => reader.long(),
+  write: (writer, value) => writer.long(value),
+};
+
+/** Nullable, as every buffer of the protocol is. */
+export const buffer: Codec<Uint8Array | null> = {
+  read: (reader) => reader.buffer(),
+  write: (writer, value) => writer.buffer(value),
+};
+
+/** A string that must not be null. */
+export const string: Codec<string> = {
+  read: readString,
+  write: (writer, value) => writer.string(value),
+};
+
+export const nullableString: Codec<string | null> = {
+  read: (reader) => reader.string(),
+  write: (writer, value) => writer.string(value),
+};
+
+/** Reads null as '': some clients write an empty string as null; C clients cannot read null. */
+export const stringOrEmpty: Codec<string> = {
+  read: (reader) => reader.string() ?? '',
+  write: (writer, value) => writer.string(value),
+};
+
+/** A body of no bytes. */
+export const nothing: Codec<null> = {
+  read: () => null,
+  write: () => undefined,
+};
+
+/** Reads a null vector as an empty one. */
+export function vector<T>(element: Codec<T>): Codec<readonly T[]> {
+  const nullable = nullableVector(element);
+  return { read: (reader) => nullable.read(reader) ?? [], write: nullable.write };
+}
+
+export function nullableVector<T>(element: Codec<T>): Codec<readonly T[] | null> {
+  return {
+    read: (reader) => {
+      const count = reader.count();
+      if (count === -1) return null;
+      const values: T[] = [];
+      for (let index = 0; index < count; index++) values.push(element.read(reader));
+      return values;
+    },
+    write: (writer, values) => {
+      writer.int(values === null ? -1 : values.length);
+      for (const value of values ?? []) element.write(writer, value);
+    },
+  };
+}
+
+type Fields = Readonly<Record<string, Codec<unknown>>>;
+type RecordOf<F extends Fields> = { readonly [Name in keyof F]: Decoded<F[Name]> };
+
+/** A record of named fields. Those on the hot path are written by hand instead. */
+export function record<F extends Fields>(fields: F): Codec<RecordOf<F>> {
+  const entries = Object.entries(fields);
+  return {
+    read: (reader) => {
+      const value: Record<string, unknown> = {};
+      for (const [name, codec] of entries) value[name] = codec.read(reader);
+      return value as RecordOf<F>;
+    },
+    write: (writer, value) => {
+      for (const [name, codec] of entries) codec.write(writer, value[name]);
+    },
+  };
+}
+
+/** Reads a string that must not be null. */
+export function readString(reader: JuteReader): string {
+  const value = reader.string();
+  if (value === null) throw new MarshallingError('a string is null that must not be');
+  return value;
+}
+
+/** The value's bytes alone, in a buffer of their own. For tests and rare messages. */
+export function encode<T>(codec: Codec<T>, value: T): Uint8Array {
+  const writer = new JuteWriter();
+  codec.write(writer, value);
+  return writer.take();
+}
+
+/** Reads one value; bytes behind it are ignored, as Java does. */
+export function decode<T>(codec: Codec<T>, bytes: Uint8Array): T {
+  return codec.read(new JuteReader(bytes));
+}

@@ -1,0 +1,92 @@
+/**
+ * Reads jute primitives from one frame.
+ *
+ * Never reads past its end and never allocates by a length it has not checked against what is left:
+ * whatever the bytes are, it returns a value or throws MarshallingError. Buffers are views of the
+ * frame; whoever keeps one longer than the frame copies it.
+ */
+import { MarshallingError } from '../marshalling-error.js';
+import { type Int64, int64FromHalves } from './int64.js';
+
+/** The shortest element of any vector of the protocol: an empty string. */
+const ELEMENT_BYTES_MIN = 4;
+
+export class JuteReader {
+  readonly #bytes: Buffer;
+  readonly #end: number;
+  #position: number;
+
+  constructor(bytes: Uint8Array, offset = 0, end: number = bytes.length) {
+    this.#bytes =
+      bytes instanceof Buffer
+        ? bytes
+        : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#end = Math.min(end, bytes.length);
+    this.#position = offset;
+  }
+
+  /** Offset of the next byte from the start of the bytes that were given. */
+  get position(): number {
+    return this.#position;
+  }
+
+  get remaining(): number {
+    return this.#end - this.#position;
+  }
+
+  bool(): boolean {
+    return this.#bytes.readUInt8(this.#advance(1)) !== 0;
+  }
+
+  int(): number {
+    return this.#bytes.readInt32BE(this.#advance(4));
+  }
+
+  long(): Int64 {
+    const at = this.#advance(8);
+    const high = this.#bytes.readInt32BE(at);
+    const low = this.#bytes.readUInt32BE(at + 4);
+    const value = high * 0x1_0000_0000 + low;
+    return Number.isSafeInteger(value) ? value : int64FromHalves({ high, low });
+  }
+
+  /** A view, or null for length -1. */
+  buffer(): Uint8Array | null {
+    const length = this.int();
+    if (length === -1) return null;
+    const at = this.#advance(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  /** Malformed UTF-8 becomes U+FFFD, as in Java; null for length -1. */
+  string(): string | null {
+    const length = this.int();
+    if (length === -1) return null;
+    const at = this.#advance(length);
+    return this.#bytes.toString('utf8', at, at + length);
+  }
+
+  /** The number of elements of a vector, or -1 for null. */
+  count(): number {
+    const count = this.int();
+    if (count < -1 || count * ELEMENT_BYTES_MIN > this.remaining) {
+      throw new MarshallingError(`unreasonable count ${count}, ${this.remaining} bytes left`);
+    }
+    return count;
+  }
+
+  /** All that is left, as a view. */
+  rest(): Uint8Array {
+    const at = this.#advance(this.remaining);
+    return this.#bytes.subarray(at, this.#end);
+  }
+
+  #advance(length: number): number {
+    if (length < 0 || length > this.#end - this.#position) {
+      throw new MarshallingError(`unreasonable length ${length}, ${this.remaining} bytes left`);
+    }
+    const at = this.#position;
+    this.#position = at + length;
+    return at;
+  }
+}

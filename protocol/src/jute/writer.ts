@@ -1,0 +1,147 @@
+/**
+ * Writes jute primitives, and frames of them, into one growing buffer.
+ *
+ * Bytes that were taken are never touched again: `take` hands a view over and the writer goes on
+ * behind it in the same slab, or in a new one when that is full. So a reply is written once and
+ * goes to the socket without a copy, and an idle connection holds one small slab at most.
+ * `long` takes an Int64; `int` a signed 32-bit integer; both throw on anything else.
+ */
+import { assert } from '../assert.js';
+import type { Int64 } from './int64.js';
+
+const SLAB_BYTES = 16 * 1024;
+const NO_FRAME = -1;
+const EMPTY = Buffer.alloc(0);
+
+/** Below this length a loop over char codes beats the call into the runtime's encoder. */
+const SHORT_STRING_CHARS = 48;
+
+export class JuteWriter {
+  #buffer: Buffer = EMPTY;
+  /** Where the bytes begin that were not taken yet. */
+  #start = 0;
+  #position = 0;
+  /** Offset of the open frame's length from `#start`, or NO_FRAME. */
+  #frame = NO_FRAME;
+
+  /** Bytes written and not taken. */
+  get length(): number {
+    return this.#position - this.#start;
+  }
+
+  /** Drops everything that was not taken. */
+  reset(): void {
+    this.#position = this.#start;
+    this.#frame = NO_FRAME;
+  }
+
+  /** Drops what was written after the writer's `length` was `length`; a frame begun since, too. */
+  truncate(length: number): void {
+    assert(length >= 0 && length <= this.length, 'truncate is not past the end');
+    this.#position = this.#start + length;
+    if (this.#frame >= length) this.#frame = NO_FRAME;
+  }
+
+  /** All bytes since the last take, as a view that belongs to the caller from now on. */
+  take(): Uint8Array {
+    assert(this.#frame === NO_FRAME, 'no frame is open at take');
+    const taken = this.#buffer.subarray(this.#start, this.#position);
+    if (this.#buffer.length > SLAB_BYTES) {
+      this.#buffer = EMPTY;
+      this.#position = 0;
+    }
+    this.#start = this.#position;
+    return taken;
+  }
+
+  beginFrame(): void {
+    assert(this.#frame === NO_FRAME, 'frames do not nest');
+    this.#reserve(4);
+    this.#frame = this.length;
+    this.#position += 4;
+  }
+
+  /** Patches the length of the frame begun last. */
+  endFrame(): void {
+    assert(this.#frame !== NO_FRAME, 'a frame is open at endFrame');
+    const at = this.#start + this.#frame;
+    this.#buffer.writeInt32BE(this.#position - at - 4, at);
+    this.#frame = NO_FRAME;
+  }
+
+  bool(value: boolean): void {
+    this.#reserve(1);
+    this.#buffer[this.#position++] = value ? 1 : 0;
+  }
+
+  int(value: number): void {
+    this.#reserve(4);
+    this.#position = this.#buffer.writeInt32BE(value, this.#position);
+  }
+
+  long(value: Int64): void {
+    this.#reserve(8);
+    if (typeof value === 'bigint') {
+      this.#position = this.#buffer.writeBigInt64BE(value, this.#position);
+      return;
+    }
+    assert(Number.isSafeInteger(value), 'a long that is a number is a safe integer');
+    this.#buffer.writeInt32BE(Math.floor(value / 0x1_0000_0000), this.#position);
+    this.#position = this.#buffer.writeUInt32BE(value >>> 0, this.#position + 4);
+  }
+
+  buffer(value: Uint8Array | null): void {
+    if (value === null) {
+      this.int(-1);
+      return;
+    }
+    this.int(value.length);
+    this.raw(value);
+  }
+
+  string(value: string | null): void {
+    if (value === null) {
+      this.int(-1);
+      return;
+    }
+    // A UTF-16 unit takes three bytes of UTF-8 at most.
+    this.#reserve(4 + value.length * 3);
+    const at = this.#position;
+    this.#position = at + 4 + this.#encode(value, at + 4);
+    this.#buffer.writeInt32BE(this.#position - at - 4, at);
+  }
+
+  /** Copies the bytes as they are. */
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#position);
+    this.#position += bytes.length;
+  }
+
+  #encode(value: string, at: number): number {
+    if (value.length > SHORT_STRING_CHARS) return this.#buffer.write(value, at, 'utf8');
+    for (let index = 0; index < value.length; index++) {
+      const code = value.charCodeAt(index);
+      if (code > 0x7f) return this.#buffer.write(value, at, 'utf8');
+      this.#buffer[at + index] = code;
+    }
+    return value.length;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#position + bytes > this.#buffer.length) this.#grow(bytes);
+  }
+
+  #grow(bytes: number): void {
+    const kept = this.length;
+    const needed = kept + bytes;
+    // Doubles, so that a long run of writes copies each byte a bounded number of times.
+    const size = needed <= SLAB_BYTES ? SLAB_BYTES : needed * 2;
+    // Not from the pool: a slab lives as long as the connection.
+    const grown = Buffer.allocUnsafeSlow(size);
+    this.#buffer.copy(grown, 0, this.#start, this.#position);
+    this.#buffer = grown;
+    this.#start = 0;
+    this.#position = kept;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Znode paths: which are legal, and their parts.
+ *
+ * Code units are UTF-16, as in Java, so both refuse the same paths. The functions that take a path
+ * apart never throw: they are called on paths of requests that turn out to be illegal later.
+ */
+
+const SLASH = 0x2f;
+const DOT = 0x2e;
+
+/**
+ * Why `path` cannot name a znode, or null when it can. With `sequential` a suffix is still to be
+ * appended, so that `/queue/` and `/` are legal as well.
+ */
+export function validatePath(
+  path: string,
+  options: { readonly sequential: boolean } = { sequential: false },
+): string | null {
+  const full = options.sequential ? `${path}1` : path;
+  if (path.length === 0) return 'the path is empty';
+  if (full.charCodeAt(0) !== SLASH) return 'the path does not start with /';
+  if (full.length === 1) return null;
+  if (full.charCodeAt(full.length - 1) === SLASH) return 'the path ends with /';
+  let segmentStart = 1;
+  for (let index = 1; index <= full.length; index++) {
+    const code = index < full.length ? full.charCodeAt(index) : SLASH;
+    if (code === SLASH) {
+      const reason = segmentProblem(full, segmentStart, index);
+      if (reason !== null) return reason;
+      segmentStart = index + 1;
+    } else if (isForbidden(code)) {
+      return `the path has the character 0x${code.toString(16)} at ${index}`;
+    }
+  }
+  return null;
+}
+
+/** `/` for a path directly under the root, for the root itself and for what has no slash. */
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash <= 0 ? '/' : path.slice(0, slash);
+}
+
+/** The last segment; '' for the root. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+export function joinPath(parent: string, name: string): string {
+  return parent === '/' ? `/${name}` : `${parent}/${name}`;
+}
+
+function segmentProblem(path: string, start: number, end: number): string | null {
+  if (end === start) return `the path has an empty segment at ${start}`;
+  const length = end - start;
+  if (length > 2 || path.charCodeAt(start) !== DOT) return null;
+  if (length === 2 && path.charCodeAt(start + 1) !== DOT) return null;
+  return `the path has a relative segment at ${start}`;
+}
+
+/** Control characters, surrogates with the private use area, and specials. */
+function isForbidden(code: number): boolean {
+  if (code < 0x7f) return code <= 0x1f;
+  return code <= 0x9f || (code >= 0xd800 && code <= 0xf8ff) || code >= 0xfff0;
+}

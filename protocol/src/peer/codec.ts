@@ -1,0 +1,178 @@
+/**
+ * Peer messages to bytes and back: msgpack arrays of fixed layout, the number of the kind first.
+ *
+ * The numbers and the order of fields are the wire format: changing them means raising
+ * PEER_PROTOCOL_VERSION. No record is ever learned from the other side, and bytes are scanned
+ * before msgpackr sees them, so garbage gives MarshallingError and nothing else. What is decoded
+ * holds views of the frame. The length prefix of a frame is the link's business.
+ */
+import { Packr } from 'msgpackr';
+import { MarshallingError } from '../marshalling-error.js';
+import {
+  bytes,
+  counter,
+  epoch,
+  type Field,
+  flag,
+  keyAndValue,
+  Layout,
+  list,
+  milliseconds,
+  oneOf,
+  opcode,
+  peerId,
+  struct,
+  text,
+  uint,
+  zxid,
+} from './fields.js';
+import type {
+  EpochRange,
+  ForwardedRequest,
+  Hello,
+  HistorySummary,
+  PeerMessage,
+  Propose,
+  Refuse,
+} from './messages.js';
+import { checkMsgpack } from './msgpack-check.js';
+import { packProposals, unpackProposals } from './packing.js';
+import type { Proposal } from './proposal.js';
+
+export type LinkMessage = PeerMessage | Hello | Refuse;
+
+interface MessageLayout<M extends LinkMessage> {
+  readonly code: number;
+  readonly fields: Layout<Omit<M, 'kind'>>;
+  /** What a later version adds is ignored, so that a refusal can name both versions. */
+  readonly isOpen: boolean;
+}
+
+function message<M extends LinkMessage>(
+  code: number,
+  fields: { readonly [Name in keyof Omit<M, 'kind'>]-?: Field<Omit<M, 'kind'>[Name]> },
+  isOpen = false,
+): MessageLayout<M> {
+  return { code, fields: new Layout<Omit<M, 'kind'>>(fields), isOpen };
+}
+
+const history = struct<HistorySummary>({
+  base: zxid,
+  ranges: list(struct<EpochRange>({ epoch, first: counter, last: counter })),
+});
+
+const forwarded = struct<ForwardedRequest>({ request: uint, session: uint, opcode, body: bytes });
+
+/** The body is one byte string, so that a pack made once goes to every follower and to the log. */
+const proposals: Field<readonly Proposal[]> = {
+  pack: packProposals,
+  unpack: (packed) => unpackProposals(bytes.unpack(packed)),
+};
+
+const PROPOSE_CODE = 8;
+
+const LAYOUTS: {
+  readonly [K in LinkMessage['kind']]: MessageLayout<Extract<LinkMessage, { kind: K }>>;
+} = {
+  ping: message(1, { sent: milliseconds, echo: milliseconds }),
+  vote: message(2, {
+    round: uint,
+    state: oneOf('looking', 'following', 'leading'),
+    leader: peerId,
+    epoch,
+    zxid,
+    ensembleId: text,
+    founded: flag,
+    sound: flag,
+  }),
+  followerInfo: message(3, { acceptedEpoch: epoch }),
+  newEpoch: message(4, { epoch, established: flag }),
+  ackEpoch: message(5, {
+    epoch,
+    currentEpoch: epoch,
+    last: zxid,
+    applied: zxid,
+    history,
+    snapshotOnly: flag,
+  }),
+  syncStart: message(6, { mode: oneOf('diff', 'trunc', 'snap'), after: zxid }),
+  snapshotDone: message(7, { zxid }),
+  propose: message<Propose>(PROPOSE_CODE, { proposals }),
+  newLeader: message(9, { epoch, last: zxid, ensembleId: text }),
+  ackNewLeader: message(10, { epoch, last: zxid }),
+  upToDate: message(11, { committed: zxid }),
+  ack: message(12, { zxid }),
+  commit: message(13, { zxid }),
+  confirm: message(14, { round: uint }),
+  confirmAck: message(15, { round: uint }),
+  requests: message(16, { items: list(forwarded) }),
+  sync: message(17, { request: uint }),
+  synced: message(18, { request: uint, zxid }),
+  attach: message(19, { request: uint, session: uint, password: bytes, timeoutMs: uint }),
+  attached: message(20, { request: uint, valid: flag, timeoutMs: uint }),
+  detach: message(21, { session: uint }),
+  touch: message(22, { sessions: list(uint) }),
+  snapshotChunk: message(23, { index: uint, records: list(keyAndValue) }),
+  snapshotAck: message(24, { index: uint }),
+  hello: message(
+    25,
+    { version: uint, id: peerId, to: peerId, instance: text, ensembleId: text, founded: flag },
+    true,
+  ),
+  refuse: message(26, { reason: text }, true),
+};
+
+const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
+  (Object.keys(LAYOUTS) as LinkMessage['kind'][]).map((kind) => [LAYOUTS[kind].code, kind]),
+);
+
+const packr = new Packr({ useRecords: false, int64AsType: 'number' });
+
+/** The payload of a frame, in memory of its own. */
+export function encodePeerMessage(value: LinkMessage): Uint8Array {
+  if (value.kind === 'propose') return encodePropose(packProposals(value.proposals));
+  // The union of layouts cannot be called with the union of messages; the kind ties the two.
+  const layout = LAYOUTS[value.kind] as MessageLayout<LinkMessage>;
+  return packr.pack(layout.fields.pack([layout.code], value));
+}
+
+/** Encodes a `propose` of proposals that are packed already. */
+export function encodePropose(packed: Uint8Array): Uint8Array {
+  const frame = Buffer.allocUnsafeSlow(PROPOSE_HEADER_BYTES + packed.length);
+  frame[0] = MSGPACK_ARRAY_OF_2;
+  frame[1] = PROPOSE_CODE;
+  frame[2] = MSGPACK_BIN_32;
+  frame.writeUInt32BE(packed.length, 3);
+  frame.set(packed, PROPOSE_HEADER_BYTES);
+  return frame;
+}
+
+const MSGPACK_ARRAY_OF_2 = 0x92;
+const MSGPACK_BIN_32 = 0xc6;
+const PROPOSE_HEADER_BYTES = 7;
+
+/** Throws MarshallingError for everything that encodePeerMessage does not make. */
+export function decodePeerMessage(frame: Uint8Array): LinkMessage {
+  checkMsgpack(frame);
+  const packed = unpackArray(frame);
+  const code = packed[0];
+  const kind = typeof code === 'number' ? KINDS.get(code) : undefined;
+  if (kind === undefined) throw new MarshallingError(`no message has the kind ${String(code)}`);
+  const { fields, isOpen } = LAYOUTS[kind] as MessageLayout<LinkMessage>;
+  const count = packed.length - 1;
+  if (count < fields.size || (count > fields.size && !isOpen)) {
+    throw new MarshallingError(`a message ${kind} of ${count} fields, not ${fields.size}`);
+  }
+  return fields.unpack({ kind }, packed, 1) as LinkMessage;
+}
+
+function unpackArray(frame: Uint8Array): readonly unknown[] {
+  let packed: unknown;
+  try {
+    packed = packr.unpack(frame);
+  } catch (cause) {
+    throw new MarshallingError('a message is not msgpack', { cause });
+  }
+  if (!Array.isArray(packed)) throw new MarshallingError('a message is not an array');
+  return packed;
+}

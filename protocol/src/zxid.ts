@@ -1,0 +1,46 @@
+/**
+ * Arithmetic of transaction ids: `epoch * 2^32 + counter`.
+ *
+ * An epoch is below 2^21, so that a zxid is a safe integer and compares as a number. Nothing here
+ * rolls over: the leader starts a new epoch before its counter is used up.
+ */
+import { assert } from './assert.js';
+import type { Zxid } from './peer/proposal.js';
+
+const COUNTER_SPAN = 0x1_0000_0000;
+
+export const COUNTER_MAX = 0xffff_ffff;
+export const EPOCH_MAX = 0x1f_ffff;
+
+export function makeZxid(epoch: number, counter: number): Zxid {
+  assert(isUintUpTo(epoch, EPOCH_MAX), () => `epoch ${epoch} is not in 0..${EPOCH_MAX}`);
+  assert(isUintUpTo(counter, COUNTER_MAX), () => `counter ${counter} is not in 0..${COUNTER_MAX}`);
+  return epoch * COUNTER_SPAN + counter;
+}
+
+export function epochOf(zxid: Zxid): number {
+  return Math.floor(zxid / COUNTER_SPAN);
+}
+
+export function counterOf(zxid: Zxid): number {
+  return zxid >>> 0;
+}
+
+/** The zxid after `zxid` in the same epoch; asserts that the counter is not used up. */
+export function nextZxid(zxid: Zxid): Zxid {
+  assert(counterOf(zxid) < COUNTER_MAX, () => `no zxid after ${formatZxid(zxid)} in its epoch`);
+  return zxid + 1;
+}
+
+/** True for what `makeZxid` can return; for zxids that come from a disk or a peer. */
+export function isZxid(value: number): value is Zxid {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+export function formatZxid(zxid: Zxid): string {
+  return `0x${zxid.toString(16)}`;
+}
+
+function isUintUpTo(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= max;
+}
