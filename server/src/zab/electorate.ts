@@ -1,0 +1,51 @@
+/**
+ * Who may vote. Pure questions about a member and the last votes of its peers.
+ *
+ * A member counts once it has durably synced with its ensemble (it then has the ensemble id) and
+ * its disk is sound: a wiped member is never mistaken for a new one. Only an ensemble that no
+ * quorum ever had (nobody founded) may be founded, and only with every configured member there.
+ */
+import type { VoteMessage } from '@rookery/protocol';
+import type { Link, Member } from './member.js';
+
+export type Electorate =
+  | { readonly kind: 'members' }
+  | { readonly kind: 'founding' }
+  | { readonly kind: 'none'; readonly reason: string };
+
+export function electorateOf(member: Member): Electorate {
+  const { ensembleId, founded, sound } = member;
+  const votes = [...member.links.values()].flatMap((link) => (link.vote ? [link.vote] : []));
+  if (!sound) return { kind: 'none', reason: 'the disk is damaged: waiting for a snapshot' };
+  if (ensembleId !== '') {
+    const sharing = votes.filter((vote) => isMemberOf(vote, ensembleId)).length + 1;
+    const known = votes.some((vote) => vote.founded && isMemberOf(vote, ensembleId));
+    if (founded || known || sharing >= member.quorum) return { kind: 'members' };
+  }
+  if (votes.some((vote) => vote.founded)) {
+    return {
+      kind: 'none',
+      reason: 'this member has no ensemble id but others do: waiting for their leader',
+    };
+  }
+  const needed = member.options.foundWithQuorum ? member.quorum : member.options.voters.length;
+  const ready = votes.filter((vote) => vote.sound).length + 1;
+  if (ready < needed) {
+    return {
+      kind: 'none',
+      reason: `an ensemble is founded by ${needed} members, ${ready} are reachable`,
+    };
+  }
+  return { kind: 'founding' };
+}
+
+/** Does this peer's vote count for `member`? */
+export function counts(member: Member, link: Link, electorate: Electorate): boolean {
+  if (link.vote === null || !link.vote.sound) return false;
+  if (electorate.kind === 'founding') return true;
+  return electorate.kind === 'members' && isMemberOf(link.vote, member.ensembleId);
+}
+
+function isMemberOf(vote: VoteMessage, ensembleId: string): boolean {
+  return vote.sound && vote.ensembleId === ensembleId;
+}

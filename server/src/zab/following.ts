@@ -1,0 +1,277 @@
+/**
+ * The role of a learner: discovery, synchronization and broadcast as seen by a follower.
+ *
+ * The one rule behind ZOOKEEPER-3911, 4394, 4643, 4646, 4685 and 4785: what a message vouches for
+ * is durable before the message leaves. Storage runs in order, so ACK(NEWLEADER), held back until
+ * currentEpoch is durable, follows the synced history, and every later ACK follows it.
+ */
+import {
+  type AckEpoch,
+  type CoreMessage,
+  formatZxid,
+  type NewEpoch,
+  type NewLeader,
+  type PeerId,
+  type Propose,
+  type SyncStart,
+  type UpToDate,
+  type VoteMessage,
+  type Zxid,
+} from '@rookery/protocol';
+import type { Link, Member } from './member.js';
+import type { Role, Transitions } from './role.js';
+
+type Phase = 'offering' | 'accepted' | 'snapshot' | 'syncing' | 'entering' | 'acked' | 'active';
+
+export class Following implements Role {
+  readonly name = 'following';
+  readonly #member: Member;
+  readonly #transitions: Transitions;
+  readonly #leader: PeerId;
+  #phase: Phase = 'offering';
+  #progressAtMs: number;
+  /** The newest zxid acknowledged to this leader. */
+  #acked: Zxid = 0;
+  /** Clients may be served once this is applied; null before UPTODATE. */
+  #serveFrom: Zxid | null = null;
+
+  constructor(member: Member, transitions: Transitions, leader: PeerId) {
+    this.#member = member;
+    this.#transitions = transitions;
+    this.#leader = leader;
+    this.#progressAtMs = member.nowMs;
+  }
+
+  start(): void {
+    const link = this.#member.linkOf(this.#leader);
+    if (link === undefined) {
+      this.#transitions.look(`member ${this.#leader} is not reachable`);
+      return;
+    }
+    for (const other of this.#member.links.values()) this.#member.send(other, this.vote());
+    this.#member.tickets.after(this.#member.tickets.newest, () => {
+      const acceptedEpoch = this.#member.acceptedEpoch;
+      this.#member.send(link, { kind: 'followerInfo', acceptedEpoch });
+    });
+  }
+
+  vote(): VoteMessage {
+    const { ensembleId, founded, sound, round, currentEpoch, history } = this.#member;
+    const view = { leader: this.#leader, epoch: currentEpoch, zxid: history.last };
+    return { kind: 'vote', state: 'following', round, ...view, ensembleId, founded, sound };
+  }
+
+  onTick(): void {
+    const link = this.#member.linkOf(this.#leader);
+    if (link === undefined) return;
+    const { timeoutMs, initTimeoutMs } = this.#member.options;
+    const silentMs = this.#member.nowMs - link.contactAtMs;
+    if (silentMs > timeoutMs) {
+      const reason = `leader ${this.#leader} has not answered for ${silentMs} ms`;
+      this.#member.drop(link, reason);
+      this.#transitions.look(reason);
+      return;
+    }
+    if (this.#phase === 'active' || this.#phase === 'snapshot') return;
+    const waiting = this.#phase === 'offering' || this.#phase === 'accepted';
+    const patienceMs = waiting ? 2 * timeoutMs : initTimeoutMs;
+    if (this.#member.nowMs - this.#progressAtMs > patienceMs) {
+      this.#transitions.look(`synchronization stands still (${this.#phase})`);
+    }
+  }
+
+  onConnected(link: Link): void {
+    this.#member.send(link, this.vote());
+  }
+
+  onDisconnected(peer: PeerId): void {
+    if (peer === this.#leader) this.#transitions.look(`lost the link to leader ${peer}`);
+  }
+
+  onVote(link: Link): void {
+    const vote = link.vote;
+    if (vote === null) return;
+    if (link.peer !== this.#leader) {
+      if (vote.state === 'looking') this.#member.send(link, this.vote());
+      return;
+    }
+    if (vote.state === 'leading') return;
+    const electing =
+      this.#phase === 'offering' &&
+      vote.state === 'looking' &&
+      vote.leader === this.#leader &&
+      vote.round === this.#member.round;
+    if (!electing) this.#transitions.look(`member ${this.#leader} does not lead`);
+  }
+
+  onMessage(link: Link, message: CoreMessage): void {
+    if (link.peer !== this.#leader) {
+      this.#member.note('following.ignored', `${message.kind} from ${link.peer}: not the leader`);
+      return;
+    }
+    this.#progressAtMs = this.#member.nowMs;
+    switch (message.kind) {
+      case 'newEpoch':
+        return this.#onNewEpoch(link, message);
+      case 'syncStart':
+        return this.#onSyncStart(message);
+      case 'snapshotDone':
+        return this.#onSnapshotDone(message.zxid);
+      case 'propose':
+        return this.#onPropose(message);
+      case 'newLeader':
+        return this.#onNewLeader(link, message);
+      case 'upToDate':
+        return this.#onUpToDate(message);
+      case 'commit':
+        return this.#onCommit(message.zxid);
+      case 'confirm':
+        if (this.#phase === 'active') {
+          this.#member.send(link, { kind: 'confirmAck', round: message.round });
+        }
+        return;
+      default:
+        this.#violation(message.kind);
+    }
+  }
+
+  onPersisted(): void {
+    if (this.#phase !== 'acked' && this.#phase !== 'active') return;
+    const link = this.#member.linkOf(this.#leader);
+    const durable = this.#member.history.durable;
+    if (link !== undefined && durable > this.#acked) {
+      this.#acked = durable;
+      this.#member.send(link, { kind: 'ack', zxid: durable });
+    }
+    this.#maybeServe();
+  }
+
+  onPropose(): void {
+    this.#member.note('following.ignored', 'propose: not the leader');
+  }
+  onConfirm(): void {
+    this.#member.note('following.ignored', 'confirm: not the leader');
+  }
+  onHistorySent(): void {
+    // The learner it was for is gone with the role.
+  }
+  onSnapshotSent(): void {
+    // The learner it was for is gone with the role.
+  }
+
+  /** A higher epoch is promised to this leader; the same one again only where it is safe. */
+  #onNewEpoch(link: Link, message: NewEpoch): void {
+    if (this.#phase !== 'offering') return this.#violation('newEpoch');
+    const { acceptedEpoch, acceptedFrom } = this.#member;
+    const again =
+      message.epoch === acceptedEpoch && (message.established || acceptedFrom === this.#leader);
+    if (message.epoch <= acceptedEpoch && !again) {
+      this.#transitions.look(`epoch ${message.epoch} offered, ${acceptedEpoch} already promised`);
+      return;
+    }
+    this.#phase = 'accepted';
+    const ticket = this.#member.acceptEpoch(message.epoch, this.#leader);
+    this.#member.tickets.after(ticket, () => this.#member.send(link, this.#ackEpoch()));
+  }
+
+  #ackEpoch(): AckEpoch {
+    const { acceptedEpoch, currentEpoch, history, delivered, sound } = this.#member;
+    return {
+      kind: 'ackEpoch',
+      epoch: acceptedEpoch,
+      currentEpoch,
+      last: history.last,
+      applied: delivered,
+      history: history.summary,
+      snapshotOnly: !sound,
+    };
+  }
+
+  #onSyncStart(message: SyncStart): void {
+    if (this.#phase !== 'accepted') return this.#violation('syncStart');
+    const { history, delivered } = this.#member;
+    if (message.mode === 'snap') {
+      this.#phase = 'snapshot';
+      return;
+    }
+    const legal =
+      message.mode === 'diff'
+        ? message.after === history.last
+        : history.has(message.after) && message.after >= delivered;
+    if (!legal) {
+      return this.#violation(`${message.mode} after ${formatZxid(message.after)}`);
+    }
+    if (message.mode === 'trunc') this.#member.truncate(message.after);
+    this.#phase = 'syncing';
+  }
+
+  #onSnapshotDone(zxid: Zxid): void {
+    if (this.#phase !== 'snapshot') return this.#violation('snapshotDone');
+    this.#member.installSnapshot(zxid);
+    this.#phase = 'syncing';
+  }
+
+  #onPropose(message: Propose): void {
+    const open = this.#phase === 'syncing' || this.#phase === 'entering' || this.#serving();
+    const first = message.proposals[0];
+    if (!open || first === undefined || first.previous !== this.#member.history.last) {
+      const zxid = first === undefined ? 'nothing' : formatZxid(first.zxid);
+      return this.#violation(`propose of ${zxid} after ${formatZxid(this.#member.history.last)}`);
+    }
+    this.#member.append(message.proposals);
+  }
+
+  #onNewLeader(link: Link, message: NewLeader): void {
+    const { history, acceptedEpoch, founded, ensembleId } = this.#member;
+    const legal =
+      this.#phase === 'syncing' &&
+      message.epoch === acceptedEpoch &&
+      message.last === history.last &&
+      (!founded || message.ensembleId === ensembleId);
+    if (!legal) return this.#violation(`newLeader of epoch ${message.epoch}`);
+    this.#phase = 'entering';
+    const ticket = this.#member.enterEpoch(message.epoch, message.ensembleId);
+    const { epoch, last } = message;
+    this.#member.tickets.after(ticket, () => {
+      this.#phase = 'acked';
+      this.#acked = last;
+      this.#member.sound = true;
+      this.#member.send(link, { kind: 'ackNewLeader', epoch, last });
+    });
+  }
+
+  #onUpToDate(message: UpToDate): void {
+    if (this.#phase !== 'acked' || this.#serveFrom !== null) return this.#violation('upToDate');
+    this.#serveFrom = message.committed;
+    this.#member.found();
+    this.#onCommit(message.committed);
+    this.#maybeServe();
+  }
+
+  #onCommit(zxid: Zxid): void {
+    if (this.#serveFrom === null || zxid > this.#member.history.last) {
+      return this.#violation(`commit of ${formatZxid(zxid)}`);
+    }
+    this.#member.commit(zxid);
+  }
+
+  #serving(): boolean {
+    return this.#phase === 'acked' || this.#phase === 'active';
+  }
+
+  #maybeServe(): void {
+    if (this.#phase !== 'acked' || this.#serveFrom === null) return;
+    if (this.#member.delivered < this.#serveFrom) return;
+    this.#phase = 'active';
+    const epoch = this.#member.currentEpoch;
+    this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
+  }
+
+  /** The leader said what it must not say now: nothing of it is believed, start over. */
+  #violation(what: string): void {
+    const link = this.#member.linkOf(this.#leader);
+    const reason = `unexpected ${what} while ${this.#phase}`;
+    if (link !== undefined) this.#member.drop(link, reason);
+    this.#transitions.look(reason);
+  }
+}

@@ -1,0 +1,12 @@
+/** The replication core: Zab as a pure state machine. */
+export type {
+  LinkId,
+  RoleName,
+  StorageOutput,
+  Ticket,
+  ZabInput,
+  ZabOptions,
+  ZabOutput,
+  ZabStart,
+} from './types.js';
+export { Zab } from './zab.js';

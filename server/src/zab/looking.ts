@@ -1,0 +1,227 @@
+/**
+ * The role of a member that has no leader: election.
+ *
+ * A vote is (currentEpoch, last zxid, id), the highest wins. Safety does not rest on it: discovery
+ * and synchronization do that. What counts is each reachable peer's newest vote in this round, and
+ * the own vote is computed anew from them, so nothing stale is ever held on to (ZOOKEEPER-1817).
+ * It ends at once when every reachable voter agrees, otherwise after a settling time.
+ */
+import {
+  type CoreMessage,
+  formatZxid,
+  type PeerId,
+  type VoteMessage,
+  type Zxid,
+} from '@rookery/protocol';
+import { counts, type Electorate, electorateOf } from './electorate.js';
+import type { Link, Member } from './member.js';
+import type { Role, Transitions } from './role.js';
+
+interface Candidate {
+  readonly leader: PeerId;
+  readonly epoch: number;
+  readonly zxid: Zxid;
+}
+
+const NOBODY: Candidate = { leader: 0, epoch: 0, zxid: 0 };
+
+export class Looking implements Role {
+  readonly name = 'looking';
+  readonly #member: Member;
+  readonly #transitions: Transitions;
+  #candidate: Candidate = NOBODY;
+  /** False while earlier storage outputs are on their way. */
+  #started = false;
+  #settleAtMs: number | null = null;
+  #votedAtMs = 0;
+  #reason = '';
+
+  constructor(member: Member, transitions: Transitions) {
+    this.#member = member;
+    this.#transitions = transitions;
+  }
+
+  /** A vote reveals history, so it waits until all that was appended before is durable. */
+  start(): void {
+    this.#member.tickets.after(this.#member.tickets.newest, () => {
+      this.#started = true;
+      this.#member.round += 1;
+      this.#evaluate(true);
+    });
+  }
+
+  vote(): VoteMessage {
+    const { ensembleId, founded, sound, round } = this.#member;
+    return { kind: 'vote', state: 'looking', round, ...this.#candidate, ensembleId, founded, sound };
+  }
+
+  onTick(): void {
+    if (!this.#started) return;
+    if (this.#member.nowMs - this.#votedAtMs >= this.#member.options.heartbeatMs) this.#broadcast();
+    this.#evaluate();
+  }
+
+  onConnected(link: Link): void {
+    if (!this.#started) return;
+    this.#member.send(link, this.vote());
+    this.#evaluate();
+  }
+
+  onDisconnected(): void {
+    if (this.#started) this.#evaluate();
+  }
+
+  onVote(link: Link): void {
+    if (!this.#started || link.vote === null) return;
+    const { vote } = link;
+    if (vote.state === 'looking' && vote.round > this.#member.round) {
+      this.#member.round = vote.round;
+      this.#settleAtMs = null;
+      this.#evaluate(true);
+      return;
+    }
+    if (vote.state === 'looking' && vote.round < this.#member.round) {
+      this.#member.send(link, this.vote());
+    }
+    this.#evaluate();
+  }
+
+  /** An offer to follow is kept by the links; everything else comes too early or too late. */
+  onMessage(link: Link, message: CoreMessage): void {
+    if (message.kind === 'followerInfo') return;
+    this.#member.note('looking.ignored', `${message.kind} from ${link.peer}`);
+  }
+
+  onPersisted(): void {
+    // Nothing of this role waits for storage once it has started.
+  }
+  onPropose(): void {
+    this.#member.note('looking.ignored', 'propose: not the leader');
+  }
+  onConfirm(): void {
+    this.#member.note('looking.ignored', 'confirm: not the leader');
+  }
+  onHistorySent(): void {
+    // The learner it was for is gone with the role.
+  }
+  onSnapshotSent(): void {
+    // The learner it was for is gone with the role.
+  }
+
+  #broadcast(): void {
+    this.#votedAtMs = this.#member.nowMs;
+    const vote = this.vote();
+    for (const link of this.#member.links.values()) this.#member.send(link, vote);
+  }
+
+  /** Computes the own vote anew, tells it when it changed or `tell` says so, and maybe decides. */
+  #evaluate(tell = false): void {
+    const leader = this.#establishedLeader();
+    if (leader !== null) {
+      this.#transitions.follow(leader);
+      return;
+    }
+    const electorate = electorateOf(this.#member);
+    const before = this.#candidate;
+    this.#candidate = electorate.kind === 'none' ? NOBODY : this.#best(electorate);
+    const changed = !same(before, this.#candidate);
+    if (changed) this.#settleAtMs = null;
+    if (changed || tell) this.#broadcast();
+    if (electorate.kind === 'none') this.#explain(electorate.reason);
+    else this.#maybeDecide(electorate);
+  }
+
+  /** A member that says it leads is joined at once: discovery checks that it may. */
+  #establishedLeader(): PeerId | null {
+    for (const link of this.#member.links.values()) {
+      const vote = link.vote;
+      if (vote?.state !== 'leading') continue;
+      if (!this.#member.founded || vote.ensembleId === this.#member.ensembleId) return link.peer;
+    }
+    return null;
+  }
+
+  #best(electorate: Electorate): Candidate {
+    const { id, currentEpoch, history, round, links } = this.#member;
+    let best: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };
+    for (const link of links.values()) {
+      const vote = link.vote;
+      if (vote === null || vote.leader === 0 || vote.round !== round) continue;
+      if (vote.state !== 'looking' || !counts(this.#member, link, electorate)) continue;
+      if (vote.leader !== id && this.#canLead(vote.leader) && isBetter(vote, best)) {
+        best = pick(vote);
+      }
+    }
+    return best;
+  }
+
+  /** A candidate must be reachable from here and not already be with another leader. */
+  #canLead(peer: PeerId): boolean {
+    const link = this.#member.linkOf(peer);
+    return link !== undefined && (link.vote === null || link.vote.state === 'looking');
+  }
+
+  #maybeDecide(electorate: Electorate): void {
+    let supporters = 1;
+    let undecided = 0;
+    const barred: PeerId[] = [];
+    for (const link of this.#member.links.values()) {
+      if (link.vote !== null && !counts(this.#member, link, electorate)) barred.push(link.peer);
+      else if (this.#agrees(link.vote)) supporters += 1;
+      else undecided += 1;
+    }
+    if (supporters < this.#member.quorum) {
+      this.#settleAtMs = null;
+      if (supporters + undecided < this.#member.quorum) this.#explain(this.#shortage(barred));
+      return;
+    }
+    if (undecided > 0) {
+      this.#settleAtMs ??= this.#member.nowMs + this.#member.options.settleMs;
+      if (this.#member.nowMs < this.#settleAtMs) return;
+    }
+    this.#decide(electorate);
+  }
+
+  #agrees(vote: VoteMessage | null): boolean {
+    if (vote === null || vote.round !== this.#member.round) return false;
+    return vote.leader === this.#candidate.leader;
+  }
+
+  #decide(electorate: Electorate): void {
+    const { leader, epoch, zxid } = this.#candidate;
+    this.#member.note(
+      'election.decided',
+      `leader=${leader} epoch=${epoch} zxid=${formatZxid(zxid)} round=${this.#member.round}`,
+    );
+    if (leader === this.#member.id) this.#transitions.lead(electorate.kind === 'founding');
+    else this.#transitions.follow(leader);
+  }
+
+  #shortage(barred: readonly PeerId[]): string {
+    const { links, quorum } = this.#member;
+    const voters = links.size - barred.length + 1;
+    const missing = `a quorum is ${quorum} voters, ${voters} reachable`;
+    if (barred.length === 0) return missing;
+    return `${missing}; without a vote (no ensemble id or a damaged disk): ${barred.join(', ')}`;
+  }
+
+  /** Says once why nobody can be elected, for whoever waits for this ensemble. */
+  #explain(reason: string): void {
+    if (reason !== this.#reason) this.#member.note('election.waiting', reason);
+    this.#reason = reason;
+  }
+}
+
+function pick(vote: VoteMessage): Candidate {
+  return { leader: vote.leader, epoch: vote.epoch, zxid: vote.zxid };
+}
+
+function same(a: Candidate, b: Candidate): boolean {
+  return a.leader === b.leader && a.epoch === b.epoch && a.zxid === b.zxid;
+}
+
+function isBetter(a: Candidate, b: Candidate): boolean {
+  if (a.epoch !== b.epoch) return a.epoch > b.epoch;
+  if (a.zxid !== b.zxid) return a.zxid > b.zxid;
+  return a.leader > b.leader;
+}

@@ -1,0 +1,199 @@
+/**
+ * What a member is, whatever role it has: its identity, epochs, history, links and outputs.
+ *
+ * The roles (looking, following, leading) act through it. It owns the two rules that no role may
+ * bend: deliver only what is committed and durable here, and never let an epoch fall.
+ */
+import {
+  assert,
+  type CoreMessage,
+  formatZxid,
+  type PeerId,
+  type Proposal,
+  type VoteMessage,
+  type Zxid,
+} from '@rookery/protocol';
+import { History } from './history.js';
+import { majorityOf } from './quorum.js';
+import { Tickets } from './tickets.js';
+import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
+
+/** One live connection to a peer. */
+export interface Link {
+  readonly peer: PeerId;
+  readonly link: LinkId;
+  /** When anything last came in, ms. */
+  heardAtMs: number;
+  /** When the ping left that the peer answered last: proof of contact, however late it is read. */
+  contactAtMs: number;
+  /** The peer's own time in its last ping, to be echoed. */
+  echo: number;
+  /** The peer's newest view of the election. */
+  vote: VoteMessage | null;
+  /** Its offer to follow this member, kept until this member leads. */
+  offeredEpoch: number | null;
+}
+
+export class Member {
+  readonly options: ZabOptions;
+  readonly history: History;
+  readonly tickets = new Tickets();
+  readonly links = new Map<PeerId, Link>();
+  nowMs = 0;
+  round = 0;
+  ensembleId: string;
+  founded: boolean;
+  sound: boolean;
+  #acceptedEpoch: number;
+  #currentEpoch: number;
+  /** From whom the accepted epoch came; not known after a restart. */
+  acceptedFrom: PeerId = 0;
+  #committed: Zxid;
+  #delivered: Zxid;
+  #outputs: ZabOutput[] = [];
+
+  constructor(options: ZabOptions, start: ZabStart) {
+    assert(options.voters.includes(options.id), `member ${options.id} is not among the voters`);
+    assert(
+      start.currentEpoch <= start.acceptedEpoch,
+      `currentEpoch ${start.currentEpoch} above acceptedEpoch ${start.acceptedEpoch}`,
+    );
+    this.options = options;
+    this.history = new History(start.history, start.applied, start.suffix);
+    this.ensembleId = start.ensembleId;
+    this.founded = start.founded;
+    this.sound = start.sound;
+    this.#acceptedEpoch = start.acceptedEpoch;
+    this.#currentEpoch = start.currentEpoch;
+    this.#committed = start.applied;
+    this.#delivered = start.applied;
+  }
+
+  get id(): PeerId {
+    return this.options.id;
+  }
+  get quorum(): number {
+    return majorityOf(this.options.voters.length);
+  }
+  get acceptedEpoch(): number {
+    return this.#acceptedEpoch;
+  }
+  get currentEpoch(): number {
+    return this.#currentEpoch;
+  }
+  get committed(): Zxid {
+    return this.#committed;
+  }
+  get delivered(): Zxid {
+    return this.#delivered;
+  }
+
+  takeOutputs(): readonly ZabOutput[] {
+    const outputs = this.#outputs;
+    this.#outputs = [];
+    return outputs;
+  }
+
+  emit(output: ZabOutput): void {
+    this.#outputs.push(output);
+  }
+
+  note(event: string, detail: string): void {
+    this.emit({ kind: 'note', event, detail });
+  }
+
+  send(link: Link, message: CoreMessage): void {
+    this.emit({ kind: 'send', peer: link.peer, link: link.link, message });
+  }
+
+  append(proposals: readonly Proposal[]): Ticket {
+    const ticket = this.tickets.issue();
+    this.history.append(proposals, ticket);
+    this.emit({ kind: 'append', ticket, proposals });
+    return ticket;
+  }
+
+  truncate(after: Zxid): void {
+    assert(
+      after >= this.#delivered,
+      `truncation after ${formatZxid(after)}, but ${formatZxid(this.#delivered)} is applied`,
+    );
+    const ticket = this.tickets.issue();
+    this.history.truncate(after);
+    this.emit({ kind: 'truncate', ticket, after });
+  }
+
+  installSnapshot(zxid: Zxid): void {
+    const ticket = this.tickets.issue();
+    this.history.reset(zxid);
+    this.#committed = zxid;
+    this.#delivered = zxid;
+    this.emit({ kind: 'installSnapshot', ticket, zxid });
+  }
+
+  acceptEpoch(epoch: number, from: PeerId): Ticket {
+    assert(epoch >= this.#acceptedEpoch, `accepting ${epoch} after ${this.#acceptedEpoch}`);
+    this.acceptedFrom = from;
+    if (epoch === this.#acceptedEpoch) return this.tickets.newest;
+    this.#acceptedEpoch = epoch;
+    return this.#saveEpochs();
+  }
+
+  /** The history of `epoch` is here whole; it was appended before, so it is durable before. */
+  enterEpoch(epoch: number, ensembleId: string): Ticket {
+    assert(epoch === this.#acceptedEpoch, `entering ${epoch}, accepted ${this.#acceptedEpoch}`);
+    assert(epoch >= this.#currentEpoch, `entering ${epoch} after ${this.#currentEpoch}`);
+    this.#currentEpoch = epoch;
+    if (this.ensembleId !== ensembleId) this.founded = false;
+    this.ensembleId = ensembleId;
+    return this.#saveEpochs();
+  }
+
+  /** A quorum holds this ensemble id: from now on it is never given up. */
+  found(): Ticket {
+    if (this.founded) return this.tickets.newest;
+    this.founded = true;
+    return this.#saveEpochs();
+  }
+
+  #saveEpochs(): Ticket {
+    const ticket = this.tickets.issue();
+    this.emit({
+      kind: 'saveEpochs',
+      ticket,
+      accepted: this.#acceptedEpoch,
+      current: this.#currentEpoch,
+      ensembleId: this.ensembleId,
+      founded: this.founded,
+    });
+    return ticket;
+  }
+
+  /** Learns that everything up to `zxid` is committed, and delivers what is durable here too. */
+  commit(zxid: Zxid): void {
+    this.#committed = Math.max(this.#committed, zxid);
+    this.deliverReady();
+  }
+
+  deliverReady(): void {
+    const through = Math.min(this.#committed, this.history.durable);
+    if (through <= this.#delivered) return;
+    const proposals = this.history.slice(this.#delivered, through);
+    const first = proposals[0];
+    assert(first?.previous === this.#delivered, 'delivery would leave a hole');
+    this.#delivered = through;
+    this.emit({ kind: 'deliver', proposals });
+    this.history.trim(through, this.options.windowBytesMax);
+  }
+
+  linkOf(peer: PeerId): Link | undefined {
+    return this.links.get(peer);
+  }
+
+  /** Gives a link up; the peer counts as unreachable until a new one has come about. */
+  drop(link: Link, reason: string): void {
+    if (this.links.get(link.peer) !== link) return;
+    this.links.delete(link.peer);
+    this.emit({ kind: 'disconnect', peer: link.peer, link: link.link, reason });
+  }
+}

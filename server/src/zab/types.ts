@@ -1,0 +1,137 @@
+/**
+ * The core's contract: what goes in, what comes out, what it starts from.
+ *
+ * `step(input)` is the only way in and its outputs are the only way out. The driver runs outputs
+ * in the order given and decides nothing. Times are ms of one monotonic clock, given by `tick`.
+ */
+import type { CoreMessage, HistorySummary, PeerId, Proposal, Zxid } from '@rookery/protocol';
+
+/** One incarnation of a connection to a peer; numbers are never used again. */
+export type LinkId = number;
+/** Storage outputs are numbered 1, 2, 3, ... in the order they were emitted. */
+export type Ticket = number;
+
+export type ZabInput =
+  | { readonly kind: 'tick'; readonly nowMs: number }
+  | { readonly kind: 'connected'; readonly peer: PeerId; readonly link: LinkId }
+  | { readonly kind: 'disconnected'; readonly peer: PeerId; readonly link: LinkId }
+  | {
+      readonly kind: 'message';
+      readonly peer: PeerId;
+      readonly link: LinkId;
+      readonly message: CoreMessage;
+    }
+  /** Only to an established leader; the zxids are the next ones, asserted. */
+  | { readonly kind: 'propose'; readonly proposals: readonly Proposal[] }
+  /** Only to an established leader: does it still lead? Answered by `confirmed`, or never. */
+  | { readonly kind: 'confirm'; readonly id: number }
+  /** The storage output with this ticket and all before it are durable. */
+  | { readonly kind: 'persisted'; readonly ticket: Ticket }
+  /** The driver has sent the peer all proposals up to `through` that `sendHistory` asked for. */
+  | {
+      readonly kind: 'historySent';
+      readonly peer: PeerId;
+      readonly link: LinkId;
+      readonly through: Zxid;
+    }
+  /** The driver has sent all chunks of the snapshot at `zxid`; SnapshotDone is the core's. */
+  | {
+      readonly kind: 'snapshotSent';
+      readonly peer: PeerId;
+      readonly link: LinkId;
+      readonly zxid: Zxid;
+    }
+  /** The log now starts after `base`. */
+  | { readonly kind: 'purged'; readonly base: Zxid };
+
+/** The storage outputs: run strictly in ticket order, never dropped. */
+export type StorageOutput =
+  | { readonly kind: 'append'; readonly ticket: Ticket; readonly proposals: readonly Proposal[] }
+  /** Everything after `after` leaves the log. */
+  | { readonly kind: 'truncate'; readonly ticket: Ticket; readonly after: Zxid }
+  | {
+      readonly kind: 'saveEpochs';
+      readonly ticket: Ticket;
+      readonly accepted: number;
+      readonly current: number;
+      readonly ensembleId: string;
+      readonly founded: boolean;
+    }
+  /** The snapshot that came in on this link replaces tree and log; durable, then loaded. */
+  | { readonly kind: 'installSnapshot'; readonly ticket: Ticket; readonly zxid: Zxid };
+
+export type RoleName = 'looking' | 'following' | 'leading';
+
+export type ZabOutput =
+  | StorageOutput
+  | {
+      readonly kind: 'send';
+      readonly peer: PeerId;
+      readonly link: LinkId;
+      readonly message: CoreMessage;
+    }
+  /** Committed and durable here: apply, in order. */
+  | { readonly kind: 'deliver'; readonly proposals: readonly Proposal[] }
+  | { readonly kind: 'confirmed'; readonly id: number; readonly zxid: Zxid }
+  /** `following` and `leading` mean that clients may be served; `looking` that they may not. */
+  | {
+      readonly kind: 'role';
+      readonly role: RoleName;
+      readonly leader: PeerId;
+      readonly epoch: number;
+    }
+  /** Stream the proposals in (after, through] from disk, then input `historySent`. */
+  | {
+      readonly kind: 'sendHistory';
+      readonly peer: PeerId;
+      readonly link: LinkId;
+      readonly after: Zxid;
+      readonly through: Zxid;
+    }
+  /** Stream a snapshot of the tree, then input `snapshotSent`. */
+  | { readonly kind: 'sendSnapshot'; readonly peer: PeerId; readonly link: LinkId }
+  | {
+      readonly kind: 'disconnect';
+      readonly peer: PeerId;
+      readonly link: LinkId;
+      readonly reason: string;
+    }
+  /** Something an operator wants to read in the log; changes nothing. */
+  | { readonly kind: 'note'; readonly event: string; readonly detail: string };
+
+export interface ZabOptions {
+  readonly id: PeerId;
+  /** All voting members, this one included. */
+  readonly voters: readonly PeerId[];
+  /** A ping is sent on every link this often, ms. */
+  readonly heartbeatMs: number;
+  /** A peer that has not answered for this long is gone, ms; also the bound H of the leases. */
+  readonly timeoutMs: number;
+  /** How long to wait for a better vote when not every reachable voter agrees, ms. */
+  readonly settleMs: number;
+  /** How long synchronization may stand still, ms. */
+  readonly initTimeoutMs: number;
+  /** Delivered proposals kept in memory for learners, bytes. */
+  readonly windowBytesMax: number;
+  /** Bytes of proposals in one `propose` of a DIFF. */
+  readonly chunkBytesMax: number;
+  /** The ensemble's id if this member founds it as its leader: random, from outside. */
+  readonly newEnsembleId: string;
+  /** Found with a quorum instead of all configured members; for operators who know why. */
+  readonly foundWithQuorum: boolean;
+}
+
+/** What storage recovered. */
+export interface ZabStart {
+  readonly acceptedEpoch: number;
+  readonly currentEpoch: number;
+  readonly ensembleId: string;
+  readonly founded: boolean;
+  /** False: the disk was damaged; only a snapshot brings this member back. */
+  readonly sound: boolean;
+  /** The zxid of the tree: the checkpoint. */
+  readonly applied: Zxid;
+  readonly history: HistorySummary;
+  /** The log behind `applied`. */
+  readonly suffix: readonly Proposal[];
+}

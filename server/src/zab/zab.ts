@@ -1,0 +1,216 @@
+/**
+ * The core: `step(input)` changes this member's state and returns what the driver must do.
+ *
+ * Pure and deterministic: the same inputs give the same outputs, always. It owns the links and the
+ * change of roles; what a role does is in looking.ts, following.ts and leading.ts. A role asks for
+ * its end, which takes effect when the handler is done, so that no handler runs half in a new role.
+ */
+import { assert, type CoreMessage, type PeerId, type Zxid } from '@rookery/protocol';
+import { Following } from './following.js';
+import { Leading } from './leading.js';
+import { Looking } from './looking.js';
+import { type Link, Member } from './member.js';
+import type { Role, Transitions } from './role.js';
+import type { LinkId, RoleName, Ticket, ZabInput, ZabOptions, ZabOutput, ZabStart } from './types.js';
+
+export class Zab {
+  readonly #member: Member;
+  readonly #transitions: Transitions;
+  #role: Role;
+  #next: (() => Role) | null = null;
+  #started = false;
+  #pingedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ZabOptions, start: ZabStart) {
+    this.#member = new Member(options, start);
+    this.#transitions = {
+      look: (reason) => this.#request(() => this.#look(reason)),
+      follow: (leader) => this.#request(() => this.#follow(leader)),
+      lead: (founding) => this.#request(() => this.#lead(founding)),
+    };
+    this.#role = new Looking(this.#member, this.#transitions);
+  }
+
+  get role(): RoleName {
+    return this.#role.name;
+  }
+  get round(): number {
+    return this.#member.round;
+  }
+  get acceptedEpoch(): number {
+    return this.#member.acceptedEpoch;
+  }
+  get currentEpoch(): number {
+    return this.#member.currentEpoch;
+  }
+  get ensembleId(): string {
+    return this.#member.ensembleId;
+  }
+  get founded(): boolean {
+    return this.#member.founded;
+  }
+  /** The newest zxid in the log, durable or not. */
+  get last(): Zxid {
+    return this.#member.history.last;
+  }
+  get durable(): Zxid {
+    return this.#member.history.durable;
+  }
+  get committed(): Zxid {
+    return this.#member.committed;
+  }
+  get delivered(): Zxid {
+    return this.#member.delivered;
+  }
+
+  step(input: ZabInput): readonly ZabOutput[] {
+    this.#dispatch(input);
+    while (this.#next !== null) {
+      const next = this.#next;
+      this.#next = null;
+      this.#role = next();
+      this.#role.start();
+    }
+    this.#checkInvariants();
+    return this.#member.takeOutputs();
+  }
+
+  #dispatch(input: ZabInput): void {
+    switch (input.kind) {
+      case 'tick':
+        return this.#onTick(input.nowMs);
+      case 'connected':
+        return this.#onConnected(input.peer, input.link);
+      case 'disconnected':
+        return this.#onDisconnected(input.peer, input.link);
+      case 'message':
+        return this.#onMessage(input.peer, input.link, input.message);
+      case 'propose':
+        return this.#role.onPropose(input.proposals);
+      case 'confirm':
+        return this.#role.onConfirm(input.id);
+      case 'persisted':
+        return this.#onPersisted(input.ticket);
+      case 'historySent':
+        return this.#role.onHistorySent(input.peer, input.link, input.through);
+      case 'snapshotSent':
+        return this.#role.onSnapshotSent(input.peer, input.link, input.zxid);
+      case 'purged':
+        return this.#member.history.onPurged(input.base);
+    }
+  }
+
+  #onTick(nowMs: number): void {
+    const member = this.#member;
+    assert(nowMs >= member.nowMs, `the clock fell from ${member.nowMs} to ${nowMs}`);
+    member.nowMs = nowMs;
+    if (!this.#started) {
+      this.#started = true;
+      this.#role.start();
+      return;
+    }
+    this.#dropSilentPeers();
+    if (this.#next === null) this.#role.onTick();
+    if (nowMs - this.#pingedAtMs < member.options.heartbeatMs) return;
+    this.#pingedAtMs = nowMs;
+    for (const link of member.links.values()) {
+      member.send(link, { kind: 'ping', sent: nowMs, echo: link.echo });
+    }
+  }
+
+  #dropSilentPeers(): void {
+    const { nowMs, options } = this.#member;
+    for (const link of [...this.#member.links.values()]) {
+      const silentMs = nowMs - link.heardAtMs;
+      if (silentMs <= options.timeoutMs) continue;
+      this.#member.drop(link, `silent for ${silentMs} ms`);
+      if (this.#next === null) this.#role.onDisconnected(link.peer);
+    }
+  }
+
+  #onConnected(peer: PeerId, linkId: LinkId): void {
+    const { options, nowMs } = this.#member;
+    assert(options.voters.includes(peer), `member ${peer} is not in the configuration`);
+    const old = this.#member.linkOf(peer);
+    if (old !== undefined) this.#onDisconnected(peer, old.link);
+    const link: Link = {
+      peer,
+      link: linkId,
+      heardAtMs: nowMs,
+      contactAtMs: nowMs,
+      echo: 0,
+      vote: null,
+      offeredEpoch: null,
+    };
+    this.#member.links.set(peer, link);
+    if (this.#started && this.#next === null) this.#role.onConnected(link);
+  }
+
+  #onDisconnected(peer: PeerId, link: LinkId): void {
+    if (this.#member.linkOf(peer)?.link !== link) return;
+    this.#member.links.delete(peer);
+    if (this.#started && this.#next === null) this.#role.onDisconnected(peer);
+  }
+
+  #onMessage(peer: PeerId, linkId: LinkId, message: CoreMessage): void {
+    const link = this.#member.linkOf(peer);
+    if (link === undefined || link.link !== linkId) return;
+    link.heardAtMs = this.#member.nowMs;
+    if (message.kind === 'ping') {
+      link.echo = message.sent;
+      link.contactAtMs = Math.max(link.contactAtMs, Math.min(message.echo, this.#member.nowMs));
+      return;
+    }
+    if (message.kind === 'vote') {
+      link.vote = message;
+      if (message.state !== 'following' || message.leader !== this.#member.id) {
+        link.offeredEpoch = null;
+      }
+      if (this.#started) this.#role.onVote(link);
+      return;
+    }
+    if (message.kind === 'followerInfo') link.offeredEpoch = message.acceptedEpoch;
+    this.#role.onMessage(link, message);
+  }
+
+  #onPersisted(ticket: Ticket): void {
+    this.#member.tickets.onPersisted(ticket);
+    this.#member.history.onPersisted(ticket);
+    this.#member.deliverReady();
+    this.#member.tickets.runDue(() => this.#next !== null);
+    if (this.#next === null) this.#role.onPersisted();
+  }
+
+  #request(next: () => Role): void {
+    this.#next ??= next;
+  }
+
+  #look(reason: string): Role {
+    this.#member.tickets.forget();
+    this.#member.note('role.looking', reason);
+    const epoch = this.#member.currentEpoch;
+    this.#member.emit({ kind: 'role', role: 'looking', leader: 0, epoch });
+    return new Looking(this.#member, this.#transitions);
+  }
+
+  #follow(leader: PeerId): Role {
+    this.#member.tickets.forget();
+    this.#member.note('role.following', `leader=${leader}`);
+    return new Following(this.#member, this.#transitions, leader);
+  }
+
+  #lead(founding: boolean): Role {
+    this.#member.tickets.forget();
+    this.#member.note('role.leading', founding ? 'to found the ensemble' : 'to discover its epoch');
+    return new Leading(this.#member, this.#transitions, founding);
+  }
+
+  #checkInvariants(): void {
+    const { delivered, committed, history, currentEpoch, acceptedEpoch } = this.#member;
+    assert(delivered <= committed, `delivered ${delivered} > committed ${committed}`);
+    assert(delivered <= history.durable, `delivered ${delivered} > durable ${history.durable}`);
+    assert(history.durable <= history.last, `durable ${history.durable} > last ${history.last}`);
+    assert(history.base <= delivered, `purged ${history.base} > delivered ${delivered}`);
+    assert(currentEpoch <= acceptedEpoch, `epoch ${currentEpoch} > accepted ${acceptedEpoch}`);
+  }
+}
