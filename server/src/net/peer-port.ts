@@ -1,13 +1,30 @@
 /**
  * The port that members talk to each other through: exactly one link per pair.
  *
- * Skeleton of the public interface; see PeerHandler for the order of events.
+ * Owns the listener, the diallers and every link. The member with the higher id dials. A link is up
+ * once the hello went both ways; see PeerHandler for the order of what is told. Sends leave in
+ * `flush()`, one write per link. Decides who may talk, never what is said. Driven by the driver.
  */
-import type { PeerId, PeerMessage } from '@rookery/protocol';
+import {
+  decodePeerMessage,
+  encodePeerMessage,
+  type Hello,
+  MarshallingError,
+  PEER_PROTOCOL_VERSION,
+  type PeerId,
+  type PeerMessage,
+  type Refuse,
+} from '@rookery/protocol';
 import type { Logger } from 'pino';
+import { FrameCache, framed } from './frame-cache.js';
+import { ListenError } from './listen-error.js';
+import { PeerDialler } from './peer-dialler.js';
 import type { PeerHandler } from './peer-handler.js';
+import { helloProblem } from './peer-hello.js';
+import { PeerLink } from './peer-link.js';
+import { RepeatedTroubles } from './repeated-troubles.js';
 import type { Timers } from './timers.js';
-import type { Address, Transport } from './transport.js';
+import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
 export interface PeerLimits {
   readonly frameBytesMax: number;
@@ -23,7 +40,7 @@ export interface PeerLimits {
 }
 
 export const PEER_PORT_DEFAULTS: PeerLimits = {
-  frameBytesMax: 64 << 20,
+  frameBytesMax: 32 << 20,
   queueBytesMax: 64 << 20,
   helloTimeoutMs: 2_000,
   dialTimeoutMs: 1_000,
@@ -60,18 +77,257 @@ export interface PeerPortParts {
   readonly handler: PeerHandler;
 }
 
-export declare class PeerPort {
-  constructor(parts: PeerPortParts);
-  readonly port: number;
+export class PeerPort {
+  readonly #parts: PeerPortParts;
+  readonly #options: PeerPortOptions;
+  readonly #logger: Logger;
+  readonly #diallers = new Map<PeerId, PeerDialler>();
+  /** Links that are up. */
+  readonly #links = new Map<PeerId, PeerLink>();
+  /** Accepted, and no good hello yet. */
+  readonly #unproven = new Set<PeerLink>();
+  /** Every link whose stream is not closed yet. */
+  readonly #open = new Set<PeerLink>();
+  readonly #frames: FrameCache;
+  readonly #troubles: RepeatedTroubles;
+  #listener: Listener | null = null;
+  #nextLink = 1;
+  #isClosed = false;
+
+  constructor(parts: PeerPortParts) {
+    this.#parts = parts;
+    this.#options = parts.options;
+    this.#logger = parts.logger;
+    this.#frames = new FrameCache(parts.options.frameBytesMax);
+    this.#troubles = new RepeatedTroubles(parts.logger);
+    for (const [peer, address] of parts.options.peers) {
+      if (peer < parts.options.id) this.#diallers.set(peer, this.#diallerFor(peer, address));
+    }
+  }
+
+  /** The bound port; the configured one before `listen`. */
+  get port(): number {
+    return this.#listener?.port ?? this.#options.address.port;
+  }
+
   /** Opens the port, then dials every member with a lower id; throws ListenError. */
-  listen(): Promise<void>;
-  /** Queues for the next flush. A link that is gone takes nothing; its end is reported anyway. */
-  send(peer: PeerId, link: number, message: PeerMessage): void;
+  async listen(): Promise<void> {
+    const { address } = this.#options;
+    try {
+      this.#listener = await this.#parts.transport.listen(address, (s) => this.#onAccepted(s));
+    } catch (cause) {
+      throw new ListenError('peer', address, cause);
+    }
+    this.#logger.info({ host: address.host, port: this.port }, 'peer.listening');
+    for (const dialler of this.#diallers.values()) dialler.start();
+  }
+
+  /**
+   * Queues for the next flush; the message is encoded now. A link that is gone takes nothing: its
+   * end has been or will be reported.
+   */
+  send(peer: PeerId, link: number, message: PeerMessage): void {
+    this.#linkOf(peer, link)?.enqueue(this.#frames.frameOf(message));
+  }
+
   /** Writes what every link has, one write each; call it at the end of each turn. */
-  flush(): void;
+  flush(): void {
+    this.#frames.clear();
+    for (const link of this.#links.values()) link.flush();
+  }
+
   /** Bytes that wait on this link, 0 when it is gone; paces snapshots. */
-  queuedBytes(peer: PeerId, link: number): number;
+  queuedBytes(peer: PeerId, link: number): number {
+    return this.#linkOf(peer, link)?.queuedBytes ?? 0;
+  }
+
   /** Drops a link; nothing of it is delivered any more, `onDisconnected` follows. */
-  disconnect(peer: PeerId, link: number, reason: string): void;
-  close(): Promise<void>;
+  disconnect(peer: PeerId, link: number, reason: string): void {
+    this.#linkOf(peer, link)?.drop(reason);
+  }
+
+  /** Stops listening and dialling and drops every link, each reported as usual. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const dialler of this.#diallers.values()) dialler.stop();
+    for (const link of this.#open) link.drop('this member stops');
+    await this.#listener?.close();
+    this.#listener = null;
+  }
+
+  #linkOf(peer: PeerId, number: number): PeerLink | null {
+    const link = this.#links.get(peer);
+    return link !== undefined && link.number === number ? link : null;
+  }
+
+  #diallerFor(peer: PeerId, address: Address): PeerDialler {
+    const { transport, timers, random } = this.#parts;
+    const { dialTimeoutMs, backoffMinMs, backoffMaxMs } = this.#options;
+    return new PeerDialler({
+      address,
+      dialTimeoutMs,
+      backoffMinMs,
+      backoffMaxMs,
+      transport,
+      timers,
+      random,
+      onStream: (stream) => this.#onDialled(peer, stream),
+      onFailure: (error) => this.#onDialFailed(peer, address, error),
+    });
+  }
+
+  #onDialled(peer: PeerId, stream: ByteStream): void {
+    const link = this.#linkFor(stream, peer);
+    link.open();
+    stream.write(framed(encodePeerMessage(this.#helloTo(peer))));
+  }
+
+  #onDialFailed(peer: PeerId, address: Address, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    const trouble = { peer, ...address, reason };
+    this.#troubles.report({ level: 'info', event: 'peer.unreachable', peer, trouble });
+  }
+
+  #onAccepted(stream: ByteStream): void {
+    if (this.#isClosed || this.#unproven.size >= this.#options.unprovenMax) {
+      const facts = { remote: stream.remoteAddress, unproven: this.#unproven.size };
+      this.#logger.warn(facts, 'peer.too_many_unproven');
+      stream.handle({ onData: () => {}, onEnd: () => {}, onDrain: () => {}, onClose: () => {} });
+      stream.destroy();
+      return;
+    }
+    const link = this.#linkFor(stream, null);
+    this.#unproven.add(link);
+    link.open();
+  }
+
+  #linkFor(stream: ByteStream, dialled: PeerId | null): PeerLink {
+    const link = new PeerLink({
+      number: this.#nextLink++,
+      stream,
+      dialled,
+      limits: this.#options,
+      timers: this.#parts.timers,
+      logger: this.#logger,
+      owner: {
+        onFrame: (from, frame) => this.#onFrame(from, frame),
+        onClosed: (closed) => this.#onClosed(closed),
+      },
+    });
+    this.#open.add(link);
+    return link;
+  }
+
+  #onFrame(link: PeerLink, frame: Uint8Array): void {
+    const message = this.#decode(link, frame);
+    if (message === null) return;
+    if (message.kind === 'refuse') {
+      this.#onRefused(link, message.reason);
+    } else if (link.phase === 'hello') {
+      if (message.kind === 'hello') this.#onHello(link, message);
+      else this.#dropAsGarbage(link, `a ${message.kind} before the hello`);
+    } else if (message.kind === 'hello') {
+      this.#dropAsGarbage(link, 'a second hello');
+    } else {
+      this.#parts.handler.onMessage(link.peer, link.number, message);
+    }
+  }
+
+  #decode(link: PeerLink, frame: Uint8Array): PeerMessage | Hello | Refuse | null {
+    try {
+      return decodePeerMessage(frame);
+    } catch (error) {
+      if (!(error instanceof MarshallingError)) throw error;
+      this.#dropAsGarbage(link, error.message);
+      return null;
+    }
+  }
+
+  #dropAsGarbage(link: PeerLink, problem: string): void {
+    this.#logger.warn({ peer: link.peer, remote: link.remote, problem }, 'peer.garbage');
+    link.drop('garbage');
+  }
+
+  #onHello(link: PeerLink, hello: Hello): void {
+    const problem =
+      helloProblem(hello, {
+        own: { id: this.#options.id, ...this.#parts.identity() },
+        dialled: link.dialled,
+        isMember: (id) => this.#options.peers.has(id),
+      }) ?? this.#rivalProblem(hello);
+    this.#unproven.delete(link);
+    if (problem !== null) {
+      const trouble = { peer: hello.id, remote: link.remote, reason: problem };
+      this.#troubles.report({ level: 'warn', event: 'peer.refused', peer: hello.id, trouble });
+      link.refuse(problem);
+      return;
+    }
+    this.#replaceLink(hello.id);
+    if (link.dialled === null) {
+      link.enqueue(framed(encodePeerMessage(this.#helloTo(hello.id))));
+      link.flush();
+    }
+    link.establish(hello.id, hello.instance);
+    this.#onEstablished(link, hello);
+  }
+
+  /** A second process with the id of a member that is alive would corrupt its votes and acks. */
+  #rivalProblem(hello: Hello): string | null {
+    const incumbent = this.#links.get(hello.id);
+    if (incumbent === undefined || incumbent.instance === hello.instance) return null;
+    const silentMs = this.#parts.timers.nowMs() - incumbent.heardAtMs;
+    if (incumbent.phase === 'down' || silentMs >= this.#options.peerTimeoutMs) return null;
+    return (
+      `a second process with the id ${hello.id}: another one is connected to member ` +
+      `${this.#options.id} from ${incumbent.remote}`
+    );
+  }
+
+  #replaceLink(peer: PeerId): void {
+    const old = this.#links.get(peer);
+    if (old === undefined) return;
+    old.drop('replaced by a new link');
+    this.#reportDown(old);
+  }
+
+  #onEstablished(link: PeerLink, hello: Hello): void {
+    // Dropped by its own last bytes: it never counted as up.
+    if (link.phase !== 'up') return;
+    this.#links.set(hello.id, link);
+    this.#diallers.get(hello.id)?.reset();
+    this.#troubles.forget(hello.id);
+    const facts = { peer: hello.id, link: link.number, remote: link.remote };
+    this.#logger.info({ ...facts, instance: hello.instance }, 'peer.connected');
+    this.#parts.handler.onConnected(hello.id, link.number, hello);
+  }
+
+  #onRefused(link: PeerLink, reason: string): void {
+    const peer = link.dialled ?? link.peer;
+    const trouble = { peer, remote: link.remote, reason };
+    this.#troubles.report({ level: 'warn', event: 'peer.refused_by', peer, trouble });
+    link.drop(`refused by the other side: ${reason}`);
+  }
+
+  #onClosed(link: PeerLink): void {
+    this.#open.delete(link);
+    this.#unproven.delete(link);
+    this.#reportDown(link);
+    if (link.dialled !== null) this.#diallers.get(link.dialled)?.retry();
+  }
+
+  /** Reports a link that was up, once: it leaves the map here. */
+  #reportDown(link: PeerLink): void {
+    const { peer, number, downReason } = link;
+    if (this.#linkOf(peer, number) === null) return;
+    this.#links.delete(peer);
+    this.#logger.info({ peer, link: number, reason: downReason }, 'peer.disconnected');
+    this.#parts.handler.onDisconnected(peer, number, downReason);
+  }
+
+  #helloTo(peer: PeerId): Hello {
+    const { id, instance } = this.#options;
+    const { ensembleId, founded } = this.#parts.identity();
+    const version = PEER_PROTOCOL_VERSION;
+    return { kind: 'hello', version, id, to: peer, instance, ensembleId, founded };
+  }
 }

@@ -9,11 +9,7 @@ export function connectionsReply(connections: readonly ConnectionView[]): string
 }
 
 function connectionLine({ remoteAddress, remotePort, interestOps, stats }: ConnectionView): string {
-  const facts = [
-    `queued=${stats.outstanding}`,
-    `recved=${stats.received}`,
-    `sent=${stats.sent}`,
-  ];
+  const facts = [`queued=${stats.outstanding}`, `recved=${stats.received}`, `sent=${stats.sent}`];
   if (stats.sessionId !== 0) {
     facts.push(
       `sid=0x${formatHex(stats.sessionId)}`,

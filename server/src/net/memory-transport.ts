@@ -1,0 +1,148 @@
+/**
+ * A network in memory: the transport of tests and of the simulator.
+ *
+ * Deterministic: all it does happens in actions of the injected timers. Bytes arrive in order, after
+ * a latency; a cut between two hosts holds back everything on its way, dials included, until it is
+ * healed, as TCP does with what it sends again; a crash resets every stream of a host.
+ */
+import { MemoryStream } from './memory-stream.js';
+import type { Timers } from './timers.js';
+import type { Address, ByteStream, Listener, Transport } from './transport.js';
+
+export interface MemoryNetworkOptions {
+  readonly latencyMs: number;
+  /** Bytes in flight per direction before more counts as buffered: the kernel's part. */
+  readonly windowBytes: number;
+}
+
+interface MemoryListener {
+  readonly onStream: (stream: ByteStream) => void;
+}
+
+interface Dial {
+  readonly from: string;
+  readonly to: Address;
+  readonly resolve: (stream: ByteStream) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const FIRST_EPHEMERAL_PORT = 40_000;
+
+export class MemoryNetwork {
+  readonly #timers: Timers;
+  readonly #options: MemoryNetworkOptions;
+  readonly #listeners = new Map<string, MemoryListener>();
+  readonly #streams = new Set<MemoryStream>();
+  /** Dials that a cut holds back. */
+  readonly #heldDials = new Set<Dial>();
+  readonly #cuts = new Set<string>();
+  #nextPort = FIRST_EPHEMERAL_PORT;
+
+  constructor(timers: Timers, options: Partial<MemoryNetworkOptions> = {}) {
+    this.#timers = timers;
+    this.#options = { latencyMs: 1, windowBytes: 64 * 1024, ...options };
+  }
+
+  /** The transport of a process at `host`. */
+  transport(host: string): Transport {
+    return {
+      listen: (address, onStream) => this.#listen(address, onStream),
+      dial: (address, timeoutMs) => this.#dial(host, address, timeoutMs),
+    };
+  }
+
+  /** Nothing passes between the two hosts, in either direction, and nobody is told. */
+  cut(a: string, b: string): void {
+    this.#cuts.add(pairKey(a, b));
+  }
+
+  /** What was held back arrives now, in order. */
+  heal(a: string, b: string): void {
+    this.#cuts.delete(pairKey(a, b));
+    for (const stream of this.#streams) stream.pump();
+    for (const dial of [...this.#heldDials]) this.#connect(dial);
+  }
+
+  /** The process at `host` is gone: its own handlers hear nothing more, the others get a reset. */
+  crash(host: string): void {
+    for (const key of [...this.#listeners.keys()]) {
+      if (key.startsWith(`${host}:`)) this.#listeners.delete(key);
+    }
+    for (const stream of [...this.#streams]) {
+      if (stream.localAddress === host) stream.crash();
+    }
+  }
+
+  #listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener> {
+    const port = address.port === 0 ? this.#nextPort++ : address.port;
+    const key = `${address.host}:${port}`;
+    if (this.#listeners.has(key)) {
+      return Promise.reject(new MemoryNetworkError('EADDRINUSE', `listen ${key}`));
+    }
+    this.#listeners.set(key, { onStream });
+    const close = (): Promise<void> => {
+      this.#listeners.delete(key);
+      return Promise.resolve();
+    };
+    return Promise.resolve({ port, close });
+  }
+
+  #dial(from: string, to: Address, timeoutMs: number): Promise<ByteStream> {
+    return new Promise((resolve, reject) => {
+      const dial = { from, to, resolve, reject };
+      this.#heldDials.add(dial);
+      this.#timers.after(this.#options.latencyMs, () => this.#connect(dial));
+      this.#timers.after(timeoutMs, () => {
+        if (!this.#heldDials.delete(dial)) return;
+        reject(new MemoryNetworkError('ETIMEDOUT', `connect ${to.host}:${to.port}`));
+      });
+    });
+  }
+
+  #connect(dial: Dial): void {
+    const { from, to } = dial;
+    if (this.#isCut(from, to.host) || !this.#heldDials.delete(dial)) return;
+    const listener = this.#listeners.get(`${to.host}:${to.port}`);
+    if (listener === undefined) {
+      dial.reject(new MemoryNetworkError('ECONNREFUSED', `connect ${to.host}:${to.port}`));
+      return;
+    }
+    const near = this.#streamAt(from, { host: to.host, port: to.port });
+    const far = this.#streamAt(to.host, { host: from, port: this.#nextPort++ });
+    near.pair(far);
+    far.pair(near);
+    dial.resolve(near);
+    listener.onStream(far);
+  }
+
+  #streamAt(localAddress: string, remote: Address): MemoryStream {
+    const stream = new MemoryStream({
+      localAddress,
+      remote,
+      ...this.#options,
+      timers: this.#timers,
+      isCut: () => this.#isCut(localAddress, remote.host),
+      onGone: () => this.#streams.delete(stream),
+    });
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  #isCut(a: string, b: string): boolean {
+    return this.#cuts.has(pairKey(a, b));
+  }
+}
+
+export class MemoryNetworkError extends Error {
+  override readonly name = 'MemoryNetworkError';
+  readonly code: string;
+
+  constructor(code: string, what: string) {
+    super(`${what}: ${code}`);
+    this.code = code;
+  }
+}
+
+function pairKey(a: string, b: string): string {
+  return a < b ? `${a} ${b}` : `${b} ${a}`;
+}

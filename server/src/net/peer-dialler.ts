@@ -1,0 +1,82 @@
+/**
+ * Keeps dialling one member until it answers, with a back-off that doubles and has jitter.
+ *
+ * At most one attempt or timer at a time. The port says when to try again (`retry`, after a failure
+ * or a lost link) and when a hello came through (`reset`). The transport resolves the name anew at
+ * each attempt (ZOOKEEPER-1506, 2982, 2184).
+ */
+import type { Timer, Timers } from './timers.js';
+import type { Address, ByteStream, Transport } from './transport.js';
+
+export interface PeerDiallerParts {
+  readonly address: Address;
+  readonly dialTimeoutMs: number;
+  readonly backoffMinMs: number;
+  readonly backoffMaxMs: number;
+  readonly transport: Transport;
+  readonly timers: Timers;
+  /** In [0, 1). */
+  readonly random: () => number;
+  onStream(stream: ByteStream): void;
+  /** The next attempt is already scheduled. */
+  onFailure(error: unknown): void;
+}
+
+export class PeerDialler {
+  readonly #parts: PeerDiallerParts;
+  #backoffMs: number;
+  #timer: Timer | null = null;
+  #isDialling = false;
+  #isStopped = false;
+
+  constructor(parts: PeerDiallerParts) {
+    this.#parts = parts;
+    this.#backoffMs = parts.backoffMinMs;
+  }
+
+  /** The first attempt, at once. */
+  start(): void {
+    void this.#dial();
+  }
+
+  /** Tries again after the back-off: between half of it and all of it. */
+  retry(): void {
+    if (this.#isStopped || this.#timer !== null || this.#isDialling) return;
+    const { random, timers, backoffMaxMs } = this.#parts;
+    const delayMs = this.#backoffMs * (0.5 + random() / 2);
+    this.#backoffMs = Math.min(this.#backoffMs * 2, backoffMaxMs);
+    this.#timer = timers.after(delayMs, () => {
+      this.#timer = null;
+      void this.#dial();
+    });
+  }
+
+  reset(): void {
+    this.#backoffMs = this.#parts.backoffMinMs;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  /** An error thrown by `onStream` is a bug and ends the process as an unhandled rejection. */
+  async #dial(): Promise<void> {
+    const { transport, address, dialTimeoutMs } = this.#parts;
+    this.#isDialling = true;
+    let stream: ByteStream;
+    try {
+      stream = await transport.dial(address, dialTimeoutMs);
+    } catch (error) {
+      this.#isDialling = false;
+      if (this.#isStopped) return;
+      this.retry();
+      this.#parts.onFailure(error);
+      return;
+    }
+    this.#isDialling = false;
+    if (this.#isStopped) stream.destroy();
+    else this.#parts.onStream(stream);
+  }
+}

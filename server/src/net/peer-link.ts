@@ -1,0 +1,201 @@
+/**
+ * One stream to another member, from its first byte to its close.
+ *
+ * Owns the framing both ways, the deadline of the hello, and the bounded queue of what is to be
+ * sent. Knows nothing of other links and decides nothing about hellos: the port does. Nothing is
+ * handed up after `drop` or `refuse`; `onClosed` comes exactly once, and never from within a call.
+ */
+import { encodePeerMessage, FrameError, FrameReader, type PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import { framed } from './frame-cache.js';
+import type { Timer, Timers } from './timers.js';
+import type { ByteStream } from './transport.js';
+
+export type LinkPhase = 'hello' | 'up' | 'down';
+
+export interface LinkLimits {
+  readonly frameBytesMax: number;
+  readonly queueBytesMax: number;
+  readonly helloTimeoutMs: number;
+}
+
+export interface LinkOwner {
+  /** One frame, a copy that may be kept. */
+  onFrame(link: PeerLink, frame: Uint8Array): void;
+  onClosed(link: PeerLink): void;
+}
+
+export interface PeerLinkParts {
+  readonly number: number;
+  readonly stream: ByteStream;
+  /** Whom this member dialled; null when the stream was accepted. */
+  readonly dialled: PeerId | null;
+  readonly limits: LinkLimits;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly owner: LinkOwner;
+}
+
+/** More than any hello needs: a stranger cannot make a member buffer more than this. */
+const HELLO_BYTES_MAX = 4096;
+
+export class PeerLink {
+  readonly number: number;
+  readonly dialled: PeerId | null;
+  readonly remote: string;
+  /** When bytes last came in; monotonic. */
+  heardAtMs: number;
+
+  readonly #parts: PeerLinkParts;
+  #reader: FrameReader;
+  #phase: LinkPhase = 'hello';
+  #peer: PeerId = 0;
+  #instance = '';
+  #downReason = '';
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #deadline: Timer | null;
+
+  constructor(parts: PeerLinkParts) {
+    this.#parts = parts;
+    this.number = parts.number;
+    this.dialled = parts.dialled;
+    this.remote = `${parts.stream.remoteAddress}:${parts.stream.remotePort}`;
+    this.heardAtMs = parts.timers.nowMs();
+    // Who accepted sends more right behind its hello; who dialled waits for the answer.
+    const { frameBytesMax, helloTimeoutMs } = parts.limits;
+    const isDialled = parts.dialled !== null;
+    this.#reader = new FrameReader(isDialled ? frameBytesMax : HELLO_BYTES_MAX);
+    this.#deadline = parts.timers.after(helloTimeoutMs, () => this.#onDeadline());
+  }
+
+  get phase(): LinkPhase {
+    return this.#phase;
+  }
+
+  /** The member at the other end once the link is up; 0 before. */
+  get peer(): PeerId {
+    return this.#peer;
+  }
+
+  get instance(): string {
+    return this.#instance;
+  }
+
+  /** Why the link went down. */
+  get downReason(): string {
+    return this.#downReason;
+  }
+
+  /** Bytes that the kernel has not taken yet. */
+  get queuedBytes(): number {
+    return this.#waitingBytes + this.#parts.stream.bufferedBytes;
+  }
+
+  open(): void {
+    this.#parts.stream.handle({
+      onData: (chunk) => this.#onData(chunk),
+      onEnd: () => this.drop('the other side ended the link'),
+      onDrain: () => {},
+      onClose: (error) => this.#onClose(error),
+    });
+  }
+
+  /** The hello is through: everything from now on is a message of this peer. */
+  establish(peer: PeerId, instance: string): void {
+    this.#phase = 'up';
+    this.#peer = peer;
+    this.#instance = instance;
+    this.#deadline?.cancel();
+    this.#deadline = null;
+    if (this.dialled !== null) return;
+    if (this.#reader.bufferedBytes > 0) {
+      this.drop('sent more before its hello was answered');
+      return;
+    }
+    this.#reader = new FrameReader(this.#parts.limits.frameBytesMax);
+  }
+
+  /** Queues a frame, its length included, for the next flush. */
+  enqueue(frame: Uint8Array): void {
+    if (this.#phase === 'down') return;
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.length;
+    const { queueBytesMax } = this.#parts.limits;
+    if (this.queuedBytes <= queueBytesMax) return;
+    const facts = { peer: this.#peer, link: this.number, queuedBytes: this.queuedBytes };
+    this.#parts.logger.warn({ ...facts, queueBytesMax }, 'peer.queue_overflow');
+    this.drop('reads too slowly: its queue is full');
+  }
+
+  /** Writes everything that waits, in one write. */
+  flush(): void {
+    const [first, second] = this.#waiting;
+    if (first === undefined) return;
+    const bytes = second === undefined ? first : Buffer.concat(this.#waiting, this.#waitingBytes);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#parts.stream.write(bytes);
+  }
+
+  /** Tells the other side why and closes, without a reset that would lose the reason. */
+  refuse(reason: string): void {
+    if (this.#phase === 'down') return;
+    this.#parts.stream.write(framed(encodePeerMessage({ kind: 'refuse', reason })));
+    this.#parts.stream.end();
+    this.#goDown(`refused: ${reason}`);
+    const { timers, limits, stream } = this.#parts;
+    this.#deadline = timers.after(limits.helloTimeoutMs, () => stream.destroy());
+  }
+
+  /** Closes at once. The first reason is the one that is reported. */
+  drop(reason: string): void {
+    this.#goDown(reason);
+    this.#parts.stream.destroy();
+  }
+
+  #goDown(reason: string): void {
+    if (this.#phase === 'down') return;
+    this.#phase = 'down';
+    this.#downReason = reason;
+    this.#deadline?.cancel();
+    this.#deadline = null;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  #onData(chunk: Uint8Array): void {
+    if (this.#phase === 'down') return;
+    this.heardAtMs = this.#parts.timers.nowMs();
+    this.#reader.push(chunk);
+    for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) {
+      // A copy of its own: what is kept of a message must not pin the whole chunk.
+      this.#parts.owner.onFrame(this, new Uint8Array(frame));
+    }
+  }
+
+  #nextFrame(): Uint8Array | null {
+    if (this.#phase === 'down') return null;
+    try {
+      return this.#reader.next();
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      const facts = { peer: this.#peer, remote: this.remote, problem: error.message };
+      this.#parts.logger.warn(facts, 'peer.garbage');
+      this.drop('garbage');
+      return null;
+    }
+  }
+
+  #onDeadline(): void {
+    this.#parts.logger.warn({ remote: this.remote, dialled: this.dialled }, 'peer.hello_timeout');
+    this.drop('no hello in time');
+  }
+
+  #onClose(error: Error | undefined): void {
+    this.#goDown(error === undefined ? 'the stream closed' : error.message);
+    // refuse() leaves one that closes the stream.
+    this.#deadline?.cancel();
+    this.#parts.owner.onClosed(this);
+  }
+}

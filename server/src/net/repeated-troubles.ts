@@ -1,0 +1,45 @@
+/**
+ * Logs a trouble with a peer once, not at each attempt, until it changes or goes away.
+ *
+ * A member that is down is dialled every second: the first failure says it all.
+ */
+import type { PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
+
+export interface Trouble {
+  readonly level: 'info' | 'warn';
+  /** `area.event`. */
+  readonly event: string;
+  /** Whose trouble it is; an id that a stranger claims counts as well. */
+  readonly peer: PeerId;
+  readonly trouble: { readonly reason: string } & Readonly<Record<string, unknown>>;
+}
+
+/** Ids are 1 to 255; a stranger may claim others, all of which share a place. */
+const PEER_ID_MAX = 255;
+
+export class RepeatedTroubles {
+  readonly #logger: Logger;
+  readonly #last = new Map<PeerId, Map<string, string>>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  report({ level, event, peer, trouble }: Trouble): void {
+    const place = peer >= 1 && peer <= PEER_ID_MAX ? peer : 0;
+    const events = this.#last.get(place) ?? new Map<string, string>();
+    this.#last.set(place, events);
+    if (events.get(event) === trouble.reason) {
+      this.#logger.debug(trouble, event);
+      return;
+    }
+    events.set(event, trouble.reason);
+    this.#logger[level](trouble, event);
+  }
+
+  /** The peer is connected: whatever comes next is news. */
+  forget(peer: PeerId): void {
+    this.#last.delete(peer);
+  }
+}
