@@ -160,16 +160,20 @@ function writeRequestOp(writer: JuteWriter, op: MultiRequestOp): void {
     case OpCode.create:
     case OpCode.create2:
     case OpCode.createContainer:
-      return CreateRequest.write(writer, op.request);
+      CreateRequest.write(writer, op.request);
+      return;
     case OpCode.createTtl:
-      return CreateTtlRequest.write(writer, op.request);
+      CreateTtlRequest.write(writer, op.request);
+      return;
     case OpCode.delete:
     case OpCode.check:
-      return PathVersionRequest.write(writer, op.request);
+      PathVersionRequest.write(writer, op.request);
+      return;
     case OpCode.setData:
-      return SetDataRequest.write(writer, op.request);
+      SetDataRequest.write(writer, op.request);
+      return;
     default:
-      return unreachable(op);
+      unreachable(op);
   }
 }
 
@@ -199,21 +203,27 @@ function readResult(reader: JuteReader, opcode: number): MultiResult {
 }
 
 function writeMultiResult(writer: JuteWriter, result: MultiResult): void {
-  if (result.opcode === OpCode.error) return writeError(writer, result.error);
+  if (result.opcode === OpCode.error) {
+    writeError(writer, result.error);
+    return;
+  }
   writeHeader(writer, result.opcode, 0);
   switch (result.opcode) {
     case OpCode.create:
-      return writer.string(result.path);
+      writer.string(result.path);
+      return;
     case OpCode.create2:
       writer.string(result.path);
-      return Stat.write(writer, result.stat);
+      Stat.write(writer, result.stat);
+      return;
     case OpCode.setData:
-      return Stat.write(writer, result.stat);
+      Stat.write(writer, result.stat);
+      return;
     case OpCode.delete:
     case OpCode.check:
       return;
     default:
-      return unreachable(result);
+      unreachable(result);
   }
 }
 
@@ -231,16 +241,21 @@ function readReadResult(reader: JuteReader, opcode: number): MultiReadResult {
 }
 
 function writeReadResult(writer: JuteWriter, result: MultiReadResult): void {
-  if (result.opcode === OpCode.error) return writeError(writer, result.error);
+  if (result.opcode === OpCode.error) {
+    writeError(writer, result.error);
+    return;
+  }
   writeHeader(writer, result.opcode, 0);
   switch (result.opcode) {
     case OpCode.getData:
       writer.buffer(result.data);
-      return Stat.write(writer, result.stat);
+      Stat.write(writer, result.stat);
+      return;
     case OpCode.getChildren:
-      return CHILDREN.write(writer, result.children);
+      CHILDREN.write(writer, result.children);
+      return;
     default:
-      return unreachable(result);
+      unreachable(result);
   }
 }
 

@@ -1,0 +1,123 @@
+/** Goal: any cut of a stream into chunks gives the same frames. Method: random streams and cuts. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FrameError, FrameReader } from './framing.js';
+
+/** Only the synchronous overload: an asynchronous property does not compile. */
+const holds: <T>(property: fc.IProperty<T>, parameters?: fc.Parameters<T>) => void = fc.assert;
+
+const LIMIT = 5000;
+
+function framed(...frames: readonly Uint8Array[]): Buffer {
+  const parts = frames.map((frame) => {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(frame.length);
+    return Buffer.concat([length, frame]);
+  });
+  return Buffer.concat(parts);
+}
+
+function cut(stream: Buffer, sizes: readonly number[]): Buffer[] {
+  const chunks: Buffer[] = [];
+  let at = 0;
+  for (let index = 0; at < stream.length; index++) {
+    const size = sizes[index % sizes.length] ?? 1;
+    chunks.push(stream.subarray(at, at + size));
+    at += size;
+  }
+  return chunks;
+}
+
+function drain(reader: FrameReader, into: string[]): void {
+  for (let frame = reader.next(); frame !== null; frame = reader.next()) {
+    into.push(Buffer.from(frame).toString('hex'));
+  }
+}
+
+const frames = fc.array(
+  fc.oneof(fc.uint8Array({ maxLength: 12 }), fc.uint8Array({ minLength: 1000, maxLength: LIMIT })),
+  { maxLength: 12 },
+);
+const sizes = fc.array(
+  fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 3000 })),
+  {
+    minLength: 1,
+    maxLength: 8,
+  },
+);
+
+describe('FrameReader', () => {
+  it('finds the same frames however the stream is cut and whenever it is drained', () => {
+    holds(
+      fc.property(frames, sizes, fc.array(fc.boolean(), { minLength: 1 }), (list, cuts, drains) => {
+        const reader = new FrameReader(LIMIT);
+        const found: string[] = [];
+        for (const [index, chunk] of cut(framed(...list), cuts).entries()) {
+          reader.push(chunk);
+          if (drains[index % drains.length]) drain(reader, found);
+        }
+        drain(reader, found);
+        expect(found).toEqual(list.map((frame) => Buffer.from(frame).toString('hex')));
+        expect(reader.bufferedBytes).toBe(0);
+      }),
+    );
+  });
+
+  it('gives a view of the chunk when the frame is whole in it', () => {
+    const reader = new FrameReader(LIMIT);
+    const chunk = framed(Buffer.from('abc'));
+    reader.push(chunk);
+    expect(reader.next()?.buffer).toBe(chunk.buffer);
+  });
+
+  it('accepts a frame of exactly the limit and refuses one byte more before it has arrived', () => {
+    const reader = new FrameReader(LIMIT);
+    reader.push(framed(new Uint8Array(LIMIT)));
+    expect(reader.next()?.length).toBe(LIMIT);
+    const header = Buffer.alloc(4);
+    header.writeInt32BE(LIMIT + 1);
+    reader.push(header);
+    expect(() => reader.next()).toThrowError(FrameError);
+    expect(() => reader.next()).toThrowError(FrameError);
+  });
+
+  it('refuses a negative length, every time', () => {
+    for (const length of [-1, -0x8000_0000]) {
+      const reader = new FrameReader(LIMIT);
+      const header = Buffer.alloc(4);
+      header.writeInt32BE(length);
+      reader.push(header);
+      expect(() => reader.next()).toThrowError(FrameError);
+      reader.push(new Uint8Array(10));
+      expect(() => reader.next()).toThrowError(FrameError);
+    }
+  });
+
+  it('throws nothing but FrameError, whatever comes', () => {
+    holds(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 2000 })), (chunks) => {
+        const reader = new FrameReader(LIMIT);
+        try {
+          for (const chunk of chunks) {
+            reader.push(chunk);
+            drain(reader, []);
+          }
+        } catch (error) {
+          expect(error).toBeInstanceOf(FrameError);
+        }
+      }),
+    );
+  });
+
+  it('keeps frames that it gave out unchanged while single bytes go on coming', () => {
+    const reader = new FrameReader(LIMIT);
+    const stream = framed(Buffer.from('first'), Buffer.from('second'));
+    const kept: (Uint8Array | null)[] = [];
+    for (let at = 0; at < stream.length; at++) reader.push(stream.subarray(at, at + 1));
+    kept.push(reader.next());
+    for (const byte of framed(Buffer.from('third'))) reader.push(Uint8Array.of(byte));
+    kept.push(reader.next(), reader.next(), reader.next());
+    const texts = kept.map((frame) => frame && Buffer.from(frame).toString());
+    expect(texts).toEqual(['first', 'second', 'third', null]);
+  });
+});

@@ -1,0 +1,221 @@
+/** Goal: the primitives survive any value and any garbage. Method: properties over both. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MarshallingError } from '../marshalling-error.js';
+import {
+  bool,
+  buffer,
+  decode,
+  encode,
+  int,
+  long,
+  nullableString,
+  nullableVector,
+} from './codec.js';
+import { INT64_MAX, INT64_MIN, type Int64, int64ToHex, toInt64 } from './int64.js';
+import { JuteReader } from './reader.js';
+import { JuteWriter } from './writer.js';
+
+/** Only the synchronous overload: an asynchronous property does not compile. */
+const holds: <T>(property: fc.IProperty<T>, parameters?: fc.Parameters<T>) => void = fc.assert;
+
+const edges = [0n, -1n, 1n, 2n ** 53n - 1n, 2n ** 53n, -(2n ** 53n), -(2n ** 53n) + 1n];
+const int64: fc.Arbitrary<Int64> = fc
+  .oneof(
+    fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+    fc.maxSafeInteger().map(BigInt),
+    fc.constantFrom(...edges, INT64_MIN, INT64_MAX, 2n ** 32n, -(2n ** 32n), 2n ** 32n - 1n),
+  )
+  .map(toInt64);
+
+describe('a long', () => {
+  it('is a number exactly when it is a safe integer, and comes back as it went', () => {
+    holds(
+      fc.property(int64, (value) => {
+        const read = decode(long, encode(long, value));
+        expect(read).toBe(value);
+        expect(typeof read).toBe(
+          BigInt(value) === BigInt(Number(value)) && Number.isSafeInteger(Number(value))
+            ? 'number'
+            : 'bigint',
+        );
+      }),
+    );
+  });
+
+  it('has the bytes that BigInt64 has', () => {
+    holds(
+      fc.property(int64, (value) => {
+        const expected = Buffer.alloc(8);
+        expected.writeBigInt64BE(BigInt(value));
+        expect(Buffer.from(encode(long, value))).toEqual(expected);
+      }),
+    );
+  });
+
+  it('prints as ZooKeeper prints it', () => {
+    expect(int64ToHex(-1)).toBe('ffffffffffffffff');
+    expect(int64ToHex(toInt64(0x1_0000_1f91_0e00_01n))).toBe('100001f910e0001');
+    expect(int64ToHex(INT64_MIN)).toBe('8000000000000000');
+    expect(int64ToHex(0x33)).toBe('33');
+  });
+
+  it('is never written from a number that is not a safe integer', () => {
+    const writer = new JuteWriter();
+    for (const value of [2 ** 53, 0.5, Number.NaN]) {
+      expect(() => writer.long(value)).toThrowError(
+        expect.objectContaining({ name: 'InvariantViolation' }),
+      );
+    }
+  });
+});
+
+describe('a string', () => {
+  it('comes back as it went, whatever its length and script', () => {
+    holds(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (value) => {
+        expect(decode(nullableString, encode(nullableString, value))).toBe(value);
+      }),
+    );
+  });
+
+  it('is plain UTF-8 on the wire, short or long', () => {
+    for (const value of [
+      '',
+      'a',
+      'é',
+      'x'.repeat(47),
+      'x'.repeat(60),
+      `${'x'.repeat(40)}é`,
+      '😀',
+    ]) {
+      const bytes = encode(nullableString, value);
+      expect(Buffer.from(bytes.subarray(4)).toString('utf8')).toBe(value);
+      expect(bytes.length).toBe(4 + Buffer.byteLength(value));
+    }
+  });
+
+  it('of length -1 is null', () => {
+    expect(decode(nullableString, encode(nullableString, null))).toBeNull();
+  });
+});
+
+describe('a buffer', () => {
+  it('is read as a view, null for -1', () => {
+    const bytes = encode(buffer, new Uint8Array([1, 2, 3]));
+    const view = decode(buffer, bytes);
+    expect(view).toEqual(Buffer.from([1, 2, 3]));
+    bytes[4] = 9;
+    expect(view?.[0]).toBe(9);
+    expect(decode(buffer, encode(buffer, null))).toBeNull();
+  });
+});
+
+describe('JuteReader', () => {
+  const readers = [int, long, bool, buffer, nullableString, nullableVector(nullableString)];
+
+  it('gives a value or a MarshallingError for any bytes', () => {
+    holds(
+      fc.property(fc.constantFrom(...readers), fc.uint8Array({ maxLength: 40 }), (codec, bytes) => {
+        try {
+          codec.read(new JuteReader(bytes));
+        } catch (error) {
+          expect(error).toBeInstanceOf(MarshallingError);
+        }
+      }),
+    );
+  });
+
+  it('does not read past the end it was given, though bytes follow', () => {
+    const bytes = Buffer.alloc(16);
+    const reader = new JuteReader(bytes, 2, 6);
+    expect(reader.remaining).toBe(4);
+    reader.int();
+    expect(() => reader.bool()).toThrowError(MarshallingError);
+  });
+
+  it('refuses a count that the rest cannot hold before anything is allocated', () => {
+    const bytes = Buffer.alloc(12);
+    bytes.writeInt32BE(0x7fff_ffff);
+    expect(() => new JuteReader(bytes).count()).toThrowError(MarshallingError);
+    bytes.writeInt32BE(3);
+    expect(() => new JuteReader(bytes).count()).toThrowError(MarshallingError);
+    bytes.writeInt32BE(2);
+    expect(new JuteReader(bytes).count()).toBe(2);
+    bytes.writeInt32BE(-2);
+    expect(() => new JuteReader(bytes).count()).toThrowError(MarshallingError);
+  });
+});
+
+describe('JuteWriter', () => {
+  it('leaves bytes that were taken alone', () => {
+    const writer = new JuteWriter();
+    writer.string('first');
+    const first = writer.take();
+    const before = Buffer.from(first).toString('hex');
+    for (let index = 0; index < 10_000; index++) writer.string('second');
+    writer.take();
+    writer.string('third');
+    expect(Buffer.from(first).toString('hex')).toBe(before);
+  });
+
+  it('writes the same whatever it has grown through', () => {
+    holds(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 40_000 }), { maxLength: 6 }), (parts) => {
+        const writer = new JuteWriter();
+        for (const part of parts) writer.buffer(part);
+        const reader = new JuteReader(writer.take());
+        for (const part of parts) expect(Buffer.compare(reader.buffer() ?? part, part)).toBe(0);
+        expect(reader.remaining).toBe(0);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('patches the length of each frame, after growth too', () => {
+    const writer = new JuteWriter();
+    writer.beginFrame();
+    writer.raw(new Uint8Array(100_000));
+    writer.endFrame();
+    writer.beginFrame();
+    writer.int(7);
+    writer.endFrame();
+    const bytes = Buffer.from(writer.take());
+    expect(bytes.readInt32BE(0)).toBe(100_000);
+    expect(bytes.readInt32BE(100_004)).toBe(4);
+    expect(bytes.length).toBe(100_012);
+  });
+
+  it('does not open a frame inside a frame, nor hand over half of one', () => {
+    const writer = new JuteWriter();
+    writer.beginFrame();
+    expect(() => writer.beginFrame()).toThrowError('nest');
+    expect(() => writer.take()).toThrowError('open');
+  });
+
+  it('forgets a frame that is truncated away and nothing before it', () => {
+    const writer = new JuteWriter();
+    writer.int(1);
+    const length = writer.length;
+    writer.beginFrame();
+    writer.int(2);
+    writer.truncate(length);
+    writer.int(3);
+    expect(Buffer.from(writer.take()).toString('hex')).toBe('0000000100000003');
+  });
+
+  it('keeps what was taken when it is reset', () => {
+    const writer = new JuteWriter();
+    writer.int(1);
+    const taken = writer.take();
+    writer.int(2);
+    writer.reset();
+    writer.int(3);
+    expect(Buffer.from(taken).toString('hex')).toBe('00000001');
+    expect(Buffer.from(writer.take()).toString('hex')).toBe('00000003');
+  });
+
+  it('throws for an int that is not of 32 bits', () => {
+    expect(() => new JuteWriter().int(2 ** 31)).toThrowError();
+  });
+});

@@ -1,0 +1,264 @@
+/**
+ * Goal: members understand each other and survive anybody else.
+ * Method: every kind of message with random fields there and back; garbage and damage for the rest.
+ */
+import * as fc from 'fast-check';
+import { Packr } from 'msgpackr';
+import { describe, expect, it } from 'vitest';
+import { MarshallingError } from '../marshalling-error.js';
+import { COUNTER_MAX, EPOCH_MAX } from '../zxid.js';
+import { decodePeerMessage, encodePeerMessage, encodePropose, type LinkMessage } from './codec.js';
+import { packProposals, unpackProposals } from './packing.js';
+import type { Proposal } from './proposal.js';
+
+/** Only the synchronous overload: an asynchronous property does not compile. */
+const holds: <T>(property: fc.IProperty<T>, parameters?: fc.Parameters<T>) => void = fc.assert;
+
+const uint = fc.maxSafeNat();
+const zxid = fc.maxSafeNat();
+const epoch = fc.integer({ min: 0, max: EPOCH_MAX });
+const counter = fc.integer({ min: 0, max: COUNTER_MAX });
+const id = fc.integer({ min: 0, max: 255 });
+const flag = fc.boolean();
+const text = fc.string({ unit: 'grapheme', maxLength: 40 });
+const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
+const ms = fc.double({ min: 0, max: 1e12, noNaN: true }).map((value) => value + 0);
+const history = fc.record({
+  base: zxid,
+  ranges: fc.array(fc.record({ epoch, first: counter, last: counter }), { maxLength: 5 }),
+});
+
+/** Consecutive proposals: the bodies and the steps from zxid to zxid are random. */
+const proposals: fc.Arbitrary<readonly Proposal[]> = fc
+  .tuple(
+    fc.integer({ min: 0, max: 2 ** 52 }),
+    fc.array(fc.tuple(fc.integer({ min: 1, max: 2 ** 33 }), bytes), { maxLength: 8 }),
+  )
+  .map(([first, steps]) => {
+    let previous = first;
+    return steps.map(([step, body]) => {
+      const proposal = { zxid: previous + step, previous, body };
+      previous = proposal.zxid;
+      return proposal;
+    });
+  });
+
+const MESSAGES: {
+  readonly [K in LinkMessage['kind']]: fc.Arbitrary<
+    Omit<Extract<LinkMessage, { kind: K }>, 'kind'>
+  >;
+} = {
+  ping: fc.record({ sent: ms, echo: ms }),
+  vote: fc.record({
+    round: uint,
+    state: fc.constantFrom('looking', 'following', 'leading'),
+    leader: id,
+    epoch,
+    zxid,
+    ensembleId: text,
+    founded: flag,
+    sound: flag,
+  }),
+  followerInfo: fc.record({ acceptedEpoch: epoch }),
+  newEpoch: fc.record({ epoch, established: flag }),
+  ackEpoch: fc.record({
+    epoch,
+    currentEpoch: epoch,
+    last: zxid,
+    applied: zxid,
+    history,
+    snapshotOnly: flag,
+  }),
+  syncStart: fc.record({ mode: fc.constantFrom('diff', 'trunc', 'snap'), after: zxid }),
+  snapshotDone: fc.record({ zxid }),
+  propose: fc.record({ proposals }),
+  newLeader: fc.record({ epoch, last: zxid, ensembleId: text }),
+  ackNewLeader: fc.record({ epoch, last: zxid }),
+  upToDate: fc.record({ committed: zxid }),
+  ack: fc.record({ zxid }),
+  commit: fc.record({ zxid }),
+  confirm: fc.record({ round: uint }),
+  confirmAck: fc.record({ round: uint }),
+  requests: fc.record({
+    items: fc.array(
+      fc.record({
+        request: uint,
+        session: uint,
+        opcode: fc.integer({ min: -0x8000_0000, max: 0x7fff_ffff }),
+        body: bytes,
+      }),
+      { maxLength: 20 },
+    ),
+  }),
+  sync: fc.record({ request: uint }),
+  synced: fc.record({ request: uint, zxid }),
+  attach: fc.record({ request: uint, session: uint, password: bytes, timeoutMs: uint }),
+  attached: fc.record({ request: uint, valid: flag, timeoutMs: uint }),
+  detach: fc.record({ session: uint }),
+  touch: fc.record({ sessions: fc.array(uint, { maxLength: 40 }) }),
+  snapshotChunk: fc.record({
+    index: uint,
+    records: fc.array(fc.tuple(bytes, bytes), { maxLength: 20 }),
+  }),
+  snapshotAck: fc.record({ index: uint }),
+  hello: fc.record({
+    version: uint,
+    id,
+    to: id,
+    instance: text,
+    ensembleId: text,
+    founded: flag,
+  }),
+  refuse: fc.record({ reason: text }),
+};
+
+const kinds = Object.keys(MESSAGES) as LinkMessage['kind'][];
+
+function messagesOf(kind: LinkMessage['kind']): fc.Arbitrary<LinkMessage> {
+  return MESSAGES[kind].map((fields) => ({ ...fields, kind }) as LinkMessage);
+}
+
+/** fast-check's objects have no prototype, which toEqual would tell apart. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function readsOrRefuses(frame: Uint8Array): void {
+  try {
+    decodePeerMessage(frame);
+  } catch (error) {
+    expect(error).toBeInstanceOf(MarshallingError);
+  }
+}
+
+const packr = new Packr({ useRecords: false, largeBigIntToFloat: true });
+
+describe('a peer message', () => {
+  it.each(kinds)('%s comes back as it went', (kind) => {
+    holds(
+      fc.property(messagesOf(kind), (message) => {
+        expect(plain(decodePeerMessage(encodePeerMessage(message)))).toEqual(plain(message));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each(kinds)('%s that is damaged or cut is read or refused', (kind) => {
+    const damaged = fc.record({
+      message: messagesOf(kind),
+      at: fc.nat(),
+      byte: fc.nat(255),
+      cut: flag,
+    });
+    holds(
+      fc.property(damaged, ({ message, at, byte, cut }) => {
+        const frame = Buffer.from(encodePeerMessage(message));
+        const index = at % frame.length;
+        frame[index] = byte;
+        readsOrRefuses(cut ? frame.subarray(0, index) : frame);
+      }),
+    );
+  });
+
+  it('is refused, with nothing else thrown, when it is garbage', () => {
+    holds(fc.property(fc.uint8Array({ maxLength: 60 }), readsOrRefuses), { numRuns: 2000 });
+  });
+
+  it('is refused when it is other msgpack', () => {
+    const values = fc.anything({ withBigInt: true, withDate: true, withMap: true, maxDepth: 3 });
+    holds(fc.property(values, (value) => readsOrRefuses(packr.pack([8, value]))));
+    for (const value of [null, 7, 'ping', {}, [], [99], [1], [1, 2], [1, 2, 3, 4], [1, -1, 0]]) {
+      expect(() => decodePeerMessage(packr.pack(value))).toThrowError(MarshallingError);
+    }
+  });
+
+  it('is refused when a list claims more than the frame holds', () => {
+    for (const frame of ['ddffffffff', '9216ddffffffff', 'dcffff', '9216c6ffffffff', '']) {
+      const garbage = Buffer.from(frame, 'hex');
+      expect(() => decodePeerMessage(garbage)).toThrowError(MarshallingError);
+    }
+  });
+
+  it('is refused when it is nested deeper than any message is', () => {
+    const deep = Buffer.concat([Buffer.alloc(100_000, 0x91), Buffer.of(1)]);
+    expect(() => decodePeerMessage(deep)).toThrowError(MarshallingError);
+  });
+
+  it('is refused when something follows it', () => {
+    const frame = Buffer.concat([encodePeerMessage({ kind: 'ack', zxid: 7 }), Buffer.of(0)]);
+    expect(() => decodePeerMessage(frame)).toThrowError(MarshallingError);
+  });
+
+  it('does not share memory with the next one that is encoded', () => {
+    const first = encodePeerMessage({ kind: 'ack', zxid: 7 });
+    for (let zxid = 100; zxid < 20_000; zxid++) encodePeerMessage({ kind: 'ack', zxid });
+    expect(decodePeerMessage(first)).toEqual({ kind: 'ack', zxid: 7 });
+  });
+});
+
+describe('a hello', () => {
+  it('of a later version with more fields is read, so that it can be refused by its version', () => {
+    const hello = decodePeerMessage(packr.pack([25, 2, 1, 3, 'i', '', false, 'new', [1]]));
+    expect(hello).toMatchObject({ kind: 'hello', version: 2, id: 1, to: 3 });
+  });
+});
+
+describe('a propose', () => {
+  it('has the same bytes from its proposals and from their pack', () => {
+    holds(
+      fc.property(proposals, (list) => {
+        const fromPack = encodePropose(packProposals(list));
+        expect(
+          Buffer.compare(encodePeerMessage({ kind: 'propose', proposals: list }), fromPack),
+        ).toBe(0);
+      }),
+    );
+  });
+});
+
+describe('a pack', () => {
+  it('is unpacked into what it was made of', () => {
+    holds(
+      fc.property(proposals, (list) => {
+        expect(plain(unpackProposals(packProposals(list)))).toEqual(plain(list));
+      }),
+    );
+  });
+
+  it('is unpacked or refused when it is garbage, damaged or cut', () => {
+    const check = (packed: Uint8Array) => {
+      try {
+        unpackProposals(packed);
+      } catch (error) {
+        expect(error).toBeInstanceOf(MarshallingError);
+      }
+    };
+    holds(fc.property(fc.uint8Array({ maxLength: 80 }), check));
+    const damaged = fc.record({ list: proposals, at: fc.nat(), byte: fc.nat(255), cut: flag });
+    holds(
+      fc.property(damaged, ({ list, at, byte, cut }) => {
+        const packed = Buffer.from(packProposals(list));
+        const index = at % packed.length;
+        packed[index] = byte;
+        check(cut ? packed.subarray(0, index) : packed);
+      }),
+    );
+  });
+
+  it('is not made of proposals that do not follow each other', () => {
+    const body = new Uint8Array(0);
+    expect(() => packProposals([{ zxid: 5, previous: 5, body }])).toThrowError('0x5');
+    expect(() =>
+      packProposals([
+        { zxid: 5, previous: 4, body },
+        { zxid: 7, previous: 6, body },
+      ]),
+    ).toThrowError('0x7');
+  });
+
+  it('gives bodies as views', () => {
+    const packed = packProposals([{ zxid: 2, previous: 1, body: Buffer.from('abc') }]);
+    const [proposal] = unpackProposals(packed);
+    expect(proposal?.body.buffer).toBe(packed.buffer);
+  });
+});
