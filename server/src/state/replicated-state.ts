@@ -1,17 +1,23 @@
 /**
- * What every replica has at one zxid: the tree and the sessions.
+ * What every replica has at one zxid: the tree and the sessions, with their digest.
+ *
+ * `apply` is the only way to change it after recovery. It decides nothing and cannot fail: what
+ * prepare promised is asserted. The same transactions give the same state on every member
+ * (architecture invariant 8), and a capture gives exactly the state at the zxid of its freeze.
+ * Owned by the pipeline; storage calls the capture and recovery part.
  */
-import type { Zxid } from '@rookery/protocol';
+import { assert, parentOf, unreachable, type Zxid } from '@rookery/protocol';
+import { Capture, type CheckpointRecord } from './capture.js';
 import type { ChangeSink } from './change-sink.js';
+import { DamagedCheckpointError } from './damage.js';
+import { Digest } from './digest.js';
+import { decodeNode, NODE_KEY } from './node-record.js';
+import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
-import { Tree } from './tree.js';
-import type { Txn } from './txn.js';
+import { type ChangePoint, NO_NODE, Tree } from './tree.js';
+import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
-/** One record of a checkpoint; a null value deletes. Where a key comes twice, the later counts. */
-export interface CheckpointRecord {
-  readonly key: Uint8Array;
-  readonly value: Uint8Array | null;
-}
+export type { CheckpointRecord } from './capture.js';
 
 /** What a capture captures: the state at `zxid`. */
 export interface FrozenSummary {
@@ -24,61 +30,188 @@ export interface FrozenSummary {
 }
 
 export class ReplicatedState {
-  readonly tree = new Tree();
-  readonly sessions = new SessionTable();
+  readonly #digest = new Digest();
+  readonly tree = new Tree(this.#digest);
+  readonly sessions = new SessionTable(this.#digest);
+  readonly #capture = new Capture(this.tree, this.sessions);
+  #lastZxid: Zxid = 0;
+  #lastTime = 0;
+  #frozen: FrozenSummary | null = null;
+  #loading = false;
 
   get lastZxid(): Zxid {
-    throw new Error('skeleton');
+    return this.#lastZxid;
   }
   /** The time of the last applied transaction, ms since 1970; 0 for a fresh state. */
   get lastTime(): number {
-    throw new Error('skeleton');
+    return this.#lastTime;
   }
   /** 16 hex digits, equal on every replica with the same content. */
   digest(): string {
-    throw new Error('skeleton');
+    return this.#digest.toString();
   }
 
-  /** Cannot fail, only assert. `zxid` becomes lastZxid. */
-  apply(_zxid: Zxid, _txn: Txn, _sink: ChangeSink): void {
-    throw new Error('skeleton');
+  /** Cannot fail, only assert. `zxid` becomes lastZxid before the sink hears of anything. */
+  apply(zxid: Zxid, txn: Txn, sink: ChangeSink): void {
+    assert(!this.#loading, 'recovery is finished before anything is applied');
+    assert(zxid > this.#lastZxid, () => `zxid ${zxid} is above ${this.#lastZxid}`);
+    assert(txn.time >= this.#lastTime, () => `time ${txn.time} is not below ${this.#lastTime}`);
+    this.#lastZxid = zxid;
+    this.#lastTime = txn.time;
+    this.#applyOp(txn.op, { zxid, time: txn.time, session: txn.session }, sink);
   }
+
   /** Data of /zookeeper/config: local, in no digest and in no checkpoint. */
-  setConfigNode(_text: string): void {
-    throw new Error('skeleton');
+  setConfigNode(text: string): void {
+    this.tree.setConfigData(Buffer.from(text));
   }
 
   /** Changed entries since the last freeze, an upper bound. */
   get dirtyCount(): number {
-    throw new Error('skeleton');
+    return this.#capture.dirtyCount;
   }
   /** About the bytes of their records. */
   get dirtyBytes(): number {
-    throw new Error('skeleton');
+    return this.#capture.dirtyBytes;
   }
   /** Starts a capture of the changes since the last one, at lastZxid. None may be under way. */
   freeze(): FrozenSummary {
-    throw new Error('skeleton');
+    assert(!this.#loading, 'recovery is finished before anything is captured');
+    this.#capture.freeze(this.#lastZxid);
+    this.#frozen = {
+      zxid: this.#lastZxid,
+      digest: this.digest(),
+      nodeCount: this.tree.nodeCount,
+      sessionCount: this.sessions.count,
+      lastTime: this.#lastTime,
+    };
+    return this.#frozen;
   }
   /** The summary of the capture under way or of the last one; null before the first. */
   get frozen(): FrozenSummary | null {
-    throw new Error('skeleton');
+    return this.#frozen;
   }
   /** True when no capture is under way: everything of the last freeze has been handed out. */
   get captureDone(): boolean {
-    throw new Error('skeleton');
+    return this.#capture.done;
   }
-  /** Up to `max` records of the frozen state; owned by the caller. */
-  captureSome(_max: number): readonly CheckpointRecord[] {
-    throw new Error('skeleton');
+  /**
+   * Up to `max` records of the frozen state, which belong to the caller. They must be stored in the
+   * order they come in: a path that was deleted and created again is deleted first, then put.
+   */
+  captureSome(max: number): readonly CheckpointRecord[] {
+    return this.#capture.captureSome(max);
   }
 
-  /** Recovery: one record, into a state that nothing was applied to. Throws MarshallingError. */
-  load(_key: Uint8Array, _value: Uint8Array): void {
-    throw new Error('skeleton');
+  /**
+   * Recovery: one record, into a state to which nothing was applied. The records of all captures
+   * together, the later ones over the earlier ones, in any order. Copies what it keeps. Throws
+   * DamagedCheckpointError.
+   */
+  load(key: Uint8Array, value: Uint8Array): void {
+    assert(this.#lastZxid === 0, 'records are loaded before anything is applied');
+    this.#loading = true;
+    if (key[0] === NODE_KEY) {
+      this.tree.load(decodeNode(key, value));
+    } else if (key[0] === SESSION_KEY) {
+      const { id, session } = decodeSession(key, value);
+      this.sessions.load(id, session);
+    } else {
+      throw new DamagedCheckpointError(`a record has a key of kind ${key[0]}`);
+    }
   }
-  /** Ends recovery; verifies links and counts. */
-  finishLoad(_at: { readonly zxid: Zxid; readonly lastTime: number }): void {
-    throw new Error('skeleton');
+
+  /**
+   * Ends recovery at the zxid and time of the checkpoint's freeze; verifies links and counts. The
+   * caller compares `digest` with the one the freeze gave. Throws DamagedCheckpointError.
+   */
+  finishLoad(at: { readonly zxid: Zxid; readonly lastTime: number }): void {
+    assert(this.#lastZxid === 0, 'recovery is finished once');
+    for (const session of this.tree.sessionsWithEphemerals()) {
+      if (!this.sessions.has(session)) {
+        throw new DamagedCheckpointError(`the ephemerals of session ${session} have no session`);
+      }
+    }
+    if (this.tree.finishLoad()) {
+      this.#capture.loaded(at.zxid);
+    }
+    this.#loading = false;
+    this.#lastZxid = at.zxid;
+    this.#lastTime = at.lastTime;
+  }
+
+  #applyOp(op: TxnOp, at: ChangePoint, sink: ChangeSink): void {
+    switch (op.kind) {
+      case 'create':
+        return this.#create(op, at, sink);
+      case 'delete':
+        return this.#delete(op.path, at, sink);
+      case 'setData':
+        return this.#setData(op, at, sink);
+      case 'setAcl':
+        return this.#setAcl(op);
+      case 'check':
+      case 'error':
+        return;
+      case 'multi':
+        for (const part of op.ops) {
+          this.#applyOp(part, at, sink);
+        }
+        return;
+      case 'createSession':
+        return this.sessions.open(at.zxid, op);
+      case 'closeSession':
+        return this.#closeSession(at, sink);
+      default:
+        return unreachable(op);
+    }
+  }
+
+  #create(op: CreateOp, at: ChangePoint, sink: ChangeSink): void {
+    const parent = this.#existing(parentOf(op.path));
+    assert(op.mode !== 'ephemeral' || this.sessions.has(at.session), 'an owner is a session');
+    this.#capture.beforeChange(parent);
+    const node = this.tree.create(op, parent, at);
+    this.#capture.created(node);
+    sink.created(op.path, node);
+  }
+
+  #delete(path: string, at: ChangePoint, sink: ChangeSink): void {
+    const node = this.#existing(path);
+    const czxid = this.tree.czxid(node);
+    this.#capture.beforeDelete(node);
+    this.#capture.beforeChange(this.tree.parent(node));
+    this.tree.delete(node, path, at);
+    this.#capture.deleted(path, czxid);
+    sink.deleted(path);
+  }
+
+  #setData(op: SetDataOp, at: ChangePoint, sink: ChangeSink): void {
+    const node = this.#existing(op.path);
+    const before = this.tree.dataLength(node);
+    this.#capture.beforeChange(node);
+    this.tree.setData(node, op, at);
+    this.#capture.grew(this.tree.dataLength(node) - before);
+    sink.dataChanged(op.path, node);
+  }
+
+  #setAcl(op: SetAclOp): void {
+    const node = this.#existing(op.path);
+    this.#capture.beforeChange(node);
+    this.tree.setAcl(node, op.acl, op.version);
+  }
+
+  #closeSession(at: ChangePoint, sink: ChangeSink): void {
+    for (const path of this.tree.ephemeralsOf(at.session)) {
+      this.#delete(path, at, sink);
+    }
+    this.sessions.close(at.session);
+    sink.sessionClosed(at.session);
+  }
+
+  #existing(path: string): number {
+    const node = this.tree.find(path);
+    assert(node !== NO_NODE, 'the path of a transaction exists');
+    return node;
   }
 }

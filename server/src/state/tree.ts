@@ -1,101 +1,286 @@
 /**
- * The tree of znodes: reads, and the four changes that apply uses.
+ * The changes of the tree, for ReplicatedState only, and its recovery from checkpoint records.
+ *
+ * A change decides nothing: what it does was decided by prepare, so what does not fit is an
+ * assertion. The digest of the changed rows is kept here. Nothing here knows of dirty sets,
+ * the session table or watches.
+ *
+ * Invariants: each node but the root is in the path index and in its parent's list of children;
+ * childCount is the length of that list; the digest has every node but placeholders, once. The
+ * data of /zookeeper/config is local: set by each member for itself and in no digest.
  */
-import type { JuteWriter, Stat, Zxid } from '@rookery/protocol';
-import type { Acl, NodeMode, SessionId } from './txn.js';
+import { assert, parentOf, type Zxid } from '@rookery/protocol';
+import { linkChild, unlinkChild } from './child-list.js';
+import { DamagedCheckpointError } from './damage.js';
+import type { Digest } from './digest.js';
+import { hashPath } from './hash.js';
+import { MODE } from './modes.js';
+import { DOUBLE, FLAG, INT, makeShape, NONE, nameBytesOf } from './node-store.js';
+import { ROOT_NODE, TreeReads } from './tree-reads.js';
+import type { Acl, CreateOp, SessionId } from './txn.js';
+import { nextVersion } from './versions.js';
 
-/** The number of a node; valid until that node is deleted. NO_NODE when there is none. */
-export const NO_NODE = -1;
+export { NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
 
-export class Tree {
-  /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */
-  get nodeCount(): number {
-    throw new Error('skeleton');
+/** What a fresh tree has. Their order gives their numbers. */
+const FRESH_PATHS = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as const;
+export const CONFIG_NODE = 3;
+const OPEN_ACL: readonly Acl[] = [{ perms: 31, scheme: 'world', id: 'anyone' }];
+const READ_ACL: readonly Acl[] = [{ perms: 1, scheme: 'world', id: 'anyone' }];
+const NO_DATA = new Uint8Array(0);
+
+/** Where, when and for whom a change happens. */
+export interface ChangePoint {
+  readonly zxid: Zxid;
+  readonly time: number;
+  readonly session: SessionId;
+}
+
+/** A checkpoint record, taken apart. */
+export interface NodeRecord {
+  readonly path: string;
+  readonly mode: number;
+  readonly czxid: number;
+  readonly mzxid: number;
+  readonly pzxid: number;
+  readonly ctime: number;
+  readonly mtime: number;
+  /** The session of an ephemeral, the ttl in ms of a TTL node, else 0. */
+  readonly owner: number;
+  readonly version: number;
+  readonly cversion: number;
+  readonly aversion: number;
+  readonly childCount: number;
+  /** Encoded; a view of the value. */
+  readonly acl: Buffer;
+  /** A view of the value. */
+  readonly data: Uint8Array | null;
+}
+
+export class Tree extends TreeReads {
+  readonly #digest: Digest;
+  #loaded = 0;
+
+  constructor(digest: Digest) {
+    super();
+    this.#digest = digest;
+    for (const [node, path] of FRESH_PATHS.entries()) {
+      this.#attach(path, this.find(parentOf(path)));
+      this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
+      this.store.setInt(node, INT.expectedChildren, NONE);
+      this.#replaceData(node, NO_DATA);
+      this.#storeContent(node, path, NO_DATA);
+      this.#count(node, 1);
+    }
   }
-  get ephemeralCount(): number {
-    throw new Error('skeleton');
+
+  /** Those a state begins with; none of them is ever deleted. */
+  freshNodes(): readonly number[] {
+    return [...FRESH_PATHS.keys()];
   }
-  /** As ZooKeeper counts it: path characters plus data bytes; 44 for a fresh tree. */
-  get approximateDataSize(): number {
-    throw new Error('skeleton');
+
+  /** `parent` is the node of the parent path. */
+  create(op: CreateOp, parent: number, at: ChangePoint): number {
+    const store = this.store;
+    assert(this.find(op.path) === NONE, 'a created path did not exist');
+    assert(this.modeNumber(parent) !== MODE.ephemeral, 'an ephemeral has no children');
+    this.#count(parent, -1);
+    store.setInt(parent, INT.cversion, this.cversion(parent) + 1);
+    store.setDouble(parent, DOUBLE.pzxid, at.zxid);
+    const node = this.#attach(op.path, parent);
+    this.#count(parent, 1);
+    this.#setMode(node, MODE[op.mode]);
+    store.setInt(node, INT.aclId, this.acls.use(op.acl));
+    store.setDouble(node, DOUBLE.czxid, at.zxid);
+    store.setDouble(node, DOUBLE.mzxid, at.zxid);
+    store.setDouble(node, DOUBLE.pzxid, at.zxid);
+    store.setDouble(node, DOUBLE.ctime, at.time);
+    store.setDouble(node, DOUBLE.mtime, at.time);
+    if (op.mode === 'ephemeral') {
+      assert(at.session > 0, 'an ephemeral has a session');
+      store.setDouble(node, DOUBLE.owner, at.session);
+      this.ephemerals.add(node, at.session);
+    } else if (op.mode === 'ttl') {
+      assert(op.ttlMs > 0, 'a TTL node has a TTL');
+      store.setDouble(node, DOUBLE.owner, op.ttlMs);
+    }
+    this.#replaceData(node, op.data);
+    this.#storeContent(node, op.path, op.data);
+    this.#count(node, 1);
+    return node;
   }
-  /** The node at `path`, or NO_NODE (an ill-formed path too). */
-  find(_path: string): number {
-    throw new Error('skeleton');
+
+  delete(node: number, path: string, at: ChangePoint): void {
+    const store = this.store;
+    assert(node >= FRESH_PATHS.length, 'the system nodes are never deleted');
+    assert(this.childCount(node) === 0, 'a deleted node has no children');
+    const parent = this.parent(node);
+    this.#count(node, -1);
+    this.#count(parent, -1);
+    store.setDouble(parent, DOUBLE.pzxid, at.zxid);
+    unlinkChild(store, parent, node);
+    this.#count(parent, 1);
+    if (this.modeNumber(node) === MODE.ephemeral) {
+      this.ephemerals.remove(node, this.owner(node));
+    }
+    this.dataSize -= path.length + this.dataLength(node);
+    this.acls.release(store.int(node, INT.aclId));
+    this.index.remove(node);
+    this.payloads.free(node);
+    store.release(node);
   }
-  path(_node: number): string {
-    throw new Error('skeleton');
+
+  setData(node: number, change: DataChange, at: ChangePoint): void {
+    assert(change.version === nextVersion(this.version(node)), 'a version is the next one');
+    this.#count(node, -1);
+    this.#replaceData(node, change.data);
+    this.#storeContent(node, change.path, change.data);
+    this.store.setInt(node, INT.version, change.version);
+    this.store.setDouble(node, DOUBLE.mzxid, at.zxid);
+    this.store.setDouble(node, DOUBLE.mtime, at.time);
+    this.#count(node, 1);
   }
-  parent(_node: number): number {
-    throw new Error('skeleton');
+
+  /** Neither version nor times change. */
+  setConfigData(data: Uint8Array): void {
+    this.#replaceData(CONFIG_NODE, data);
   }
-  stat(_node: number): Stat {
-    throw new Error('skeleton');
+
+  setAcl(node: number, acl: readonly Acl[], version: number): void {
+    assert(version === nextVersion(this.aversion(node)), 'an aversion is the next one');
+    this.#count(node, -1);
+    this.#replaceAcl(node, this.acls.use(acl));
+    this.store.setInt(node, INT.aversion, version);
+    this.#count(node, 1);
   }
-  writeStat(_node: number, _writer: JuteWriter): void {
-    throw new Error('skeleton');
+
+  /** The generation in which the node was marked as changed; for Capture. */
+  mark(node: number): number {
+    return this.store.int(node, INT.mark);
   }
-  /** A view that is valid until the next change of the tree. */
-  data(_node: number): Uint8Array | null {
-    throw new Error('skeleton');
+  setMark(node: number, mark: number): void {
+    this.store.setInt(node, INT.mark, mark);
   }
-  /** As a jute buffer. */
-  writeData(_node: number, _writer: JuteWriter): void {
-    throw new Error('skeleton');
+  isLive(node: number): boolean {
+    return this.store.isLive(node);
   }
-  acl(_node: number): readonly Acl[] {
-    throw new Error('skeleton');
+
+  /** Recovery: the records may come in any order. Throws DamagedCheckpointError. */
+  load(record: NodeRecord): void {
+    const store = this.store;
+    let node = this.find(record.path);
+    if (node === NONE) {
+      node = this.#attach(record.path, this.#parentToLoad(record.path));
+    } else if (store.int(node, INT.expectedChildren) !== NONE) {
+      throw new DamagedCheckpointError(`two records for ${record.path}`);
+    } else if ((store.int(node, INT.shape) & FLAG.placeholder) === 0) {
+      this.#count(node, -1);
+    }
+    this.#setMode(node, record.mode);
+    this.#replaceAcl(node, this.acls.useEncoded(record.acl));
+    store.setDouble(node, DOUBLE.czxid, record.czxid);
+    store.setDouble(node, DOUBLE.mzxid, record.mzxid);
+    store.setDouble(node, DOUBLE.pzxid, record.pzxid);
+    store.setDouble(node, DOUBLE.ctime, record.ctime);
+    store.setDouble(node, DOUBLE.mtime, record.mtime);
+    store.setDouble(node, DOUBLE.owner, record.owner);
+    store.setInt(node, INT.version, record.version);
+    store.setInt(node, INT.cversion, record.cversion);
+    store.setInt(node, INT.aversion, record.aversion);
+    store.setInt(node, INT.expectedChildren, record.childCount);
+    if (record.mode === MODE.ephemeral) {
+      this.ephemerals.add(node, record.owner);
+    }
+    if (node !== CONFIG_NODE) {
+      this.#replaceData(node, record.data);
+    }
+    this.#storeContent(node, record.path, record.data);
+    this.#count(node, 1);
+    this.#loaded++;
   }
-  /** Names, in no particular order. */
-  children(_node: number): string[] {
-    throw new Error('skeleton');
+
+  /** Ends recovery. Returns whether there was any record. Throws DamagedCheckpointError. */
+  finishLoad(): boolean {
+    for (let node = 0; this.#loaded > 0 && node < this.store.limit; node++) {
+      const expected = this.store.int(node, INT.expectedChildren);
+      if (expected !== this.childCount(node)) {
+        const path = this.path(node);
+        throw new DamagedCheckpointError(
+          expected === NONE
+            ? `there is no record for ${path}`
+            : `${path} has ${this.childCount(node)} children instead of ${expected}`,
+        );
+      }
+      const parent = this.parent(node);
+      if (parent !== NONE && this.modeNumber(parent) === MODE.ephemeral) {
+        throw new DamagedCheckpointError(`${this.path(node)} is the child of an ephemeral`);
+      }
+    }
+    return this.#loaded > 0;
   }
-  /** As a jute vector of strings. */
-  writeChildren(_node: number, _writer: JuteWriter): void {
-    throw new Error('skeleton');
+
+  #parentToLoad(path: string): number {
+    const parentPath = parentOf(path);
+    const parent = this.find(parentPath);
+    if (parent !== NONE) {
+      return parent;
+    }
+    const node = this.#attach(parentPath, this.#parentToLoad(parentPath));
+    const shape = this.store.int(node, INT.shape);
+    this.store.setInt(node, INT.shape, shape | FLAG.placeholder);
+    this.store.setInt(node, INT.expectedChildren, NONE);
+    return node;
   }
-  childCount(_node: number): number {
-    throw new Error('skeleton');
+
+  /** A persistent node with a name and a place, without ACL and data and not yet counted. */
+  #attach(path: string, parent: number): number {
+    const store = this.store;
+    const node = store.allocate();
+    store.setInt(node, INT.aclId, NONE);
+    store.setInt(node, INT.firstChild, NONE);
+    store.setInt(node, INT.parent, NONE);
+    this.payloads.writeName(node, path);
+    this.dataSize += path.length;
+    if (node !== ROOT_NODE) {
+      store.setInt(node, INT.pathHash, hashPath(path));
+      this.index.insert(node);
+      linkChild(store, parent, node);
+    }
+    return node;
   }
-  /** All nodes below `node`, itself not included; a walk of the subtree unless it is the root. */
-  descendantCount(_node: number): number {
-    throw new Error('skeleton');
+
+  #setMode(node: number, mode: number): void {
+    const shape = this.store.int(node, INT.shape);
+    const flags = shape & FLAG.wide;
+    this.store.setInt(node, INT.shape, makeShape({ nameBytes: nameBytesOf(shape), mode, flags }));
   }
-  version(_node: number): number {
-    throw new Error('skeleton');
+
+  #replaceAcl(node: number, id: number): void {
+    const old = this.store.int(node, INT.aclId);
+    this.store.setInt(node, INT.aclId, id);
+    if (old !== NONE) {
+      this.acls.release(old);
+    }
   }
-  /** Creates ever done below this node: the next sequence number. Clients see visibleCversion. */
-  cversion(_node: number): number {
-    throw new Error('skeleton');
+
+  #replaceData(node: number, data: Uint8Array | null): void {
+    this.dataSize -= this.dataLength(node);
+    this.payloads.writeData(node, data);
+    this.dataSize += this.dataLength(node);
   }
-  aversion(_node: number): number {
-    throw new Error('skeleton');
+
+  #storeContent(node: number, path: string, data: Uint8Array | null): void {
+    this.#digest.storeContent(this.store, node, { path, data: node === CONFIG_NODE ? null : data });
   }
-  czxid(_node: number): Zxid {
-    throw new Error('skeleton');
+
+  #count(node: number, sign: 1 | -1): void {
+    this.#digest.countNode(this.store, this.acls, node, sign);
   }
-  mzxid(_node: number): Zxid {
-    throw new Error('skeleton');
-  }
-  pzxid(_node: number): Zxid {
-    throw new Error('skeleton');
-  }
-  mode(_node: number): NodeMode {
-    throw new Error('skeleton');
-  }
-  /** The session of an ephemeral, 0 for every other mode. */
-  owner(_node: number): SessionId {
-    throw new Error('skeleton');
-  }
-  ttlMs(_node: number): number {
-    throw new Error('skeleton');
-  }
-  /** Paths in code-unit order. */
-  ephemeralsOf(_session: SessionId): readonly string[] {
-    throw new Error('skeleton');
-  }
-  /** The sessions that own ephemerals, in ascending order. */
-  sessionsWithEphemerals(): readonly SessionId[] {
-    throw new Error('skeleton');
-  }
+}
+
+export interface DataChange {
+  readonly path: string;
+  readonly data: Uint8Array | null;
+  /** Afterwards. */
+  readonly version: number;
 }

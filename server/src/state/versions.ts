@@ -14,8 +14,13 @@ export function visibleCversion(creates: number, childCount: number): number {
   return (2 * creates - childCount) | 0;
 }
 
-/** The suffix of a sequential node: `creates` of its parent, before this create. */
+/**
+ * The suffix of a sequential node, as Java's %010d: `creates` of its parent, before this create.
+ * Past 2^31 it goes on below zero, sign included in the ten characters.
+ */
 export function sequenceSuffix(creates: number): string {
-  const digits = String(Math.abs(creates)).padStart(10, '0');
-  return creates < 0 ? `-${digits.length > 10 ? digits : digits.slice(-10)}` : digits;
+  if (creates < 0) {
+    return `-${String(-creates).padStart(9, '0')}`;
+  }
+  return String(creates).padStart(10, '0');
 }

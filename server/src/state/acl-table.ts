@@ -1,0 +1,116 @@
+/**
+ * Every distinct ACL list once, counted: a znode keeps a small number.
+ *
+ * Nearly all znodes share a handful of lists, so a list is compared by its encoded bytes, which are
+ * also what a checkpoint record holds. Lists that differ in order differ: they are what the client
+ * gave. Called by Tree.
+ */
+import { assert } from '@rookery/protocol';
+import { decodeAcl, encodeAcl } from './acl-codec.js';
+import { Hasher } from './hash.js';
+import type { Acl } from './txn.js';
+
+interface Interned {
+  readonly acl: readonly Acl[];
+  readonly encoded: Buffer;
+  readonly key: string;
+  readonly low: number;
+  readonly high: number;
+  uses: number;
+}
+
+const ACL_SEED = 0x61636c73;
+
+export class AclTable {
+  readonly #byId: (Interned | null)[] = [];
+  readonly #byKey = new Map<string, number>();
+  readonly #freeIds: number[] = [];
+  /** The last list asked for: loads and creates ask for the same one again and again. */
+  #recent = -1;
+
+  get count(): number {
+    return this.#byKey.size;
+  }
+
+  /** Counts one use more; `release` takes it back. */
+  use(acl: readonly Acl[]): number {
+    const recent = this.#byId[this.#recent];
+    if (recent !== null && recent !== undefined && sameAcl(recent.acl, acl)) {
+      recent.uses++;
+      return this.#recent;
+    }
+    return this.#useEncoded(encodeAcl(acl));
+  }
+
+  /** As `use`, for a list from a checkpoint record. Throws DamagedCheckpointError. */
+  useEncoded(encoded: Buffer): number {
+    const recent = this.#byId[this.#recent];
+    if (recent !== null && recent !== undefined && recent.encoded.equals(encoded)) {
+      recent.uses++;
+      return this.#recent;
+    }
+    return this.#useEncoded(encoded);
+  }
+
+  release(id: number): void {
+    const interned = this.#interned(id);
+    interned.uses--;
+    assert(interned.uses >= 0, 'an ACL list is released once per use');
+    if (interned.uses === 0) {
+      this.#byId[id] = null;
+      this.#byKey.delete(interned.key);
+      this.#freeIds.push(id);
+    }
+  }
+
+  acl(id: number): readonly Acl[] {
+    return this.#interned(id).acl;
+  }
+  encoded(id: number): Buffer {
+    return this.#interned(id).encoded;
+  }
+  hashOf(id: number): { readonly low: number; readonly high: number } {
+    return this.#interned(id);
+  }
+
+  #useEncoded(encoded: Buffer): number {
+    const key = encoded.toString('latin1');
+    const known = this.#byKey.get(key);
+    if (known !== undefined) {
+      this.#recent = known;
+      this.#interned(known).uses++;
+      return known;
+    }
+    const acl = decodeAcl(encoded);
+    const hasher = new Hasher();
+    hasher.reset(ACL_SEED);
+    hasher.bytes(encoded);
+    hasher.finish();
+    const id = this.#freeIds.pop() ?? this.#byId.length;
+    const own = Buffer.from(encoded);
+    this.#byId[id] = { acl, encoded: own, key, low: hasher.low, high: hasher.high, uses: 1 };
+    this.#byKey.set(key, id);
+    this.#recent = id;
+    return id;
+  }
+
+  #interned(id: number): Interned {
+    const interned = this.#byId[id];
+    assert(interned !== null && interned !== undefined, 'an ACL id is in use');
+    return interned;
+  }
+}
+
+function sameAcl(a: readonly Acl[], b: readonly Acl[]): boolean {
+  if (a.length !== b.length) {
+    return false;
+  }
+  for (let i = 0; i < a.length; i++) {
+    const left = a[i];
+    const right = b[i];
+    if (left?.perms !== right?.perms || left?.scheme !== right?.scheme || left?.id !== right?.id) {
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,31 @@
+/**
+ * The children of a node as a list through their rows: constant time, no order, no object.
+ * Keeps childCount. Called by Tree.
+ */
+import { INT, NONE, type NodeStore } from './node-store.js';
+
+export function linkChild(store: NodeStore, parent: number, child: number): void {
+  const first = store.int(parent, INT.firstChild);
+  store.setInt(child, INT.parent, parent);
+  store.setInt(child, INT.previousSibling, NONE);
+  store.setInt(child, INT.nextSibling, first);
+  if (first !== NONE) {
+    store.setInt(first, INT.previousSibling, child);
+  }
+  store.setInt(parent, INT.firstChild, child);
+  store.setInt(parent, INT.childCount, store.int(parent, INT.childCount) + 1);
+}
+
+export function unlinkChild(store: NodeStore, parent: number, child: number): void {
+  const previous = store.int(child, INT.previousSibling);
+  const next = store.int(child, INT.nextSibling);
+  if (previous === NONE) {
+    store.setInt(parent, INT.firstChild, next);
+  } else {
+    store.setInt(previous, INT.nextSibling, next);
+  }
+  if (next !== NONE) {
+    store.setInt(next, INT.previousSibling, previous);
+  }
+  store.setInt(parent, INT.childCount, store.int(parent, INT.childCount) - 1);
+}

@@ -1,0 +1,102 @@
+/**
+ * The two hash functions of the state: 32 bits of a path for the index, 64 bits for the digest.
+ *
+ * They find accidents (a replica that diverged, a damaged record), not adversaries. The digest
+ * hash is two chains in the manner of MurmurHash3 side by side, because Math.imul is all the
+ * multiplication that JavaScript does fast. What they give must never change: digests are stored.
+ */
+
+export function hashPath(path: string): number {
+  let hash = 0x811c9dc5 | 0;
+  for (let i = 0; i < path.length; i++) {
+    hash = Math.imul(hash ^ path.charCodeAt(i), 0x01000193);
+  }
+  return finish(hash);
+}
+
+function finish(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
+function mixLow(hash: number, word: number): number {
+  const k = Math.imul(word, 0xcc9e2d51);
+  const mixed = hash ^ Math.imul((k << 15) | (k >>> 17), 0x1b873593);
+  return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+function mixHigh(hash: number, word: number): number {
+  const k = Math.imul(word, 0x9e3779b1);
+  const mixed = hash ^ Math.imul((k << 16) | (k >>> 16), 0x85ebca77);
+  return (Math.imul((mixed << 11) | (mixed >>> 21), 9) + 0x27d4eb2f) | 0;
+}
+
+/** Feed it, `finish`, read `low` and `high`. One is reused for everything: no allocation. */
+export class Hasher {
+  low = 0;
+  high = 0;
+
+  reset(seed: number): void {
+    this.low = seed;
+    this.high = ~seed;
+  }
+  word(word: number): void {
+    this.low = mixLow(this.low, word);
+    this.high = mixHigh(this.high, word);
+  }
+  /** A safe integer, or any number that fits 53 bits and a sign. */
+  number(value: number): void {
+    this.word(value | 0);
+    this.word(Math.floor(value / 0x1_0000_0000) | 0);
+  }
+  words(from: Int32Array, start: number, end: number): void {
+    let low = this.low;
+    let high = this.high;
+    for (let i = start; i < end; i++) {
+      const word = from[i] ?? 0;
+      low = mixLow(low, word);
+      high = mixHigh(high, word);
+    }
+    this.low = low;
+    this.high = high;
+  }
+  chars(text: string): void {
+    let low = this.low;
+    let high = this.high;
+    for (let i = 0; i < text.length; i++) {
+      const word = text.charCodeAt(i);
+      low = mixLow(low, word);
+      high = mixHigh(high, word);
+    }
+    this.low = low;
+    this.high = high;
+    this.word(text.length);
+  }
+  bytes(from: Uint8Array): void {
+    let low = this.low;
+    let high = this.high;
+    const whole = from.length & -4;
+    for (let i = 0; i < whole; i += 4) {
+      const word = wordAt(from, i);
+      low = mixLow(low, word);
+      high = mixHigh(high, word);
+    }
+    for (let i = whole; i < from.length; i++) {
+      low = mixLow(low, from[i] ?? 0);
+      high = mixHigh(high, from[i] ?? 0);
+    }
+    this.low = low;
+    this.high = high;
+    this.word(from.length);
+  }
+  finish(): void {
+    this.low = finish(this.low);
+    this.high = finish(this.high);
+  }
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+  return low | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
+}

@@ -1,0 +1,7 @@
+/** Modes of a znode as the small numbers that rows, checkpoint records and transactions hold. */
+import type { NodeMode } from './txn.js';
+
+/** By number; never reorder, the numbers are on disk. */
+export const NODE_MODES: readonly NodeMode[] = ['persistent', 'ephemeral', 'container', 'ttl'];
+
+export const MODE = { persistent: 0, ephemeral: 1, container: 2, ttl: 3 } as const;

@@ -1,0 +1,161 @@
+/**
+ * The fixed-size part of every znode, in rows of 128 bytes outside the JavaScript heap.
+ *
+ * A row is six float64 and twenty int32 side by side in one page of 16,384 rows, so that a Stat is
+ * two cache lines and a million znodes are no work for the garbage collector. A node is the number
+ * of its row. This file knows nothing of paths, digests or what a field means.
+ *
+ * Invariant: a row is either live or on the free list (its FREE flag says which); a fresh row has
+ * every field zero. Called by Tree and its helpers only.
+ */
+import { assert } from '@rookery/protocol';
+
+/** No node, no next row, no data. */
+export const NONE = -1;
+
+/** Indexes of the float64 fields. */
+export const DOUBLE = { czxid: 0, mzxid: 1, pzxid: 2, ctime: 3, mtime: 4, owner: 5 } as const;
+
+/** Indexes of the int32 fields, counted from the start of the row: the doubles are 0 to 11. */
+export const INT = {
+  version: 12,
+  /** Creates ever done below the node, not what clients see. */
+  cversion: 13,
+  aversion: 14,
+  /** Hash of path and data, 64 bits. */
+  contentLow: 15,
+  contentHigh: 16,
+  /** Name bytes, mode and the FLAG bits. */
+  shape: 17,
+  aclId: 18,
+  childCount: 19,
+  parent: 20,
+  firstChild: 21,
+  nextSibling: 22,
+  previousSibling: 23,
+  /** -1 for null data. */
+  dataBytes: 24,
+  /** Where name and data lie in the slabs. */
+  location: 25,
+  pathHash: 26,
+  /** The next node of the same bucket of the path index; of a free row, the next free row. */
+  nextInBucket: 27,
+  nextEphemeral: 28,
+  previousEphemeral: 29,
+  /** The capture generation in which the node was last marked as changed. */
+  mark: 30,
+  /** During recovery: how many children the record announced. */
+  expectedChildren: 31,
+} as const;
+
+/** The fields that the digest covers are the first DIGEST_INTS ints of a row, doubles included. */
+export const DIGEST_INTS = 18;
+
+const NAME_BYTES_MASK = 0xff_ffff;
+const MODE_SHIFT = 24;
+const MODE_MASK = 3;
+export const FLAG = {
+  /** The name is stored as UTF-16 code units, not as ASCII. */
+  wide: 1 << 26,
+  /** Made during recovery for a child whose own record has not come yet. */
+  placeholder: 1 << 27,
+  free: 1 << 28,
+} as const;
+
+export function makeShape(parts: { nameBytes: number; mode: number; flags: number }): number {
+  assert(parts.nameBytes <= NAME_BYTES_MASK, 'a name fits its 24-bit length');
+  return parts.nameBytes | (parts.mode << MODE_SHIFT) | parts.flags;
+}
+export function nameBytesOf(shape: number): number {
+  return shape & NAME_BYTES_MASK;
+}
+export function modeOf(shape: number): number {
+  return (shape >> MODE_SHIFT) & MODE_MASK;
+}
+
+const PAGE_BITS = 14;
+const PAGE_ROWS = 1 << PAGE_BITS;
+const ROW_MASK = PAGE_ROWS - 1;
+const ROW_BYTES = 128;
+const INTS_BITS = 5;
+const DOUBLES_BITS = 4;
+const NO_INTS = new Int32Array(0);
+const NO_DOUBLES = new Float64Array(0);
+
+export class NodeStore {
+  readonly #ints: Int32Array[] = [];
+  readonly #doubles: Float64Array[] = [];
+  /** Rows ever used; every node is below it. */
+  #limit = 0;
+  #freeHead: number = NONE;
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** A row with every field zero. */
+  allocate(): number {
+    this.#count++;
+    const free = this.#freeHead;
+    if (free !== NONE) {
+      assert(this.isFree(free), 'the free list holds free rows only');
+      this.#freeHead = this.int(free, INT.nextInBucket);
+      this.#clear(free);
+      return free;
+    }
+    if (this.#limit === this.#ints.length * PAGE_ROWS) {
+      const page = new ArrayBuffer(PAGE_ROWS * ROW_BYTES);
+      this.#ints.push(new Int32Array(page));
+      this.#doubles.push(new Float64Array(page));
+    }
+    return this.#limit++;
+  }
+
+  release(node: number): void {
+    assert(this.isLive(node), 'a row is released once');
+    this.#count--;
+    this.setInt(node, INT.shape, FLAG.free);
+    this.setInt(node, INT.nextInBucket, this.#freeHead);
+    this.setInt(node, INT.mark, 0);
+    this.#freeHead = node;
+  }
+
+  isFree(node: number): boolean {
+    return (this.int(node, INT.shape) & FLAG.free) !== 0;
+  }
+  isLive(node: number): boolean {
+    return node >= 0 && node < this.#limit && !this.isFree(node);
+  }
+
+  int(node: number, field: number): number {
+    return this.intPage(node)[this.intBase(node) + field] ?? 0;
+  }
+  setInt(node: number, field: number, value: number): void {
+    this.intPage(node)[this.intBase(node) + field] = value;
+  }
+  double(node: number, field: number): number {
+    const page = this.#doubles[node >>> PAGE_BITS] ?? NO_DOUBLES;
+    return page[((node & ROW_MASK) << DOUBLES_BITS) + field] ?? 0;
+  }
+  setDouble(node: number, field: number, value: number): void {
+    const page = this.#doubles[node >>> PAGE_BITS] ?? NO_DOUBLES;
+    page[((node & ROW_MASK) << DOUBLES_BITS) + field] = value;
+  }
+
+  /** For loops over many fields of one row: its page, and where in it the row starts. */
+  intPage(node: number): Int32Array {
+    return this.#ints[node >>> PAGE_BITS] ?? NO_INTS;
+  }
+  intBase(node: number): number {
+    return (node & ROW_MASK) << INTS_BITS;
+  }
+
+  #clear(node: number): void {
+    const base = this.intBase(node);
+    this.intPage(node).fill(0, base, base + (1 << INTS_BITS));
+  }
+}

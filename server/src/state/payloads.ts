@@ -1,0 +1,165 @@
+/**
+ * Name and data of each znode, side by side in one slot of the slabs.
+ *
+ * A name is stored as ASCII where it can be, else as UTF-16 code units, so that comparing it with
+ * a path never decodes. The full path is nowhere: it is the names from the root down. Called by
+ * Tree, which keeps the digest and the counts.
+ */
+import type { JuteWriter } from '@rookery/protocol';
+import { DataSlabs } from './data-slabs.js';
+import { FLAG, INT, makeShape, modeOf, NONE, nameBytesOf, type NodeStore } from './node-store.js';
+
+const ASCII_MAX = 0x7f;
+const SHORT_BYTES = 24;
+const EMPTY = Buffer.alloc(0);
+
+export class Payloads {
+  readonly #store: NodeStore;
+  readonly #slabs = new DataSlabs();
+
+  constructor(store: NodeStore) {
+    this.#store = store;
+  }
+
+  get reservedBytes(): number {
+    return this.#slabs.reservedBytes;
+  }
+
+  /** For a fresh row: stores the last segment of `path` as its name, and null data. */
+  writeName(node: number, path: string): void {
+    const store = this.#store;
+    const start = path.lastIndexOf('/') + 1;
+    const wide = hasWideFrom(path, start);
+    const nameBytes = (path.length - start) * (wide ? 2 : 1);
+    const mode = modeOf(store.int(node, INT.shape));
+    const flags = wide ? FLAG.wide : 0;
+    store.setInt(node, INT.shape, makeShape({ nameBytes, mode, flags }));
+    store.setInt(node, INT.dataBytes, NONE);
+    store.setInt(node, INT.location, NONE);
+    if (nameBytes === 0) {
+      return;
+    }
+    const location = this.#slabs.allocate(nameBytes);
+    store.setInt(node, INT.location, location);
+    const bytes = this.#slabs.bytes(location);
+    let at = this.#slabs.offset(location);
+    for (let i = start; i < path.length; i++) {
+      const unit = path.charCodeAt(i);
+      bytes[at++] = unit & 0xff;
+      if (wide) {
+        bytes[at++] = unit >>> 8;
+      }
+    }
+  }
+
+  writeData(node: number, data: Uint8Array | null): void {
+    const store = this.#store;
+    const slabs = this.#slabs;
+    const nameBytes = nameBytesOf(store.int(node, INT.shape));
+    const needed = nameBytes + (data === null ? 0 : data.length);
+    const old = store.int(node, INT.location);
+    let location = old;
+    if (old === NONE ? needed > 0 : needed === 0 || !slabs.fits(old, needed)) {
+      location = needed === 0 ? NONE : slabs.allocate(needed);
+      if (old !== NONE) {
+        if (location !== NONE) {
+          const from = slabs.offset(old);
+          copy(slabs.bytes(old).subarray(from, from + nameBytes), slabs.bytes(location), slabs.offset(location));
+        }
+        slabs.free(old);
+      }
+      store.setInt(node, INT.location, location);
+    }
+    store.setInt(node, INT.dataBytes, data === null ? NONE : data.length);
+    if (data !== null && data.length > 0) {
+      copy(data, slabs.bytes(location), slabs.offset(location) + nameBytes);
+    }
+  }
+
+  free(node: number): void {
+    const location = this.#store.int(node, INT.location);
+    if (location !== NONE) {
+      this.#slabs.free(location);
+    }
+  }
+
+  data(node: number): Uint8Array | null {
+    const size = this.#store.int(node, INT.dataBytes);
+    if (size <= 0) {
+      return size === 0 ? EMPTY : null;
+    }
+    const location = this.#store.int(node, INT.location);
+    const start = this.#slabs.offset(location) + nameBytesOf(this.#store.int(node, INT.shape));
+    return this.#slabs.bytes(location).subarray(start, start + size);
+  }
+
+  name(node: number): string {
+    const shape = this.#store.int(node, INT.shape);
+    const size = nameBytesOf(shape);
+    if (size === 0) {
+      return '';
+    }
+    const location = this.#store.int(node, INT.location);
+    const start = this.#slabs.offset(location);
+    const encoding = (shape & FLAG.wide) === 0 ? 'latin1' : 'utf16le';
+    return this.#slabs.bytes(location).toString(encoding, start, start + size);
+  }
+
+  /** As a jute string. */
+  encodeName(node: number, writer: JuteWriter): void {
+    const shape = this.#store.int(node, INT.shape);
+    if ((shape & FLAG.wide) !== 0) {
+      writer.string(this.name(node));
+      return;
+    }
+    const location = this.#store.int(node, INT.location);
+    const start = this.#slabs.offset(location);
+    writer.buffer(this.#slabs.bytes(location).subarray(start, start + nameBytesOf(shape)));
+  }
+
+  /**
+   * Where the name of `node` starts in `path` when `path` has it right before `end` and a slash
+   * before that, else NONE.
+   */
+  nameStart(node: number, path: string, end: number): number {
+    const shape = this.#store.int(node, INT.shape);
+    const wide = (shape & FLAG.wide) !== 0;
+    const start = end - (wide ? nameBytesOf(shape) >>> 1 : nameBytesOf(shape));
+    if (start < 1 || path.charCodeAt(start - 1) !== 0x2f) {
+      return NONE;
+    }
+    const location = this.#store.int(node, INT.location);
+    const bytes = this.#slabs.bytes(location);
+    let at = this.#slabs.offset(location);
+    for (let i = start; i < end; i++) {
+      let unit = bytes[at++] ?? 0;
+      if (wide) {
+        unit |= (bytes[at++] ?? 0) << 8;
+      }
+      if (unit !== path.charCodeAt(i)) {
+        return NONE;
+      }
+    }
+    return start;
+  }
+}
+
+function hasWideFrom(path: string, start: number): boolean {
+  for (let i = start; i < path.length; i++) {
+    if (path.charCodeAt(i) > ASCII_MAX) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** For a few bytes a loop beats the call into the runtime. */
+function copy(from: Uint8Array, to: Uint8Array, at: number): void {
+  if (from.length > SHORT_BYTES) {
+    to.set(from, at);
+    return;
+  }
+  for (let i = 0; i < from.length; i++) {
+    to[at + i] = from[i] ?? 0;
+  }
+}

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import type { ChangeSink } from './change-sink.js';
+import { IGNORE_CHANGES } from './change-sink.js';
+import { ReplicatedState } from './replicated-state.js';
+import { NO_NODE } from './tree.js';
+import type { CreateOp, Txn, TxnOp } from './txn.js';
+
+const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
+const PASSWORD = new Uint8Array(16).fill(7);
+
+function createOp(path: string, more: Partial<CreateOp> = {}): CreateOp {
+  const data = new TextEncoder().encode('data');
+  return { kind: 'create', path, data, acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1, ...more };
+}
+
+/** Applies operations at zxids 1, 2, 3 ... and times 1000, 2000, 3000 ... */
+function stateWith(ops: readonly { readonly op: TxnOp; readonly session?: number }[]) {
+  const state = new ReplicatedState();
+  const calls: string[] = [];
+  const sink: ChangeSink = {
+    created: (path, node) => calls.push(`created ${path} v${state.tree.version(node)}`),
+    deleted: (path) => calls.push(`deleted ${path}`),
+    dataChanged: (path, node) => calls.push(`changed ${path} v${state.tree.version(node)}`),
+    sessionClosed: (session) => calls.push(`closed ${session}`),
+  };
+  ops.forEach(({ op, session = 0 }, i) => state.apply(i + 1, txn(op, (i + 1) * 1000, session), sink));
+  return { state, calls };
+}
+
+function txn(op: TxnOp, time: number, session = 0): Txn {
+  return { origin: 1, request: 1, session, time, op };
+}
+
+describe('a fresh state', () => {
+  it('counts as ZooKeeper does and has its system nodes', () => {
+    const { tree } = new ReplicatedState();
+    expect(tree.nodeCount).toBe(4);
+    expect(tree.approximateDataSize).toBe(44);
+    expect(tree.stat(tree.find('/'))).toEqual({
+      czxid: 0,
+      mzxid: 0,
+      ctime: 0,
+      mtime: 0,
+      version: 0,
+      cversion: -1,
+      aversion: 0,
+      ephemeralOwner: 0,
+      dataLength: 0,
+      numChildren: 1,
+      pzxid: 0,
+    });
+    expect(tree.children(tree.find('/zookeeper')).sort()).toEqual(['config', 'quota']);
+    expect(tree.acl(tree.find('/zookeeper/config'))).toEqual([
+      { perms: 1, scheme: 'world', id: 'anyone' },
+    ]);
+  });
+
+  it('finds nothing at a path that is no path', () => {
+    const { tree } = new ReplicatedState();
+    for (const path of ['', 'zookeeper', '/zookeeper/', '//zookeeper', '/zookeeper//quota', '/a']) {
+      expect(tree.find(path)).toBe(NO_NODE);
+    }
+  });
+
+  it('has the same digest whatever its configuration node says', () => {
+    const state = new ReplicatedState();
+    const digest = state.digest();
+    state.setConfigNode('server.1=127.0.0.1:2888:3888:participant');
+    expect(state.digest()).toBe(digest);
+    expect(state.tree.dataLength(state.tree.find('/zookeeper/config'))).toBe(40);
+  });
+});
+
+describe('apply', () => {
+  it('sets the Stat of a created node and counts the create at its parent', () => {
+    const { state } = stateWith([
+      { op: createOp('/a') },
+      { op: createOp('/a/b', { data: null }) },
+      { op: { kind: 'delete', path: '/a/b' } },
+    ]);
+    const a = state.tree.find('/a');
+    expect(state.tree.stat(a)).toEqual({
+      czxid: 1,
+      mzxid: 1,
+      ctime: 1000,
+      mtime: 1000,
+      version: 0,
+      cversion: 2,
+      aversion: 0,
+      ephemeralOwner: 0,
+      dataLength: 4,
+      numChildren: 0,
+      pzxid: 3,
+    });
+    expect(state.tree.cversion(a)).toBe(1);
+    expect(state.lastZxid).toBe(3);
+    expect(state.lastTime).toBe(3000);
+  });
+
+  it('tells of each operation of a multi before it applies the next', () => {
+    const ops = [
+      createOp('/a'),
+      { kind: 'setData', path: '/a', data: null, version: 1 } as const,
+      { kind: 'check', path: '/a' } as const,
+      { kind: 'setData', path: '/a', data: null, version: 2 } as const,
+      { kind: 'delete', path: '/a' } as const,
+    ];
+    const { calls } = stateWith([{ op: { kind: 'multi', ops } }]);
+    expect(calls).toEqual(['created /a v0', 'changed /a v1', 'changed /a v2', 'deleted /a']);
+  });
+
+  it('deletes the ephemerals of a closed session in code-unit order, then tells of the session', () => {
+    const ephemeral = { mode: 'ephemeral' } as const;
+    const { state, calls } = stateWith([
+      { op: { kind: 'createSession', timeoutMs: 5000, password: PASSWORD } },
+      { op: createOp('/a') },
+      { op: createOp('/b', ephemeral), session: 1 },
+      { op: createOp('/a/z', ephemeral), session: 1 },
+      { op: createOp('/a-', ephemeral), session: 1 },
+      { op: createOp('/a/é', ephemeral), session: 1 },
+      { op: { kind: 'closeSession' }, session: 1 },
+    ]);
+    expect(calls.slice(5)).toEqual([
+      'deleted /a-',
+      'deleted /a/z',
+      'deleted /a/é',
+      'deleted /b',
+      'closed 1',
+    ]);
+    expect(state.tree.ephemeralCount).toBe(0);
+    expect(state.sessions.count).toBe(0);
+    expect(state.tree.sessionsWithEphemerals()).toEqual([]);
+  });
+
+  it('shows no owner for container and TTL nodes', () => {
+    const { state } = stateWith([
+      { op: createOp('/c', { mode: 'container' }) },
+      { op: createOp('/t', { mode: 'ttl', ttlMs: 500 }) },
+    ]);
+    const { tree } = state;
+    expect(tree.mode(tree.find('/c'))).toBe('container');
+    expect(tree.stat(tree.find('/t')).ephemeralOwner).toBe(0);
+    expect(tree.ttlMs(tree.find('/t'))).toBe(500);
+  });
+
+  it('leaves pzxid and mzxid alone when an ACL changes', () => {
+    const acl = [{ perms: 3, scheme: 'digest', id: 'u:x' }];
+    const { state } = stateWith([
+      { op: createOp('/a') },
+      { op: { kind: 'setAcl', path: '/a', acl, version: 1 } },
+    ]);
+    const a = state.tree.find('/a');
+    expect(state.tree.aversion(a)).toBe(1);
+    expect(state.tree.mzxid(a)).toBe(1);
+    expect(state.tree.acl(a)).toEqual(acl);
+  });
+
+  it.each<[string, TxnOp, number]>([
+    ['creates what exists', createOp('/a'), 0],
+    ['creates below nothing', createOp('/x/y'), 0],
+    ['creates below an ephemeral', createOp('/e/y'), 0],
+    ['creates an ephemeral of no session', createOp('/y', { mode: 'ephemeral' }), 99],
+    ['deletes what is not there', { kind: 'delete', path: '/x' }, 0],
+    ['deletes a node with children', { kind: 'delete', path: '/a' }, 0],
+    ['deletes a system node', { kind: 'delete', path: '/zookeeper/quota' }, 0],
+    ['skips a version', { kind: 'setData', path: '/a', data: null, version: 2 }, 0],
+    ['skips an aversion', { kind: 'setAcl', path: '/a', acl: OPEN, version: 0 }, 0],
+    ['closes a session that is not open', { kind: 'closeSession' }, 99],
+  ])('refuses a transaction that %s', (_, op, session) => {
+    const { state } = stateWith([
+      { op: { kind: 'createSession', timeoutMs: 5000, password: PASSWORD } },
+      { op: createOp('/a') },
+      { op: createOp('/a/b') },
+      { op: createOp('/e', { mode: 'ephemeral' }), session: 1 },
+    ]);
+    expect(() => state.apply(5, txn(op, 5000, session), IGNORE_CHANGES)).toThrow(
+      expect.objectContaining({ name: 'InvariantViolation' }),
+    );
+  });
+
+  it('refuses a zxid that is not above the last and a time below it', () => {
+    const { state } = stateWith([{ op: createOp('/a') }, { op: createOp('/b') }]);
+    expect(() => state.apply(2, txn(createOp('/c'), 9000), IGNORE_CHANGES)).toThrow('above 2');
+    expect(() => state.apply(3, txn(createOp('/c'), 1999), IGNORE_CHANGES)).toThrow('below 2000');
+  });
+});

@@ -1,0 +1,244 @@
+/**
+ * The tree of znodes as everybody but apply sees it: found by path, read field by field.
+ *
+ * A node is a number, valid until that node is deleted; reading through a number that is no live
+ * node is an assertion. Semantics of a Stat: see versions.ts. Nothing here changes anything; Tree
+ * adds the changes.
+ */
+import { assert, type JuteWriter, type Stat, type Zxid } from '@rookery/protocol';
+import { AclTable } from './acl-table.js';
+import { Ephemerals } from './ephemerals.js';
+import { hashPath } from './hash.js';
+import { MODE, NODE_MODES } from './modes.js';
+import { DOUBLE, INT, modeOf, NodeStore, NONE } from './node-store.js';
+import { PathIndex } from './path-index.js';
+import { Payloads } from './payloads.js';
+import type { Acl, NodeMode, SessionId } from './txn.js';
+import { visibleCversion } from './versions.js';
+
+/** What `find` answers when there is no such node. */
+export const NO_NODE = NONE;
+export const ROOT_NODE = 0;
+
+export class TreeReads {
+  protected readonly store = new NodeStore();
+  protected readonly payloads = new Payloads(this.store);
+  protected readonly index = new PathIndex(this.store);
+  protected readonly ephemerals = new Ephemerals(this.store);
+  protected readonly acls = new AclTable();
+  protected dataSize = 0;
+
+  /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */
+  get nodeCount(): number {
+    return this.store.count;
+  }
+  get ephemeralCount(): number {
+    return this.ephemerals.count;
+  }
+  /** As ZooKeeper counts it: path characters plus data bytes; 44 for a fresh tree. */
+  get approximateDataSize(): number {
+    return this.dataSize;
+  }
+  /** Bytes held for names and data, unused slots included. */
+  get payloadBytesReserved(): number {
+    return this.payloads.reservedBytes;
+  }
+
+  /** The node at `path`, or NO_NODE (an ill-formed path too). */
+  find(path: string): number {
+    if (path.length === 1 && path === '/') {
+      return ROOT_NODE;
+    }
+    const hash = hashPath(path);
+    let node = this.index.first(hash);
+    while (node !== NONE) {
+      if (this.store.int(node, INT.pathHash) === hash && this.hasPath(node, path)) {
+        return node;
+      }
+      node = this.index.next(node);
+    }
+    return NONE;
+  }
+
+  path(node: number): string {
+    this.mustLive(node);
+    let path = '';
+    for (let at = node; at !== ROOT_NODE; at = this.store.int(at, INT.parent)) {
+      path = `/${this.payloads.name(at)}${path}`;
+    }
+    return path === '' ? '/' : path;
+  }
+  /** NO_NODE for the root. */
+  parent(node: number): number {
+    return this.intOf(node, INT.parent);
+  }
+
+  stat(node: number): Stat {
+    return {
+      czxid: this.czxid(node),
+      mzxid: this.mzxid(node),
+      ctime: this.ctime(node),
+      mtime: this.mtime(node),
+      version: this.version(node),
+      cversion: visibleCversion(this.cversion(node), this.childCount(node)),
+      aversion: this.aversion(node),
+      ephemeralOwner: this.owner(node),
+      dataLength: this.dataLength(node),
+      numChildren: this.childCount(node),
+      pzxid: this.pzxid(node),
+    };
+  }
+  writeStat(node: number, writer: JuteWriter): void {
+    writer.long(this.czxid(node));
+    writer.long(this.mzxid(node));
+    writer.long(this.ctime(node));
+    writer.long(this.mtime(node));
+    writer.int(this.version(node));
+    writer.int(visibleCversion(this.cversion(node), this.childCount(node)));
+    writer.int(this.aversion(node));
+    writer.long(this.owner(node));
+    writer.int(this.dataLength(node));
+    writer.int(this.childCount(node));
+    writer.long(this.pzxid(node));
+  }
+  /** A view that is valid until the next change of the tree. */
+  data(node: number): Uint8Array | null {
+    this.mustLive(node);
+    return this.payloads.data(node);
+  }
+  /** As a jute buffer. */
+  writeData(node: number, writer: JuteWriter): void {
+    writer.buffer(this.data(node));
+  }
+  /** 0 for null data. */
+  dataLength(node: number): number {
+    return Math.max(0, this.intOf(node, INT.dataBytes));
+  }
+  acl(node: number): readonly Acl[] {
+    return this.acls.acl(this.intOf(node, INT.aclId));
+  }
+  /** The list as a checkpoint record holds it. */
+  encodedAcl(node: number): Buffer {
+    return this.acls.encoded(this.intOf(node, INT.aclId));
+  }
+  /** Names, in no particular order. */
+  children(node: number): string[] {
+    const names: string[] = [];
+    let child = this.intOf(node, INT.firstChild);
+    while (child !== NONE) {
+      names.push(this.payloads.name(child));
+      child = this.store.int(child, INT.nextSibling);
+    }
+    return names;
+  }
+  /** As a jute vector of strings. */
+  writeChildren(node: number, writer: JuteWriter): void {
+    writer.int(this.childCount(node));
+    let child = this.intOf(node, INT.firstChild);
+    while (child !== NONE) {
+      this.payloads.encodeName(child, writer);
+      child = this.store.int(child, INT.nextSibling);
+    }
+  }
+  childCount(node: number): number {
+    return this.intOf(node, INT.childCount);
+  }
+  /** All nodes below `node`, itself not included; a walk of the subtree unless it is the root. */
+  descendantCount(node: number): number {
+    this.mustLive(node);
+    if (node === ROOT_NODE) {
+      return this.nodeCount - 1;
+    }
+    let count = 0;
+    let at = node;
+    for (;;) {
+      let next = this.store.int(at, INT.firstChild);
+      while (next === NONE && at !== node) {
+        next = this.store.int(at, INT.nextSibling);
+        at = next === NONE ? this.store.int(at, INT.parent) : at;
+      }
+      if (next === NONE) {
+        return count;
+      }
+      count++;
+      at = next;
+    }
+  }
+
+  version(node: number): number {
+    return this.intOf(node, INT.version);
+  }
+  /** Creates ever done below this node: the next sequence number. Clients see visibleCversion. */
+  cversion(node: number): number {
+    return this.intOf(node, INT.cversion);
+  }
+  aversion(node: number): number {
+    return this.intOf(node, INT.aversion);
+  }
+  czxid(node: number): Zxid {
+    return this.doubleOf(node, DOUBLE.czxid);
+  }
+  mzxid(node: number): Zxid {
+    return this.doubleOf(node, DOUBLE.mzxid);
+  }
+  pzxid(node: number): Zxid {
+    return this.doubleOf(node, DOUBLE.pzxid);
+  }
+  ctime(node: number): number {
+    return this.doubleOf(node, DOUBLE.ctime);
+  }
+  mtime(node: number): number {
+    return this.doubleOf(node, DOUBLE.mtime);
+  }
+  mode(node: number): NodeMode {
+    return NODE_MODES[this.modeNumber(node)] ?? 'persistent';
+  }
+  /** The session of an ephemeral, 0 for every other mode. */
+  owner(node: number): SessionId {
+    return this.modeNumber(node) === MODE.ephemeral ? this.doubleOf(node, DOUBLE.owner) : 0;
+  }
+  /** 0 for every other mode. */
+  ttlMs(node: number): number {
+    return this.modeNumber(node) === MODE.ttl ? this.doubleOf(node, DOUBLE.owner) : 0;
+  }
+
+  /** Paths in code-unit order. */
+  ephemeralsOf(session: SessionId): readonly string[] {
+    return this.ephemerals
+      .nodesOf(session)
+      .map((node) => this.path(node))
+      .sort();
+  }
+  /** The sessions that own ephemerals, in ascending order. */
+  sessionsWithEphemerals(): readonly SessionId[] {
+    return [...this.ephemerals.sessions()].sort((a, b) => a - b);
+  }
+
+  protected intOf(node: number, field: number): number {
+    this.mustLive(node);
+    return this.store.int(node, field);
+  }
+  protected doubleOf(node: number, field: number): number {
+    this.mustLive(node);
+    return this.store.double(node, field);
+  }
+  protected modeNumber(node: number): number {
+    return modeOf(this.intOf(node, INT.shape));
+  }
+  protected mustLive(node: number): void {
+    assert(this.store.isLive(node), 'a node number is one of a live node');
+  }
+  protected hasPath(node: number, path: string): boolean {
+    let at = node;
+    let end = path.length;
+    while (at !== ROOT_NODE) {
+      const start = this.payloads.nameStart(at, path, end);
+      if (start === NONE) {
+        return false;
+      }
+      end = start - 1;
+      at = this.store.int(at, INT.parent);
+    }
+    return end === 0;
+  }
+}
