@@ -1,3 +1,7 @@
+/**
+ * The API of @rookery/protocol: both wire formats and the few words that every package shares.
+ * No I/O and no state. A record's name is both its codec and the type of its value.
+ */
 export { assert, InvariantViolation, unreachable } from './assert.js';
 export {
   ApiError,

@@ -18,6 +18,8 @@ const SHORT_STRING_CHARS = 48;
 
 export class JuteWriter {
   #buffer: Buffer = EMPTY;
+  /** The same memory; several times faster for integers than Buffer's own methods. */
+  #view: DataView = viewOf(EMPTY);
   /** Where the bytes begin that were not taken yet. */
   #start = 0;
   #position = 0;
@@ -47,7 +49,7 @@ export class JuteWriter {
     assert(this.#frame === NO_FRAME, 'no frame is open at take');
     const taken = this.#buffer.subarray(this.#start, this.#position);
     if (this.#buffer.length > SLAB_BYTES) {
-      this.#buffer = EMPTY;
+      this.#setBuffer(EMPTY);
       this.#position = 0;
     }
     this.#start = this.#position;
@@ -65,7 +67,7 @@ export class JuteWriter {
   endFrame(): void {
     assert(this.#frame !== NO_FRAME, 'a frame is open at endFrame');
     const at = this.#start + this.#frame;
-    this.#buffer.writeInt32BE(this.#position - at - 4, at);
+    this.#view.setInt32(at, this.#position - at - 4);
     this.#frame = NO_FRAME;
   }
 
@@ -75,19 +77,23 @@ export class JuteWriter {
   }
 
   int(value: number): void {
+    assert((value | 0) === value, 'an int is of 32 bits');
     this.#reserve(4);
-    this.#position = this.#buffer.writeInt32BE(value, this.#position);
+    this.#view.setInt32(this.#position, value);
+    this.#position += 4;
   }
 
   long(value: Int64): void {
     this.#reserve(8);
     if (typeof value === 'bigint') {
-      this.#position = this.#buffer.writeBigInt64BE(value, this.#position);
-      return;
+      assert(BigInt.asIntN(64, value) === value, 'a long is of 64 bits, signed');
+      this.#view.setBigInt64(this.#position, value);
+    } else {
+      assert(Number.isSafeInteger(value), 'a long that is a number is a safe integer');
+      this.#view.setInt32(this.#position, Math.floor(value / 0x1_0000_0000));
+      this.#view.setInt32(this.#position + 4, value | 0);
     }
-    assert(Number.isSafeInteger(value), 'a long that is a number is a safe integer');
-    this.#buffer.writeInt32BE(Math.floor(value / 0x1_0000_0000), this.#position);
-    this.#position = this.#buffer.writeUInt32BE(value >>> 0, this.#position + 4);
+    this.#position += 8;
   }
 
   buffer(value: Uint8Array | null): void {
@@ -108,7 +114,7 @@ export class JuteWriter {
     this.#reserve(4 + value.length * 3);
     const at = this.#position;
     this.#position = at + 4 + this.#encode(value, at + 4);
-    this.#buffer.writeInt32BE(this.#position - at - 4, at);
+    this.#view.setInt32(at, this.#position - at - 4);
   }
 
   /** Copies the bytes as they are. */
@@ -140,8 +146,16 @@ export class JuteWriter {
     // Not from the pool: a slab lives as long as the connection.
     const grown = Buffer.allocUnsafeSlow(size);
     this.#buffer.copy(grown, 0, this.#start, this.#position);
-    this.#buffer = grown;
+    this.#setBuffer(grown);
     this.#start = 0;
     this.#position = kept;
   }
+  #setBuffer(buffer: Buffer): void {
+    this.#buffer = buffer;
+    this.#view = viewOf(buffer);
+  }
+}
+
+function viewOf(buffer: Buffer): DataView {
+  return new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
 }

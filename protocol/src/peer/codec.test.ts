@@ -262,3 +262,17 @@ describe('a pack', () => {
     expect(proposal?.body.buffer).toBe(packed.buffer);
   });
 });
+
+describe('encodePeerMessage', () => {
+  it('asserts that what is sent could be read', () => {
+    for (const message of [
+      { kind: 'ack', zxid: 2 ** 53 } as const,
+      { kind: 'newEpoch', epoch: EPOCH_MAX + 1, established: true } as const,
+      { kind: 'confirm', round: -1 } as const,
+    ]) {
+      expect(() => encodePeerMessage(message)).toThrowError(
+        expect.objectContaining({ name: 'InvariantViolation' }),
+      );
+    }
+  });
+});

@@ -9,6 +9,7 @@
 import { Packr } from 'msgpackr';
 import { MarshallingError } from '../marshalling-error.js';
 import {
+  asArray,
   bytes,
   counter,
   epoch,
@@ -61,7 +62,25 @@ const history = struct<HistorySummary>({
   ranges: list(struct<EpochRange>({ epoch, first: counter, last: counter })),
 });
 
-const forwarded = struct<ForwardedRequest>({ request: uint, session: uint, opcode, body: bytes });
+/** By hand, since there is one for every write. */
+const forwarded: Field<ForwardedRequest> = {
+  pack: (value) => [
+    uint.pack(value.request),
+    uint.pack(value.session),
+    opcode.pack(value.opcode),
+    bytes.pack(value.body),
+  ],
+  unpack: (packed) => {
+    const values = asArray(packed);
+    if (values.length !== 4) throw new MarshallingError('a request of a wrong size');
+    return {
+      request: uint.unpack(values[0]),
+      session: uint.unpack(values[1]),
+      opcode: opcode.unpack(values[2]),
+      body: bytes.unpack(values[3]),
+    };
+  },
+};
 
 /** The body is one byte string, so that a pack made once goes to every follower and to the log. */
 const proposals: Field<readonly Proposal[]> = {
@@ -173,6 +192,5 @@ function unpackArray(frame: Uint8Array): readonly unknown[] {
   } catch (cause) {
     throw new MarshallingError('a message is not msgpack', { cause });
   }
-  if (!Array.isArray(packed)) throw new MarshallingError('a message is not an array');
-  return packed;
+  return asArray(packed);
 }

@@ -1,9 +1,10 @@
 /**
  * The fields of peer messages: how each is put into msgpack's terms and checked on the way back.
  *
- * `unpack` trusts nothing: it returns a value of its type or throws MarshallingError. Byte fields
- * come back as views of the frame.
+ * `pack` asserts, since a member that sends nonsense must stop. `unpack` trusts nothing: it returns
+ * a value of its type or throws MarshallingError. Byte fields come back as views of the frame.
  */
+import { assert } from '../assert.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { COUNTER_MAX, EPOCH_MAX, isZxid } from '../zxid.js';
 
@@ -16,7 +17,10 @@ type FieldMap<T> = { readonly [Name in keyof T]-?: Field<T[Name]> };
 
 function field<T>(what: string, is: (packed: unknown) => packed is T): Field<T> {
   return {
-    pack: (value) => value,
+    pack: (value) => {
+      assert(is(value), () => `a field to be sent is ${what}, not ${String(value)}`);
+      return value;
+    },
     unpack: (packed) => {
       if (is(packed)) return packed;
       throw new MarshallingError(`a field is not ${what}`);
@@ -55,7 +59,11 @@ export const bytes = field<Uint8Array>('bytes', (packed) => packed instanceof Ui
 /** One of a few words, sent as its index; so words are only ever added at the end. */
 export function oneOf<const T extends string>(...words: readonly T[]): Field<T> {
   return {
-    pack: (value) => words.indexOf(value),
+    pack: (value) => {
+      const index = words.indexOf(value);
+      assert(index >= 0, () => `${value} is one of ${words.join(', ')}`);
+      return index;
+    },
     unpack: (packed) => {
       const word = typeof packed === 'number' ? words[packed] : undefined;
       if (word === undefined) throw new MarshallingError(`a field is not of ${words.join(', ')}`);
@@ -121,7 +129,7 @@ export class Layout<T extends object> {
   }
 }
 
-function asArray(packed: unknown): readonly unknown[] {
+export function asArray(packed: unknown): readonly unknown[] {
   if (Array.isArray(packed)) return packed;
   throw new MarshallingError('a field is not a list');
 }
