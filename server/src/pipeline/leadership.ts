@@ -5,18 +5,22 @@
  * role. All requests of all members pass `onRequests` in the order they arrive; what it returns is
  * proposed in that order, at once and completely. Never does I/O, never keeps time.
  */
-import type { Attach, Attached, ForwardedRequest, PeerId, Zxid } from '@rookery/protocol';
+import {
+  type Attach,
+  type Attached,
+  type ForwardedRequest,
+  OpCode,
+  type PeerId,
+  type Zxid,
+} from '@rookery/protocol';
+import { Leases } from '../sessions/leases.js';
+import { Ownership } from '../sessions/ownership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import type { LeadershipOptions } from './options.js';
+import { Prepare, type PreparedTxn } from './prepare.js';
 
-/**
- * To be encoded and proposed in this turn: data may be views of the request's body.
- */
-export interface PreparedTxn {
-  readonly zxid: Zxid;
-  readonly txn: Txn;
-}
+export type { PreparedTxn } from './prepare.js';
 
 /** The session went elsewhere: a Detach for that member (the leader itself: `Pipeline.onDetach`). */
 export interface DetachOrder {
@@ -38,51 +42,136 @@ export interface LeadershipDependencies {
   readonly random16: () => Uint8Array;
 }
 
-export class Leadership {
-  /** Every session gets a fresh full timeout. */
-  constructor(_dependencies: LeadershipDependencies, _time: LeaderTime) {
-    throw new Error('skeleton');
-  }
+/** Sessions expire at most this much after their deadline. */
+const LEASE_BUCKET_MS = 100;
 
-  /** Requests of sessions that `origin` does not own are dropped; a detach tells it. */
-  onRequests(
-    _origin: PeerId,
-    _items: readonly ForwardedRequest[],
-    _time: LeaderTime,
-  ): readonly PreparedTxn[] {
-    throw new Error('skeleton');
-  }
-  onAttach(_origin: PeerId, _attach: Attach, _time: LeaderTime): Attached {
-    throw new Error('skeleton');
-  }
-  onTouch(_origin: PeerId, _sessions: readonly SessionId[], _time: LeaderTime): void {
-    throw new Error('skeleton');
-  }
-  /** Closes sessions whose lease has run out; at most `max` in one call. */
-  onTick(_time: LeaderTime, _max: number): readonly PreparedTxn[] {
-    throw new Error('skeleton');
-  }
-  /** After each `Pipeline.apply`, in order. */
-  onApplied(_zxid: Zxid, _txn: Txn): void {
-    throw new Error('skeleton');
-  }
-  takeDetaches(): readonly DetachOrder[] {
-    throw new Error('skeleton');
+export class Leadership {
+  readonly #prepare: Prepare;
+  readonly #leases: Leases;
+  readonly #ownership = new Ownership();
+  readonly #random16: () => Uint8Array;
+  #detaches: DetachOrder[] = [];
+  #inFlight = 0;
+
+  /** Every session gets a fresh full timeout. */
+  constructor(dependencies: LeadershipDependencies, time: LeaderTime) {
+    const { state, options, random16 } = dependencies;
+    this.#random16 = random16;
+    this.#prepare = new Prepare(state);
+    this.#prepare.begin(options.epoch, options.lastZxid, options.firstCounter);
+    this.#leases = new Leases({ slackMs: options.leaseSlackMs, bucketMs: LEASE_BUCKET_MS });
+    for (const [session, { timeoutMs }] of state.sessions.sorted()) {
+      this.#leases.add(session, timeoutMs, time.nowMs);
+    }
   }
 
   /** The last zxid handed out. */
   get lastZxid(): Zxid {
-    throw new Error('skeleton');
+    return this.#prepare.lastZxid;
   }
+
   /** Zxids that the epoch still has. At 0 requests are dropped: the epoch must end. */
   get counterLeft(): number {
-    throw new Error('skeleton');
+    return this.#prepare.counterLeft();
   }
+
   /** Prepared and not yet applied. */
   get inFlight(): number {
-    throw new Error('skeleton');
+    return this.#inFlight;
   }
+
+  /** Sessions whose lease runs. */
   get sessionCount(): number {
-    throw new Error('skeleton');
+    return this.#leases.count;
   }
+
+  /** Requests of sessions that `origin` does not own are dropped; a detach tells it. */
+  onRequests(
+    origin: PeerId,
+    items: readonly ForwardedRequest[],
+    time: LeaderTime,
+  ): readonly PreparedTxn[] {
+    const prepared: PreparedTxn[] = [];
+    for (const item of items) {
+      // Whatever is left of this batch dies with the epoch: never a gap, never out of order.
+      if (this.#prepare.counterLeft() === 0) break;
+      if (!this.#mayAsk(origin, item)) {
+        this.#detaches.push({ member: origin, session: item.session });
+        continue;
+      }
+      prepared.push(this.#prepareOne(origin, item, time));
+    }
+    this.#inFlight += prepared.length;
+    return prepared;
+  }
+
+  /** Valid iff the session is alive, creations and closes in flight included. Moves ownership. */
+  onAttach(origin: PeerId, attach: Attach, time: LeaderTime): Attached {
+    const { request, session } = attach;
+    const live = this.#prepare.liveSession(session);
+    if (live === undefined || !sameBytes(live.password, attach.password)) {
+      return { kind: 'attached', request, valid: false, timeoutMs: 0 };
+    }
+    this.#leases.touch(session, time.nowMs);
+    const before = this.#ownership.move(session, origin);
+    if (before !== undefined) this.#detaches.push({ member: before, session });
+    // The timeout is replicated with the session, so that the next leader keeps it too.
+    return { kind: 'attached', request, valid: true, timeoutMs: live.timeoutMs };
+  }
+
+  /** Of sessions that `origin` owns; a late report of an earlier owner counts for nothing. */
+  onTouch(origin: PeerId, sessions: readonly SessionId[], time: LeaderTime): void {
+    for (const session of sessions) {
+      if (this.#ownership.ownerOf(session) === origin) this.#leases.touch(session, time.nowMs);
+    }
+  }
+
+  /** Closes sessions whose lease has run out; at most `max` in one call. */
+  onTick(time: LeaderTime, max: number): readonly PreparedTxn[] {
+    const room = Math.min(max, this.#prepare.counterLeft());
+    const prepared: PreparedTxn[] = [];
+    for (const session of this.#leases.expired(time.nowMs, room)) {
+      const closed = this.#prepare.prepareExpiry(session, time.wallMs);
+      if (closed !== null) prepared.push(closed);
+    }
+    this.#inFlight += prepared.length;
+    return prepared;
+  }
+
+  /** After each `Pipeline.apply`, in order. */
+  onApplied(zxid: Zxid, txn: Txn): void {
+    this.#inFlight -= 1;
+    this.#prepare.applied(zxid);
+    if (txn.op.kind === 'closeSession') {
+      this.#leases.remove(txn.session);
+      this.#ownership.remove(txn.session);
+    }
+  }
+
+  takeDetaches(): readonly DetachOrder[] {
+    const taken = this.#detaches;
+    if (taken.length > 0) this.#detaches = [];
+    return taken;
+  }
+
+  #mayAsk(origin: PeerId, item: ForwardedRequest): boolean {
+    if (item.opcode === OpCode.createSession) return true;
+    return this.#ownership.ownerOf(item.session) === origin;
+  }
+
+  #prepareOne(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn {
+    const prepared = this.#prepare.prepare(origin, item, time.wallMs, this.#random16);
+    const { op } = prepared.txn;
+    if (op.kind === 'createSession') {
+      this.#ownership.move(prepared.zxid, origin);
+      this.#leases.add(prepared.zxid, op.timeoutMs, time.nowMs);
+    } else if (op.kind === 'closeSession') {
+      this.#leases.remove(item.session);
+    }
+    return prepared;
+  }
+}
+
+function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }

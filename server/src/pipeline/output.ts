@@ -1,25 +1,50 @@
 /**
- * What the pipeline asks of a client connection. Implemented by net, faked in tests.
+ * What the pipeline asks of a client connection. net's ClientConnection is one; tests fake it.
  *
- * The pipeline appends whole frames to `writer`, in the order a client must see them, and calls
- * `flush` at most once per connection in `Pipeline.flush()`, at the end of the driver's turn.
- * None of these methods may call back into the pipeline.
+ * The pipeline appends whole frames to `writer` in the order a client must see them; net sends
+ * them at the end of the turn. None of these methods may call back into the pipeline. After `end`
+ * or `close` the pipeline calls none of them again.
  */
-import type { JuteWriter } from '@rookery/protocol';
+import type { Int64, JuteWriter } from '@rookery/protocol';
 
 /** The number of a client connection; never used again within a process. Also its WatcherId. */
 export type ConnectionId = number;
 
+/** Why no frames are wanted: the handshake is not answered yet, or too much is outstanding. */
+export type HoldReason = 'handshake' | 'outstanding';
+
+/** One answered request. */
+export interface ReplyRecord {
+  /** Four letters, as ZooKeeper's `cons` prints them. */
+  readonly operation: string;
+  readonly xid: number;
+  readonly zxid: Int64;
+  readonly latencyMs: number;
+  /** Monotonic, when the reply was written. */
+  readonly nowMs: number;
+}
+
+/** Counters for the four-letter words; nothing is read back to decide anything. */
+export interface OutputStats {
+  /** Requests taken in and not yet answered. */
+  outstanding: number;
+  replied(reply: ReplyRecord): void;
+  /** Packets that answer nothing: watch events. */
+  sentPackets(count: number): void;
+}
+
 export interface Output {
-  /** Frames for the client, length prefixes included. Only net takes bytes out. */
+  /** Frames for the client, length prefixes included. Got anew for each frame: that is how net
+   *  learns that there is something to flush. */
   readonly writer: JuteWriter;
-  /** Writes what is in `writer` to the socket. */
-  flush(): void;
+  readonly stats: OutputStats;
+  /** The handshake is done. */
+  bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void;
+  /** No `onFrame` until every reason is released again, and none from inside `release`. */
+  hold(reason: HoldReason): void;
+  release(reason: HoldReason): void;
   /** Half-closes once everything in `writer` is sent; net bounds how long that may take. */
   end(): void;
-  /** Drops the connection at once. */
-  destroy(): void;
-  /** No `onFrame` after this until `resume`. Net may have reasons of its own to pause as well. */
-  pause(): void;
-  resume(): void;
+  /** Drops the connection at once; `reason` is for the log. */
+  close(reason: string): void;
 }

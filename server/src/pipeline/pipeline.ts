@@ -6,109 +6,318 @@
  * keeps time: the driver calls in, and takes out what is for the leader (`takeX`).
  *
  * The driver's turn: feed all input; then `takeForwards`, `takeSyncs`, `takeAttaches` to the
- * leader (on the leader: to its own Leadership); then `flush`.
+ * leader (on the leader: to its own Leadership); then let net flush.
  */
-import type { Attach, ForwardedRequest, SyncRequest, Zxid } from '@rookery/protocol';
+import {
+  assert,
+  type Attach,
+  type ForwardedRequest,
+  formatZxid,
+  OpCode,
+  type Stat,
+  type SyncRequest,
+  unreachable,
+  type Zxid,
+} from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
+import { Applier } from './apply.js';
+import { Connection, type ConnectionView } from './connection.js';
+import { writeEvent } from './event.js';
+import { Handshake, writeExpired, writeWelcome } from './handshake.js';
+import { operationName } from './operation-names.js';
 import type { PipelineOptions } from './options.js';
+import { Outbox } from './outbox.js';
 import type { ConnectionId, Output } from './output.js';
+import { HEADER_BYTES, Requests } from './requests.js';
+import { Throttle } from './throttle.js';
 
 export interface PipelineDependencies {
   readonly state: ReplicatedState;
   readonly options: PipelineOptions;
 }
 
-/** What `cons` tells of a connection. */
-export interface ConnectionView {
-  readonly id: ConnectionId;
-  /** 0 until the handshake is done. */
-  readonly session: SessionId;
-  readonly timeoutMs: number;
-  readonly outstanding: number;
-}
-
 export class Pipeline {
   readonly watches = new WatchTable();
+  readonly #options: PipelineOptions;
+  readonly #outbox: Outbox;
+  readonly #handshake: Handshake;
+  readonly #throttle: Throttle;
+  readonly #requests: Requests;
+  readonly #connections = new Map<ConnectionId, Connection>();
+  /** The live ones by session. */
+  readonly #sessions = new Map<SessionId, Connection>();
+  #state: ReplicatedState;
+  #applier: Applier;
+  #heard: SessionId[] = [];
+  #serving = false;
+  #nowMs = 0;
+  /** The transaction whose events come out. */
+  #applying: Zxid = 0;
 
-  constructor(_dependencies: PipelineDependencies) {
-    throw new Error('skeleton');
+  constructor(dependencies: PipelineDependencies) {
+    const { state, options } = dependencies;
+    const { watches } = this;
+    this.#options = options;
+    this.#outbox = new Outbox(options.firstRequest);
+    this.#handshake = new Handshake(options, this.#outbox);
+    this.#throttle = new Throttle(options);
+    this.#requests = new Requests(state, {
+      outbox: this.#outbox,
+      throttle: this.#throttle,
+      watches,
+      connections: this.#connections,
+    });
+    this.#state = state;
+    this.#applier = this.#applierOf(state);
+  }
+
+  get serving(): boolean {
+    return this.#serving;
+  }
+
+  /** Requests that wait for a commit or a sync, and those behind them. */
+  get outstanding(): number {
+    return this.#throttle.requests;
+  }
+
+  /** Live sessions at this member. */
+  get sessionCount(): number {
+    return this.#sessions.size;
   }
 
   /** A role in which clients may be served has begun; its whole initial history is applied. */
   startServing(): void {
-    throw new Error('skeleton');
-  }
-  /**
-   * The role has ended: every pending request is dropped unanswered and every client connection
-   * ended (`Output.end`, after what was already answered). Returns those that were ended.
-   */
-  stopServing(): readonly ConnectionId[] {
-    throw new Error('skeleton');
-  }
-  /** After an installed snapshot; only while not serving. */
-  replaceState(_state: ReplicatedState): void {
-    throw new Error('skeleton');
+    assert(!this.#serving, 'serving starts once per role');
+    this.#serving = true;
   }
 
-  onOpen(_connection: ConnectionId, _output: Output): void {
-    throw new Error('skeleton');
+  /**
+   * The role has ended: every pending request is dropped unanswered and every client connection
+   * ended (`Output.end`, after what was already answered). Returns those that were ended. Those
+   * that have not sent their ConnectRequest stay. Harmless when not serving.
+   */
+  stopServing(): readonly ConnectionId[] {
+    this.#serving = false;
+    const ended: ConnectionId[] = [];
+    for (const connection of [...this.#connections.values()]) {
+      if (connection.phase === 'open') continue;
+      ended.push(connection.id);
+      this.#end(connection);
+    }
+    this.#handshake.clear();
+    this.#outbox.clear();
+    this.#requests.clear();
+    this.#heard = [];
+    assert(this.#throttle.requests === 0, 'nothing is outstanding when the role has ended');
+    return ended;
   }
+
+  /** After an installed snapshot; only while not serving. */
+  replaceState(state: ReplicatedState): void {
+    assert(!this.#serving, 'the state is replaced while no client sees it');
+    this.#state = state;
+    this.#requests.state = state;
+    this.#applier = this.#applierOf(state);
+  }
+
+  onOpen(id: ConnectionId, output: Output): void {
+    assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
+    this.#connections.set(id, new Connection(id, output));
+  }
+
   /** `frame` (without its length) is only read during the call. `nowMs`: for the latency. */
-  onFrame(_connection: ConnectionId, _frame: Uint8Array, _nowMs: number): void {
-    throw new Error('skeleton');
+  onFrame(id: ConnectionId, frame: Uint8Array, nowMs: number): void {
+    this.#nowMs = nowMs;
+    const connection = this.#connections.get(id);
+    // Net may deliver what it had read before it was told to end the connection.
+    if (connection === undefined) return;
+    const { phase } = connection;
+    switch (phase) {
+      case 'live':
+        return this.#onRequest(connection, frame);
+      case 'open':
+        return this.#onConnect(connection, frame);
+      case 'joining':
+        connection.early.push(Buffer.from(frame));
+        return;
+      case 'leaving':
+      case 'gone':
+        return;
+      default:
+        return unreachable(phase);
+    }
   }
+
   /** The connection is gone, whoever closed it; unknown ones are ignored. */
-  onClosed(_connection: ConnectionId): void {
-    throw new Error('skeleton');
+  onClosed(id: ConnectionId): void {
+    const connection = this.#connections.get(id);
+    if (connection !== undefined) this.#forget(connection);
   }
 
   /** Writes for the leader, in order. */
   takeForwards(): readonly ForwardedRequest[] {
-    throw new Error('skeleton');
-  }
-  takeSyncs(): readonly SyncRequest[] {
-    throw new Error('skeleton');
-  }
-  takeAttaches(): readonly Attach[] {
-    throw new Error('skeleton');
-  }
-  /** Sessions heard from since the last call. */
-  takeTouches(): readonly SessionId[] {
-    throw new Error('skeleton');
+    return this.#outbox.takeForwards();
   }
 
-  onSynced(_request: number, _zxid: Zxid): void {
-    throw new Error('skeleton');
+  takeSyncs(): readonly SyncRequest[] {
+    return this.#outbox.takeSyncs();
   }
-  onAttached(_request: number, _valid: boolean, _timeoutMs: number): void {
-    throw new Error('skeleton');
+
+  takeAttaches(): readonly Attach[] {
+    return this.#outbox.takeAttaches();
   }
-  onDetach(_session: SessionId): void {
-    throw new Error('skeleton');
+
+  /** Sessions heard from since the last call. */
+  takeTouches(): readonly SessionId[] {
+    const heard = this.#heard;
+    if (heard.length === 0) return heard;
+    this.#heard = [];
+    for (const session of heard) {
+      const connection = this.#sessions.get(session);
+      if (connection !== undefined) connection.touched = false;
+    }
+    return heard;
+  }
+
+  /** A quorum confirmed the leader: the sync is answered when `zxid` is applied here. */
+  onSynced(request: number, zxid: Zxid): void {
+    this.#requests.onSynced(request, zxid);
+    this.#endFinished();
+  }
+
+  /** The leader's answer to an attach. */
+  onAttached(request: number, valid: boolean, timeoutMs: number): void {
+    const connection = this.#handshake.take(request);
+    if (connection === undefined) return;
+    connection.timeoutMs = timeoutMs;
+    if (!valid) this.#refuse(connection);
+    else if (connection.session > this.#state.lastZxid) this.#handshake.holdBack(connection);
+    else this.#welcome(connection);
+  }
+
+  /** The session is served elsewhere now, or gone: its connection here is ended. */
+  onDetach(session: SessionId): void {
+    const connection = this.#sessions.get(session);
+    if (connection !== undefined) this.#end(connection);
   }
 
   /** Every delivered proposal, in order, serving or not. */
-  apply(_zxid: Zxid, _txn: Txn, _nowMs: number): void {
-    throw new Error('skeleton');
-  }
-  /** The end of the turn: one `Output.flush` for each connection that was written to. */
-  flush(): void {
-    throw new Error('skeleton');
+  apply(zxid: Zxid, txn: Txn, nowMs: number): void {
+    this.#nowMs = nowMs;
+    const isOwn = this.#serving && txn.origin === this.#options.id;
+    this.#applying = zxid;
+    const stats = this.#applier.apply(zxid, txn, isOwn);
+    assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
+    if (!this.#serving) return;
+    if (isOwn) this.#answerOwn(zxid, txn, stats);
+    if (txn.op.kind === 'closeSession') this.onDetach(txn.session);
+    for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
+    this.#requests.runDueSyncs(zxid);
+    this.#endFinished();
   }
 
-  get serving(): boolean {
-    throw new Error('skeleton');
-  }
-  /** Requests that wait for a commit or a sync. */
-  get outstanding(): number {
-    throw new Error('skeleton');
-  }
   connections(): readonly ConnectionView[] {
-    throw new Error('skeleton');
+    return [...this.#connections.values()].map((connection) => connection.view());
   }
-  view(_connection: ConnectionId): ConnectionView | undefined {
-    throw new Error('skeleton');
+
+  view(id: ConnectionId): ConnectionView | undefined {
+    return this.#connections.get(id)?.view();
+  }
+
+  #applierOf(state: ReplicatedState): Applier {
+    return new Applier(state, this.watches, (watcher, type, path) => {
+      const connection = this.#connections.get(watcher);
+      assert(connection !== undefined, () => `watcher ${watcher} is a connection`);
+      connection.output.stats.sentPackets(1);
+      writeEvent(connection.output.writer, { zxid: this.#applying, type, path });
+    });
+  }
+
+  #onConnect(connection: Connection, frame: Uint8Array): void {
+    if (!this.#serving) return this.#close(connection, 'not serving');
+    const outcome = this.#handshake.onConnect(connection, frame, this.#state.lastZxid);
+    switch (outcome.kind) {
+      case 'wait':
+        connection.phase = 'joining';
+        return connection.output.hold('handshake');
+      case 'expired':
+        return this.#refuse(connection);
+      case 'close':
+        return this.#close(connection, outcome.reason);
+      default:
+        return unreachable(outcome);
+    }
+  }
+
+  #onRequest(connection: Connection, frame: Uint8Array): void {
+    if (frame.length < HEADER_BYTES) return this.#close(connection, 'malformed request header');
+    if (!connection.touched) {
+      connection.touched = true;
+      this.#heard.push(connection.session);
+    }
+    this.#requests.onRequest(connection, frame, this.#nowMs);
+    this.#endFinished();
+  }
+
+  #answerOwn(zxid: Zxid, txn: Txn, stats: readonly Stat[]): void {
+    if (txn.op.kind !== 'createSession') {
+      return this.#requests.onApplied(zxid, txn, stats, this.#nowMs);
+    }
+    const connection = this.#handshake.take(txn.request);
+    if (connection === undefined) return;
+    connection.session = zxid;
+    this.#welcome(connection);
+  }
+
+  /** The handshake is answered: the session is served here from now on. */
+  #welcome(connection: Connection): void {
+    const { session, output } = connection;
+    // It may have been closed between the leader's answer and now.
+    if (!this.#state.sessions.has(session)) return this.#refuse(connection);
+    this.onDetach(session);
+    connection.phase = 'live';
+    this.#sessions.set(session, connection);
+    writeWelcome(connection, this.#state);
+    output.bindSession({ id: session, timeoutMs: connection.timeoutMs });
+    const nowMs = this.#nowMs;
+    const operation = operationName(OpCode.createSession);
+    output.stats.replied({ operation, xid: 0, zxid: this.#state.lastZxid, latencyMs: 0, nowMs });
+    output.release('handshake');
+    const { early } = connection;
+    connection.early = [];
+    for (const frame of early) this.onFrame(connection.id, frame, nowMs);
+  }
+
+  #refuse(connection: Connection): void {
+    writeExpired(connection);
+    this.#end(connection);
+  }
+
+  #endFinished(): void {
+    for (const connection of this.#requests.takeFinished()) {
+      if (connection.phase !== 'gone') this.#end(connection);
+    }
+  }
+
+  #end(connection: Connection): void {
+    this.#forget(connection);
+    connection.output.end();
+  }
+
+  #close(connection: Connection, reason: string): void {
+    this.#forget(connection);
+    connection.output.close(reason);
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection.id);
+    this.watches.removeWatcher(connection.id);
+    this.#requests.drop(connection);
+    if (this.#sessions.get(connection.session) === connection) {
+      this.#sessions.delete(connection.session);
+    }
+    connection.phase = 'gone';
   }
 }

@@ -2,38 +2,251 @@
  * The leader's decision: a request and the state it will meet make a transaction.
  *
  * Owns the next zxid, the time of transactions and the overlay of changes in flight. Whatever is
- * wrong with a request becomes an error transaction, which has a zxid too. Called by Leadership.
+ * wrong with a request becomes an error transaction, which has a zxid too. Time and randomness are
+ * arguments; transaction time never falls. Called by Leadership, once per request, in order.
  */
-import type { ForwardedRequest, PeerId, Zxid } from '@rookery/protocol';
+import {
+  assert,
+  COUNTER_MAX,
+  CreateRequest,
+  CreateSessionRequest,
+  counterOf,
+  ErrorCode,
+  epochOf,
+  type ForwardedRequest,
+  formatZxid,
+  isCreateFlag,
+  JuteReader,
+  MarshallingError,
+  MultiRequest,
+  type MultiRequestOp,
+  makeZxid,
+  OpCode,
+  PASSWORD_BYTES,
+  PathVersionRequest,
+  type PeerId,
+  SetAclRequest,
+  SetDataRequest,
+  unreachable,
+  type Zxid,
+} from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { SessionId } from '../state/txn.js';
-import type { PreparedTxn } from './leadership.js';
+import type { ErrorOp, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import { Overlay, type OpenedSession } from './overlay.js';
+import {
+  type Decision,
+  decideCheck,
+  decideCreate,
+  decideDelete,
+  decideSetAcl,
+  decideSetData,
+  type Requester,
+} from './prepare-op.js';
+
+/** To be encoded and proposed in this turn: its data may be views of the request's body. */
+export interface PreparedTxn {
+  readonly zxid: Zxid;
+  readonly txn: Txn;
+}
 
 export class Prepare {
-  constructor(_state: ReplicatedState) {
-    throw new Error('skeleton');
+  readonly #state: ReplicatedState;
+  readonly #overlay: Overlay;
+  #lastZxid: Zxid = 0;
+  /** The zxid that the next transaction gets. */
+  #next: Zxid = 0;
+  #exhausted = false;
+  #timeMs: number;
+
+  constructor(state: ReplicatedState) {
+    this.#state = state;
+    this.#overlay = new Overlay(state);
+    this.#timeMs = state.lastTime;
   }
+
+  get lastZxid(): Zxid {
+    return this.#lastZxid;
+  }
+
   /** Once, before the first `prepare`; the state is at `lastZxid`. */
-  begin(_epoch: number, _lastZxid: Zxid, _firstCounter: number): void {
-    throw new Error('skeleton');
+  begin(epoch: number, lastZxid: Zxid, firstCounter: number): void {
+    assert(this.#next === 0, 'a prepare begins once');
+    assert(
+      this.#state.lastZxid === lastZxid,
+      () => `${formatZxid(this.#state.lastZxid)} applied, history ends ${formatZxid(lastZxid)}`,
+    );
+    assert(epochOf(lastZxid) < epoch, () => `epoch ${epoch} is new after ${formatZxid(lastZxid)}`);
+    this.#lastZxid = lastZxid;
+    this.#next = makeZxid(epoch, firstCounter);
   }
-  prepare(
-    _origin: PeerId,
-    _request: ForwardedRequest,
-    _wallMs: number,
-    _random16: () => Uint8Array,
-  ): PreparedTxn {
-    throw new Error('skeleton');
-  }
-  /** The close of a session that nobody asked for; null when it is being closed already. */
-  prepareExpiry(_session: SessionId, _wallMs: number): PreparedTxn | null {
-    throw new Error('skeleton');
-  }
-  /** The transaction is in the state now: the overlay forgets it. */
-  applied(_zxid: Zxid): void {
-    throw new Error('skeleton');
-  }
+
+  /** Zxids that the epoch still has. */
   counterLeft(): number {
-    throw new Error('skeleton');
+    return this.#exhausted ? 0 : COUNTER_MAX - counterOf(this.#next) + 1;
   }
+
+  prepare(
+    origin: PeerId,
+    request: ForwardedRequest,
+    wallMs: number,
+    random16: () => Uint8Array,
+  ): PreparedTxn {
+    const zxid = this.#takeZxid();
+    this.#overlay.begin(zxid);
+    const op = this.#decide(request, random16);
+    const { request: number, session } = request;
+    return { zxid, txn: { origin, request: number, session, time: this.#tick(wallMs), op } };
+  }
+
+  /** The close of a session that nobody asked for; null when it is being closed already. */
+  prepareExpiry(session: SessionId, wallMs: number): PreparedTxn | null {
+    if (!this.#overlay.isLive(session)) return null;
+    const zxid = this.#takeZxid();
+    this.#overlay.begin(zxid);
+    this.#overlay.closeSession(session);
+    const time = this.#tick(wallMs);
+    return { zxid, txn: { origin: 0, request: 0, session, time, op: { kind: 'closeSession' } } };
+  }
+
+  /** The transaction is in the state now: the overlay forgets it. */
+  applied(zxid: Zxid): void {
+    this.#overlay.applied(zxid);
+  }
+
+  /** A session that exists or is being created, unless it is being closed. */
+  liveSession(session: SessionId): OpenedSession | undefined {
+    if (this.#overlay.isClosing(session)) return undefined;
+    return this.#state.sessions.get(session) ?? this.#overlay.openedSession(session);
+  }
+
+  #takeZxid(): Zxid {
+    assert(this.#next > 0, 'prepare has begun');
+    assert(!this.#exhausted, () => `no zxid is left after ${formatZxid(this.#lastZxid)}`);
+    const zxid = this.#next;
+    assert(zxid > this.#lastZxid, () => `${zxid} comes after ${this.#lastZxid}`);
+    this.#lastZxid = zxid;
+    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
+    else this.#next = zxid + 1;
+    return zxid;
+  }
+
+  #tick(wallMs: number): number {
+    if (wallMs > this.#timeMs) this.#timeMs = wallMs;
+    return this.#timeMs;
+  }
+
+  #decide(request: ForwardedRequest, random16: () => Uint8Array): TxnOp {
+    try {
+      return this.#decideRequest(request, random16);
+    } catch (error) {
+      if (!(error instanceof MarshallingError)) throw error;
+      this.#overlay.rollBack();
+      return failure(ErrorCode.marshallingError);
+    }
+  }
+
+  #decideRequest(request: ForwardedRequest, random16: () => Uint8Array): TxnOp {
+    const reader = new JuteReader(request.body);
+    const overlay = this.#overlay;
+    switch (request.opcode) {
+      case OpCode.create:
+      case OpCode.create2:
+        return this.#single(decideCreate(overlay, request, CreateRequest.read(reader)));
+      case OpCode.delete:
+        return this.#single(decideDelete(overlay, request, PathVersionRequest.read(reader)));
+      case OpCode.setData:
+        return this.#single(decideSetData(overlay, request, SetDataRequest.read(reader)));
+      case OpCode.setAcl:
+        return this.#single(decideSetAcl(overlay, request, SetAclRequest.read(reader)));
+      case OpCode.multi:
+        return this.#multi(request, MultiRequest.read(reader).ops);
+      case OpCode.createSession:
+        return this.#openSession(CreateSessionRequest.read(reader).timeoutMs, random16());
+      case OpCode.closeSession:
+        if (!overlay.isLive(request.session)) return failure(ErrorCode.sessionExpired);
+        overlay.closeSession(request.session);
+        return { kind: 'closeSession' };
+      default:
+        return failure(ErrorCode.unimplemented);
+    }
+  }
+
+  #single(decision: Decision): TxnOp {
+    if (typeof decision === 'number') return failure(decision);
+    this.#overlay.commit();
+    return decision;
+  }
+
+  #multi(requester: Requester, requests: readonly MultiRequestOp[]): TxnOp {
+    const refused = wholeMultiRefusal(requests);
+    if (refused !== ErrorCode.ok) return failure(refused);
+    const ops: NodeOp[] = [];
+    for (const request of requests) {
+      const decision = this.#decideOp(requester.session, request);
+      if (typeof decision === 'number') {
+        this.#overlay.rollBack();
+        return multiFailure(decision, { failed: ops.length, count: requests.length });
+      }
+      ops.push(decision);
+    }
+    this.#overlay.commit();
+    return { kind: 'multi', ops };
+  }
+
+  #decideOp(session: SessionId, op: MultiRequestOp): Decision {
+    const requester = { session, opcode: op.opcode };
+    switch (op.opcode) {
+      case OpCode.create:
+      case OpCode.create2:
+        return decideCreate(this.#overlay, requester, op.request);
+      case OpCode.delete:
+        return decideDelete(this.#overlay, requester, op.request);
+      case OpCode.setData:
+        return decideSetData(this.#overlay, requester, op.request);
+      case OpCode.check:
+        return decideCheck(this.#overlay, requester, op.request);
+      case OpCode.createContainer:
+      case OpCode.createTtl:
+        return ErrorCode.unimplemented;
+      default:
+        return unreachable(op);
+    }
+  }
+
+  #openSession(timeoutMs: number, password: Uint8Array): TxnOp {
+    assert(timeoutMs > 0, () => `session timeout ${timeoutMs} was negotiated`);
+    assert(password.length === PASSWORD_BYTES, () => `${password.length} random bytes are 16`);
+    this.#overlay.openSession({ timeoutMs, password });
+    return { kind: 'createSession', timeoutMs, password };
+  }
+}
+
+/** A multi with an operation that is not served, or with a create flag that does not decode. */
+function wholeMultiRefusal(requests: readonly MultiRequestOp[]): ErrorCode {
+  let refused: ErrorCode = ErrorCode.ok;
+  for (const { opcode, request } of requests) {
+    if (opcode === OpCode.createContainer || opcode === OpCode.createTtl) {
+      refused = ErrorCode.unimplemented;
+    } else if (opcode === OpCode.create || opcode === OpCode.create2) {
+      if (!isCreateFlag(request.flags)) return ErrorCode.marshallingError;
+    }
+  }
+  return refused;
+}
+
+function failure(code: ErrorCode): ErrorOp {
+  return { kind: 'error', code, codes: null };
+}
+
+/** Of each operation: 0 before the one that failed, its code, and -2 behind it. */
+function multiFailure(
+  code: ErrorCode,
+  at: { readonly failed: number; readonly count: number },
+): ErrorOp {
+  const codes: number[] = [];
+  for (let index = 0; index < at.count; index++) {
+    if (index === at.failed) codes.push(code);
+    else codes.push(index < at.failed ? ErrorCode.ok : ErrorCode.runtimeInconsistency);
+  }
+  return { kind: 'error', code, codes };
 }

@@ -6,28 +6,97 @@
  * moves a number; the session is looked at again when its old bucket comes up. Pure: the clock is
  * an argument (see LeaseClock), ms.
  */
+import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 
+interface Lease {
+  readonly session: SessionId;
+  readonly timeoutMs: number;
+  deadlineMs: number;
+}
+
 export class Leases {
-  constructor(_options: { readonly slackMs: number; readonly bucketMs: number }) {
-    throw new Error('skeleton');
+  readonly #slackMs: number;
+  readonly #bucketMs: number;
+  readonly #leases = new Map<SessionId, Lease>();
+  /** Bucket b is due at b * bucketMs; a lease is in one whose due time is at or after some
+   *  earlier deadline of it, so that it is never looked at too late. */
+  readonly #buckets = new Map<number, Lease[]>();
+  /** All buckets before this one are empty. */
+  #next = 0;
+
+  constructor(options: { readonly slackMs: number; readonly bucketMs: number }) {
+    assert(options.slackMs >= 0, 'the slack is not negative');
+    assert(options.bucketMs > 0, 'a bucket has a width');
+    this.#slackMs = options.slackMs;
+    this.#bucketMs = options.bucketMs;
   }
+
   get count(): number {
-    throw new Error('skeleton');
+    return this.#leases.size;
   }
+
   /** A session that is alive from now on. */
-  add(_session: SessionId, _timeoutMs: number, _nowMs: number): void {
-    throw new Error('skeleton');
+  add(session: SessionId, timeoutMs: number, nowMs: number): void {
+    assert(!this.#leases.has(session), () => `session ${session} has no lease yet`);
+    assert(timeoutMs > 0, () => `timeout ${timeoutMs} is positive`);
+    const lease = { session, timeoutMs, deadlineMs: nowMs + timeoutMs + this.#slackMs };
+    this.#leases.set(session, lease);
+    if (this.#buckets.size === 0) this.#skipTo(Math.floor(nowMs / this.#bucketMs));
+    this.#file(lease);
   }
+
   /** Unknown sessions are ignored: a touch may arrive after the close. */
-  touch(_session: SessionId, _nowMs: number): void {
-    throw new Error('skeleton');
+  touch(session: SessionId, nowMs: number): void {
+    const lease = this.#leases.get(session);
+    if (lease === undefined) return;
+    lease.deadlineMs = Math.max(lease.deadlineMs, nowMs + lease.timeoutMs + this.#slackMs);
   }
-  remove(_session: SessionId): void {
-    throw new Error('skeleton');
+
+  remove(session: SessionId): void {
+    this.#leases.delete(session);
   }
+
   /** Takes out at most `max` sessions whose deadline has passed. */
-  expired(_nowMs: number, _max: number): readonly SessionId[] {
-    throw new Error('skeleton');
+  expired(nowMs: number, max: number): readonly SessionId[] {
+    const due = Math.floor(nowMs / this.#bucketMs);
+    const expired: SessionId[] = [];
+    while (this.#next <= due && this.#buckets.size > 0) {
+      const bucket = this.#buckets.get(this.#next);
+      if (bucket !== undefined && !this.#empty(bucket, nowMs, expired, max)) return expired;
+      this.#buckets.delete(this.#next);
+      this.#next += 1;
+    }
+    this.#skipTo(due + 1);
+    return expired;
+  }
+
+  /** True when the whole bucket was looked at; false when `max` was reached before. */
+  #empty(bucket: Lease[], nowMs: number, expired: SessionId[], max: number): boolean {
+    for (let lease = bucket.pop(); lease !== undefined; lease = bucket.pop()) {
+      if (this.#leases.get(lease.session) !== lease) continue;
+      if (lease.deadlineMs > nowMs) {
+        this.#file(lease);
+      } else if (expired.length < max) {
+        this.#leases.delete(lease.session);
+        expired.push(lease.session);
+      } else {
+        bucket.push(lease);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Only past buckets that are empty. */
+  #skipTo(bucket: number): void {
+    this.#next = Math.max(this.#next, bucket);
+  }
+
+  #file(lease: Lease): void {
+    const index = Math.max(this.#next, Math.ceil(lease.deadlineMs / this.#bucketMs));
+    const bucket = this.#buckets.get(index);
+    if (bucket === undefined) this.#buckets.set(index, [lease]);
+    else bucket.push(lease);
   }
 }

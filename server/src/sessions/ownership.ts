@@ -8,17 +8,24 @@ import type { PeerId } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 
 export class Ownership {
+  readonly #owners = new Map<SessionId, PeerId>();
+
   get count(): number {
-    throw new Error('skeleton');
+    return this.#owners.size;
   }
-  ownerOf(_session: SessionId): PeerId | undefined {
-    throw new Error('skeleton');
+
+  ownerOf(session: SessionId): PeerId | undefined {
+    return this.#owners.get(session);
   }
+
   /** Returns the owner before, when that was another member: its connection must be closed. */
-  move(_session: SessionId, _to: PeerId): PeerId | undefined {
-    throw new Error('skeleton');
+  move(session: SessionId, to: PeerId): PeerId | undefined {
+    const before = this.#owners.get(session);
+    this.#owners.set(session, to);
+    return before === to ? undefined : before;
   }
-  remove(_session: SessionId): void {
-    throw new Error('skeleton');
+
+  remove(session: SessionId): void {
+    this.#owners.delete(session);
   }
 }

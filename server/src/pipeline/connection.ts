@@ -1,0 +1,49 @@
+/**
+ * What the pipeline knows of one client connection.
+ *
+ * Owns its output and its queue. A connection is `open` until its ConnectRequest, `joining` until
+ * that is answered, then `live`. One that is `leaving` has its last request in the queue: nothing
+ * more is read from it. Plain data; Pipeline changes it.
+ */
+import type { SessionId } from '../state/txn.js';
+import { CommitQueue } from './commit-queue.js';
+import type { ConnectionId, Output } from './output.js';
+
+export type Phase = 'open' | 'joining' | 'live' | 'leaving' | 'gone';
+
+export class Connection {
+  readonly id: ConnectionId;
+  readonly output: Output;
+  readonly queue = new CommitQueue();
+  phase: Phase = 'open';
+  /** The session it wants while `joining` (0: a new one), and has while `live`. */
+  session: SessionId = 0;
+  timeoutMs = 0;
+  /** Whether its ConnectRequest had a readOnly byte: then the response has one. */
+  hasReadOnly = false;
+  /** Frames that came before the handshake was answered. */
+  early: Uint8Array[] = [];
+  /** Heard from since the last report of touches. */
+  touched = false;
+  /** Paused because too much of it, or of all, is pending. */
+  throttled = false;
+
+  constructor(id: ConnectionId, output: Output) {
+    this.id = id;
+    this.output = output;
+  }
+
+  view(): ConnectionView {
+    const { id, session, timeoutMs, queue } = this;
+    return { id, session, timeoutMs, outstanding: queue.length };
+  }
+}
+
+/** What a connection is, for those who only look. */
+export interface ConnectionView {
+  readonly id: ConnectionId;
+  /** 0 for a new session that is not created yet. */
+  readonly session: SessionId;
+  readonly timeoutMs: number;
+  readonly outstanding: number;
+}

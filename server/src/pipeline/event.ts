@@ -1,0 +1,29 @@
+/**
+ * The frame of a watch event.
+ */
+import {
+  ErrorCode,
+  type JuteWriter,
+  KeeperState,
+  ReplyHeader,
+  WATCH_XID,
+  WatcherEvent,
+} from '@rookery/protocol';
+
+/** The zxid of an event that tells of a missed change. */
+export const CATCH_UP_ZXID = -1;
+
+/** `zxid` is that of the transaction that triggered it (ZOOKEEPER-4655), or CATCH_UP_ZXID. */
+export interface WatchEvent {
+  readonly zxid: number;
+  readonly type: number;
+  readonly path: string;
+}
+
+export function writeEvent(writer: JuteWriter, event: WatchEvent): void {
+  const { zxid, type, path } = event;
+  writer.beginFrame();
+  ReplyHeader.write(writer, { xid: WATCH_XID, zxid, error: ErrorCode.ok });
+  WatcherEvent.write(writer, { type, state: KeeperState.syncConnected, path });
+  writer.endFrame();
+}

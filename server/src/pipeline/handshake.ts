@@ -1,0 +1,158 @@
+/**
+ * Connecting: from the ConnectRequest to its answer.
+ *
+ * A new session is a write (createSession), answered when it is applied here. To resume one the
+ * leader is asked, who alone knows where the session is and whether it lives; the answer waits
+ * until this member has applied the session's own creation. Nothing of a connection is processed
+ * before its answer. Owns the connections that wait; Pipeline makes them live.
+ */
+import {
+  assert,
+  ConnectRequest,
+  ConnectResponse,
+  CreateSessionRequest,
+  encode,
+  JuteReader,
+  MarshallingError,
+  OpCode,
+  PASSWORD_BYTES,
+  type Zxid,
+} from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { SessionId } from '../state/txn.js';
+import type { Connection } from './connection.js';
+import type { PipelineOptions } from './options.js';
+import type { Outbox } from './outbox.js';
+
+/** What to do with a connection whose ConnectRequest came. */
+export type ConnectOutcome =
+  | { readonly kind: 'wait' }
+  /** Answer that the session is expired, then end. */
+  | { readonly kind: 'expired' }
+  /** Close without an answer. */
+  | { readonly kind: 'close'; readonly reason: string };
+
+const WAIT: ConnectOutcome = { kind: 'wait' };
+const EXPIRED: ConnectOutcome = { kind: 'expired' };
+const NO_PASSWORD = new Uint8Array(PASSWORD_BYTES);
+
+export class Handshake {
+  readonly #options: PipelineOptions;
+  readonly #outbox: Outbox;
+  /** By the number of the createSession or the attach. */
+  readonly #waiting = new Map<number, Connection>();
+  /** Attached, but the creation of the session is not applied here yet. */
+  #early: Connection[] = [];
+
+  constructor(options: PipelineOptions, outbox: Outbox) {
+    this.#options = options;
+    this.#outbox = outbox;
+  }
+
+  onConnect(connection: Connection, frame: Uint8Array, applied: Zxid): ConnectOutcome {
+    const request = readRequest(frame);
+    if (request === null) return { kind: 'close', reason: 'malformed connect request' };
+    connection.hasReadOnly = request.readOnly !== null;
+    if (request.lastZxidSeen > applied) {
+      return { kind: 'close', reason: `client has seen zxid ${request.lastZxidSeen}` };
+    }
+    const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#options;
+    const asked = Math.max(request.timeoutMs, minSessionTimeoutMs);
+    const timeoutMs = Math.min(asked, maxSessionTimeoutMs);
+    connection.timeoutMs = timeoutMs;
+    const session = request.sessionId;
+    if (session === 0) {
+      this.#create(connection, timeoutMs);
+      return WAIT;
+    }
+    const password = request.password;
+    // An id that is no safe integer was never given out here.
+    if (typeof session !== 'number' || session < 0) return EXPIRED;
+    if (password?.length !== PASSWORD_BYTES) return EXPIRED;
+    connection.session = session;
+    const number = this.#wait(connection);
+    this.#outbox.attach({ request: number, session, password: Buffer.from(password), timeoutMs });
+    return WAIT;
+  }
+
+  /** The connection that waited for this number, if it still does. */
+  take(request: number): Connection | undefined {
+    const connection = this.#waiting.get(request);
+    if (connection === undefined) return undefined;
+    this.#waiting.delete(request);
+    return connection.phase === 'joining' ? connection : undefined;
+  }
+
+  /** The leader says it is valid, but this member is behind the session's creation. */
+  holdBack(connection: Connection): void {
+    this.#early.push(connection);
+  }
+
+  /** Those held back whose session is created by now. */
+  takeReady(applied: Zxid): readonly Connection[] {
+    if (this.#early.length === 0) return this.#early;
+    const ready = this.#early.filter((connection) => connection.session <= applied);
+    if (ready.length > 0) {
+      this.#early = this.#early.filter((connection) => connection.session > applied);
+    }
+    return ready.filter((connection) => connection.phase === 'joining');
+  }
+
+  clear(): void {
+    this.#waiting.clear();
+    this.#early = [];
+  }
+
+  #create(connection: Connection, timeoutMs: number): void {
+    this.#outbox.forward({
+      request: this.#wait(connection),
+      session: 0,
+      opcode: OpCode.createSession,
+      body: encode(CreateSessionRequest, { timeoutMs }),
+    });
+  }
+
+  #wait(connection: Connection): number {
+    const request = this.#outbox.nextRequest();
+    this.#waiting.set(request, connection);
+    return request;
+  }
+}
+
+/** The answer to a client whose session is there. */
+export function writeWelcome(connection: Connection, state: ReplicatedState): void {
+  const session = state.sessions.get(connection.session);
+  assert(session !== undefined, () => `session ${connection.session} is there`);
+  writeResponse(connection, connection.session, session);
+}
+
+/** The answer by which a client learns that its session is gone. */
+export function writeExpired(connection: Connection): void {
+  writeResponse(connection, 0, { timeoutMs: 0, password: NO_PASSWORD });
+}
+
+function writeResponse(
+  connection: Connection,
+  sessionId: SessionId,
+  session: { readonly timeoutMs: number; readonly password: Uint8Array },
+): void {
+  const { writer } = connection.output;
+  writer.beginFrame();
+  ConnectResponse.write(writer, {
+    protocolVersion: 0,
+    timeoutMs: session.timeoutMs,
+    sessionId,
+    password: session.password,
+    readOnly: connection.hasReadOnly ? false : null,
+  });
+  writer.endFrame();
+}
+
+function readRequest(frame: Uint8Array): ConnectRequest | null {
+  try {
+    return ConnectRequest.read(new JuteReader(frame));
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    return null;
+  }
+}

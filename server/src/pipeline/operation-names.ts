@@ -1,0 +1,27 @@
+/**
+ * The four letters by which `cons` names an operation; tools parse them.
+ */
+import { OpCode } from '@rookery/protocol';
+
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [OpCode.create, 'CREA'],
+  [OpCode.create2, 'CREA'],
+  [OpCode.delete, 'DELE'],
+  [OpCode.exists, 'EXIS'],
+  [OpCode.getData, 'GETD'],
+  [OpCode.setData, 'SETD'],
+  [OpCode.getAcl, 'GETA'],
+  [OpCode.setAcl, 'SETA'],
+  [OpCode.getChildren, 'GETC'],
+  [OpCode.getChildren2, 'GETC'],
+  [OpCode.sync, 'SYNC'],
+  [OpCode.ping, 'PING'],
+  [OpCode.multi, 'MULT'],
+  [OpCode.setWatches, 'SETW'],
+  [OpCode.createSession, 'SESS'],
+  [OpCode.closeSession, 'CLOS'],
+]);
+
+export function operationName(opcode: number): string {
+  return NAMES.get(opcode) ?? 'NA';
+}

@@ -1,0 +1,111 @@
+/**
+ * Reads: the reply to every request that this member answers from its own state.
+ *
+ * A reply is written where the read runs, so it shows exactly the changes whose events are already
+ * in the connection's output. Sets the watch that a read asks for. Throws MarshallingError before
+ * anything is written or set when the body is malformed. Called by Pipeline.
+ */
+import {
+  AclList,
+  ErrorCode,
+  type JuteReader,
+  type JuteWriter,
+  OpCode,
+  PathRequest,
+  PathWatchRequest,
+  SetWatchesRequest,
+  type Zxid,
+} from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import { NO_NODE, type Tree } from '../state/tree.js';
+import type { WatcherId, WatchKind, WatchTable } from '../state/watches.js';
+import type { Output } from './output.js';
+import { beginReply, writeError } from './reply.js';
+import { catchUp } from './set-watches.js';
+
+/** Where a read runs. */
+export interface ReadScene {
+  readonly state: ReplicatedState;
+  readonly watches: WatchTable;
+  readonly watcher: WatcherId;
+  readonly output: Output;
+}
+
+export interface ReadHeader {
+  readonly xid: number;
+  readonly opcode: number;
+}
+
+/** `body` stands at the record behind the header. */
+export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader): void {
+  const { xid, opcode } = header;
+  const { state } = scene;
+  const { writer } = scene.output;
+  switch (opcode) {
+    case OpCode.getData:
+    case OpCode.exists:
+    case OpCode.getChildren:
+    case OpCode.getChildren2:
+      return readNode(scene, header, PathWatchRequest.read(body));
+    case OpCode.getAcl:
+      return readAcl(scene, xid, PathRequest.read(body).path);
+    case OpCode.ping:
+      beginReply(writer, xid, state.lastZxid);
+      return writer.endFrame();
+    case OpCode.setWatches:
+      catchUp(scene, SetWatchesRequest.read(body));
+      beginReply(writer, xid, state.lastZxid);
+      return writer.endFrame();
+    default:
+      return writeError(writer, { xid, zxid: state.lastZxid, code: ErrorCode.unimplemented });
+  }
+}
+
+function readNode(scene: ReadScene, header: ReadHeader, asked: PathWatchRequest): void {
+  const { xid, opcode } = header;
+  const { path, watch } = asked;
+  const { state } = scene;
+  const { writer } = scene.output;
+  const zxid = state.lastZxid;
+  if (opcode === OpCode.exists && path.includes('\0')) {
+    return writeError(writer, { xid, zxid, code: ErrorCode.badArguments });
+  }
+  const node = state.tree.find(path);
+  // Only exists watches what is not there.
+  if (watch && (node !== NO_NODE || opcode === OpCode.exists)) {
+    scene.watches.add(watchKindOf(opcode), path, scene.watcher);
+  }
+  if (node === NO_NODE) return writeError(writer, { xid, zxid, code: ErrorCode.noNode });
+  beginReply(writer, xid, zxid);
+  writeNode(state.tree, writer, { node, opcode });
+  writer.endFrame();
+}
+
+function watchKindOf(opcode: number): WatchKind {
+  return opcode === OpCode.getChildren || opcode === OpCode.getChildren2 ? 'child' : 'data';
+}
+
+function writeNode(
+  tree: Tree,
+  writer: JuteWriter,
+  asked: { readonly node: number; readonly opcode: number },
+): void {
+  const { node, opcode } = asked;
+  if (opcode === OpCode.getData) tree.writeData(node, writer);
+  if (opcode === OpCode.getChildren || opcode === OpCode.getChildren2) {
+    tree.writeChildren(node, writer);
+  }
+  if (opcode !== OpCode.getChildren) tree.writeStat(node, writer);
+}
+
+function readAcl(scene: ReadScene, xid: number, path: string): void {
+  const { state } = scene;
+  const { writer } = scene.output;
+  const zxid: Zxid = state.lastZxid;
+  const node = state.tree.find(path);
+  if (node === NO_NODE) return writeError(writer, { xid, zxid, code: ErrorCode.noNode });
+  beginReply(writer, xid, zxid);
+  AclList.write(writer, state.tree.acl(node));
+  state.tree.writeStat(node, writer);
+  writer.endFrame();
+}

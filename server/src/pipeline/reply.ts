@@ -1,0 +1,115 @@
+/**
+ * The reply to a write: what its transaction did, right after it was applied.
+ *
+ * Also the two shapes that every reply has: a header with a body, and a header with an error and
+ * no body. A multi that failed is the exception: header error 0, and the errors in its body.
+ */
+import {
+  assert,
+  ErrorCode,
+  InvariantViolation,
+  type JuteWriter,
+  MultiResponse,
+  type MultiResult,
+  OpCode,
+  type Stat,
+  unreachable,
+  type Zxid,
+} from '@rookery/protocol';
+import { NO_NODE, type Tree } from '../state/tree.js';
+import type { NodeOp, Txn } from '../state/txn.js';
+
+/** The caller writes the body and ends the frame. */
+export function beginReply(writer: JuteWriter, xid: number, zxid: Zxid): void {
+  writer.beginFrame();
+  writer.int(xid);
+  writer.long(zxid);
+  writer.int(ErrorCode.ok);
+}
+
+export function writeError(
+  writer: JuteWriter,
+  reply: { readonly xid: number; readonly zxid: number; readonly code: number },
+): void {
+  writer.beginFrame();
+  writer.int(reply.xid);
+  writer.long(reply.zxid);
+  writer.int(reply.code);
+  writer.endFrame();
+}
+
+export interface TxnReply {
+  readonly xid: number;
+  readonly zxid: Zxid;
+  readonly txn: Txn;
+  /** Of each setData of a multi, in order: its Stat before the next operation. */
+  readonly stats: readonly Stat[];
+}
+
+/** `tree` is as the transaction left it. */
+export function writeTxnReply(writer: JuteWriter, tree: Tree, reply: TxnReply): void {
+  const { xid, zxid, txn } = reply;
+  const { op } = txn;
+  if (op.kind === 'error' && op.codes === null) {
+    return writeError(writer, { xid, zxid, code: op.code });
+  }
+  beginReply(writer, xid, zxid);
+  switch (op.kind) {
+    case 'create':
+      writer.string(op.path);
+      if (op.opcode !== OpCode.create) writeStat(writer, tree, op.path);
+      break;
+    case 'setData':
+    case 'setAcl':
+      writeStat(writer, tree, op.path);
+      break;
+    case 'multi':
+      MultiResponse.write(writer, { results: resultsOf(op.ops, reply.stats) });
+      break;
+    case 'error':
+      MultiResponse.write(writer, { results: (op.codes ?? []).map(errorResult) });
+      break;
+    case 'delete':
+    case 'check':
+    case 'createSession':
+    case 'closeSession':
+      break;
+    default:
+      return unreachable(op);
+  }
+  writer.endFrame();
+}
+
+function writeStat(writer: JuteWriter, tree: Tree, path: string): void {
+  const node = tree.find(path);
+  assert(node !== NO_NODE, () => `${path} is there after its own change`);
+  tree.writeStat(node, writer);
+}
+
+function errorResult(error: number): MultiResult {
+  return { opcode: OpCode.error, error };
+}
+
+function resultsOf(ops: readonly NodeOp[], stats: readonly Stat[]): readonly MultiResult[] {
+  let used = 0;
+  return ops.map((op): MultiResult => {
+    switch (op.kind) {
+      case 'create':
+        // 3.8 answers a create2 inside a multi as a create, without its Stat.
+        return { opcode: OpCode.create, path: op.path };
+      case 'setData': {
+        const stat = stats[used++];
+        assert(stat !== undefined, 'a setData of a multi left its Stat');
+        return { opcode: OpCode.setData, stat };
+      }
+      case 'delete':
+        return { opcode: OpCode.delete };
+      case 'check':
+        return { opcode: OpCode.check };
+      case 'setAcl':
+        throw new InvariantViolation('a multi has no setAcl');
+      default:
+        return unreachable(op);
+    }
+  });
+}

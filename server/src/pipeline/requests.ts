@@ -1,0 +1,299 @@
+/**
+ * The requests of live connections: admitted, run or handed on, and answered in order.
+ *
+ * Keeps per-session order by each connection's CommitQueue. Numbers what goes to the leader and
+ * knows who waits for which number. Never touches handshakes, sessions or the state's changes. A
+ * connection that got its last answer is left in `takeFinished` for Pipeline to end.
+ */
+import {
+  assert,
+  decode,
+  ErrorCode,
+  JuteReader,
+  MarshallingError,
+  OpCode,
+  PathRequest,
+  type Stat,
+  unreachable,
+  type Zxid,
+} from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { Txn } from '../state/txn.js';
+import type { WatchTable } from '../state/watches.js';
+import type { QueueEntry } from './commit-queue.js';
+import type { Connection } from './connection.js';
+import { operationName } from './operation-names.js';
+import type { Outbox } from './outbox.js';
+import type { ConnectionId } from './output.js';
+import { runRead } from './read.js';
+import { beginReply, writeError, writeTxnReply } from './reply.js';
+import { classOf } from './request.js';
+import type { Throttle } from './throttle.js';
+
+/** xid and type: the RequestHeader. */
+export const HEADER_BYTES = 8;
+/** The zxid in the answer to an operation that is unknown. */
+const NO_ZXID = -1;
+
+export interface RequestsParts {
+  readonly outbox: Outbox;
+  readonly throttle: Throttle;
+  readonly watches: WatchTable;
+  readonly connections: ReadonlyMap<ConnectionId, Connection>;
+}
+
+interface DueSync {
+  readonly zxid: Zxid;
+  readonly connection: Connection;
+}
+
+interface Header {
+  readonly xid: number;
+  readonly opcode: number;
+}
+
+export class Requests {
+  readonly #parts: RequestsParts;
+  /** By the number of the write or sync. */
+  readonly #waiting = new Map<number, QueueEntry>();
+  /** Confirmed syncs whose zxid is not applied yet; their zxids never fall. */
+  #dueSyncs: DueSync[] = [];
+  #finished: Connection[] = [];
+  #state: ReplicatedState;
+  #nowMs = 0;
+
+  constructor(state: ReplicatedState, parts: RequestsParts) {
+    this.#state = state;
+    this.#parts = parts;
+  }
+
+  set state(state: ReplicatedState) {
+    this.#state = state;
+  }
+
+  /** A frame of a live connection, header included. */
+  onRequest(connection: Connection, frame: Uint8Array, nowMs: number): void {
+    this.#nowMs = nowMs;
+    const reader = new JuteReader(frame);
+    const header = { xid: reader.int(), opcode: reader.int() };
+    const requestClass = classOf(header.opcode);
+    switch (requestClass) {
+      case 'read':
+      case 'unserved':
+        return this.#onRead(connection, header, frame);
+      case 'unknown':
+        connection.phase = 'leaving';
+        this.#onRead(connection, header, frame);
+        return this.#maybeFinish(connection);
+      case 'write':
+      case 'close':
+      case 'sync':
+        if (requestClass === 'close') connection.phase = 'leaving';
+        return this.#enqueue(connection, this.#entryOf(connection, header, frame));
+      default:
+        return unreachable(requestClass);
+    }
+  }
+
+  /** A transaction of this member was applied: answers it, then runs what waited behind it. */
+  onApplied(zxid: Zxid, txn: Txn, stats: readonly Stat[], nowMs: number): void {
+    this.#nowMs = nowMs;
+    const entry = this.#waiting.get(txn.request);
+    if (entry === undefined) return;
+    this.#waiting.delete(txn.request);
+    const connection = this.#connectionOf(entry);
+    assert(
+      connection.queue.head === entry,
+      () => `request ${txn.request} of session ${txn.session} is the oldest when it is applied`,
+    );
+    const { xid, opcode } = entry;
+    const { output, queue } = connection;
+    writeTxnReply(output.writer, this.#state.tree, { xid, zxid, txn, stats });
+    queue.shift();
+    this.#answered(connection, entry);
+    if (opcode === OpCode.closeSession) this.#finished.push(connection);
+    else this.#drain(connection);
+  }
+
+  onSynced(request: number, zxid: Zxid): void {
+    const entry = this.#waiting.get(request);
+    if (entry === undefined) return;
+    this.#waiting.delete(request);
+    assert(entry.kind === 'sync', () => `request ${request} is a sync`);
+    entry.syncedAt = zxid;
+    const connection = this.#connectionOf(entry);
+    if (zxid <= this.#state.lastZxid) this.#drain(connection);
+    else this.#dueSyncs.push({ zxid, connection });
+  }
+
+  /** `zxid` is applied, and all that was to be answered for it is. */
+  runDueSyncs(zxid: Zxid): void {
+    let due = this.#dueSyncs[0];
+    if (due === undefined || due.zxid > zxid) return;
+    const ready: Connection[] = [];
+    for (; due !== undefined && due.zxid <= zxid; due = this.#dueSyncs[ready.length]) {
+      ready.push(due.connection);
+    }
+    this.#dueSyncs.splice(0, ready.length);
+    for (const connection of ready) if (connection.phase !== 'gone') this.#drain(connection);
+  }
+
+  /** The connection is gone: what it waited for is forgotten. */
+  drop(connection: Connection): void {
+    const pending = connection.queue.takeAll();
+    for (const entry of pending) if (entry.request !== 0) this.#waiting.delete(entry.request);
+    this.#parts.throttle.dropped(connection, pending);
+  }
+
+  /** The role has ended; every connection was dropped. */
+  clear(): void {
+    assert(this.#waiting.size === 0, () => `${this.#waiting.size} requests wait after the role`);
+    this.#dueSyncs = [];
+    this.#finished = [];
+  }
+
+  takeFinished(): readonly Connection[] {
+    const finished = this.#finished;
+    if (finished.length > 0) this.#finished = [];
+    return finished;
+  }
+
+  #onRead(connection: Connection, header: Header, frame: Uint8Array): void {
+    if (connection.queue.length === 0) {
+      const reader = new JuteReader(frame, HEADER_BYTES);
+      return this.#run(connection, { header, body: reader, sinceMs: this.#nowMs });
+    }
+    this.#enqueue(connection, this.#entryOf(connection, header, frame));
+  }
+
+  #entryOf(connection: Connection, header: Header, frame: Uint8Array): QueueEntry {
+    const kind = kindOf(header.opcode);
+    return {
+      connection: connection.id,
+      kind,
+      xid: header.xid,
+      opcode: header.opcode,
+      body: Buffer.from(frame.subarray(HEADER_BYTES)),
+      request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
+      sinceMs: this.#nowMs,
+      syncedAt: null,
+    };
+  }
+
+  #enqueue(connection: Connection, entry: QueueEntry): void {
+    const admission = connection.queue.accept(entry);
+    assert(admission !== 'run', 'a read that can run is not queued');
+    this.#parts.throttle.added(connection, entry);
+    if (entry.kind === 'read') return;
+    this.#waiting.set(entry.request, entry);
+    if (entry.kind === 'sync') this.#parts.outbox.sync(entry.request);
+    else if (admission === 'forward') this.#forward(connection, entry);
+  }
+
+  #forward(connection: Connection, entry: QueueEntry): void {
+    const { request, opcode, body } = entry;
+    this.#parts.outbox.forward({ request, session: connection.session, opcode, body });
+  }
+
+  /** Everything that can go on, in order. */
+  #drain(connection: Connection): void {
+    const { queue } = connection;
+    for (;;) {
+      const entry = queue.next(this.#state.lastZxid);
+      if (entry === undefined) break;
+      if (entry.kind === 'read') {
+        const body = new JuteReader(entry.body);
+        this.#run(connection, { header: entry, body, sinceMs: entry.sinceMs });
+        this.#parts.throttle.answered(connection, entry);
+      } else if (entry.kind === 'sync') {
+        this.#answerSync(connection, entry);
+      } else {
+        this.#forward(connection, entry);
+      }
+    }
+    this.#maybeFinish(connection);
+  }
+
+  #run(
+    connection: Connection,
+    read: { readonly header: Header; readonly body: JuteReader; readonly sinceMs: number },
+  ): void {
+    const { header, body, sinceMs } = read;
+    const { output } = connection;
+    const { xid, opcode } = header;
+    const { watches } = this.#parts;
+    const state = this.#state;
+    if (classOf(opcode) === 'unknown') {
+      writeError(output.writer, { xid, zxid: NO_ZXID, code: ErrorCode.unimplemented });
+    } else {
+      try {
+        runRead({ state, watches, watcher: connection.id, output }, header, body);
+      } catch (error) {
+        if (!(error instanceof MarshallingError)) throw error;
+        const zxid = state.lastZxid;
+        writeError(output.writer, { xid, zxid, code: ErrorCode.marshallingError });
+      }
+    }
+    this.#count(connection, { header, sinceMs });
+  }
+
+  #answerSync(connection: Connection, entry: QueueEntry): void {
+    const { writer } = connection.output;
+    const { xid } = entry;
+    const zxid = this.#state.lastZxid;
+    const path = pathOfSync(entry.body);
+    if (path === null) {
+      writeError(writer, { xid, zxid, code: ErrorCode.marshallingError });
+    } else {
+      beginReply(writer, xid, zxid);
+      writer.string(path);
+      writer.endFrame();
+    }
+    this.#answered(connection, entry);
+  }
+
+  #answered(connection: Connection, entry: QueueEntry): void {
+    this.#parts.throttle.answered(connection, entry);
+    this.#count(connection, { header: entry, sinceMs: entry.sinceMs });
+  }
+
+  #count(
+    connection: Connection,
+    reply: { readonly header: Header; readonly sinceMs: number },
+  ): void {
+    const nowMs = this.#nowMs;
+    connection.output.stats.replied({
+      operation: operationName(reply.header.opcode),
+      xid: reply.header.xid,
+      zxid: this.#state.lastZxid,
+      latencyMs: nowMs - reply.sinceMs,
+      nowMs,
+    });
+  }
+
+  #maybeFinish(connection: Connection): void {
+    if (connection.phase === 'leaving' && connection.queue.length === 0) {
+      this.#finished.push(connection);
+    }
+  }
+
+  #connectionOf(entry: QueueEntry): Connection {
+    const connection = this.#parts.connections.get(entry.connection);
+    assert(connection !== undefined, () => `connection ${entry.connection} waits`);
+    return connection;
+  }
+}
+
+function kindOf(opcode: number): QueueEntry['kind'] {
+  const requestClass = classOf(opcode);
+  return requestClass === 'unserved' || requestClass === 'unknown' ? 'read' : requestClass;
+}
+
+function pathOfSync(body: Uint8Array): string | null {
+  try {
+    return decode(PathRequest, body).path;
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    return null;
+  }
+}
