@@ -5,3 +5,4 @@ export type { LogLevel } from './config-schema.js';
 export { OperatorError } from './operator-error.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
+export { type Tuning, tuningFromEnvironment } from './tuning.js';

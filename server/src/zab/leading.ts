@@ -54,6 +54,10 @@ export class Leading implements Role {
     this.#startedAtMs = member.nowMs;
   }
 
+  get activeLearners(): number {
+    return [...this.#active()].length;
+  }
+
   start(): void {
     for (const link of this.#member.links.values()) this.#member.send(link, this.vote());
     for (const link of this.#member.links.values()) this.#adoptOffer(link);

@@ -62,6 +62,10 @@ export class Zab {
   get delivered(): Zxid {
     return this.#member.delivered;
   }
+  /** Learners that have acknowledged NEWLEADER; 0 unless this member leads. */
+  get activeLearners(): number {
+    return this.#role instanceof Leading ? this.#role.activeLearners : 0;
+  }
 
   step(input: ZabInput): readonly ZabOutput[] {
     this.#dispatch(input);

@@ -1,0 +1,408 @@
+/**
+ * Runs one member: feeds the core, carries out what it puts out, in order, and decides nothing.
+ *
+ * Everything happens in turns: whatever the event loop brings is taken in, then the end of the turn
+ * proposes what was prepared and flushes every socket once. Owns the clock readings and the wiring;
+ * `leader-desk.ts`, `transfers.ts` and `snapshot-receiver.ts` are its parts. Never touches a tree.
+ */
+import {
+  type CoreMessage,
+  formatZxid,
+  type Hello,
+  type PeerId,
+  type PeerMessage,
+  type Proposal,
+  unreachable,
+  type Zxid,
+} from '@rookery/protocol';
+import type { Logger } from 'pino';
+import type { ClientHandler } from '../net/client-handler.js';
+import type { PeerHandler } from '../net/peer-handler.js';
+import { Leadership } from '../pipeline/leadership.js';
+import type { Pipeline } from '../pipeline/pipeline.js';
+import { LeaseClock } from '../sessions/lease-clock.js';
+import { decodeTxn } from '../state/txn-codec.js';
+import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
+import { clientHandler } from './client-handler.js';
+import { type Answer, LeaderDesk } from './leader-desk.js';
+import type { DriverParts } from './parts.js';
+import { SnapshotReceiver } from './snapshot-receiver.js';
+import { Transfers } from './transfers.js';
+import { StateKeeper } from './state-keeper.js';
+
+type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
+
+export class Driver {
+  readonly clients: ClientHandler;
+  readonly peers: PeerHandler;
+  readonly #parts: DriverParts;
+  readonly #zab: Zab;
+  readonly #logger: Logger;
+  readonly #pipeline: Pipeline;
+  readonly #links = new Map<PeerId, number>();
+  readonly #transfers: Transfers;
+  readonly #receiver: SnapshotReceiver;
+  readonly #leaseClock: LeaseClock;
+  readonly keeper: StateKeeper;
+  #desk: LeaderDesk | null = null;
+  #leader: PeerId = 0;
+  #role: RoleOutput['role'] = 'looking';
+  #roleSinceMs = 0;
+  #nowMs: number;
+  #tickedAtMs = 0;
+  #touchedAtMs = 0;
+  #inTurn = false;
+  #stopped = false;
+
+  constructor(parts: DriverParts) {
+    this.#parts = parts;
+    this.#zab = parts.zab;
+    this.#logger = parts.logger;
+    this.#pipeline = parts.pipeline;
+    this.#nowMs = parts.timers.nowMs();
+    this.#leaseClock = new LeaseClock(2 * parts.options.tickMs);
+    this.keeper = new StateKeeper(parts, {
+      onPersisted: (ticket) => this.#onPersisted(ticket),
+      onPurged: (base) => this.#guard(() => this.#step({ kind: 'purged', base })),
+      onFatal: (error) => this.fail(error),
+    });
+    this.#transfers = new Transfers(parts.storage, parts.timers, {
+      isUp: (peer, link) => this.#links.get(peer) === link,
+      send: (peer, link, message) => this.#guard(() => this.#send(peer, link, message)),
+      queuedBytes: (peer, link) => parts.peerPort().queuedBytes(peer, link),
+      drop: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
+      onSnapshotSent: (peer, link, zxid) =>
+        this.#guard(() => this.#step({ kind: 'snapshotSent', peer, link, zxid })),
+      onHistorySent: (peer, link, through) =>
+        this.#guard(() => this.#step({ kind: 'historySent', peer, link, through })),
+    });
+    this.#receiver = new SnapshotReceiver(parts.storage, {
+      onWritten: (peer, link, index) =>
+        this.#guard(() => this.#send(peer, link, { kind: 'snapshotAck', index })),
+      onMessage: (peer, link, message) =>
+        this.#guard(() => this.#step({ kind: 'message', peer, link, message })),
+      onRefused: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
+    });
+    this.clients = this.#guarded(clientHandler(this.#pipeline, () => this.#enter()));
+    this.peers = {
+      onConnected: (peer, link, hello) => this.#guard(() => this.#onConnected(peer, link, hello)),
+      onMessage: (peer, link, message) => this.#guard(() => this.#onMessage(peer, link, message)),
+      onDisconnected: (peer, link, reason) =>
+        this.#guard(() => this.#onDisconnected(peer, link, reason)),
+    };
+  }
+
+  get role(): RoleOutput['role'] {
+    return this.#role;
+  }
+  get leader(): PeerId {
+    return this.#leader;
+  }
+  get roleForMs(): number {
+    return this.#parts.timers.nowMs() - this.#roleSinceMs;
+  }
+  /** Null unless this member leads. */
+  get desk(): LeaderDesk | null {
+    return this.#desk;
+  }
+
+  start(): void {
+    this.#guard(() => this.#enter());
+    this.#scheduleTick();
+  }
+
+  /** Takes in nothing more. What storage has been given is still written. */
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#desk = null;
+    this.#pipeline.stopServing();
+  }
+
+  /** Anything unexpected ends the member: a zombie that answers pings is worse than a crash. */
+  fail(error: unknown): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#parts.onFatal(error);
+  }
+
+  // Turns
+
+  /** Begins a turn: reads the clock once; after a long stop, lets the core see the time first. */
+  #enter(): number {
+    if (this.#inTurn) return this.#nowMs;
+    this.#inTurn = true;
+    this.#nowMs = this.#parts.timers.nowMs();
+    if (this.#nowMs - this.#tickedAtMs > 2 * this.#parts.options.tickMs) this.#tick();
+    this.#parts.timers.defer(() => this.#guard(() => this.#endTurn()));
+    return this.#nowMs;
+  }
+
+  #endTurn(): void {
+    this.#inTurn = false;
+    this.#forwardToLeader();
+    this.#propose();
+    this.#parts.clientPort().flush();
+    this.#parts.peerPort().flush();
+    if (this.keeper.step(this.#nowMs)) this.#enter();
+  }
+
+  #propose(): void {
+    const proposals = this.#desk?.takeProposals() ?? [];
+    if (proposals.length > 0) this.#step({ kind: 'propose', proposals });
+  }
+
+  #scheduleTick(): void {
+    this.#parts.timers.after(this.#parts.options.tickMs, () => {
+      if (this.#stopped) return;
+      this.#guard(() => {
+        this.#enter();
+        if (this.#nowMs > this.#tickedAtMs) this.#tick();
+      });
+      this.#scheduleTick();
+    });
+  }
+
+  #tick(): void {
+    this.#tickedAtMs = this.#nowMs;
+    this.#step({ kind: 'tick', nowMs: this.#nowMs });
+    if (this.#nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
+      this.#touchedAtMs = this.#nowMs;
+      this.#reportTouches();
+    }
+    this.#desk?.onTick();
+  }
+
+  /** An error of any stage ends the member, whatever brought the event in. */
+  #guard(action: () => void): void {
+    if (this.#stopped) return;
+    try {
+      action();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #guarded(handler: ClientHandler): ClientHandler {
+    return {
+      onOpen: (connection) => this.#guard(() => handler.onOpen(connection)),
+      onFrame: (connection, frame) => this.#guard(() => handler.onFrame(connection, frame)),
+      onClosed: (connection) => this.#guard(() => handler.onClosed(connection)),
+    };
+  }
+
+  #background(work: Promise<void>): void {
+    work.catch((error: unknown) => this.fail(error));
+  }
+
+  // Clients to the leader
+
+  #forwardToLeader(): void {
+    const items = this.#pipeline.takeForwards();
+    const syncs = this.#pipeline.takeSyncs();
+    const attaches = this.#pipeline.takeAttaches();
+    for (const attach of attaches) this.#toLeader(attach);
+    if (items.length > 0) this.#toLeader({ kind: 'requests', items });
+    for (const sync of syncs) this.#toLeader(sync);
+  }
+
+  #reportTouches(): void {
+    const sessions = this.#pipeline.takeTouches();
+    if (sessions.length > 0) this.#toLeader({ kind: 'touch', sessions });
+  }
+
+  /** Without a leader it is dropped: the role has ended, and every client connection with it. */
+  #toLeader(message: PeerMessage): void {
+    if (this.#desk !== null) {
+      this.#onDeskMessage(this.#parts.options.id, message);
+      return;
+    }
+    const link = this.#links.get(this.#leader);
+    if (link !== undefined && this.#role === 'following') this.#send(this.#leader, link, message);
+  }
+
+  #answer(member: PeerId, answer: Answer): void {
+    if (member === this.#parts.options.id) {
+      this.#onAnswer(answer);
+      return;
+    }
+    const link = this.#links.get(member);
+    if (link !== undefined) this.#send(member, link, answer);
+  }
+
+  #onAnswer(answer: Answer): void {
+    switch (answer.kind) {
+      case 'attached':
+        return this.#pipeline.onAttached(answer.request, answer.valid, answer.timeoutMs);
+      case 'detach':
+        return this.#pipeline.onDetach(answer.session);
+      case 'synced':
+        return this.#pipeline.onSynced(answer.request, answer.zxid);
+      default:
+        unreachable(answer);
+    }
+  }
+
+  // Links
+
+  #onConnected(peer: PeerId, link: number, hello: Hello): void {
+    this.#enter();
+    this.#links.set(peer, link);
+    this.#logger.info({ peer, link, instance: hello.instance }, 'peer.connected');
+    this.#step({ kind: 'connected', peer, link });
+  }
+
+  #onDisconnected(peer: PeerId, link: number, reason: string): void {
+    this.#enter();
+    if (this.#links.get(peer) === link) this.#links.delete(peer);
+    this.#logger.info({ peer, link, reason }, 'peer.disconnected');
+    this.#transfers.onDisconnected(peer, link);
+    this.#background(this.#receiver.onDisconnected(peer, link));
+    this.#step({ kind: 'disconnected', peer, link });
+  }
+
+  #onMessage(peer: PeerId, link: number, message: PeerMessage): void {
+    this.#enter();
+    switch (message.kind) {
+      case 'requests':
+      case 'sync':
+      case 'attach':
+      case 'touch':
+        return this.#onDeskMessage(peer, message);
+      case 'attached':
+      case 'detach':
+      case 'synced':
+        if (peer === this.#leader && this.#role === 'following') this.#onAnswer(message);
+        return;
+      case 'snapshotChunk':
+        return this.#background(this.#receiver.onChunk(peer, link, message));
+      case 'snapshotAck':
+        return this.#transfers.onSnapshotAck(peer, link, message.index);
+      default:
+        return this.#onCoreMessage(peer, link, message);
+    }
+  }
+
+  #onCoreMessage(peer: PeerId, link: number, message: CoreMessage): void {
+    if (this.#receiver.holds(peer, link, message)) return;
+    this.#step({ kind: 'message', peer, link, message });
+  }
+
+  /** Sent to a member that leads no more: nobody answers, its own role change tells the origin. */
+  #onDeskMessage(origin: PeerId, message: PeerMessage): void {
+    if (this.#desk === null) return;
+    switch (message.kind) {
+      case 'requests':
+        return this.#desk.onRequests(origin, message.items);
+      case 'sync':
+        return this.#desk.onSync(origin, message);
+      case 'attach':
+        return this.#desk.onAttach(origin, message);
+      case 'touch':
+        return this.#desk.onTouch(origin, message.sessions);
+    }
+  }
+
+  #send(peer: PeerId, link: number, message: PeerMessage): void {
+    this.#enter();
+    this.#parts.peerPort().send(peer, link, message);
+  }
+
+  // The core
+
+  #onPersisted(ticket: Ticket): void {
+    this.#guard(() => {
+      this.#enter();
+      this.#step({ kind: 'persisted', ticket });
+    });
+  }
+
+  #step(input: ZabInput): void {
+    this.#enter();
+    for (const output of this.#zab.step(input)) this.#run(output);
+  }
+
+  #run(output: ZabOutput): void {
+    switch (output.kind) {
+      case 'append':
+      case 'truncate':
+      case 'saveEpochs':
+      case 'installSnapshot':
+        return this.keeper.enqueue(output);
+      case 'send':
+        return this.#send(output.peer, output.link, output.message);
+      case 'deliver':
+        return this.#deliver(output.proposals);
+      case 'confirmed':
+        return this.#desk?.onConfirmed(output.id, output.zxid);
+      case 'role':
+        return this.#onRole(output);
+      case 'sendHistory':
+        return this.#background(
+          this.#transfers.sendHistory(output.peer, output.link, output.after, output.through),
+        );
+      case 'sendSnapshot':
+        this.#parts.counters.snapshotsSent += 1;
+        return this.#background(this.#transfers.sendSnapshot(output.peer, output.link));
+      case 'disconnect':
+        return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);
+      case 'note':
+        this.#parts.counters.count(output.event);
+        return this.#logger.info({ detail: output.detail }, output.event);
+      default:
+        unreachable(output);
+    }
+  }
+
+  #deliver(proposals: readonly Proposal[]): void {
+    for (const proposal of proposals) {
+      const txn = decodeTxn(proposal.body);
+      this.#pipeline.apply(proposal.zxid, txn, this.#nowMs);
+      this.#desk?.onApplied(proposal.zxid, txn);
+    }
+    this.#parts.counters.commits += proposals.length;
+  }
+
+  #onRole(output: RoleOutput): void {
+    const { role, leader, epoch } = output;
+    const was = this.#role;
+    this.#role = role;
+    this.#leader = leader;
+    this.#roleSinceMs = this.#nowMs;
+    if (role === 'looking') {
+      this.#desk = null;
+      const ended = this.#pipeline.stopServing();
+      if (was !== 'looking') this.#logger.info({ was, clients: ended.length }, 'role.ended');
+      return;
+    }
+    const zxid = formatZxid(this.#zab.delivered);
+    this.#logger.info({ role, leader, epoch, zxid }, 'role.serving');
+    if (role === 'leading') this.#desk = this.#newDesk(epoch, this.#zab.last);
+    this.#pipeline.startServing();
+  }
+
+  #newDesk(epoch: number, lastZxid: Zxid): LeaderDesk {
+    const { options, wallMs, random16 } = this.#parts;
+    const time = () => ({ nowMs: this.#leaseClock.read(this.#nowMs), wallMs: wallMs() });
+    const leadership = new Leadership(
+      {
+        state: this.keeper.state,
+        options: {
+          id: options.id,
+          epoch,
+          lastZxid,
+          firstCounter: options.firstCounter,
+          leaseSlackMs: options.timeoutMs,
+        },
+        random16,
+      },
+      time(),
+    );
+    return new LeaderDesk(leadership, {
+      time,
+      confirm: (id) => this.#step({ kind: 'confirm', id }),
+      answer: (member, answer) => this.#answer(member, answer),
+    });
+  }
+}
+

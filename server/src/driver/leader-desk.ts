@@ -1,0 +1,135 @@
+/**
+ * What a leader does for the members' clients, for one term: requests, syncs, attaches, touches.
+ *
+ * Collects prepared transactions in the order their requests came; the driver proposes them at the
+ * end of the turn. Answers go to the origin, which may be this member itself. Dropped with the role.
+ */
+import type {
+  Attach,
+  Attached,
+  Detach,
+  ForwardedRequest,
+  PeerId,
+  Proposal,
+  Synced,
+  SyncRequest,
+  Zxid,
+} from '@rookery/protocol';
+import type { ProposalSizes } from '../net/member-view.js';
+import type { Leadership, LeaderTime, PreparedTxn } from '../pipeline/leadership.js';
+import { encodeTxn } from '../state/txn-codec.js';
+import type { SessionId, Txn } from '../state/txn.js';
+
+export type Answer = Attached | Detach | Synced;
+
+export interface DeskHooks {
+  time(): LeaderTime;
+  /** Asks the core whether this member still leads. */
+  confirm(id: number): void;
+  /** To another member by its link, to this one by its pipeline. */
+  answer(member: PeerId, answer: Answer): void;
+}
+
+interface WaitingSync {
+  readonly origin: PeerId;
+  readonly request: number;
+}
+
+/** Sessions closed by one tick: the rest waits for the next one. */
+const EXPIRED_PER_TICK_MAX = 1000;
+
+export class LeaderDesk {
+  readonly leadership: Leadership;
+  readonly #hooks: DeskHooks;
+  readonly #syncs = new Map<number, WaitingSync[]>();
+  #gathering: WaitingSync[] = [];
+  #nextConfirm = 1;
+  #proposals: Proposal[] = [];
+  #last: Zxid;
+  /** Bytes of this term's proposals; -1 before the first. */
+  #sizes: ProposalSizes = { last: -1, min: -1, max: -1 };
+
+  constructor(leadership: Leadership, hooks: DeskHooks) {
+    this.leadership = leadership;
+    this.#hooks = hooks;
+    this.#last = leadership.lastZxid;
+  }
+
+  /** Syncs that wait for a quorum. */
+  get pendingSyncs(): number {
+    return this.#syncs.size + this.#gathering.length;
+  }
+
+  get proposalSizes(): ProposalSizes {
+    return this.#sizes;
+  }
+
+  onRequests(origin: PeerId, items: readonly ForwardedRequest[]): void {
+    this.#collect(this.leadership.onRequests(origin, items, this.#hooks.time()));
+    this.#sendDetaches();
+  }
+
+  onAttach(origin: PeerId, attach: Attach): void {
+    this.#hooks.answer(origin, this.leadership.onAttach(origin, attach, this.#hooks.time()));
+    this.#sendDetaches();
+  }
+
+  onSync(origin: PeerId, sync: SyncRequest): void {
+    this.#gathering.push({ origin, request: sync.request });
+  }
+
+  onTouch(origin: PeerId, sessions: readonly SessionId[]): void {
+    this.leadership.onTouch(origin, sessions, this.#hooks.time());
+    this.#sendDetaches();
+  }
+
+  onTick(): void {
+    this.#collect(this.leadership.onTick(this.#hooks.time(), EXPIRED_PER_TICK_MAX));
+    this.#sendDetaches();
+  }
+
+  onApplied(zxid: Zxid, txn: Txn): void {
+    this.leadership.onApplied(zxid, txn);
+  }
+
+  onConfirmed(id: number, zxid: Zxid): void {
+    const waiting = this.#syncs.get(id) ?? [];
+    this.#syncs.delete(id);
+    for (const { origin, request } of waiting) {
+      this.#hooks.answer(origin, { kind: 'synced', request, zxid });
+    }
+  }
+
+  /** The turn's proposals, in order; all syncs of the turn share one question to the quorum. */
+  takeProposals(): readonly Proposal[] {
+    if (this.#gathering.length > 0) {
+      const id = this.#nextConfirm++;
+      this.#syncs.set(id, this.#gathering);
+      this.#gathering = [];
+      this.#hooks.confirm(id);
+    }
+    const proposals = this.#proposals;
+    if (proposals.length > 0) this.#proposals = [];
+    return proposals;
+  }
+
+  #collect(prepared: readonly PreparedTxn[]): void {
+    for (const { zxid, txn } of prepared) {
+      const body = encodeTxn(txn);
+      this.#proposals.push({ zxid, previous: this.#last, body });
+      this.#last = zxid;
+      const { min, max } = this.#sizes;
+      const last = body.length;
+      const smallest = min < 0 ? last : Math.min(min, last);
+      if (smallest !== min || last > max || last !== this.#sizes.last) {
+        this.#sizes = { last, min: smallest, max: Math.max(max, last) };
+      }
+    }
+  }
+
+  #sendDetaches(): void {
+    for (const { member, session } of this.leadership.takeDetaches()) {
+      this.#hooks.answer(member, { kind: 'detach', session });
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * What the four-letter words may know of this member, read from its parts at the moment of asking.
+ */
+import type { Config, ServerAddress } from '../config.js';
+import { memberDirectories } from '../config.js';
+import { readEnvironment } from '../net/four-letter/envi.js';
+import type {
+  ConfigurationView,
+  DigestAt,
+  LeaderView,
+  MemberView,
+  Metric,
+  QuorumView,
+  ServerMode,
+  WatchSummary,
+} from '../net/member-view.js';
+import type { Pipeline } from '../pipeline/pipeline.js';
+import { VERSION } from '../version.js';
+import type { Zab } from '../zab/index.js';
+import type { Counters } from './counters.js';
+import type { Driver } from './driver.js';
+
+export interface MemberViewParts {
+  readonly config: Config;
+  readonly self: ServerAddress;
+  readonly membership: string;
+  readonly driver: Driver;
+  readonly pipeline: Pipeline;
+  readonly zab: Zab;
+  readonly counters: Counters;
+  /** Bytes of the two directories, as last measured. */
+  readonly diskBytes: () => { readonly data: number; readonly log: number };
+}
+
+export class MemberStatus implements MemberView {
+  readonly version = VERSION;
+  readonly localSessions = 0;
+  readonly #parts: MemberViewParts;
+  readonly #startedMs = performance.now();
+
+  constructor(parts: MemberViewParts) {
+    this.#parts = parts;
+  }
+
+  get serving(): boolean {
+    return this.#parts.driver.role !== 'looking';
+  }
+  get mode(): ServerMode {
+    if (this.#parts.config.servers.length === 1) return 'standalone';
+    return this.#parts.driver.role === 'leading' ? 'leader' : 'follower';
+  }
+  get lastZxid(): number {
+    return this.#parts.driver.keeper.state.lastZxid;
+  }
+  get nodeCount(): number {
+    return this.#parts.driver.keeper.state.tree.nodeCount + 1;
+  }
+  get ephemeralCount(): number {
+    return this.#parts.driver.keeper.state.tree.ephemeralCount;
+  }
+  get approximateDataBytes(): number {
+    return this.#parts.driver.keeper.state.tree.approximateDataSize;
+  }
+  get globalSessions(): number {
+    return this.#parts.driver.keeper.state.sessions.count;
+  }
+  get outstandingRequests(): number {
+    return this.#parts.pipeline.outstanding;
+  }
+  get uptimeMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+  get watches(): WatchSummary {
+    const { watches } = this.#parts.pipeline;
+    return {
+      connections: watches.watcherCount,
+      paths: watches.pathCount,
+      watches: watches.watchCount,
+    };
+  }
+
+  get quorum(): QuorumView | null {
+    const { config, self, driver, membership } = this.#parts;
+    if (config.servers.length === 1) return null;
+    return {
+      peerState: driver.role === 'looking' ? 'looking' : `${driver.role} - broadcast`,
+      quorumSize: config.servers.length,
+      initLimitTicks: config.initLimit,
+      syncLimitTicks: config.syncLimit,
+      peerPort: self.peerPort,
+      participant: true,
+      membership,
+    };
+  }
+
+  get leader(): LeaderView | null {
+    const { driver, zab } = this.#parts;
+    if (driver.desk === null) return null;
+    const synced = zab.activeLearners;
+    return {
+      learners: synced,
+      syncedFollowers: synced,
+      syncedObservers: 0,
+      pendingSyncs: driver.desk.pendingSyncs,
+      uptimeMs: driver.roleForMs,
+      proposalSizes: driver.desk.proposalSizes,
+    };
+  }
+
+  get configuration(): ConfigurationView {
+    const { config, self, diskBytes } = this.#parts;
+    const directories = memberDirectories(config, self.id);
+    const bytes = diskBytes();
+    return {
+      serverId: self.id,
+      clientPort: self.clientPort,
+      dataDir: directories.data,
+      dataDirBytes: bytes.data,
+      dataLogDir: directories.log,
+      dataLogBytes: bytes.log,
+      tickTimeMs: config.tickTimeMs,
+      maxClientCnxns: config.maxClientCnxns,
+      minSessionTimeoutMs: config.minSessionTimeoutMs,
+      maxSessionTimeoutMs: config.maxSessionTimeoutMs,
+    };
+  }
+
+  get digests(): readonly DigestAt[] {
+    const { state } = this.#parts.driver.keeper;
+    return [{ zxid: state.lastZxid, digest: state.digest() }];
+  }
+
+  get extraMetrics(): readonly Metric[] {
+    const { counters, zab } = this.#parts;
+    return [
+      { name: 'commit_count', value: counters.commits, decimal: false },
+      { name: 'snap_count', value: counters.snapshotsSent, decimal: false },
+      { name: 'diff_count', value: counters.diffsSent, decimal: false },
+      { name: 'trunc_count', value: counters.truncationsSent, decimal: false },
+      { name: 'looking_count', value: counters.looked, decimal: false },
+      { name: 'accepted_epoch', value: zab.acceptedEpoch, decimal: false },
+      { name: 'current_epoch', value: zab.currentEpoch, decimal: false },
+    ];
+  }
+
+  environment(): readonly (readonly [name: string, value: string])[] {
+    return readEnvironment();
+  }
+}

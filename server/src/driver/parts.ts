@@ -1,0 +1,47 @@
+/**
+ * What the composition root hands to the driver; nothing in it is created by the driver itself.
+ */
+import type { PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import type { ClientPort } from '../net/client-port.js';
+import type { PeerPort } from '../net/peer-port.js';
+import type { Timers } from '../net/timers.js';
+import type { Pipeline } from '../pipeline/pipeline.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { CheckpointOptions } from '../storage/checkpointer.js';
+import type { Storage } from '../storage/storage.js';
+import type { Zab } from '../zab/index.js';
+import type { Counters } from './counters.js';
+
+export interface DriverOptions {
+  readonly id: PeerId;
+  /** The core sees the time this often, ms. */
+  readonly tickMs: number;
+  readonly heartbeatMs: number;
+  /** H of the leases, ms. */
+  readonly timeoutMs: number;
+  /** The counter an epoch starts at: 1, but for tests of the rollover. */
+  readonly firstCounter: number;
+  readonly checkpoint: Partial<CheckpointOptions>;
+  /** The text of /zookeeper/config. */
+  readonly membership: string;
+}
+
+export interface DriverParts {
+  readonly options: DriverOptions;
+  readonly zab: Zab;
+  readonly storage: Storage;
+  /** What storage recovered. */
+  readonly state: ReplicatedState;
+  readonly pipeline: Pipeline;
+  readonly counters: Counters;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  wallMs(): number;
+  random16(): Uint8Array;
+  /** The ports need the driver's handlers, so they are made after it. */
+  clientPort(): ClientPort;
+  peerPort(): PeerPort;
+  /** Called once, when the member must end. */
+  onFatal(error: unknown): void;
+}

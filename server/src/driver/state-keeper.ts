@@ -1,0 +1,85 @@
+/**
+ * Keeps the state and its storage together: the queue of writes, checkpoints, and the reload after
+ * an installed snapshot.
+ *
+ * A snapshot counts as persisted for the core only when the new tree is in memory too, so that
+ * nothing is ever delivered to a tree that is being thrown away.
+ */
+import { formatZxid, type Zxid } from '@rookery/protocol';
+import { ReplicatedState } from '../state/replicated-state.js';
+import { Checkpointer } from '../storage/checkpointer.js';
+import { StorageQueue } from '../storage/storage-queue.js';
+import type { StorageOutput, Ticket } from '../zab/index.js';
+import type { DriverParts } from './parts.js';
+
+export interface StateKeeperHooks {
+  onPersisted(ticket: Ticket): void;
+  onPurged(base: Zxid): void;
+  onFatal(error: unknown): void;
+}
+
+export class StateKeeper {
+  readonly #parts: DriverParts;
+  readonly #hooks: StateKeeperHooks;
+  readonly #queue: StorageQueue;
+  #state: ReplicatedState;
+  #checkpointer: Checkpointer;
+  /** True while the tree of an installed snapshot is being loaded. */
+  #reloading = false;
+
+  constructor(parts: DriverParts, hooks: StateKeeperHooks) {
+    this.#parts = parts;
+    this.#hooks = hooks;
+    this.#state = parts.state;
+    this.#checkpointer = this.#newCheckpointer();
+    this.#queue = new StorageQueue(parts.storage, {
+      onPersisted: hooks.onPersisted,
+      onInstalled: (zxid) => this.#reload(zxid),
+      onFatal: hooks.onFatal,
+    });
+  }
+
+  get state(): ReplicatedState {
+    return this.#state;
+  }
+  /** Bytes of proposals that wait for the disk. */
+  get pendingBytes(): number {
+    return this.#queue.pendingBytes;
+  }
+
+  enqueue(output: StorageOutput): void {
+    this.#queue.enqueue(output);
+  }
+
+  /** At the end of each turn; true when the next slice of a checkpoint wants a turn of its own. */
+  step(nowMs: number): boolean {
+    if (this.#reloading) return false;
+    return this.#checkpointer.step(nowMs, this.#state.tree.approximateDataSize);
+  }
+
+  /** Resolves when everything that was handed to storage is durable. */
+  async idle(): Promise<void> {
+    await this.#queue.idle();
+    await this.#checkpointer.idle();
+  }
+
+  async #reload(zxid: Zxid): Promise<void> {
+    this.#reloading = true;
+    this.#checkpointer.abandon();
+    const state = new ReplicatedState();
+    await this.#parts.storage.loadTree(state);
+    state.setConfigNode(this.#parts.options.membership);
+    const facts = { zxid: formatZxid(zxid), znodes: state.tree.nodeCount };
+    this.#parts.logger.info(facts, 'snapshot.installed');
+    this.#state = state;
+    this.#parts.pipeline.replaceState(state);
+    this.#checkpointer = this.#newCheckpointer();
+    this.#reloading = false;
+  }
+
+  #newCheckpointer(): Checkpointer {
+    const hooks = { onPurged: this.#hooks.onPurged, onFatal: this.#hooks.onFatal };
+    const { storage, options } = this.#parts;
+    return new Checkpointer(storage, this.#state, hooks, options.checkpoint);
+  }
+}

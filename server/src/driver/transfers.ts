@@ -1,0 +1,109 @@
+/**
+ * The two bulk transfers to a learner: a snapshot of the tree, and log older than memory.
+ *
+ * Both run beside the core, chunk by chunk as the link drains, so that heartbeats wait for one
+ * chunk at most; when a transfer is through the core is told and goes on from there. A transfer
+ * whose link has gone just ends: the learner starts over on its next link.
+ */
+import type { PeerId, PeerMessage, Zxid } from '@rookery/protocol';
+import type { Timers } from '../net/timers.js';
+import { HistoryGoneError } from '../storage/errors.js';
+import type { SnapshotSource, Storage } from '../storage/storage.js';
+import type { LinkId } from '../zab/index.js';
+
+/** What a transfer needs of the driver. */
+export interface TransferLinks {
+  isUp(peer: PeerId, link: LinkId): boolean;
+  /** Sends in this turn. */
+  send(peer: PeerId, link: LinkId, message: PeerMessage): void;
+  /** Bytes that wait in this process for the peer to take them. */
+  queuedBytes(peer: PeerId, link: LinkId): number;
+  drop(peer: PeerId, link: LinkId, reason: string): void;
+  onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void;
+  onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;
+}
+
+/** Chunks of a snapshot that the learner has not yet written. */
+const CHUNKS_IN_FLIGHT_MAX = 4;
+/** History goes on when no more than this waits on the link, bytes. */
+const QUEUED_BYTES_MAX = 1 << 20;
+const QUEUE_CHECK_MS = 2;
+
+interface Acknowledged {
+  readonly link: LinkId;
+  index: number;
+  wake: (() => void) | null;
+}
+
+export class Transfers {
+  readonly #storage: Storage;
+  readonly #timers: Timers;
+  readonly #links: TransferLinks;
+  readonly #acknowledged = new Map<PeerId, Acknowledged>();
+
+  constructor(storage: Storage, timers: Timers, links: TransferLinks) {
+    this.#storage = storage;
+    this.#timers = timers;
+    this.#links = links;
+  }
+
+  onSnapshotAck(peer: PeerId, link: LinkId, index: number): void {
+    const acknowledged = this.#acknowledged.get(peer);
+    if (acknowledged?.link !== link) return;
+    acknowledged.index = index;
+    acknowledged.wake?.();
+  }
+
+  onDisconnected(peer: PeerId, link: LinkId): void {
+    const acknowledged = this.#acknowledged.get(peer);
+    if (acknowledged?.link === link) acknowledged.wake?.();
+  }
+
+  async sendSnapshot(peer: PeerId, link: LinkId): Promise<void> {
+    const acknowledged: Acknowledged = { link, index: -1, wake: null };
+    this.#acknowledged.set(peer, acknowledged);
+    const source = await this.#storage.openSnapshot();
+    try {
+      const whole = await this.#sendChunks(peer, acknowledged, source);
+      if (whole) this.#links.onSnapshotSent(peer, link, source.zxid);
+    } finally {
+      if (this.#acknowledged.get(peer) === acknowledged) this.#acknowledged.delete(peer);
+      await source.close();
+    }
+  }
+
+  async #sendChunks(peer: PeerId, to: Acknowledged, source: SnapshotSource): Promise<boolean> {
+    let index = 0;
+    for await (const records of source.records()) {
+      while (index - to.index > CHUNKS_IN_FLIGHT_MAX) {
+        if (!this.#links.isUp(peer, to.link)) return false;
+        await new Promise<void>((resolve) => {
+          to.wake = resolve;
+        });
+      }
+      if (!this.#links.isUp(peer, to.link)) return false;
+      this.#links.send(peer, to.link, { kind: 'snapshotChunk', index, records });
+      index += 1;
+    }
+    return this.#links.isUp(peer, to.link);
+  }
+
+  async sendHistory(peer: PeerId, link: LinkId, after: Zxid, through: Zxid): Promise<void> {
+    try {
+      for await (const proposals of this.#storage.readHistory(after, through)) {
+        if (!this.#links.isUp(peer, link)) return;
+        this.#links.send(peer, link, { kind: 'propose', proposals });
+        while (this.#links.queuedBytes(peer, link) > QUEUED_BYTES_MAX) {
+          await new Promise<void>((resolve) => {
+            this.#timers.after(QUEUE_CHECK_MS, resolve);
+          });
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof HistoryGoneError)) throw error;
+      this.#links.drop(peer, link, 'the log it needs has just been purged');
+      return;
+    }
+    if (this.#links.isUp(peer, link)) this.#links.onHistorySent(peer, link, through);
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Sizes that only tests set, so that they meet in seconds what production meets in weeks.
+ *
+ * Read from the environment by the command line; without it the defaults of the parts hold.
+ */
+import { OperatorError } from './operator-error.js';
+
+export interface Tuning {
+  /** Log kept behind the checkpoint, bytes. */
+  readonly logKeepBytes?: number;
+  /** Size of a log segment, bytes. */
+  readonly logSegmentBytes?: number;
+  /** A checkpoint is taken after this many bytes of log. */
+  readonly checkpointLogBytes?: number;
+  /** The counter that each new epoch starts at. */
+  readonly firstCounter?: number;
+  /** Proposals kept in memory for learners, bytes. */
+  readonly windowBytes?: number;
+}
+
+const VARIABLES = {
+  logKeepBytes: 'ROOKERY_LOG_KEEP_BYTES',
+  logSegmentBytes: 'ROOKERY_LOG_SEGMENT_BYTES',
+  checkpointLogBytes: 'ROOKERY_CHECKPOINT_LOG_BYTES',
+  firstCounter: 'ROOKERY_FIRST_COUNTER',
+  windowBytes: 'ROOKERY_WINDOW_BYTES',
+} as const;
+
+/** Throws OperatorError for a value that is no whole number. */
+export function tuningFromEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+): Tuning {
+  const tuning: Record<string, number> = {};
+  for (const [key, variable] of Object.entries(VARIABLES)) {
+    const text = environment[variable];
+    if (text === undefined || text === '') continue;
+    const value = Number(text);
+    if (!Number.isSafeInteger(value) || value < 0) {
+      throw new OperatorError(`${variable}=${text}: expected a whole number`);
+    }
+    tuning[key] = value;
+  }
+  return tuning;
+}

@@ -1,0 +1,9 @@
+/**
+ * How this member names itself. Clients parse what stands before the first dash: the version of
+ * ZooKeeper whose protocol it speaks.
+ */
+const ZOOKEEPER_VERSION = '3.8.0';
+const ROOKERY_VERSION = '0.1.0';
+const RELEASED = '2026-11-21 00:00 UTC';
+
+export const VERSION = `${ZOOKEEPER_VERSION}-rookery-${ROOKERY_VERSION}, built on ${RELEASED}`;
