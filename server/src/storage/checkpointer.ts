@@ -5,7 +5,9 @@
  * after installSnapshot the driver makes a new one and calls `abandon` on the old one.
  * Capturing happens inside the caller's turn, writing in the background.
  */
-import type { Zxid } from '@rookery/protocol';
+import { assert, type Zxid } from '@rookery/protocol';
+import { sealChange } from './checkpoint.js';
+import type { KeyValueOperation } from './key-value.js';
 import type { Storage } from './storage.js';
 
 export interface FrozenState {
@@ -39,40 +41,122 @@ export interface CheckpointOptions {
   readonly sliceCount: number;
 }
 
+export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
+  dirtyCountMax: 20_000,
+  dirtyBytesMax: 4 * 1024 * 1024,
+  logBytesMax: 32 * 1024 * 1024,
+  intervalMs: 30_000,
+  sliceCount: 500,
+};
+
 export interface CheckpointerHooks {
-  /** The log now starts after `base`: tell the core. */
+  /** The log now starts after `base`: tell the core. Called only when it has changed. */
   onPurged(base: Zxid): void;
   onCheckpoint?(at: { readonly zxid: Zxid; readonly records: number }): void;
   onFatal(error: unknown): void;
 }
 
 export class Checkpointer {
+  private readonly storage: Storage;
+  private readonly state: CheckpointSource;
+  private readonly hooks: CheckpointerHooks;
+  private readonly options: CheckpointOptions;
+  private phase: 'idle' | 'capturing' | 'writing' | 'ended' = 'idle';
+  private frozen: FrozenState | null = null;
+  private changes: KeyValueOperation[] = [];
+  private lastMs: number | null = null;
+  private logBytesAtLast: number;
+  private readonly generation: number;
+  private writing: Promise<void> = Promise.resolve();
+
   constructor(
-    _storage: Storage,
-    _state: CheckpointSource,
-    _hooks: CheckpointerHooks,
-    _options?: Partial<CheckpointOptions>,
+    storage: Storage,
+    state: CheckpointSource,
+    hooks: CheckpointerHooks,
+    options: Partial<CheckpointOptions> = {},
   ) {
-    throw new Error('skeleton');
+    this.storage = storage;
+    this.state = state;
+    this.hooks = hooks;
+    this.options = { ...DEFAULT_CHECKPOINT_OPTIONS, ...options };
+    this.logBytesAtLast = storage.logBytes;
+    this.generation = storage.generation;
   }
+
   /**
    * To be called in every turn that applied something and at every tick: starts a checkpoint when
    * one is due, or captures the next slice. True while it wants to be called again next turn.
    * `treeBytes` is about the size of the tree: it decides how much log is kept.
    */
-  step(_nowMs: number, _treeBytes: number): boolean {
-    throw new Error('skeleton');
+  step(nowMs: number, treeBytes: number): boolean {
+    // A snapshot took the place of this state: it must never be written into the new tree.
+    if (this.generation !== this.storage.generation) this.abandon();
+    this.lastMs ??= nowMs;
+    if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);
+    if (this.phase !== 'capturing') return false;
+    for (const change of this.state.captureSome(this.options.sliceCount)) {
+      this.changes.push(sealChange(change));
+    }
+    if (!this.state.captureDone) return true;
+    this.phase = 'writing';
+    this.writing = this.write(treeBytes);
+    return false;
   }
+
   /** True from the freeze until the batch is durable and the log purged. */
   get busy(): boolean {
-    throw new Error('skeleton');
+    return this.phase === 'capturing' || this.phase === 'writing';
   }
+
   /** Resolves when nothing is being written. A capture under way is left as it is. */
-  idle(): Promise<void> {
-    throw new Error('skeleton');
+  async idle(): Promise<void> {
+    await this.writing;
   }
+
   /** Ends it for good, when its state is thrown away. */
   abandon(): void {
-    throw new Error('skeleton');
+    this.phase = 'ended';
+    this.changes = [];
+  }
+
+  private due(nowMs: number): boolean {
+    if (this.state.lastZxid === this.storage.checkpointZxid) return false;
+    const { dirtyCountMax, dirtyBytesMax, logBytesMax, intervalMs } = this.options;
+    return (
+      this.state.dirtyCount >= dirtyCountMax ||
+      this.state.dirtyBytes >= dirtyBytesMax ||
+      this.storage.logBytes - this.logBytesAtLast >= logBytesMax ||
+      nowMs - (this.lastMs ?? nowMs) >= intervalMs
+    );
+  }
+
+  private start(nowMs: number): void {
+    assert(this.changes.length === 0, 'one checkpoint at a time');
+    this.storage.beginCheckpoint(this.state.lastZxid);
+    this.frozen = this.state.freeze();
+    this.lastMs = nowMs;
+    this.logBytesAtLast = this.storage.logBytes;
+    this.phase = 'capturing';
+  }
+
+  /** Never rejects: a failure goes to onFatal. */
+  private async write(treeBytes: number): Promise<void> {
+    const { frozen, changes } = this;
+    assert(frozen !== null, 'a checkpoint is written after its freeze');
+    this.changes = [];
+    try {
+      const { zxid, digest, lastTime } = frozen;
+      const done = await this.storage.writeCheckpoint(changes, { zxid, digest, lastTime });
+      // The state may have been thrown away meanwhile, for one from a snapshot.
+      if (this.phase !== 'writing' || !done) return;
+      const baseBefore = this.storage.base;
+      const base = this.storage.purge(treeBytes);
+      this.phase = 'idle';
+      this.hooks.onCheckpoint?.({ zxid, records: changes.length });
+      if (base !== baseBefore) this.hooks.onPurged(base);
+    } catch (error) {
+      this.phase = 'ended';
+      this.hooks.onFatal(error);
+    }
   }
 }

@@ -1,11 +1,23 @@
 /** The storage of a member; see storage.ts. */
 export {
+  Checkpointer,
   type CheckpointerHooks,
   type CheckpointOptions,
   type CheckpointSource,
-  Checkpointer,
+  DEFAULT_CHECKPOINT_OPTIONS,
   type FrozenState,
 } from './checkpointer.js';
+export {
+  DEFAULT_STORAGE_OPTIONS,
+  type Epochs,
+  type Recovered,
+  type SnapshotSink,
+  type SnapshotSource,
+  type StateLoader,
+  type StorageOptions,
+  type StorageSetup,
+  type TreeRecord,
+} from './contract.js';
 export {
   DamagedError,
   DirectoryError,
@@ -18,16 +30,6 @@ export {
 } from './errors.js';
 export type { KeyValueStore } from './key-value.js';
 export { LevelStore, openLevelStores } from './level-store.js';
-export { MemoryStore } from './memory-store.js';
-export {
-  type Epochs,
-  type Recovered,
-  type SnapshotSink,
-  type SnapshotSource,
-  type StateLoader,
-  Storage,
-  type StorageOptions,
-  type StorageSetup,
-  type TreeRecord,
-} from './storage.js';
+export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
+export { Storage } from './storage.js';
 export { StorageQueue, type StorageQueueHooks } from './storage-queue.js';

@@ -29,7 +29,10 @@ export interface KeyValueSnapshot {
 
 export interface KeyValueDatabase {
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
-  batch(operations: readonly KeyValueOperation[], options: { readonly sync: boolean }): Promise<void>;
+  batch(
+    operations: readonly KeyValueOperation[],
+    options: { readonly sync: boolean },
+  ): Promise<void>;
   /** Yields batches of entries of bounded size, in key order, of the state when it was called. */
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]>;
   snapshot(): KeyValueSnapshot;

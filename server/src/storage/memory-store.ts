@@ -1,2 +1,253 @@
-/** KeyValueStore in memory, for tests and the simulator: deterministic, and it can crash. */
-export class MemoryStore {}
+/**
+ * KeyValueStore in memory, for tests and the simulator: deterministic, and it can crash.
+ *
+ * Nothing here takes time but microtasks and what `gate` waits for. `crash` gives the store that
+ * the next process finds: of each database a suffix of its unsynced batches is lost, chosen by
+ * `random`. `failAt` makes the process die at its n-th change, before or after it reached the disk.
+ */
+import { assert } from '@rookery/protocol';
+import { StorageFault } from './errors.js';
+import type {
+  Entry,
+  KeyRange,
+  KeyValueDatabase,
+  KeyValueOperation,
+  KeyValueSnapshot,
+  KeyValueStore,
+} from './key-value.js';
+
+export interface MemoryStoreOptions {
+  /** Awaited before every change takes effect, e.g. a slow disk of the simulator. */
+  readonly gate?: (change: { readonly name: string; readonly sync: boolean }) => Promise<void>;
+}
+
+const ITERATE_COUNT = 64;
+
+export class MemoryStore implements KeyValueStore {
+  private readonly options: MemoryStoreOptions;
+  private readonly databases = new Map<string, MemoryDisk>();
+  private dead = false;
+  private changes = 0;
+  private failure: { readonly at: number; readonly afterwards: boolean } | null = null;
+
+  constructor(options: MemoryStoreOptions = {}) {
+    this.options = options;
+  }
+
+  /** Batches, creations, clears and destructions so far. */
+  get changeCount(): number {
+    return this.changes;
+  }
+
+  /** The change with this number (from 1) fails, and so does everything after it. */
+  failAt(at: number, when: 'before' | 'after'): void {
+    this.failure = { at, afterwards: when === 'after' };
+  }
+
+  /** Ends this store; what the disk then holds. `random` gives numbers in [0, 1). */
+  crash(random: () => number, options: MemoryStoreOptions = this.options): MemoryStore {
+    this.dead = true;
+    const next = new MemoryStore(options);
+    for (const name of [...this.databases.keys()].sort()) {
+      const disk = this.databases.get(name);
+      if (disk !== undefined) next.databases.set(name, disk.survive(random));
+    }
+    return next;
+  }
+
+  /** For tests of damage: changes what is stored, behind everyone's back. */
+  tamper(name: string, change: (entries: Map<string, Uint8Array>) => void): void {
+    const disk = this.databases.get(name);
+    assert(disk !== undefined, `${name} exists`);
+    disk.tamper(change);
+  }
+
+  async list(): Promise<readonly string[]> {
+    this.check();
+    return [...this.databases.keys()].sort();
+  }
+
+  async open(name: string): Promise<KeyValueDatabase> {
+    this.check();
+    let disk = this.databases.get(name);
+    if (disk === undefined) {
+      disk = new MemoryDisk();
+      const created = disk;
+      await this.change(name, true, () => this.databases.set(name, created));
+    }
+    assert(!disk.opened, `${name} is opened once at a time`);
+    disk.opened = true;
+    return new MemoryDatabase(disk, name, this);
+  }
+
+  async destroy(name: string): Promise<void> {
+    assert(this.databases.get(name)?.opened !== true, `${name} is closed before it is destroyed`);
+    await this.change(name, true, () => this.databases.delete(name));
+  }
+
+  async close(): Promise<void> {
+    for (const disk of this.databases.values()) disk.opened = false;
+    this.dead = true;
+  }
+
+  /** Used by the databases only. */
+  async change(name: string, sync: boolean, apply: () => void): Promise<void> {
+    this.check();
+    await this.options.gate?.({ name, sync });
+    this.check();
+    this.changes += 1;
+    const failing = this.failure?.at === this.changes ? this.failure : null;
+    if (failing !== null) this.dead = true;
+    if (failing === null || failing.afterwards) apply();
+    if (failing !== null) this.check();
+  }
+
+  check(): void {
+    if (this.dead) throw new StorageFault('input/output', 'the store has crashed', null);
+  }
+}
+
+class MemoryDatabase implements KeyValueDatabase {
+  private readonly disk: MemoryDisk;
+  private readonly name: string;
+  private readonly store: MemoryStore;
+
+  constructor(disk: MemoryDisk, name: string, store: MemoryStore) {
+    this.disk = disk;
+    this.name = name;
+    this.store = store;
+  }
+
+  async get(key: Uint8Array): Promise<Uint8Array | undefined> {
+    this.check();
+    return this.disk.get(key);
+  }
+
+  async batch(
+    operations: readonly KeyValueOperation[],
+    options: { readonly sync: boolean },
+  ): Promise<void> {
+    this.check();
+    const copies = operations.map(copyOperation);
+    await this.store.change(this.name, options.sync, () => {
+      this.disk.write(copies, options.sync);
+    });
+  }
+
+  iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
+    this.check();
+    return this.select(this.disk.entries(), range);
+  }
+
+  snapshot(): KeyValueSnapshot {
+    this.check();
+    const entries = this.disk.entries();
+    return {
+      iterate: (range) => this.select(entries, range),
+      close: async () => {},
+    };
+  }
+
+  async clear(range: KeyRange): Promise<void> {
+    for await (const entries of this.iterate(range)) {
+      for (const [key] of entries) await this.batch([{ type: 'del', key }], { sync: false });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.disk.opened = false;
+  }
+
+  private check(): void {
+    this.store.check();
+    assert(this.disk.opened, `${this.name} is open while it is used`);
+  }
+
+  private async *select(
+    entries: readonly Entry[],
+    range: KeyRange,
+  ): AsyncGenerator<readonly Entry[]> {
+    const ordered = range.reverse === true ? [...entries].reverse() : entries;
+    const limit = range.limit ?? Number.POSITIVE_INFINITY;
+    const selected = ordered.filter(([key]) => inRange(key, range)).slice(0, limit);
+    for (let i = 0; i < selected.length; i += ITERATE_COUNT) {
+      this.check();
+      yield selected.slice(i, i + ITERATE_COUNT);
+    }
+  }
+}
+
+/** The contents of one database and what of them would survive a loss of power. */
+class MemoryDisk {
+  opened = false;
+  private readonly synced = new Map<string, Uint8Array>();
+  private readonly current = new Map<string, Uint8Array>();
+  private unsynced: (readonly KeyValueOperation[])[] = [];
+  private sorted: readonly Entry[] | null = null;
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    return this.current.get(toText(key));
+  }
+
+  write(operations: readonly KeyValueOperation[], sync: boolean): void {
+    applyTo(this.current, operations);
+    this.sorted = null;
+    this.unsynced.push(operations);
+    if (!sync) return;
+    for (const batch of this.unsynced) applyTo(this.synced, batch);
+    this.unsynced = [];
+  }
+
+  entries(): readonly Entry[] {
+    this.sorted ??= [...this.current.keys()]
+      .sort()
+      .map((text): Entry => [toBytes(text), this.current.get(text) ?? new Uint8Array(0)]);
+    return this.sorted;
+  }
+
+  survive(random: () => number): MemoryDisk {
+    const next = new MemoryDisk();
+    for (const [key, value] of this.synced) next.synced.set(key, value);
+    const kept = Math.floor(random() * (this.unsynced.length + 1));
+    for (const batch of this.unsynced.slice(0, kept)) applyTo(next.synced, batch);
+    for (const [key, value] of next.synced) next.current.set(key, value);
+    return next;
+  }
+
+  tamper(change: (entries: Map<string, Uint8Array>) => void): void {
+    change(this.synced);
+    this.current.clear();
+    for (const [key, value] of this.synced) this.current.set(key, value);
+    this.sorted = null;
+  }
+}
+
+function applyTo(target: Map<string, Uint8Array>, operations: readonly KeyValueOperation[]): void {
+  for (const operation of operations) {
+    if (operation.type === 'put') target.set(toText(operation.key), operation.value);
+    else target.delete(toText(operation.key));
+  }
+}
+
+function copyOperation(operation: KeyValueOperation): KeyValueOperation {
+  const key = Uint8Array.from(operation.key);
+  if (operation.type === 'del') return { type: 'del', key };
+  return { type: 'put', key, value: Uint8Array.from(operation.value) };
+}
+
+function inRange(key: Uint8Array, range: KeyRange): boolean {
+  const text = toText(key);
+  if (range.gte !== undefined && text < toText(range.gte)) return false;
+  if (range.gt !== undefined && text <= toText(range.gt)) return false;
+  if (range.lte !== undefined && text > toText(range.lte)) return false;
+  return range.lt === undefined || text < toText(range.lt);
+}
+
+/** One code unit per byte, so that strings sort as the bytes do. */
+function toText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+function toBytes(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, 'latin1'));
+}

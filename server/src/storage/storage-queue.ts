@@ -3,33 +3,124 @@
  *
  * All appends that wait are merged into one synced batch of bounded size: group commit. Nothing is
  * ever dropped or retried: the first failure is reported to `onFatal` once and ends the queue.
- * Called by the driver only; its hooks are called from a fresh turn of the microtask queue.
+ * Called by the driver only; no hook is called inside `enqueue`.
  */
+import { type Proposal, packedBytesOf, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
 import type { Storage } from './storage.js';
 
 export interface StorageQueueHooks {
   /** Everything up to and including this ticket is durable; tickets only grow. */
   onPersisted(ticket: Ticket): void;
-  /** After an installSnapshot: called before its onPersisted. */
-  onInstalled?(zxid: number): void;
+  /** A snapshot was installed: before its onPersisted and, if awaited, before the next output. */
+  onInstalled(zxid: Zxid): void | Promise<void>;
   /** The member must end. */
   onFatal(error: unknown): void;
 }
 
+const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+
 export class StorageQueue {
-  constructor(_storage: Storage, _hooks: StorageQueueHooks, _batchBytesMax?: number) {
-    throw new Error('skeleton');
+  private readonly storage: Storage;
+  private readonly hooks: StorageQueueHooks;
+  private readonly batchBytesMax: number;
+  private waiting: StorageOutput[] = [];
+  /** Index of the first of `waiting` that has not been taken. */
+  private head = 0;
+  private bytes = 0;
+  private running: Promise<void> | null = null;
+  private failed = false;
+
+  constructor(storage: Storage, hooks: StorageQueueHooks, batchBytesMax = BATCH_BYTES_MAX) {
+    this.storage = storage;
+    this.hooks = hooks;
+    this.batchBytesMax = batchBytesMax;
   }
-  enqueue(_output: StorageOutput): void {
-    throw new Error('skeleton');
+
+  enqueue(output: StorageOutput): void {
+    if (this.failed) return;
+    this.waiting.push(output);
+    this.bytes += bytesOf(output);
+    this.running ??= this.run();
   }
+
   /** Bytes of proposals that wait or are being written; for backpressure. */
   get pendingBytes(): number {
-    throw new Error('skeleton');
+    return this.bytes;
   }
-  /** Resolves when nothing waits (or the queue has failed). */
-  idle(): Promise<void> {
-    throw new Error('skeleton');
+
+  /** Resolves when nothing waits, or the queue has failed. */
+  async idle(): Promise<void> {
+    while (this.running !== null) await this.running;
   }
+
+  private async run(): Promise<void> {
+    try {
+      // The outputs of the same turn come together in the first batch.
+      await Promise.resolve();
+      while (this.head < this.waiting.length) {
+        const batch = this.takeBatch();
+        await this.runBatch(batch);
+        const last = batch.at(-1);
+        for (const output of batch) this.bytes -= bytesOf(output);
+        if (last !== undefined) this.hooks.onPersisted(last.ticket);
+      }
+    } catch (error) {
+      this.failed = true;
+      this.hooks.onFatal(error);
+    } finally {
+      this.running = null;
+    }
+  }
+
+  /** The next output, or as many appends as wait and fit. */
+  private takeBatch(): readonly StorageOutput[] {
+    const start = this.head;
+    let bytes = 0;
+    for (let output = this.waiting[this.head]; output !== undefined; ) {
+      if (this.head > start && output.kind !== 'append') break;
+      bytes += bytesOf(output);
+      if (this.head > start && bytes > this.batchBytesMax) break;
+      this.head += 1;
+      if (output.kind !== 'append') break;
+      output = this.waiting[this.head];
+    }
+    const batch = this.waiting.slice(start, this.head);
+    if (this.head === this.waiting.length) {
+      this.waiting = [];
+      this.head = 0;
+    }
+    return batch;
+  }
+
+  private async runBatch(batch: readonly StorageOutput[]): Promise<void> {
+    const output = batch[0];
+    if (output === undefined) return;
+    switch (output.kind) {
+      case 'append':
+        return await this.storage.append(proposalsOf(batch));
+      case 'truncate':
+        return await this.storage.truncate(output.after);
+      case 'saveEpochs':
+        return await this.storage.saveEpochs(output);
+      case 'installSnapshot':
+        await this.storage.installSnapshot(output.zxid);
+        return await this.hooks.onInstalled(output.zxid);
+      default:
+        unreachable(output);
+    }
+  }
+}
+
+function proposalsOf(batch: readonly StorageOutput[]): readonly Proposal[] {
+  const only = batch[0];
+  if (batch.length === 1 && only?.kind === 'append') return only.proposals;
+  return batch.flatMap((output) => (output.kind === 'append' ? output.proposals : []));
+}
+
+function bytesOf(output: StorageOutput): number {
+  if (output.kind !== 'append') return 0;
+  let bytes = 0;
+  for (const proposal of output.proposals) bytes += packedBytesOf(proposal);
+  return bytes;
 }

@@ -6,146 +6,276 @@
  * durable when their promise resolves and must be run one at a time, in order: `StorageQueue` does.
  * Never decides what is committed; never retries a failed write: a rejection is fatal.
  */
-import type { HistorySummary, Proposal, Zxid } from '@rookery/protocol';
-import type { KeyValueStore } from './key-value.js';
+import { assert, formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { Background } from './background.js';
+import type { Checkpoint } from './checkpoint.js';
+import {
+  DEFAULT_STORAGE_OPTIONS,
+  type Epochs,
+  type Recovered,
+  type SnapshotSink,
+  type SnapshotSource,
+  type StateLoader,
+  type StorageOptions,
+  type StorageSetup,
+} from './contract.js';
+import type { KeyValueOperation, KeyValueStore } from './key-value.js';
+import type { Meta, MetaStore } from './meta.js';
+import {
+  destroyGenerations,
+  generationsOf,
+  type Live,
+  type RecoveredStorage,
+  recoverStorage,
+} from './recovery.js';
+import { GenerationSink } from './snapshot-sink.js';
+import { openSnapshotSource } from './snapshot-source.js';
+import { TxnLog } from './txn-log.js';
 
-export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
-
-/** Where recovered records go; ReplicatedState satisfies it. */
-export interface StateLoader {
-  /** Throws MarshallingError for a record that it cannot read. */
-  load(key: Uint8Array, value: Uint8Array): void;
-  finishLoad(at: { readonly zxid: Zxid; readonly lastTime: number }): void;
-  digest(): string;
-}
-
-export interface StorageOptions {
-  /** A log segment is closed and a new one begun at about this size. */
-  readonly segmentBytesMax: number;
-  /** Log kept behind the checkpoint, or a quarter of the tree if that is more. */
-  readonly retainedBytesMin: number;
-  /** Proposals packed into one log record, bytes of bodies; also a chunk of readHistory. */
-  readonly groupBytesMax: number;
-  /** Records of one chunk of a snapshot, bytes. */
-  readonly chunkBytesMax: number;
-}
-
-export interface StorageSetup {
-  readonly treeStore: KeyValueStore;
-  readonly logStore: KeyValueStore;
-  readonly memberId: number;
-  /** Gets the tree at the checkpoint. Garbage when `recovered.damaged`: use a fresh one then. */
-  readonly loader: StateLoader;
-  readonly options?: Partial<StorageOptions>;
-}
-
-export interface Recovered {
-  readonly ensembleId: string;
-  readonly founded: boolean;
-  readonly acceptedEpoch: number;
-  readonly currentEpoch: number;
-  /** What `loader` holds now. */
-  readonly checkpointZxid: Zxid;
-  readonly history: HistorySummary;
-  /** The log behind the checkpoint: (checkpointZxid, last]. Not known to be committed. */
-  readonly suffix: readonly Proposal[];
-  readonly last: Zxid;
-  /**
-   * Null for a sound disk. Else a message for the operator; zxids are 0 and history is empty then,
-   * and every operation but saveEpochs, a snapshot sink and installSnapshot is refused (assert).
-   */
-  readonly damaged: string | null;
-}
-
-/** A tree on its way to a learner; `zxid` of it is fixed, the log after it is pinned until close. */
-export interface SnapshotSource {
-  readonly zxid: Zxid;
-  /** Chunks of bounded size; to be relayed as they are. May be iterated once. */
-  records(): AsyncIterable<readonly TreeRecord[]>;
-  close(): Promise<void>;
-}
-
-/** Takes a snapshot into a spare generation. The tree in use stays whole until installSnapshot. */
-export interface SnapshotSink {
-  /** Durable when resolved. Throws SnapshotDamagedError for a record that does not check. */
-  write(records: readonly TreeRecord[]): Promise<void>;
-  /** Gives up an unfinished snapshot; nothing happens to one that was installed. */
-  abandon(): Promise<void>;
-}
-
-export interface Epochs {
-  readonly accepted: number;
-  readonly current: number;
-  readonly ensembleId: string;
-  readonly founded: boolean;
-}
+export type {
+  Epochs,
+  Recovered,
+  SnapshotSink,
+  SnapshotSource,
+  StateLoader,
+  StorageOptions,
+  StorageSetup,
+  TreeRecord,
+} from './contract.js';
 
 export class Storage {
+  private readonly treeStore: KeyValueStore;
+  private readonly logStore: KeyValueStore;
+  private readonly options: StorageOptions;
+  private readonly metaStore: MetaStore;
+  private readonly background = new Background();
+  private meta: Meta;
+  private metaKnown: boolean;
+  private live: Live | null;
+  private sink: GenerationSink | null = null;
+  private lastGeneration: number;
+  /** The zxid of the checkpoint that is being taken, else 0. */
+  private frozenZxid: Zxid = 0;
+  private operation: string | null = null;
+
+  private constructor(
+    setup: StorageSetup,
+    options: StorageOptions,
+    from: RecoveredStorage,
+    lastGeneration: number,
+  ) {
+    this.treeStore = setup.treeStore;
+    this.logStore = setup.logStore;
+    this.options = options;
+    this.metaStore = from.metaStore;
+    this.meta = from.meta;
+    this.metaKnown = from.metaKnown;
+    this.live = from.live;
+    this.lastGeneration = lastGeneration;
+  }
+
   /**
    * Opens or creates; destroys what a crash left over. Throws IdentityError for another member's
    * data, FormatError for data of another version; both before anything is written.
    */
   static async open(
-    _setup: StorageSetup,
+    setup: StorageSetup,
   ): Promise<{ readonly storage: Storage; readonly recovered: Recovered }> {
-    throw new Error('skeleton');
+    const options = { ...DEFAULT_STORAGE_OPTIONS, ...setup.options };
+    const from = await recoverStorage(setup, options);
+    const generations = await generationsOf(setup.treeStore, setup.logStore);
+    const lastGeneration = Math.max(from.meta.generation, ...generations);
+    const storage = new Storage(setup, options, from, lastGeneration);
+    return { storage, recovered: from.recovered };
   }
 
   /** Zxid of the last proposal in the log, or what an empty log starts after. */
   get last(): Zxid {
-    throw new Error('skeleton');
+    return this.live?.log.last ?? 0;
   }
   /** Zxid before the first proposal in the log. */
   get base(): Zxid {
-    throw new Error('skeleton');
+    return this.live?.log.base ?? 0;
   }
   /** Zxid of the tree on disk. */
   get checkpointZxid(): Zxid {
-    throw new Error('skeleton');
+    return this.live?.tree.checkpoint.zxid ?? 0;
+  }
+  /** Bytes of log written since the process started; only grows, but for installSnapshot. */
+  get logBytes(): number {
+    return this.live?.log.writtenBytes ?? 0;
+  }
+  /** Changes with every installed snapshot. */
+  get generation(): number {
+    return this.meta.generation;
   }
 
   /** Asserts that the first one's `previous` is `last` and that the rest are a chain. */
-  async append(_proposals: readonly Proposal[]): Promise<void> {
-    throw new Error('skeleton');
+  async append(proposals: readonly Proposal[]): Promise<void> {
+    await this.exclusively('append', () => this.sound().log.append(proposals));
   }
+
   /** Drops everything after `after`; asserts that it is in the log and not before the checkpoint. */
-  async truncate(_after: Zxid): Promise<void> {
-    throw new Error('skeleton');
+  async truncate(after: Zxid): Promise<void> {
+    const floor = Math.max(this.checkpointZxid, this.frozenZxid);
+    assert(
+      after >= floor,
+      () => `truncation to ${formatZxid(after)} would undo the checkpoint at ${formatZxid(floor)}`,
+    );
+    await this.exclusively('truncate', () => this.sound().log.truncate(after));
   }
+
   /** Asserts that no epoch falls, that current <= accepted, and that the ensemble stays the same. */
-  async saveEpochs(_epochs: Epochs): Promise<void> {
-    throw new Error('skeleton');
+  async saveEpochs(epochs: Epochs): Promise<void> {
+    const { accepted, current, ensembleId, founded } = epochs;
+    const { meta } = this;
+    assert(accepted >= meta.acceptedEpoch, `accepted epoch ${accepted} < ${meta.acceptedEpoch}`);
+    assert(current >= meta.currentEpoch, `current epoch ${current} < ${meta.currentEpoch}`);
+    assert(current <= accepted, `current epoch ${current} > accepted epoch ${accepted}`);
+    assert(
+      meta.ensembleId === '' || meta.ensembleId === ensembleId,
+      `a member of ensemble ${meta.ensembleId} does not join ${ensembleId}`,
+    );
+    assert(founded || !meta.founded, 'an ensemble that was founded stays so');
+    await this.exclusively('saveEpochs', () =>
+      this.writeMeta({
+        ...meta,
+        ensembleId,
+        founded,
+        acceptedEpoch: accepted,
+        currentEpoch: current,
+      }),
+    );
   }
+
   /** Begins a snapshot; abandons one that was begun before. */
   async beginSnapshot(): Promise<SnapshotSink> {
-    throw new Error('skeleton');
+    // Names the generations that are there as the ones to keep, so that spare ones do not pile up.
+    if (!this.metaKnown) await this.writeMeta(this.meta);
+    const old = this.sink;
+    this.lastGeneration += 1;
+    const sink = new GenerationSink(this.treeStore, this.lastGeneration);
+    this.sink = sink;
+    if (old !== null) await old.abandon();
+    return sink;
   }
+
   /**
    * Makes the snapshot that the last sink took the member's tree and empties its log, in one atomic
-   * flip. All `write`s of the sink must have resolved. Then: a fresh state, `loadTree` into it, and
-   * a fresh Checkpointer. The next proposal's `previous` must be `zxid`.
+   * flip. Then: a fresh state, `loadTree` into it, and a fresh Checkpointer. The next proposal's
+   * `previous` must be `zxid`. Throws SnapshotDamagedError when it is not complete.
    */
-  async installSnapshot(_zxid: Zxid): Promise<void> {
-    throw new Error('skeleton');
+  async installSnapshot(zxid: Zxid): Promise<void> {
+    await this.exclusively('installSnapshot', async () => {
+      const { sink } = this;
+      assert(sink !== null, 'a snapshot was begun before it is installed');
+      const tree = await sink.finish(zxid);
+      const { generation } = tree;
+      const log = await TxnLog.create(this.logStore, { generation, base: zxid }, this.options);
+      await this.writeMeta({ ...this.meta, generation, damaged: null });
+      const old = this.live;
+      this.live = { tree, log };
+      this.sink = null;
+      this.frozenZxid = 0;
+      this.background.run(() => this.destroyOld(old, generation));
+    });
   }
+
   /** Reads the tree on disk into `loader`; throws DamagedError when it does not check. */
-  async loadTree(_loader: StateLoader): Promise<{ readonly zxid: Zxid }> {
-    throw new Error('skeleton');
+  async loadTree(loader: StateLoader): Promise<{ readonly zxid: Zxid }> {
+    const { tree } = this.sound();
+    const { zxid } = tree.checkpoint;
+    await tree.load(loader);
+    assert(tree.checkpoint.zxid === zxid, 'no checkpoint is taken while the tree is loaded');
+    return { zxid };
   }
 
   /**
    * The log in (after, through], in chunks of bounded size; `after` must be in the log or its base.
    * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there.
    */
-  readHistory(_after: Zxid, _through: Zxid): AsyncIterable<readonly Proposal[]> {
-    throw new Error('skeleton');
-  }
-  async openSnapshot(): Promise<SnapshotSource> {
-    throw new Error('skeleton');
+  readHistory(after: Zxid, through: Zxid): AsyncIterable<readonly Proposal[]> {
+    return this.sound().log.read(after, through);
   }
 
-  /** Waits for what is under way; nothing may be called after it. The stores are closed too. */
+  async openSnapshot(): Promise<SnapshotSource> {
+    const { tree, log } = this.sound();
+    return await openSnapshotSource(tree, log, this.options.chunkBytesMax);
+  }
+
+  /** For the Checkpointer: from now on nothing at or before `zxid` may be truncated. */
+  beginCheckpoint(zxid: Zxid): void {
+    assert(zxid <= this.last, () => `the checkpoint ${formatZxid(zxid)} is in the log`);
+    this.frozenZxid = zxid;
+  }
+
+  /** For the Checkpointer. False when a snapshot took the place of the tree meanwhile. */
+  async writeCheckpoint(
+    changes: readonly KeyValueOperation[],
+    checkpoint: Checkpoint,
+  ): Promise<boolean> {
+    const live = this.sound();
+    assert(
+      checkpoint.zxid === this.frozenZxid,
+      () => `the checkpoint at ${formatZxid(checkpoint.zxid)} was begun`,
+    );
+    await live.tree.write(changes, checkpoint);
+    if (this.live !== live) return false;
+    this.frozenZxid = 0;
+    return true;
+  }
+
+  /** For the Checkpointer: drops old log, returns the new base. `treeBytes`: about its size. */
+  purge(treeBytes: number): Zxid {
+    const { log, tree } = this.sound();
+    const keepBytes = Math.max(this.options.retainedBytesMin, treeBytes / 4);
+    return log.purge(tree.checkpoint.zxid, keepBytes);
+  }
+
+  /** Waits for work in background; throws its failure. */
+  async idle(): Promise<void> {
+    await this.background.idle();
+    await this.live?.log.idle();
+  }
+
+  /** Nothing may be under way or called after it. The stores are closed too. */
   async close(): Promise<void> {
-    throw new Error('skeleton');
+    assert(this.operation === null, `storage is closed when no ${this.operation} is under way`);
+    this.operation = 'close';
+    try {
+      await this.idle();
+    } finally {
+      await this.treeStore.close();
+      await this.logStore.close();
+    }
+  }
+
+  private sound(): Live {
+    assert(this.live !== null, `the disk is sound, not: ${this.meta.damaged}`);
+    return this.live;
+  }
+
+  /** A failed operation is never followed by another: the state of the disk is not known then. */
+  private async exclusively(name: string, action: () => Promise<void>): Promise<void> {
+    assert(this.operation === null, `${name} runs alone, not during or after ${this.operation}`);
+    this.background.check();
+    this.operation = name;
+    await action();
+    this.operation = null;
+  }
+
+  private async writeMeta(meta: Meta): Promise<void> {
+    await this.metaStore.write(meta);
+    this.meta = meta;
+    this.metaKnown = true;
+  }
+
+  private async destroyOld(old: Live | null, generation: number): Promise<void> {
+    if (old === null) {
+      await destroyGenerations(this.treeStore, this.logStore, generation);
+      return;
+    }
+    await old.tree.retire();
+    await old.log.retire();
   }
 }

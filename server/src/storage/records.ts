@@ -1,0 +1,67 @@
+/**
+ * How keys and values look on disk: big-endian zxid keys, and a checksum of ours in every value.
+ *
+ * LevelDB skips a damaged record of its write-ahead log in silence and reads blocks unchecked. The
+ * checksum covers the key too, so that a value cannot pass under another key.
+ */
+import { crc32 } from 'node:zlib';
+import { assert, type Zxid } from '@rookery/protocol';
+import type { z } from 'zod';
+import { DamagedError } from './errors.js';
+
+const SEAL_BYTES = 4;
+const TWO_TO_32 = 0x1_0000_0000;
+
+export function zxidKey(zxid: Zxid): Uint8Array {
+  assert(Number.isSafeInteger(zxid) && zxid >= 0, `a zxid is a safe integer, not ${zxid}`);
+  const key = new Uint8Array(8);
+  const view = new DataView(key.buffer);
+  view.setUint32(0, Math.floor(zxid / TWO_TO_32));
+  view.setUint32(4, zxid % TWO_TO_32);
+  return key;
+}
+
+export function zxidOfKey(key: Uint8Array): Zxid {
+  const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
+  return view.getUint32(0) * TWO_TO_32 + view.getUint32(4);
+}
+
+/** The value as it is stored under this key. */
+export function seal(key: Uint8Array, payload: Uint8Array): Uint8Array {
+  const sealed = new Uint8Array(SEAL_BYTES + payload.length);
+  new DataView(sealed.buffer).setUint32(0, checksum(key, payload));
+  sealed.set(payload, SEAL_BYTES);
+  return sealed;
+}
+
+/** A view of the payload, or null when the checksum says that it is not what was written. */
+export function unseal(key: Uint8Array, sealed: Uint8Array): Uint8Array | null {
+  if (sealed.length < SEAL_BYTES) return null;
+  const payload = sealed.subarray(SEAL_BYTES);
+  const stored = new DataView(sealed.buffer, sealed.byteOffset).getUint32(0);
+  return stored === checksum(key, payload) ? payload : null;
+}
+
+/** For the few small records that a person may want to read: JSON. */
+export function sealJson(key: Uint8Array, value: object): Uint8Array {
+  return seal(key, new TextEncoder().encode(JSON.stringify(value)));
+}
+
+/** Throws DamagedError, naming `what`. */
+export function unsealJson<T>(
+  what: string,
+  key: Uint8Array,
+  sealed: Uint8Array,
+  schema: z.ZodType<T>,
+): T {
+  const payload = unseal(key, sealed);
+  if (payload === null) throw new DamagedError(`${what} has a wrong checksum`);
+  const value: unknown = JSON.parse(new TextDecoder().decode(payload));
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new DamagedError(`${what} is not understood: ${parsed.error.message}`);
+  return parsed.data;
+}
+
+function checksum(key: Uint8Array, payload: Uint8Array): number {
+  return crc32(payload, crc32(key));
+}

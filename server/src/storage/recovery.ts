@@ -1,0 +1,242 @@
+/**
+ * What a member finds on its disk at start: nothing, a sound state, or damage.
+ *
+ * Reads before it writes; founds an empty member only where there is nothing at all, or what is left
+ * of a founding that was interrupted. Destroys generations that are not live (a snapshot that was not
+ * finished, an old tree after a flip), but never while the disk is damaged and its meta unreadable.
+ */
+import { epochOf, formatZxid } from '@rookery/protocol';
+import { CheckpointedTree, parseTreeName, readCheckpoint } from './checkpoint.js';
+import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
+import { DamagedError, IdentityError } from './errors.js';
+import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
+import { recoverLog } from './log-recovery.js';
+import { FORMAT_VERSION, type Meta, MetaStore } from './meta.js';
+import { zxidKey } from './records.js';
+import { parseSegmentName, readHeader } from './segment.js';
+import { TxnLog } from './txn-log.js';
+
+/** The generation in use. */
+export interface Live {
+  readonly tree: CheckpointedTree;
+  readonly log: TxnLog;
+}
+
+export interface RecoveredStorage {
+  readonly metaStore: MetaStore;
+  readonly meta: Meta;
+  /** False when the meta record on disk is missing or damaged: `meta` was made up. */
+  readonly metaKnown: boolean;
+  readonly live: Live | null;
+  readonly recovered: Recovered;
+}
+
+export async function recoverStorage(
+  setup: StorageSetup,
+  options: StorageOptions,
+): Promise<RecoveredStorage> {
+  const { treeStore, logStore, memberId, loader } = setup;
+  const metaStore = await MetaStore.open(treeStore);
+  const names = await generationsOf(treeStore, logStore);
+  let meta: Meta | null;
+  try {
+    meta = await metaStore.read();
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    return damagedStorage(metaStore, unknownMeta(memberId, names, error.message), false);
+  }
+  if (meta === null && (await holdsAnything(setup))) {
+    const message = 'the meta record is missing, but there is a tree or a log';
+    return damagedStorage(metaStore, unknownMeta(memberId, names, message), false);
+  }
+  if (meta === null) {
+    await destroyGenerations(treeStore, logStore, null);
+    return await foundStorage(setup, metaStore, options);
+  }
+  if (meta.memberId !== memberId) {
+    throw new IdentityError(
+      `this is the data of member ${meta.memberId}, this is member ${memberId}`,
+    );
+  }
+  await destroyGenerations(treeStore, logStore, meta.generation);
+  if (meta.damaged !== null) return damagedStorage(metaStore, meta, true);
+  try {
+    return await soundStorage({ setup, metaStore, meta, options, loader });
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    return damagedStorage(metaStore, { ...meta, damaged: error.message }, true);
+  }
+}
+
+/** Destroys every tree and log but those of the generation `live`; all of them when it is null. */
+export async function destroyGenerations(
+  treeStore: KeyValueStore,
+  logStore: KeyValueStore,
+  live: number | null,
+): Promise<void> {
+  for (const name of await treeStore.list()) {
+    const generation = parseTreeName(name);
+    if (generation !== null && generation !== live) await treeStore.destroy(name);
+  }
+  for (const name of await logStore.list()) {
+    const parsed = parseSegmentName(name);
+    if (parsed !== null && parsed.generation !== live) await logStore.destroy(name);
+  }
+}
+
+/** The numbers of all generations that have a tree or a log. */
+export async function generationsOf(
+  treeStore: KeyValueStore,
+  logStore: KeyValueStore,
+): Promise<readonly number[]> {
+  const generations: number[] = [];
+  for (const name of await treeStore.list()) generations.push(parseTreeName(name) ?? -1);
+  for (const name of await logStore.list()) {
+    generations.push(parseSegmentName(name)?.generation ?? -1);
+  }
+  return generations.filter((generation) => generation >= 0);
+}
+
+async function soundStorage(from: {
+  readonly setup: StorageSetup;
+  readonly metaStore: MetaStore;
+  readonly meta: Meta;
+  readonly options: StorageOptions;
+  readonly loader: StateLoader;
+}): Promise<RecoveredStorage> {
+  const { setup, metaStore, meta, options, loader } = from;
+  const { generation } = meta;
+  if (!(await setup.treeStore.list()).includes(`tree-${generation}`)) {
+    throw new DamagedError(`the tree is missing (tree-${generation})`);
+  }
+  const tree = await CheckpointedTree.open(setup.treeStore, generation);
+  try {
+    await tree.load(loader);
+    const checkpoint = tree.checkpoint.zxid;
+    const { log, history, suffix } = await recoverLog(
+      setup.logStore,
+      { generation, checkpoint },
+      options,
+    );
+    if (epochOf(log.last) > meta.acceptedEpoch) {
+      throw new DamagedError(
+        `the log ends with ${formatZxid(log.last)}, but the epoch accepted is ${meta.acceptedEpoch}`,
+      );
+    }
+    const recovered = {
+      ...identityOf(meta),
+      checkpointZxid: checkpoint,
+      history,
+      suffix,
+      last: log.last,
+      damaged: null,
+    };
+    return { metaStore, meta, metaKnown: true, live: { tree, log }, recovered };
+  } catch (error) {
+    await tree.database.letGo();
+    throw error;
+  }
+}
+
+/** Meta is written last: without it, what there is counts as not yet founded. */
+async function foundStorage(
+  setup: StorageSetup,
+  metaStore: MetaStore,
+  options: StorageOptions,
+): Promise<RecoveredStorage> {
+  const { treeStore, logStore, memberId, loader } = setup;
+  const log = await TxnLog.create(logStore, { generation: 0, base: 0 }, options);
+  loader.finishLoad({ zxid: 0, lastTime: 0 });
+  const checkpoint = { zxid: 0, digest: loader.digest(), lastTime: 0 };
+  const tree = await CheckpointedTree.create(treeStore, 0, checkpoint);
+  const meta = { ...emptyMeta(memberId), generation: 0, damaged: null };
+  await metaStore.write(meta);
+  const recovered = {
+    ...identityOf(meta),
+    checkpointZxid: 0,
+    history: { base: 0, ranges: [] },
+    suffix: [],
+    last: 0,
+    damaged: null,
+  };
+  return { metaStore, meta, metaKnown: true, live: { tree, log }, recovered };
+}
+
+function damagedStorage(metaStore: MetaStore, meta: Meta, metaKnown: boolean): RecoveredStorage {
+  const recovered = {
+    ...identityOf(meta),
+    checkpointZxid: 0,
+    history: { base: 0, ranges: [] },
+    suffix: [],
+    last: 0,
+    damaged: meta.damaged,
+  };
+  return { metaStore, meta, metaKnown, live: null, recovered };
+}
+
+/** Anything but the leftovers of a founding: a proposal, or a tree that is not the empty one. */
+async function holdsAnything({ treeStore, logStore }: StorageSetup): Promise<boolean> {
+  for (const name of await logStore.list()) {
+    const parsed = parseSegmentName(name);
+    if (parsed === null) continue;
+    if (parsed.generation !== 0 || parsed.seq !== 0) return true;
+    if (
+      await holds(logStore, name, async (open) => {
+        for await (const entries of open.iterate({ gte: zxidKey(0), lt: Uint8Array.of(0xff) })) {
+          if (entries.length > 0) return true;
+        }
+        return ((await readHeader(name, open))?.base ?? 0) !== 0;
+      })
+    )
+      return true;
+  }
+  for (const name of await treeStore.list()) {
+    const generation = parseTreeName(name);
+    if (generation === null) continue;
+    if (generation !== 0) return true;
+    if (
+      await holds(treeStore, name, async (open) => {
+        return ((await readCheckpoint(name, open))?.zxid ?? 0) !== 0;
+      })
+    )
+      return true;
+  }
+  return false;
+}
+
+/** What cannot be read counts as something. */
+async function holds(
+  store: KeyValueStore,
+  name: string,
+  look: (open: KeyValueDatabase) => Promise<boolean>,
+): Promise<boolean> {
+  const open = await store.open(name);
+  try {
+    return await look(open);
+  } catch (error) {
+    if (error instanceof DamagedError) return true;
+    throw error;
+  } finally {
+    await open.close();
+  }
+}
+
+function unknownMeta(memberId: number, generations: readonly number[], damaged: string): Meta {
+  return { ...emptyMeta(memberId), generation: Math.max(0, ...generations), damaged };
+}
+
+function emptyMeta(memberId: number) {
+  return {
+    format: FORMAT_VERSION,
+    memberId,
+    ensembleId: '',
+    founded: false,
+    acceptedEpoch: 0,
+    currentEpoch: 0,
+  } as const;
+}
+
+function identityOf(meta: Meta) {
+  const { ensembleId, founded, acceptedEpoch, currentEpoch } = meta;
+  return { ensembleId, founded, acceptedEpoch, currentEpoch };
+}

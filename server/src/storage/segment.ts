@@ -1,0 +1,201 @@
+/**
+ * One piece of the log: a database with a header, packed groups of proposals, and a successor mark.
+ *
+ * Keys: the first zxid of each group, 8 bytes; `header` and `successor` sort behind all of them.
+ * Invariant: the successor mark is durable before the next segment gets its first record, so a
+ * segment that went missing is noticed. What is cut off stays in the same segment: one batch.
+ */
+import {
+  assert,
+  formatZxid,
+  MarshallingError,
+  type Proposal,
+  packProposals,
+  unpackProposals,
+  type Zxid,
+} from '@rookery/protocol';
+import { z } from 'zod';
+import { DamagedError } from './errors.js';
+import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
+import { seal, sealJson, unseal, unsealJson, zxidKey, zxidOfKey } from './records.js';
+import { SharedDatabase } from './shared-database.js';
+
+export interface SegmentHeader {
+  readonly generation: number;
+  readonly seq: number;
+  /** Of the first segment of a generation: the zxid that the log starts after. */
+  readonly base: Zxid | null;
+}
+
+const HEADER_KEY = Uint8Array.of(0xff, 0x68);
+const SUCCESSOR_KEY = Uint8Array.of(0xff, 0x6e);
+/** Zxids are below 2^53, so every group's key is below this one. */
+const GROUPS_END = Uint8Array.of(0xff);
+const HEADER_SCHEMA = z.object({
+  generation: z.number().int(),
+  seq: z.number().int(),
+  base: z.number().int().nullable(),
+});
+const SUCCESSOR_SCHEMA = z.object({ seq: z.number().int() });
+const NAME = /^log-(\d+)-(\d+)$/;
+
+export function segmentName(generation: number, seq: number): string {
+  return `log-${generation}-${seq}`;
+}
+
+export function parseSegmentName(name: string): { generation: number; seq: number } | null {
+  const match = NAME.exec(name);
+  return match === null ? null : { generation: Number(match[1]), seq: Number(match[2]) };
+}
+
+export class Segment {
+  readonly header: SegmentHeader;
+  readonly database: SharedDatabase;
+  /** First and last zxid; 0 while it is empty. */
+  first: Zxid = 0;
+  last: Zxid = 0;
+  /** The predecessor of `first`. */
+  base: Zxid = 0;
+  /** Written since it was empty: what was cut off a part of counts, as it still takes space. */
+  bytes = 0;
+
+  constructor(database: SharedDatabase, header: SegmentHeader) {
+    this.database = database;
+    this.header = header;
+  }
+
+  /** Durable, and held, when resolved. */
+  static async create(store: KeyValueStore, header: SegmentHeader): Promise<Segment> {
+    const database = new SharedDatabase(store, segmentName(header.generation, header.seq));
+    const open = await database.hold();
+    const put = { type: 'put', key: HEADER_KEY, value: sealJson(HEADER_KEY, header) } as const;
+    await open.batch([put], { sync: true });
+    return new Segment(database, header);
+  }
+
+  get empty(): boolean {
+    return this.last === 0;
+  }
+
+  /** One synced batch of one record for each group. The caller has checked the chain. */
+  async append(groups: readonly (readonly Proposal[])[]): Promise<void> {
+    const open = await this.database.hold();
+    const operations = groups.map((group) => putGroup(group));
+    await open.batch(operations, { sync: true });
+    const first = groups[0]?.[0];
+    const last = groups.at(-1)?.at(-1);
+    assert(first !== undefined && last !== undefined, 'an append holds a proposal');
+    if (this.empty) {
+      this.first = first.zxid;
+      this.base = first.previous;
+    }
+    this.last = last.zxid;
+    for (const { value } of operations) this.bytes += value.length;
+  }
+
+  /** Drops everything after `after`, in one synced batch. */
+  async cut(after: Zxid): Promise<void> {
+    const kept = this.first <= after;
+    await this.database.use(async (open) => {
+      const operations: KeyValueOperation[] = [];
+      const from = kept ? await groupStart(open, after) : zxidKey(0);
+      for await (const entries of open.iterate({ gte: from, lt: GROUPS_END })) {
+        for (const [key, value] of entries) {
+          if (zxidOfKey(key) > after) operations.push({ type: 'del', key });
+          else operations.push(...shorten(this.database.name, key, value, after));
+        }
+      }
+      await open.batch(operations, { sync: true });
+    });
+    this.last = kept ? after : 0;
+    if (kept) return;
+    this.first = 0;
+    this.bytes = 0;
+  }
+
+  /** The groups in order, the one that holds `after` or its successor first. Checks each record. */
+  async *groups(open: KeyValueDatabase, after: Zxid): AsyncGenerator<ReadGroup> {
+    const from = await groupStart(open, after);
+    for await (const entries of open.iterate({ gte: from, lt: GROUPS_END })) {
+      for (const [key, value] of entries) {
+        yield { proposals: readGroup(this.database.name, key, value), bytes: value.length };
+      }
+    }
+  }
+
+  async markSuccessor(): Promise<void> {
+    const value = sealJson(SUCCESSOR_KEY, { seq: this.header.seq + 1 });
+    const put = { type: 'put', key: SUCCESSOR_KEY, value } as const;
+    await this.database.use((open) => open.batch([put], { sync: true }));
+  }
+}
+
+export interface ReadGroup {
+  readonly proposals: readonly Proposal[];
+  readonly bytes: number;
+}
+
+/** Null when the header was never written. Throws DamagedError. */
+export async function readHeader(
+  name: string,
+  open: KeyValueDatabase,
+): Promise<SegmentHeader | null> {
+  const sealed = await open.get(HEADER_KEY);
+  if (sealed === undefined) return null;
+  return unsealJson(`the header of ${name}`, HEADER_KEY, sealed, HEADER_SCHEMA);
+}
+
+export async function hasSuccessor(name: string, open: KeyValueDatabase): Promise<boolean> {
+  const sealed = await open.get(SUCCESSOR_KEY);
+  if (sealed === undefined) return false;
+  unsealJson(`the successor mark of ${name}`, SUCCESSOR_KEY, sealed, SUCCESSOR_SCHEMA);
+  return true;
+}
+
+function putGroup(proposals: readonly Proposal[]) {
+  const first = proposals[0];
+  assert(first !== undefined, 'a group holds a proposal');
+  const key = zxidKey(first.zxid);
+  const value = seal(key, packProposals(proposals));
+  return { type: 'put', key, value } as const;
+}
+
+function readGroup(name: string, key: Uint8Array, value: Uint8Array): readonly Proposal[] {
+  const at = `the record at ${formatZxid(zxidOfKey(key))} of ${name}`;
+  const packed = unseal(key, value);
+  if (packed === null) throw new DamagedError(`${at} has a wrong checksum`);
+  const proposals = unpack(at, packed);
+  if (proposals[0]?.zxid !== zxidOfKey(key)) throw new DamagedError(`${at} is under a wrong key`);
+  return proposals;
+}
+
+function unpack(at: string, packed: Uint8Array): readonly Proposal[] {
+  try {
+    return unpackProposals(packed);
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    throw new DamagedError(`${at} is not understood: ${error.message}`, { cause: error });
+  }
+}
+
+/** What is left of the group that holds `after`: nothing to do when it ends there. */
+function shorten(
+  name: string,
+  key: Uint8Array,
+  value: Uint8Array,
+  after: Zxid,
+): readonly KeyValueOperation[] {
+  const proposals = readGroup(name, key, value);
+  const kept = proposals.filter((proposal) => proposal.zxid <= after);
+  assert(kept.at(-1)?.zxid === after, `${formatZxid(after)} is a proposal of the log`);
+  return kept.length === proposals.length ? [] : [putGroup(kept)];
+}
+
+/** The key of the last group that starts at or before `zxid`, or the lowest key. */
+async function groupStart(open: KeyValueDatabase, zxid: Zxid): Promise<Uint8Array> {
+  for await (const entries of open.iterate({ lte: zxidKey(zxid), reverse: true, limit: 1 })) {
+    const entry = entries[0];
+    if (entry !== undefined) return entry[0];
+  }
+  return zxidKey(0);
+}

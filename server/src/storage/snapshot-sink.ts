@@ -1,0 +1,99 @@
+/**
+ * Writes a leader's snapshot into a spare generation, record by record as it comes.
+ *
+ * Checks every record's checksum, that the checkpoint comes first, and that nothing is missing at
+ * the end. Each write is synced by itself: LevelDB does not promise that a later synced batch saves
+ * an earlier one when it changed its write-ahead file in between. Never touches the tree in use.
+ */
+import { assert, formatZxid, type Zxid } from '@rookery/protocol';
+import { z } from 'zod';
+import {
+  CHECKPOINT_KEY,
+  type Checkpoint,
+  CheckpointedTree,
+  parseCheckpoint,
+} from './checkpoint.js';
+import type { SnapshotSink, TreeRecord } from './contract.js';
+import { SnapshotDamagedError } from './errors.js';
+import type { KeyValueOperation, KeyValueStore } from './key-value.js';
+import { unseal, unsealJson } from './records.js';
+import { TRAILER_KEY } from './snapshot-source.js';
+
+const TRAILER_SCHEMA = z.object({ count: z.number().int() });
+
+export class GenerationSink implements SnapshotSink {
+  readonly generation: number;
+  private readonly store: KeyValueStore;
+  private tree: CheckpointedTree | null = null;
+  private count = 0;
+  private announced: number | null = null;
+  private state: 'open' | 'installed' | 'abandoned' = 'open';
+  private tail: Promise<void> = Promise.resolve();
+
+  constructor(store: KeyValueStore, generation: number) {
+    this.store = store;
+    this.generation = generation;
+  }
+
+  async write(records: readonly TreeRecord[]): Promise<void> {
+    assert(this.state === 'open', `a snapshot is written before it is ${this.state}`);
+    this.tail = this.tail.then(() => this.writeNow(records));
+    await this.tail;
+  }
+
+  async abandon(): Promise<void> {
+    if (this.state !== 'open') return;
+    this.state = 'abandoned';
+    await Promise.allSettled([this.tail]);
+    if (this.tree !== null) await this.tree.retire();
+  }
+
+  /** The complete tree, durable. Throws SnapshotDamagedError when it is not that of `zxid`. */
+  async finish(zxid: Zxid): Promise<CheckpointedTree> {
+    assert(this.state === 'open', `a snapshot is installed once, this one is ${this.state}`);
+    await this.tail;
+    const { tree } = this;
+    if (tree === null || this.announced !== this.count) {
+      throw new SnapshotDamagedError(
+        `the snapshot holds ${this.count} records of ${this.announced ?? 'an unknown number'}`,
+      );
+    }
+    const at = tree.checkpoint.zxid;
+    if (at !== zxid) {
+      throw new SnapshotDamagedError(
+        `the snapshot is of ${formatZxid(at)}, to be installed was ${formatZxid(zxid)}`,
+      );
+    }
+    this.state = 'installed';
+    return tree;
+  }
+
+  private async writeNow(records: readonly TreeRecord[]): Promise<void> {
+    const operations: KeyValueOperation[] = [];
+    for (const [key, value] of records) {
+      const payload = unseal(key, value);
+      if (payload === null) throw new SnapshotDamagedError('a record has a wrong checksum');
+      if (this.announced !== null) throw new SnapshotDamagedError('a record after the last one');
+      if (sameKey(key, TRAILER_KEY)) {
+        this.announced = unsealJson('the last record', key, value, TRAILER_SCHEMA).count;
+        continue;
+      }
+      this.count += 1;
+      if (sameKey(key, CHECKPOINT_KEY)) await this.start(parseCheckpoint('the snapshot', value));
+      else operations.push({ type: 'put', key, value });
+    }
+    const { tree } = this;
+    if (tree === null) throw new SnapshotDamagedError('the checkpoint is not the first record');
+    if (operations.length === 0) return;
+    await tree.database.use((open) => open.batch(operations, { sync: true }));
+  }
+
+  private async start(checkpoint: Checkpoint): Promise<void> {
+    if (this.tree !== null) throw new SnapshotDamagedError('a second checkpoint record');
+    this.tree = await CheckpointedTree.create(this.store, this.generation, checkpoint);
+  }
+}
+
+function sameKey(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}

@@ -1,0 +1,79 @@
+/**
+ * Reads the tree of one checkpoint for a learner, in chunks, while checkpoints go on.
+ *
+ * The records go out as they lie on disk, sealed, so that the learner checks what this disk held.
+ * First comes the checkpoint record, last one with the number of all records before it.
+ */
+import { assert, type Zxid } from '@rookery/protocol';
+import { type CheckpointedTree, parseCheckpoint } from './checkpoint.js';
+import type { SnapshotSource, TreeRecord } from './contract.js';
+import { DamagedError } from './errors.js';
+import type { KeyValueSnapshot } from './key-value.js';
+import { sealJson, unseal } from './records.js';
+import type { TxnLog } from './txn-log.js';
+
+/** Sorts behind all others; exists on the way only. */
+export const TRAILER_KEY = Uint8Array.of(0x7a);
+
+export async function openSnapshotSource(
+  tree: CheckpointedTree,
+  log: TxnLog,
+  chunkBytesMax: number,
+): Promise<SnapshotSource> {
+  // Pinned first: a checkpoint may become durable meanwhile, and the log behind it be purged.
+  const pin = log.pin(tree.checkpoint.zxid);
+  const open = await tree.database.acquire();
+  const snapshot = open.snapshot();
+  const { name } = tree.database;
+  const zxid = await firstZxid(name, snapshot);
+  let state: 'open' | 'reading' | 'closed' = 'open';
+  return {
+    zxid,
+    records() {
+      assert(state === 'open', `a snapshot source is read once, this one is ${state}`);
+      state = 'reading';
+      return chunks(name, snapshot, chunkBytesMax);
+    },
+    async close() {
+      if (state === 'closed') return;
+      state = 'closed';
+      log.unpin(pin);
+      await snapshot.close();
+      await tree.database.release();
+    },
+  };
+}
+
+async function firstZxid(name: string, snapshot: KeyValueSnapshot): Promise<Zxid> {
+  for await (const [record] of snapshot.iterate({ limit: 1 })) {
+    if (record !== undefined) return parseCheckpoint(name, record[1]).zxid;
+  }
+  throw new DamagedError(`${name} holds no checkpoint`);
+}
+
+async function* chunks(
+  name: string,
+  snapshot: KeyValueSnapshot,
+  chunkBytesMax: number,
+): AsyncGenerator<readonly TreeRecord[]> {
+  let chunk: TreeRecord[] = [];
+  let bytes = 0;
+  let count = 0;
+  for await (const entries of snapshot.iterate({})) {
+    for (const entry of entries) {
+      const [key, value] = entry;
+      if (unseal(key, value) === null) {
+        throw new DamagedError(`a record of ${name} has a wrong checksum`);
+      }
+      chunk.push(entry);
+      count += 1;
+      bytes += key.length + value.length;
+      if (bytes < chunkBytesMax) continue;
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+  }
+  chunk.push([TRAILER_KEY, sealJson(TRAILER_KEY, { count })]);
+  yield chunk;
+}

@@ -1,0 +1,242 @@
+/** The storage of one member on memory-store and on LevelDB, from one life of a process to the next. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InvariantViolation, makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { HistoryGoneError, SnapshotDamagedError } from './errors.js';
+import { openLevelStores } from './level-store.js';
+import { MemoryStore } from './memory-store.js';
+import type { Storage } from './storage.js';
+import { type Opened, openToy, proposalsAfter, TINY } from './testing.js';
+
+const SEEDLESS = () => 0;
+
+class Disk {
+  treeStore = new MemoryStore();
+  logStore = new MemoryStore();
+  open(): Promise<Opened> {
+    return openToy(this);
+  }
+  crash(): void {
+    this.treeStore = this.treeStore.crash(SEEDLESS);
+    this.logStore = this.logStore.crash(SEEDLESS);
+  }
+  async reopen(): Promise<Opened> {
+    this.crash();
+    return await this.open();
+  }
+}
+
+async function collect(chunks: AsyncIterable<readonly Proposal[]>): Promise<Zxid[]> {
+  const zxids: Zxid[] = [];
+  for await (const chunk of chunks) zxids.push(...chunk.map((proposal) => proposal.zxid));
+  return zxids;
+}
+
+async function fill(storage: Storage, count: number, epoch = 1): Promise<readonly Proposal[]> {
+  const all: Proposal[] = [];
+  for (let i = 0; i < count; i++) {
+    const proposals = proposalsAfter(storage.last, { epoch, counter: i * 2 + 1, count: 2 });
+    await storage.append(proposals);
+    all.push(...proposals);
+  }
+  return all;
+}
+
+const EPOCHS = { accepted: 1, current: 0, ensembleId: '', founded: false };
+
+describe('a member on an empty disk', () => {
+  it('starts at zxid 0 without an ensemble and without damage', async () => {
+    const { recovered } = await new Disk().open();
+    expect(recovered).toEqual({
+      ensembleId: '',
+      founded: false,
+      acceptedEpoch: 0,
+      currentEpoch: 0,
+      checkpointZxid: 0,
+      history: { base: 0, ranges: [] },
+      suffix: [],
+      last: 0,
+      damaged: null,
+    });
+  });
+
+  it('finds what it appended and saved after a crash', async () => {
+    const disk = new Disk();
+    const { storage } = await disk.open();
+    await storage.saveEpochs({ accepted: 3, current: 2, ensembleId: 'e', founded: true });
+    const proposals = await fill(storage, 20, 3);
+    const { recovered } = await disk.reopen();
+    expect(recovered.damaged).toBe(null);
+    expect(recovered).toMatchObject({ acceptedEpoch: 3, currentEpoch: 2, ensembleId: 'e' });
+    expect(recovered.history).toEqual({ base: 0, ranges: [{ epoch: 3, first: 1, last: 40 }] });
+    expect(recovered.suffix).toEqual(proposals);
+  });
+
+  it('does the same on LevelDB, and keeps a second process out', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'rookery-storage-'));
+    const setup = {
+      dataDir: directory,
+      dataLogDir: directory,
+      memberId: 1,
+      segmentBytesMax: TINY.segmentBytesMax,
+    };
+    const first = await openToy(await openLevelStores(setup));
+    await expect(openLevelStores(setup)).rejects.toThrow('in use by another process');
+    await expect(openLevelStores({ ...setup, memberId: 1 })).rejects.toThrow('in use');
+    await first.storage.saveEpochs(EPOCHS);
+    const proposals = await fill(first.storage, 20);
+    await first.storage.truncate(makeZxid(1, 11));
+    await first.storage.close();
+    const second = await openToy(await openLevelStores(setup));
+    expect(second.recovered.damaged).toBe(null);
+    expect(second.recovered.suffix).toEqual(proposals.slice(0, 11));
+    const zxids = proposals.slice(3, 9).map((proposal) => proposal.zxid);
+    const read = second.storage.readHistory(makeZxid(1, 3), makeZxid(1, 9));
+    expect(await collect(read)).toEqual(zxids);
+    await second.storage.close();
+    await rm(directory, { recursive: true });
+  });
+});
+
+describe('the epochs', () => {
+  it('never fall', async () => {
+    const { storage } = await new Disk().open();
+    await storage.saveEpochs({ accepted: 3, current: 2, ensembleId: 'e', founded: false });
+    const fallen = { accepted: 2, current: 2, ensembleId: 'e', founded: false };
+    await expect(storage.saveEpochs(fallen)).rejects.toThrow(InvariantViolation);
+  });
+});
+
+describe('the log', () => {
+  it('refuses a proposal that does not name the last one as its predecessor', async () => {
+    const { storage } = await new Disk().open();
+    await fill(storage, 2);
+    const stray = proposalsAfter(makeZxid(1, 3), { epoch: 1, counter: 5, count: 1 });
+    await expect(storage.append(stray)).rejects.toThrow(InvariantViolation);
+  });
+
+  it('ends with the truncation target, inside a packed record too, and goes on from there', async () => {
+    for (let target = 0; target <= 40; target++) {
+      const disk = new Disk();
+      const { storage } = await disk.open();
+      await storage.saveEpochs({ ...EPOCHS, accepted: 2 });
+      const proposals = await fill(storage, 20);
+      await storage.truncate(proposals[target - 1]?.zxid ?? 0);
+      const more = proposalsAfter(storage.last, { epoch: 2, counter: 1, count: 25 });
+      for (const proposal of more) await storage.append([proposal]);
+      const { recovered } = await disk.reopen();
+      expect(recovered.damaged).toBe(null);
+      expect(recovered.suffix).toEqual([...proposals.slice(0, target), ...more]);
+    }
+  });
+
+  it('gives any part of it in chunks, and says when a part is not there', async () => {
+    const { storage } = await new Disk().open();
+    const zxids = (await fill(storage, 20)).map((proposal) => proposal.zxid);
+    for (const [from, to] of [
+      [0, 40],
+      [7, 8],
+      [39, 40],
+      [12, 31],
+    ] as const) {
+      const read = storage.readHistory(zxids[from - 1] ?? 0, zxids[to - 1] ?? 0);
+      expect(await collect(read)).toEqual(zxids.slice(from, to));
+    }
+    await expect(collect(storage.readHistory(5, makeZxid(1, 9)))).rejects.toThrow(HistoryGoneError);
+    const beyond = storage.readHistory(makeZxid(1, 9), makeZxid(1, 99));
+    await expect(collect(beyond)).rejects.toThrow(HistoryGoneError);
+  });
+});
+
+describe('a snapshot', () => {
+  async function transfer(from: Storage, to: Storage): Promise<Zxid> {
+    const source = await from.openSnapshot();
+    const sink = await to.beginSnapshot();
+    for await (const records of source.records()) await sink.write(records);
+    await source.close();
+    await to.installSnapshot(source.zxid);
+    return source.zxid;
+  }
+
+  it('takes the place of tree and log at once, and the log goes on from its zxid', async () => {
+    const leader = await checkpointedAt(40);
+    const disk = new Disk();
+    const learner = await disk.open();
+    await learner.storage.saveEpochs(EPOCHS);
+    await fill(learner.storage, 3);
+    const zxid = await transfer(leader.storage, learner.storage);
+    expect(learner.storage.last).toBe(zxid);
+    const next = proposalsAfter(zxid, { epoch: 1, counter: 41, count: 1 });
+    await learner.storage.append(next);
+    const { recovered, state } = await disk.reopen();
+    expect(recovered.damaged).toBe(null);
+    expect(recovered).toMatchObject({ checkpointZxid: zxid, suffix: next });
+    expect(recovered.history.base).toBe(zxid);
+    expect(state.entries).toEqual(leader.state.entries);
+    expect(await disk.treeStore.list()).toEqual(['meta', 'tree-1']);
+    expect(await disk.logStore.list()).toEqual(['log-1-0']);
+  });
+
+  it('that is not complete is not installed', async () => {
+    const leader = await checkpointedAt(40);
+    const learner = await new Disk().open();
+    const source = await leader.storage.openSnapshot();
+    const sink = await learner.storage.beginSnapshot();
+    const chunks = [];
+    for await (const records of source.records()) chunks.push(records);
+    await sink.write(chunks[0] ?? []);
+    const install = learner.storage.installSnapshot(source.zxid);
+    await expect(install).rejects.toThrow(SnapshotDamagedError);
+  });
+
+  it('that was begun again or never finished leaves nothing behind', async () => {
+    const leader = await checkpointedAt(40);
+    const disk = new Disk();
+    const learner = await disk.open();
+    await learner.storage.saveEpochs(EPOCHS);
+    const source = await leader.storage.openSnapshot();
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const sink = await learner.storage.beginSnapshot();
+      for await (const records of (await leader.storage.openSnapshot()).records()) {
+        await sink.write(records);
+        break;
+      }
+    }
+    await source.close();
+    expect(await disk.treeStore.list()).toEqual(['meta', 'tree-0', 'tree-3']);
+    await disk.reopen();
+    expect(await disk.treeStore.list()).toEqual(['meta', 'tree-0']);
+  });
+
+  it('is of the checkpoint at which it was opened, while later ones are taken', async () => {
+    const leader = await checkpointedAt(40);
+    const source = await leader.storage.openSnapshot();
+    const more = proposalsAfter(leader.storage.last, { epoch: 1, counter: 41, count: 8 });
+    await leader.storage.append(more);
+    for (const proposal of more) leader.state.apply(proposal);
+    await checkpoint(leader);
+    const learner = await new Disk().open();
+    const sink = await learner.storage.beginSnapshot();
+    for await (const records of source.records()) await sink.write(records);
+    await learner.storage.installSnapshot(source.zxid);
+    expect(source.zxid).toBe(makeZxid(1, 40));
+    // Throws when the records are not those of the checkpoint's digest.
+    await learner.storage.loadTree((await new Disk().open()).state);
+  });
+});
+
+async function checkpoint({ storage, state }: Opened): Promise<void> {
+  storage.beginCheckpoint(state.lastZxid);
+  const { sealChange } = await import('./checkpoint.js');
+  const frozen = state.freeze();
+  await storage.writeCheckpoint(state.captureSome(Number.MAX_SAFE_INTEGER).map(sealChange), frozen);
+}
+
+async function checkpointedAt(count: number): Promise<Opened> {
+  const opened = await new Disk().open();
+  for (const proposal of await fill(opened.storage, count / 2)) opened.state.apply(proposal);
+  await checkpoint(opened);
+  return opened;
+}

@@ -1,0 +1,303 @@
+/**
+ * The log of one generation: segments in a row, each a database that is destroyed whole.
+ *
+ * Owns which segment is written (the active one), preparing the next before it is needed, cutting
+ * a suffix off, and purging from the front. Invariants: the proposals of all segments are one chain
+ * at every moment, after a crash too (cut newest first, purge oldest first); the record of the
+ * checkpoint, or the base it equals, is never purged. append and truncate: one at a time.
+ */
+import { assert, formatZxid, type Proposal, packedBytesOf, type Zxid } from '@rookery/protocol';
+import { Background } from './background.js';
+import { HistoryGoneError } from './errors.js';
+import type { KeyValueStore } from './key-value.js';
+import { Segment } from './segment.js';
+
+export interface TxnLogOptions {
+  readonly segmentBytesMax: number;
+  readonly groupBytesMax: number;
+}
+
+export interface LogParts {
+  readonly generation: number;
+  readonly segments: readonly Segment[];
+  /** Index of the last segment that holds something. */
+  readonly active: number;
+  readonly last: Zxid;
+}
+
+export class TxnLog {
+  readonly generation: number;
+  private readonly store: KeyValueStore;
+  private readonly options: TxnLogOptions;
+  private readonly background = new Background();
+  private readonly pins = new Set<{ readonly after: Zxid }>();
+  private readonly segments: Segment[];
+  private activeIndex: number;
+  private lastZxid: Zxid;
+  private writing = false;
+  private nextRequested = false;
+  private appendedBytes = 0;
+
+  constructor(store: KeyValueStore, parts: LogParts, options: TxnLogOptions) {
+    this.store = store;
+    this.options = options;
+    this.generation = parts.generation;
+    this.segments = [...parts.segments];
+    this.activeIndex = parts.active;
+    this.lastZxid = parts.last;
+  }
+
+  /** An empty log; durable when resolved. */
+  static async create(
+    store: KeyValueStore,
+    at: { readonly generation: number; readonly base: Zxid },
+    options: TxnLogOptions,
+  ): Promise<TxnLog> {
+    const segment = await Segment.create(store, { ...at, seq: 0 });
+    const parts = { generation: at.generation, segments: [segment], active: 0, last: at.base };
+    return new TxnLog(store, parts, options);
+  }
+
+  get last(): Zxid {
+    return this.lastZxid;
+  }
+
+  get base(): Zxid {
+    const first = this.segments[0];
+    return first === undefined || first.empty ? this.lastZxid : first.base;
+  }
+
+  /** Bytes appended since it was opened; only grows. */
+  get writtenBytes(): number {
+    return this.appendedBytes;
+  }
+
+  /** Durable when resolved; a failure leaves the log unusable. */
+  async append(proposals: readonly Proposal[]): Promise<void> {
+    if (proposals.length === 0) return;
+    this.background.check();
+    this.assertChain(proposals);
+    this.begin();
+    const active = await this.writableSegment();
+    const before = active.bytes;
+    await active.append(this.split(proposals));
+    this.appendedBytes += active.bytes - before;
+    this.lastZxid = active.last;
+    this.maybePrepareNext();
+    this.writing = false;
+  }
+
+  /** Durable when resolved. What is left after a crash is one chain, between old end and `after`. */
+  async truncate(after: Zxid): Promise<void> {
+    const { base, last } = this;
+    assert(after >= base, `truncation to ${formatZxid(after)} is above base ${formatZxid(base)}`);
+    assert(after <= last, `truncation to ${formatZxid(after)} is below last ${formatZxid(last)}`);
+    this.begin();
+    // A copy: a purge may take away the oldest ones meanwhile. Those are never cut.
+    for (const segment of [...this.segments].reverse()) {
+      if (!segment.empty && segment.last <= after) {
+        assert(segment.last === after, `${formatZxid(after)} is a proposal of the log`);
+        break;
+      }
+      if (!segment.empty) await segment.cut(after);
+      if (!segment.empty) break;
+    }
+    this.lastZxid = after;
+    await this.activate(this.lastFilledIndex());
+    this.writing = false;
+  }
+
+  /** Keeps everything after `after` from being purged until it is unpinned. */
+  pin(after: Zxid): { readonly after: Zxid } {
+    const pin = { after };
+    this.pins.add(pin);
+    return pin;
+  }
+
+  unpin(pin: { readonly after: Zxid }): void {
+    this.pins.delete(pin);
+  }
+
+  async *read(after: Zxid, through: Zxid): AsyncGenerator<readonly Proposal[]> {
+    const pin = this.pin(after);
+    try {
+      let previous = after;
+      while (previous < through) {
+        const start = previous;
+        const segment = this.segments.find((candidate) => candidate.last > start);
+        if (segment === undefined) throw gone(previous);
+        for await (const chunk of this.readSegment(segment, previous, through)) {
+          for (const proposal of chunk) {
+            if (proposal.previous !== previous) throw gone(previous);
+            previous = proposal.zxid;
+          }
+          yield chunk;
+        }
+        if (previous === start) throw gone(previous);
+      }
+    } finally {
+      this.unpin(pin);
+    }
+  }
+
+  /**
+   * Destroys the oldest segments that neither a restart from `checkpoint` nor a pin needs, as long
+   * as `keepBytes` remain behind the checkpoint. Returns the base. The rest is done in background.
+   */
+  purge(checkpoint: Zxid, keepBytes: number): Zxid {
+    while (this.mayDropFirst(checkpoint, keepBytes)) {
+      const dropped = this.segments.shift();
+      assert(dropped !== undefined, 'there is a segment to drop');
+      this.activeIndex -= 1;
+      this.background.run(() => dropped.database.retire());
+    }
+    return this.base;
+  }
+
+  /** Waits for background work; throws its failure. */
+  async idle(): Promise<void> {
+    await this.background.idle();
+  }
+
+  /** Everything of it is garbage from now on. */
+  async retire(): Promise<void> {
+    await this.background.idle();
+    for (const segment of this.segments) await segment.database.retire();
+  }
+
+  private begin(): void {
+    assert(!this.writing, 'one operation of the log at a time, none after a failure');
+    this.writing = true;
+  }
+
+  private assertChain(proposals: readonly Proposal[]): void {
+    let previous = this.lastZxid;
+    for (const proposal of proposals) {
+      assert(
+        proposal.previous === previous && proposal.zxid > previous,
+        () =>
+          `${formatZxid(proposal.zxid)} names ${formatZxid(proposal.previous)} as its predecessor` +
+          `, the log ends with ${formatZxid(previous)}`,
+      );
+      previous = proposal.zxid;
+    }
+  }
+
+  private split(proposals: readonly Proposal[]): readonly (readonly Proposal[])[] {
+    const groups: Proposal[][] = [];
+    let group: Proposal[] = [];
+    let bytes = 0;
+    for (const proposal of proposals) {
+      if (group.length > 0 && bytes + packedBytesOf(proposal) > this.options.groupBytesMax) {
+        groups.push(group);
+        group = [];
+        bytes = 0;
+      }
+      group.push(proposal);
+      bytes += packedBytesOf(proposal);
+    }
+    groups.push(group);
+    return groups;
+  }
+
+  private async writableSegment(): Promise<Segment> {
+    const active = this.segmentAt(this.activeIndex);
+    if (active.bytes < this.options.segmentBytesMax) return active;
+    if (this.activeIndex + 1 === this.segments.length) {
+      this.maybePrepareNext();
+      await this.background.idle();
+    }
+    await this.activate(this.activeIndex + 1);
+    return this.segmentAt(this.activeIndex);
+  }
+
+  /** Makes the next segment in background when the active one is half full. */
+  private maybePrepareNext(): void {
+    const active = this.segmentAt(this.activeIndex);
+    if (active.bytes * 2 < this.options.segmentBytesMax) return;
+    if (this.nextRequested || this.activeIndex + 1 < this.segments.length) return;
+    this.nextRequested = true;
+    this.background.run(async () => {
+      const last = this.segments.at(-1);
+      assert(last !== undefined, 'a log has a segment');
+      const seq = last.header.seq + 1;
+      const next = await Segment.create(this.store, {
+        generation: this.generation,
+        seq,
+        base: null,
+      });
+      await last.markSuccessor();
+      this.segments.push(next);
+      this.nextRequested = false;
+    });
+  }
+
+  private async activate(index: number): Promise<void> {
+    if (index === this.activeIndex) return;
+    const old = this.segmentAt(this.activeIndex);
+    const active = this.segmentAt(index);
+    await active.database.hold();
+    this.activeIndex = this.segments.indexOf(active);
+    // Not awaited by the append: a closed database only gives memory back.
+    this.background.run(async () => {
+      if (this.segments[this.activeIndex] !== old) await old.database.letGo();
+    });
+  }
+
+  private async *readSegment(
+    segment: Segment,
+    after: Zxid,
+    through: Zxid,
+  ): AsyncGenerator<readonly Proposal[]> {
+    const open = await segment.database.acquire();
+    try {
+      let chunk: Proposal[] = [];
+      let bytes = 0;
+      for await (const group of segment.groups(open, after)) {
+        for (const proposal of group.proposals) {
+          if (proposal.zxid > after && proposal.zxid <= through) chunk.push(proposal);
+        }
+        bytes += group.bytes;
+        if (bytes >= this.options.groupBytesMax && chunk.length > 0) {
+          yield chunk;
+          chunk = [];
+          bytes = 0;
+        }
+        if ((group.proposals.at(-1)?.zxid ?? 0) >= through) break;
+      }
+      if (chunk.length > 0) yield chunk;
+    } finally {
+      await segment.database.release();
+    }
+  }
+
+  private mayDropFirst(checkpoint: Zxid, keepBytes: number): boolean {
+    const first = this.segments[0];
+    const second = this.segments[1];
+    if (first === undefined || second === undefined || this.activeIndex === 0) return false;
+    if (second.empty || second.first > checkpoint) return false;
+    for (const pin of this.pins) if (pin.after < first.last) return false;
+    let kept = 0;
+    for (const segment of this.segments) {
+      if (segment !== first && !segment.empty && segment.last <= checkpoint) kept += segment.bytes;
+    }
+    return kept >= keepBytes;
+  }
+
+  private lastFilledIndex(): number {
+    return Math.max(
+      0,
+      this.segments.findLastIndex((segment) => !segment.empty),
+    );
+  }
+
+  private segmentAt(index: number): Segment {
+    const segment = this.segments[index];
+    assert(segment !== undefined, `segment ${index} of ${this.segments.length} exists`);
+    return segment;
+  }
+}
+
+function gone(after: Zxid): HistoryGoneError {
+  return new HistoryGoneError(`the log does not hold what follows ${formatZxid(after)}`);
+}
