@@ -45,7 +45,7 @@ export class AclTable {
   /** As `use`, for a list from a checkpoint record. Throws DamagedCheckpointError. */
   useEncoded(encoded: Buffer): number {
     const recent = this.#byId[this.#recent];
-    if (recent !== null && recent !== undefined && recent.encoded.equals(encoded)) {
+    if (recent?.encoded.equals(encoded) === true) {
       recent.uses++;
       return this.#recent;
     }

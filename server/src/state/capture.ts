@@ -12,8 +12,8 @@
  */
 import { assert, type Zxid } from '@rookery/protocol';
 import { encodeNode, nodeKey, nodeRecordBytes } from './node-record.js';
-import { encodeSession, sessionKey } from './session-record.js';
 import type { Session } from './session.js';
+import { encodeSession, sessionKey } from './session-record.js';
 import type { SessionTable } from './session-table.js';
 import type { Tree } from './tree.js';
 import type { SessionId } from './txn.js';

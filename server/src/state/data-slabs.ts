@@ -1,18 +1,18 @@
 /**
  * Memory for the variable part of znodes (name and data), outside the JavaScript heap.
  *
- * Chunks of 256 KB are cut into slots of one size class each; classes are a granule of 16 bytes
+ * Chunks of 128 KB are cut into slots of one size class each; classes are a granule of 8 bytes
  * apart up to 512 bytes, then eight to a doubling, so at most an eighth is lost to rounding. A
  * chunk whose last slot is freed goes back to the pool, hence no class keeps memory it had once.
  * What does not fit a class gets a chunk of its own. No object per slot: free slots are chained
  * through their own first bytes.
  *
- * A location is `chunk * 2^14 + offset / 16`; it stays valid until it is freed. Called by Tree.
+ * A location is `chunk * 2^14 + offset / 8`; it stays valid until it is freed. Called by Tree.
  */
 import { assert } from '@rookery/protocol';
 
-const CHUNK_BYTES = 1 << 18;
-const GRANULE_BITS = 4;
+const CHUNK_BYTES = 1 << 17;
+const GRANULE_BITS = 3;
 const GRANULE = 1 << GRANULE_BITS;
 const OFFSET_BITS = 14;
 const OFFSET_MASK = (1 << OFFSET_BITS) - 1;
@@ -119,7 +119,7 @@ export class DataSlabs {
 
   #addChunk(bytes: Buffer, slotBytes: number): Chunk {
     const id = this.#freeIds.pop() ?? this.#chunks.length;
-    assert(id < CHUNKS_MAX, 'the data of all znodes is below 32 GB');
+    assert(id < CHUNKS_MAX, 'the data of all znodes is below 16 GB');
     const links = { previous: null, next: null };
     const chunk = { id, bytes, slotBytes, used: 0, freeHead: NO_SLOT, freshOffset: 0, ...links };
     this.#chunks[id] = chunk;

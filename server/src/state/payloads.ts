@@ -7,7 +7,7 @@
  */
 import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs } from './data-slabs.js';
-import { FLAG, INT, makeShape, modeOf, NONE, nameBytesOf, type NodeStore } from './node-store.js';
+import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 
 const ASCII_MAX = 0x7f;
 const SHORT_BYTES = 24;
@@ -64,7 +64,11 @@ export class Payloads {
       if (old !== NONE) {
         if (location !== NONE) {
           const from = slabs.offset(old);
-          copy(slabs.bytes(old).subarray(from, from + nameBytes), slabs.bytes(location), slabs.offset(location));
+          copy(
+            slabs.bytes(old).subarray(from, from + nameBytes),
+            slabs.bytes(location),
+            slabs.offset(location),
+          );
         }
         slabs.free(old);
       }

@@ -10,7 +10,16 @@ const PASSWORD = new Uint8Array(16).fill(7);
 
 function createOp(path: string, more: Partial<CreateOp> = {}): CreateOp {
   const data = new TextEncoder().encode('data');
-  return { kind: 'create', path, data, acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1, ...more };
+  return {
+    kind: 'create',
+    path,
+    data,
+    acl: OPEN,
+    mode: 'persistent',
+    ttlMs: 0,
+    opcode: 1,
+    ...more,
+  };
 }
 
 /** Applies operations at zxids 1, 2, 3 ... and times 1000, 2000, 3000 ... */
@@ -23,7 +32,9 @@ function stateWith(ops: readonly { readonly op: TxnOp; readonly session?: number
     dataChanged: (path, node) => calls.push(`changed ${path} v${state.tree.version(node)}`),
     sessionClosed: (session) => calls.push(`closed ${session}`),
   };
-  ops.forEach(({ op, session = 0 }, i) => state.apply(i + 1, txn(op, (i + 1) * 1000, session), sink));
+  for (const [i, { op, session = 0 }] of ops.entries()) {
+    state.apply(i + 1, txn(op, (i + 1) * 1000, session), sink);
+  }
   return { state, calls };
 }
 

@@ -143,27 +143,33 @@ export class ReplicatedState {
   #applyOp(op: TxnOp, at: ChangePoint, sink: ChangeSink): void {
     switch (op.kind) {
       case 'create':
-        return this.#create(op, at, sink);
+        this.#create(op, at, sink);
+        break;
       case 'delete':
-        return this.#delete(op.path, at, sink);
+        this.#delete(op.path, at, sink);
+        break;
       case 'setData':
-        return this.#setData(op, at, sink);
+        this.#setData(op, at, sink);
+        break;
       case 'setAcl':
-        return this.#setAcl(op);
-      case 'check':
-      case 'error':
-        return;
+        this.#setAcl(op);
+        break;
       case 'multi':
         for (const part of op.ops) {
           this.#applyOp(part, at, sink);
         }
-        return;
+        break;
       case 'createSession':
-        return this.sessions.open(at.zxid, op);
+        this.sessions.open(at.zxid, op);
+        break;
       case 'closeSession':
-        return this.#closeSession(at, sink);
+        this.#closeSession(at, sink);
+        break;
+      case 'check':
+      case 'error':
+        break;
       default:
-        return unreachable(op);
+        unreachable(op);
     }
   }
 

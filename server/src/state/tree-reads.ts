@@ -10,7 +10,7 @@ import { AclTable } from './acl-table.js';
 import { Ephemerals } from './ephemerals.js';
 import { hashPath } from './hash.js';
 import { MODE, NODE_MODES } from './modes.js';
-import { DOUBLE, INT, modeOf, NodeStore, NONE } from './node-store.js';
+import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
 import { PathIndex } from './path-index.js';
 import { Payloads } from './payloads.js';
 import type { Acl, NodeMode, SessionId } from './txn.js';

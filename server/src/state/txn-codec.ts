@@ -85,7 +85,7 @@ function pushOp(fields: unknown[], op: TxnOp): void {
     case 'closeSession':
       return;
     default:
-      return unreachable(op);
+      unreachable(op);
   }
 }
 
