@@ -11,7 +11,9 @@ export function legalAcl(requested: readonly Acl[] | null): readonly Acl[] | nul
   if (requested === null || requested.length === 0) return null;
   if (!requested.every(isLegal)) return null;
   if (requested.length === 1) return requested;
-  return requested.filter((acl, index) => requested.findIndex((other) => same(acl, other)) === index);
+  return requested.filter(
+    (acl, index) => requested.findIndex((other) => same(acl, other)) === index,
+  );
 }
 
 function same(one: Acl, other: Acl): boolean {

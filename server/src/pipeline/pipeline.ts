@@ -9,8 +9,8 @@
  * leader (on the leader: to its own Leadership); then let net flush.
  */
 import {
-  assert,
   type Attach,
+  assert,
   type ForwardedRequest,
   formatZxid,
   OpCode,

@@ -32,7 +32,7 @@ import {
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { ErrorOp, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
-import { Overlay, type OpenedSession } from './overlay.js';
+import { type OpenedSession, Overlay } from './overlay.js';
 import {
   type Decision,
   decideCheck,

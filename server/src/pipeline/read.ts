@@ -16,20 +16,11 @@ import {
   SetWatchesRequest,
   type Zxid,
 } from '@rookery/protocol';
-import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
-import type { WatcherId, WatchKind, WatchTable } from '../state/watches.js';
-import type { Output } from './output.js';
+import type { WatchKind } from '../state/watches.js';
+import type { ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { catchUp } from './set-watches.js';
-
-/** Where a read runs. */
-export interface ReadScene {
-  readonly state: ReplicatedState;
-  readonly watches: WatchTable;
-  readonly watcher: WatcherId;
-  readonly output: Output;
-}
 
 export interface ReadHeader {
   readonly xid: number;

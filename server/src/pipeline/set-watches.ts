@@ -7,7 +7,7 @@
 import { EventType, type SetWatchesRequest } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
 import { CATCH_UP_ZXID, writeEvent } from './event.js';
-import type { ReadScene } from './read.js';
+import type { ReadScene } from './read-scene.js';
 
 export function catchUp(scene: ReadScene, request: SetWatchesRequest): void {
   const { tree } = scene.state;

@@ -5,9 +5,10 @@
  * or the whole is full, and resumed at half of both, so that it does not flap. Bounded: a paused
  * connection adds at most what net had already read of it.
  */
-import type { PipelineOptions } from './options.js';
+
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
+import type { PipelineOptions } from './options.js';
 
 export class Throttle {
   readonly #options: PipelineOptions;

@@ -1,0 +1,178 @@
+/**
+ * For tests: members without a network, a log or a core. One leads; all share one list of proposals.
+ *
+ * Whatever a test does not call does not happen: requests reach the leader in `forward`, proposals
+ * are applied at a member by `apply`; `settle` does both until nothing is left. Transactions go
+ * through their bytes, as they do between members.
+ */
+import { assert, type PeerId, type Zxid } from '@rookery/protocol';
+import { ReplicatedState } from '../state/replicated-state.js';
+import { decodeTxn, encodeTxn } from '../state/txn-codec.js';
+import { Leadership, type PreparedTxn } from './leadership.js';
+import type { LeadershipOptions, PipelineOptions } from './options.js';
+import { Pipeline } from './pipeline.js';
+import { TestClient } from './test-client.js';
+
+const LEADER: PeerId = 1;
+const FIRST_REQUEST = 1000;
+
+interface LoggedTxn {
+  readonly zxid: Zxid;
+  readonly body: Uint8Array;
+}
+
+export class TestMember {
+  readonly id: PeerId;
+  readonly state = new ReplicatedState();
+  readonly pipeline: Pipeline;
+  /** How many proposals of the ensemble's log it has applied. */
+  appliedCount = 0;
+
+  constructor(id: PeerId, options: Partial<PipelineOptions>) {
+    this.id = id;
+    this.pipeline = new Pipeline({
+      state: this.state,
+      options: {
+        id,
+        minSessionTimeoutMs: 4_000,
+        maxSessionTimeoutMs: 40_000,
+        outstandingMax: 1_000,
+        outstandingBytesMax: 64 << 20,
+        connectionOutstandingMax: 1_000,
+        firstRequest: FIRST_REQUEST * id,
+        ...options,
+      },
+    });
+    this.pipeline.startServing();
+  }
+}
+
+export interface TestEnsembleOptions {
+  readonly size?: number;
+  readonly pipeline?: Partial<PipelineOptions>;
+  readonly leadership?: Partial<LeadershipOptions>;
+}
+
+export class TestEnsemble {
+  readonly members: readonly TestMember[];
+  leadership: Leadership;
+  nowMs = 0;
+  wallMs = 1_700_000_000_000;
+  readonly #log: LoggedTxn[] = [];
+  #nextConnection = 1;
+  #passwords = 0;
+
+  constructor(options: TestEnsembleOptions = {}) {
+    const ids = Array.from({ length: options.size ?? 1 }, (_, index) => index + 1);
+    this.members = ids.map((id) => new TestMember(id, options.pipeline ?? {}));
+    this.leadership = this.newLeadership(1, options.leadership ?? {});
+  }
+
+  get leader(): TestMember {
+    return this.member(LEADER);
+  }
+
+  member(id: PeerId): TestMember {
+    const member = this.members[id - 1];
+    assert(member !== undefined, () => `member ${id} exists`);
+    return member;
+  }
+
+  newLeadership(epoch: number, options: Partial<LeadershipOptions> = {}): Leadership {
+    const { state } = this.leader;
+    return new Leadership(
+      {
+        state,
+        options: {
+          id: LEADER,
+          epoch,
+          lastZxid: state.lastZxid,
+          firstCounter: 1,
+          leaseSlackMs: 500,
+          ...options,
+        },
+        random16: () => new Uint8Array(16).fill(++this.#passwords),
+      },
+      this.time,
+    );
+  }
+
+  get time(): { readonly nowMs: number; readonly wallMs: number } {
+    return { nowMs: this.nowMs, wallMs: this.wallMs };
+  }
+
+  /** A connection that has not sent its ConnectRequest. */
+  open(memberId: PeerId = LEADER): TestClient {
+    const { pipeline } = this.member(memberId);
+    const client = new TestClient(this.#nextConnection++, (frame) => {
+      pipeline.onFrame(client.id, frame, this.nowMs);
+    });
+    pipeline.onOpen(client.id, client);
+    return client;
+  }
+
+  /** A connection with a new session. */
+  connect(memberId: PeerId = LEADER): TestClient {
+    const client = this.open(memberId);
+    client.connect();
+    this.settle();
+    client.takeConnectResponse();
+    return client;
+  }
+
+  /** What the members want goes to the leader; its answers come back. */
+  forward(): void {
+    for (const { id, pipeline } of this.members) {
+      const { leadership } = this;
+      this.#propose(leadership.onRequests(id, pipeline.takeForwards(), this.time));
+      for (const attach of pipeline.takeAttaches()) {
+        const { request, valid, timeoutMs } = leadership.onAttach(id, attach, this.time);
+        this.sendDetaches();
+        pipeline.onAttached(request, valid, timeoutMs);
+      }
+      const committed = this.#log.at(-1)?.zxid ?? 0;
+      for (const { request } of pipeline.takeSyncs()) pipeline.onSynced(request, committed);
+      this.sendDetaches();
+    }
+  }
+
+  sendDetaches(): void {
+    for (const { member, session } of this.leadership.takeDetaches()) {
+      this.member(member).pipeline.onDetach(session);
+    }
+  }
+
+  touch(): void {
+    for (const { id, pipeline } of this.members) {
+      this.leadership.onTouch(id, pipeline.takeTouches(), this.time);
+    }
+  }
+
+  tick(): void {
+    this.#propose(this.leadership.onTick(this.time, 1_000));
+  }
+
+  /** The member applies up to `count` of the proposals that it has not applied. */
+  apply(memberId: PeerId = LEADER, count = Number.POSITIVE_INFINITY): void {
+    const member = this.member(memberId);
+    const end = Math.min(this.#log.length, member.appliedCount + count);
+    for (const { zxid, body } of this.#log.slice(member.appliedCount, end)) {
+      const txn = decodeTxn(body);
+      member.appliedCount += 1;
+      member.pipeline.apply(zxid, txn, this.nowMs);
+      if (memberId === LEADER) this.leadership.onApplied(zxid, txn);
+    }
+  }
+
+  settle(): void {
+    for (let before = -1; before !== this.#log.length; ) {
+      before = this.#log.length;
+      this.forward();
+      for (const { id } of this.members) this.apply(id);
+    }
+  }
+
+  #propose(prepared: readonly PreparedTxn[]): void {
+    for (const { zxid, txn } of prepared) this.#log.push({ zxid, body: encodeTxn(txn) });
+  }
+}
