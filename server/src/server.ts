@@ -69,7 +69,6 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 
 class Member implements RunningServer {
   readonly closed: Promise<void>;
-  readonly #logger: Logger;
   readonly #driver: Driver;
   readonly #storage: Storage;
   readonly #clientPort: ClientPort;
@@ -109,7 +108,6 @@ class Member implements RunningServer {
       this.#settle = { resolve, reject };
     });
     this.closed.catch(() => undefined);
-    this.#logger = options.logger;
     this.#storage = storage;
     const membership = membershipOf(config);
     state.setConfigNode(membership);
@@ -197,7 +195,6 @@ class Member implements RunningServer {
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.idle();
     await this.#storage.close();
-    this.#logger.info({}, 'server.stopped');
   }
 
   /** The error is what the process ends with; what can still be closed is closed. */
@@ -218,7 +215,11 @@ interface MemberParts {
 }
 
 /** A port in use is told before a single file is made. */
-async function probePorts(transport: Transport, config: Config, self: ServerAddress): Promise<void> {
+async function probePorts(
+  transport: Transport,
+  config: Config,
+  self: ServerAddress,
+): Promise<void> {
   await probe(transport, 'client', { host: self.host, port: self.clientPort });
   if (config.servers.length === 1) return;
   await probe(transport, 'peer', { host: self.host, port: self.peerPort });

@@ -2,13 +2,12 @@
  * Runs one member: feeds the core, carries out what it puts out, in order, and decides nothing.
  *
  * Everything happens in turns: whatever the event loop brings is taken in, then the end of the turn
- * proposes what was prepared and flushes every socket once. Owns the clock readings and the wiring;
+ * proposes what was prepared and flushes every socket once. Owns the wiring; `turns.ts`,
  * `leader-desk.ts`, `transfers.ts` and `snapshot-receiver.ts` are its parts. Never touches a tree.
  */
 import {
   type CoreMessage,
   formatZxid,
-  type Hello,
   type PeerId,
   type PeerMessage,
   type Proposal,
@@ -27,10 +26,16 @@ import { clientHandler } from './client-handler.js';
 import { type Answer, LeaderDesk } from './leader-desk.js';
 import type { DriverParts } from './parts.js';
 import { SnapshotReceiver } from './snapshot-receiver.js';
-import { Transfers } from './transfers.js';
 import { StateKeeper } from './state-keeper.js';
+import { Transfers } from './transfers.js';
+import { Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
+
+/** A leader proposes nothing while more than this waits for its own disk. */
+const UNWRITTEN_BYTES_MAX = 64 << 20;
+/** A follower whose disk is this far behind gives its leader up and catches up by DIFF later. */
+const BEHIND_BYTES_MAX = 256 << 20;
 
 export class Driver {
   readonly clients: ClientHandler;
@@ -39,6 +44,7 @@ export class Driver {
   readonly #zab: Zab;
   readonly #logger: Logger;
   readonly #pipeline: Pipeline;
+  readonly #turns: Turns;
   readonly #links = new Map<PeerId, number>();
   readonly #transfers: Transfers;
   readonly #receiver: SnapshotReceiver;
@@ -48,10 +54,7 @@ export class Driver {
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
   #roleSinceMs = 0;
-  #nowMs: number;
-  #tickedAtMs = 0;
   #touchedAtMs = 0;
-  #inTurn = false;
   #stopped = false;
 
   constructor(parts: DriverParts) {
@@ -59,36 +62,40 @@ export class Driver {
     this.#zab = parts.zab;
     this.#logger = parts.logger;
     this.#pipeline = parts.pipeline;
-    this.#nowMs = parts.timers.nowMs();
+    this.#turns = new Turns(parts.timers, parts.options.tickMs, {
+      onTick: (nowMs) => this.#onTick(nowMs),
+      onEnd: () => this.#endTurn(),
+      onError: (error) => this.fail(error),
+    });
     this.#leaseClock = new LeaseClock(2 * parts.options.tickMs);
     this.keeper = new StateKeeper(parts, {
       onPersisted: (ticket) => this.#onPersisted(ticket),
-      onPurged: (base) => this.#guard(() => this.#step({ kind: 'purged', base })),
+      onPurged: (base) => this.#turns.run(() => this.#step({ kind: 'purged', base })),
       onFatal: (error) => this.fail(error),
     });
     this.#transfers = new Transfers(parts.storage, parts.timers, {
       isUp: (peer, link) => this.#links.get(peer) === link,
-      send: (peer, link, message) => this.#guard(() => this.#send(peer, link, message)),
+      send: (peer, link, message) => this.#turns.run(() => this.#send(peer, link, message)),
       queuedBytes: (peer, link) => parts.peerPort().queuedBytes(peer, link),
       drop: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
       onSnapshotSent: (peer, link, zxid) =>
-        this.#guard(() => this.#step({ kind: 'snapshotSent', peer, link, zxid })),
+        this.#turns.run(() => this.#step({ kind: 'snapshotSent', peer, link, zxid })),
       onHistorySent: (peer, link, through) =>
-        this.#guard(() => this.#step({ kind: 'historySent', peer, link, through })),
+        this.#turns.run(() => this.#step({ kind: 'historySent', peer, link, through })),
     });
     this.#receiver = new SnapshotReceiver(parts.storage, {
       onWritten: (peer, link, index) =>
-        this.#guard(() => this.#send(peer, link, { kind: 'snapshotAck', index })),
+        this.#turns.run(() => this.#send(peer, link, { kind: 'snapshotAck', index })),
       onMessage: (peer, link, message) =>
-        this.#guard(() => this.#step({ kind: 'message', peer, link, message })),
+        this.#turns.run(() => this.#step({ kind: 'message', peer, link, message })),
       onRefused: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
     });
-    this.clients = this.#guarded(clientHandler(this.#pipeline, () => this.#enter()));
+    this.clients = this.#guarded(clientHandler(this.#pipeline, () => this.#turns.enter()));
     this.peers = {
-      onConnected: (peer, link, hello) => this.#guard(() => this.#onConnected(peer, link, hello)),
-      onMessage: (peer, link, message) => this.#guard(() => this.#onMessage(peer, link, message)),
-      onDisconnected: (peer, link, reason) =>
-        this.#guard(() => this.#onDisconnected(peer, link, reason)),
+      onConnected: (peer, link) => this.#turns.run(() => this.#onConnected(peer, link)),
+      onMessage: (peer, link, message) =>
+        this.#turns.run(() => this.#onMessage(peer, link, message)),
+      onDisconnected: (peer, link) => this.#turns.run(() => this.#onDisconnected(peer, link)),
     };
   }
 
@@ -107,87 +114,59 @@ export class Driver {
   }
 
   start(): void {
-    this.#guard(() => this.#enter());
-    this.#scheduleTick();
+    this.#turns.start();
   }
 
   /** Takes in nothing more. What storage has been given is still written. */
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
+    this.#turns.stop();
     this.#desk = null;
     this.#pipeline.stopServing();
+    this.#links.clear();
+    this.#transfers.stop();
   }
 
   /** Anything unexpected ends the member: a zombie that answers pings is worse than a crash. */
   fail(error: unknown): void {
     if (this.#stopped) return;
     this.#stopped = true;
+    this.#turns.stop();
     this.#parts.onFatal(error);
   }
 
   // Turns
 
-  /** Begins a turn: reads the clock once; after a long stop, lets the core see the time first. */
-  #enter(): number {
-    if (this.#inTurn) return this.#nowMs;
-    this.#inTurn = true;
-    this.#nowMs = this.#parts.timers.nowMs();
-    if (this.#nowMs - this.#tickedAtMs > 2 * this.#parts.options.tickMs) this.#tick();
-    this.#parts.timers.defer(() => this.#guard(() => this.#endTurn()));
-    return this.#nowMs;
-  }
-
   #endTurn(): void {
-    this.#inTurn = false;
     this.#forwardToLeader();
     this.#propose();
     this.#parts.clientPort().flush();
     this.#parts.peerPort().flush();
-    if (this.keeper.step(this.#nowMs)) this.#enter();
+    if (this.keeper.step(this.#turns.nowMs)) this.#turns.enter();
   }
 
+  /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */
   #propose(): void {
+    if (this.keeper.pendingBytes > UNWRITTEN_BYTES_MAX) return;
     const proposals = this.#desk?.takeProposals() ?? [];
     if (proposals.length > 0) this.#step({ kind: 'propose', proposals });
   }
 
-  #scheduleTick(): void {
-    this.#parts.timers.after(this.#parts.options.tickMs, () => {
-      if (this.#stopped) return;
-      this.#guard(() => {
-        this.#enter();
-        if (this.#nowMs > this.#tickedAtMs) this.#tick();
-      });
-      this.#scheduleTick();
-    });
-  }
-
-  #tick(): void {
-    this.#tickedAtMs = this.#nowMs;
-    this.#step({ kind: 'tick', nowMs: this.#nowMs });
-    if (this.#nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
-      this.#touchedAtMs = this.#nowMs;
+  #onTick(nowMs: number): void {
+    this.#step({ kind: 'tick', nowMs });
+    if (nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
+      this.#touchedAtMs = nowMs;
       this.#reportTouches();
     }
     this.#desk?.onTick();
   }
 
-  /** An error of any stage ends the member, whatever brought the event in. */
-  #guard(action: () => void): void {
-    if (this.#stopped) return;
-    try {
-      action();
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
   #guarded(handler: ClientHandler): ClientHandler {
     return {
-      onOpen: (connection) => this.#guard(() => handler.onOpen(connection)),
-      onFrame: (connection, frame) => this.#guard(() => handler.onFrame(connection, frame)),
-      onClosed: (connection) => this.#guard(() => handler.onClosed(connection)),
+      onOpen: (connection) => this.#turns.run(() => handler.onOpen(connection)),
+      onFrame: (connection, frame) => this.#turns.run(() => handler.onFrame(connection, frame)),
+      onClosed: (connection) => this.#turns.run(() => handler.onClosed(connection)),
     };
   }
 
@@ -245,24 +224,19 @@ export class Driver {
 
   // Links
 
-  #onConnected(peer: PeerId, link: number, hello: Hello): void {
-    this.#enter();
+  #onConnected(peer: PeerId, link: number): void {
     this.#links.set(peer, link);
-    this.#logger.info({ peer, link, instance: hello.instance }, 'peer.connected');
     this.#step({ kind: 'connected', peer, link });
   }
 
-  #onDisconnected(peer: PeerId, link: number, reason: string): void {
-    this.#enter();
+  #onDisconnected(peer: PeerId, link: number): void {
     if (this.#links.get(peer) === link) this.#links.delete(peer);
-    this.#logger.info({ peer, link, reason }, 'peer.disconnected');
     this.#transfers.onDisconnected(peer, link);
     this.#background(this.#receiver.onDisconnected(peer, link));
     this.#step({ kind: 'disconnected', peer, link });
   }
 
   #onMessage(peer: PeerId, link: number, message: PeerMessage): void {
-    this.#enter();
     switch (message.kind) {
       case 'requests':
       case 'sync':
@@ -284,6 +258,10 @@ export class Driver {
   }
 
   #onCoreMessage(peer: PeerId, link: number, message: CoreMessage): void {
+    if (message.kind === 'propose' && this.keeper.pendingBytes > BEHIND_BYTES_MAX) {
+      this.#parts.peerPort().disconnect(peer, link, 'the disk here cannot keep up');
+      return;
+    }
     if (this.#receiver.holds(peer, link, message)) return;
     this.#step({ kind: 'message', peer, link, message });
   }
@@ -304,21 +282,18 @@ export class Driver {
   }
 
   #send(peer: PeerId, link: number, message: PeerMessage): void {
-    this.#enter();
     this.#parts.peerPort().send(peer, link, message);
   }
 
   // The core
 
   #onPersisted(ticket: Ticket): void {
-    this.#guard(() => {
-      this.#enter();
+    this.#turns.run(() => {
       this.#step({ kind: 'persisted', ticket });
     });
   }
 
   #step(input: ZabInput): void {
-    this.#enter();
     for (const output of this.#zab.step(input)) this.#run(output);
   }
 
@@ -357,7 +332,7 @@ export class Driver {
   #deliver(proposals: readonly Proposal[]): void {
     for (const proposal of proposals) {
       const txn = decodeTxn(proposal.body);
-      this.#pipeline.apply(proposal.zxid, txn, this.#nowMs);
+      this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
       this.#desk?.onApplied(proposal.zxid, txn);
     }
     this.#parts.counters.commits += proposals.length;
@@ -368,7 +343,7 @@ export class Driver {
     const was = this.#role;
     this.#role = role;
     this.#leader = leader;
-    this.#roleSinceMs = this.#nowMs;
+    this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
       this.#desk = null;
       const ended = this.#pipeline.stopServing();
@@ -383,7 +358,7 @@ export class Driver {
 
   #newDesk(epoch: number, lastZxid: Zxid): LeaderDesk {
     const { options, wallMs, random16 } = this.#parts;
-    const time = () => ({ nowMs: this.#leaseClock.read(this.#nowMs), wallMs: wallMs() });
+    const time = () => ({ nowMs: this.#leaseClock.read(this.#turns.nowMs), wallMs: wallMs() });
     const leadership = new Leadership(
       {
         state: this.keeper.state,
@@ -405,4 +380,3 @@ export class Driver {
     });
   }
 }
-

@@ -17,8 +17,8 @@ import type {
 } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
 import type { Leadership, LeaderTime, PreparedTxn } from '../pipeline/leadership.js';
-import { encodeTxn } from '../state/txn-codec.js';
 import type { SessionId, Txn } from '../state/txn.js';
+import { encodeTxn } from '../state/txn-codec.js';
 
 export type Answer = Attached | Detach | Synced;
 

@@ -59,6 +59,11 @@ export class Transfers {
     if (acknowledged?.link === link) acknowledged.wake?.();
   }
 
+  /** Lets what waits for an acknowledgement see that its link is gone. */
+  stop(): void {
+    for (const acknowledged of this.#acknowledged.values()) acknowledged.wake?.();
+  }
+
   async sendSnapshot(peer: PeerId, link: LinkId): Promise<void> {
     const acknowledged: Acknowledged = { link, index: -1, wake: null };
     this.#acknowledged.set(peer, acknowledged);

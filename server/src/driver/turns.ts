@@ -1,0 +1,96 @@
+/**
+ * The rhythm of a member: everything that the event loop brings in is one turn with one clock
+ * reading and one end, in which sockets are flushed.
+ *
+ * Owns the clock readings and the ticks. When the process was stopped for a while, the first turn
+ * ticks before it lets anything in: nobody is answered past a lease that has run out meanwhile.
+ * Any error of a turn is reported once and ends everything.
+ */
+import type { Timers } from '../net/timers.js';
+
+export interface TurnHooks {
+  onTick(nowMs: number): void;
+  /** All input of the turn is in: propose, forward, flush. */
+  onEnd(): void;
+  onError(error: unknown): void;
+}
+
+export class Turns {
+  readonly #timers: Timers;
+  readonly #tickMs: number;
+  readonly #hooks: TurnHooks;
+  #nowMs: number;
+  #tickedAtMs = Number.NEGATIVE_INFINITY;
+  #open = false;
+  #stopped = false;
+
+  constructor(timers: Timers, tickMs: number, hooks: TurnHooks) {
+    this.#timers = timers;
+    this.#tickMs = tickMs;
+    this.#hooks = hooks;
+    this.#nowMs = timers.nowMs();
+  }
+
+  /** The time of this turn, monotonic ms. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  start(): void {
+    this.run(() => undefined);
+    this.#scheduleTick();
+  }
+
+  /** Nothing runs any more. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Runs `action` in a turn. */
+  run(action: () => void): void {
+    if (this.#stopped) return;
+    try {
+      this.enter();
+      action();
+    } catch (error) {
+      this.#stopped = true;
+      this.#hooks.onError(error);
+    }
+  }
+
+  /** Begins a turn if none has begun; returns its time. */
+  enter(): number {
+    if (this.#open) return this.#nowMs;
+    this.#open = true;
+    this.#nowMs = this.#timers.nowMs();
+    if (this.#nowMs - this.#tickedAtMs > 2 * this.#tickMs) this.#tick();
+    this.#timers.defer(() => this.#end());
+    return this.#nowMs;
+  }
+
+  #end(): void {
+    if (this.#stopped) return;
+    this.#open = false;
+    try {
+      this.#hooks.onEnd();
+    } catch (error) {
+      this.#stopped = true;
+      this.#hooks.onError(error);
+    }
+  }
+
+  #tick(): void {
+    this.#tickedAtMs = this.#nowMs;
+    this.#hooks.onTick(this.#nowMs);
+  }
+
+  #scheduleTick(): void {
+    this.#timers.after(this.#tickMs, () => {
+      if (this.#stopped) return;
+      this.run(() => {
+        if (this.#nowMs > this.#tickedAtMs) this.#tick();
+      });
+      this.#scheduleTick();
+    });
+  }
+}
