@@ -1,0 +1,379 @@
+/**
+ * Peer ports over the network in memory: one link per pair, hellos, refusals, bounds, reconnects.
+ */
+import type { Hello, PeerId, PeerMessage } from '@rookery/protocol';
+import { encodePeerMessage, PEER_PROTOCOL_VERSION } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { framed } from './frame-cache.js';
+import { ListenError } from './listen-error.js';
+import { ManualTimers } from './manual-timers.js';
+import { MemoryNetwork } from './memory-transport.js';
+import type { PeerHandler } from './peer-handler.js';
+import {
+  type EnsembleIdentity,
+  PEER_PORT_DEFAULTS,
+  PeerPort,
+  type PeerPortOptions,
+} from './peer-port.js';
+import { FarEnd, keptLog, type LogLine } from './testing/fixtures.js';
+
+const PORT = 2881;
+
+class Member implements PeerHandler {
+  readonly events: string[] = [];
+  readonly links = new Map<PeerId, number>();
+  readonly lines: LogLine[];
+  readonly port: PeerPort;
+  identity: EnsembleIdentity = { ensembleId: '', founded: false };
+
+  constructor(setup: {
+    readonly id: PeerId;
+    readonly host?: string;
+    readonly instance?: string;
+    readonly timers: ManualTimers;
+    readonly network: MemoryNetwork;
+    readonly options?: Partial<PeerPortOptions>;
+  }) {
+    const log = keptLog();
+    this.lines = log.lines;
+    const { id, host = `m${id}`, instance = `i${id}` } = setup;
+    const others = [1, 2, 3].filter((other) => other !== id);
+    this.port = new PeerPort({
+      options: {
+        ...PEER_PORT_DEFAULTS,
+        id,
+        instance,
+        address: { host, port: PORT },
+        peers: new Map(others.map((other) => [other, { host: `m${other}`, port: PORT }])),
+        peerTimeoutMs: 500,
+        ...setup.options,
+      },
+      transport: setup.network.transport(host),
+      timers: setup.timers,
+      random: () => 0.5,
+      logger: log.logger,
+      identity: () => this.identity,
+      handler: this,
+    });
+  }
+
+  onConnected(peer: PeerId, link: number, hello: Hello): void {
+    this.links.set(peer, link);
+    this.events.push(`connected ${peer} ${hello.instance}`);
+  }
+
+  onMessage(peer: PeerId, link: number, message: PeerMessage): void {
+    const isOfThisLink = this.links.get(peer) === link;
+    const text = message.kind === 'ack' ? `ack ${message.zxid}` : message.kind;
+    this.events.push(`${text} from ${peer}${isOfThisLink ? '' : ' of an OLD link'}`);
+  }
+
+  onDisconnected(peer: PeerId, link: number): void {
+    this.events.push(`disconnected ${peer}${this.links.get(peer) === link ? '' : ' OLD'}`);
+    this.links.delete(peer);
+  }
+
+  linkTo(peer: PeerId): number {
+    return this.links.get(peer) ?? -1;
+  }
+
+  ack(peer: PeerId, zxid: number): void {
+    this.port.send(peer, this.linkTo(peer), { kind: 'ack', zxid });
+  }
+
+  logged(event: string): LogLine[] {
+    return this.lines.filter((line) => line.msg === event);
+  }
+}
+
+function world(): { readonly timers: ManualTimers; readonly network: MemoryNetwork } {
+  const timers = new ManualTimers();
+  return { timers, network: new MemoryNetwork(timers) };
+}
+
+/** Members 1 and 2, connected. */
+async function pair(options: Partial<PeerPortOptions> = {}) {
+  const { timers, network } = world();
+  const one = new Member({ id: 1, timers, network, options });
+  const two = new Member({ id: 2, timers, network, options });
+  await one.port.listen();
+  await two.port.listen();
+  await timers.advance(20);
+  return { timers, network, one, two };
+}
+
+describe('peer links', () => {
+  it('join each pair of three members once, in whatever order they start', async () => {
+    const { timers, network } = world();
+    const members = [3, 1, 2].map((id) => new Member({ id, timers, network }));
+    for (const member of members) {
+      await member.port.listen();
+      await timers.advance(120);
+    }
+    await timers.advance(1_000);
+    const events = members.map((member) => [...member.events].sort());
+    expect(events).toEqual([
+      ['connected 1 i1', 'connected 2 i2'],
+      ['connected 2 i2', 'connected 3 i3'],
+      ['connected 1 i1', 'connected 3 i3'],
+    ]);
+  });
+
+  it('carry messages both ways in order, one write per flush', async () => {
+    const { timers, one, two } = await pair();
+    one.ack(2, 1);
+    one.ack(2, 2);
+    two.ack(1, 3);
+    await timers.advance(5);
+    expect(two.events.length).toBe(1);
+    one.port.flush();
+    two.port.flush();
+    await timers.advance(5);
+    expect(two.events.slice(1)).toEqual(['ack 1 from 1', 'ack 2 from 1']);
+    expect(one.events.slice(1)).toEqual(['ack 3 from 2']);
+  });
+
+  it('deliver nothing after disconnect(), which is reported once and later, then come back', async () => {
+    const { timers, one, two } = await pair();
+    two.ack(1, 1);
+    two.port.flush();
+    one.port.disconnect(2, one.linkTo(2), 'silent');
+    expect(one.events).toEqual(['connected 2 i2']);
+    await timers.advance(10);
+    expect(one.events).toEqual(['connected 2 i2', 'disconnected 2']);
+    await timers.advance(60);
+    expect(one.events.slice(2)).toEqual(['connected 2 i2']);
+    expect(two.events).toEqual(['connected 1 i1', 'disconnected 1', 'connected 1 i1']);
+  });
+
+  it('drop what is sent on a link that is gone', async () => {
+    const { timers, one, two } = await pair();
+    const old = one.linkTo(2);
+    one.port.disconnect(2, old, 'test');
+    await timers.advance(100);
+    one.port.send(2, old, { kind: 'ack', zxid: 9 });
+    one.port.flush();
+    await timers.advance(10);
+    expect(two.events.filter((event) => event.startsWith('ack'))).toEqual([]);
+  });
+
+  it('come back after a crash, with the new instance', async () => {
+    const { timers, network, one } = await pair();
+    network.crash('m2');
+    await timers.advance(10);
+    expect(one.events.at(-1)).toBe('disconnected 2');
+    const again = new Member({ id: 2, instance: 'fresh', timers, network });
+    await again.port.listen();
+    await timers.advance(20);
+    expect(one.events.at(-1)).toBe('connected 2 fresh');
+  });
+
+  it('survive a short cut, and bring what was on its way when it heals', async () => {
+    const { timers, network, one, two } = await pair();
+    network.cut('m1', 'm2');
+    one.ack(2, 5);
+    one.port.flush();
+    await timers.advance(200);
+    expect(two.events.length).toBe(1);
+    network.heal('m1', 'm2');
+    await timers.advance(5);
+    expect(two.events.at(-1)).toBe('ack 5 from 1');
+  });
+
+  it('are replaced by a new one of the same process, the old one ending first', async () => {
+    const { timers, network, one, two } = await pair();
+    network.cut('m1', 'm2');
+    two.port.disconnect(1, two.linkTo(1), 'no answer');
+    await timers.advance(300);
+    expect(one.events.length).toBe(1);
+    network.heal('m1', 'm2');
+    await timers.advance(1_000);
+    expect(one.events).toEqual(['connected 2 i2', 'disconnected 2', 'connected 2 i2']);
+    expect(two.events).toEqual(['connected 1 i1', 'disconnected 1', 'connected 1 i1']);
+  });
+
+  it('are dropped with one log line when more waits than their queue may hold', async () => {
+    const { timers, network, one } = await pair({ queueBytesMax: 200_000 });
+    network.cut('m1', 'm2');
+    const body = new Uint8Array(30_000);
+    for (let index = 1; index <= 20; index++) {
+      const proposals = [{ zxid: index, previous: index - 1, body }];
+      one.port.send(2, one.linkTo(2), { kind: 'propose', proposals });
+      one.port.flush();
+    }
+    await timers.advance(5);
+    expect(one.events).toEqual(['connected 2 i2', 'disconnected 2']);
+    expect(one.logged('peer.queue_overflow').length).toBe(1);
+  });
+});
+
+describe('a dialler', () => {
+  it('backs off from 50 ms to 1 s, and logs an unreachable member once', async () => {
+    const { timers, network } = world();
+    const dials: number[] = [];
+    const transport = network.transport('m2');
+    const counting: MemoryNetwork = new MemoryNetwork(timers);
+    counting.transport = () => ({
+      listen: transport.listen,
+      dial: (address, timeoutMs) => {
+        dials.push(timers.nowMs());
+        return transport.dial(address, timeoutMs);
+      },
+    });
+    const two = new Member({ id: 2, timers, network: counting });
+    await two.port.listen();
+    await timers.advance(5_000);
+    const gaps = dials.slice(1).map((atMs, index) => Math.round(atMs - (dials[index] ?? 0)));
+    // Three quarters of the back-off, since the injected randomness is one half, and 1 ms to fail.
+    expect(gaps.slice(0, 7)).toEqual([39, 76, 151, 301, 601, 751, 751]);
+    expect(two.logged('peer.unreachable').length).toBe(1);
+  });
+
+  it('starts from 50 ms again once a hello came through', async () => {
+    const { timers, network, one, two } = await pair();
+    network.crash('m1');
+    await timers.advance(3_000);
+    const again = new Member({ id: 1, instance: 'fresh', timers, network });
+    await again.port.listen();
+    await timers.advance(1_100);
+    expect(two.events.at(-1)).toBe('connected 1 fresh');
+    again.port.disconnect(2, again.linkTo(2), 'test');
+    await timers.advance(50);
+    expect(two.events.slice(-2)).toEqual(['disconnected 1', 'connected 1 fresh']);
+    expect(one.events.length).toBe(1);
+  });
+});
+
+describe('a hello', () => {
+  it('of another founded ensemble is refused, with one log line on each side', async () => {
+    const { timers, network } = world();
+    const one = new Member({ id: 1, timers, network });
+    const two = new Member({ id: 2, timers, network });
+    one.identity = { ensembleId: 'aaaa', founded: true };
+    two.identity = { ensembleId: 'bbbb', founded: true };
+    await one.port.listen();
+    await two.port.listen();
+    await timers.advance(5_000);
+    expect([one.events, two.events]).toEqual([[], []]);
+    const [refused] = one.logged('peer.refused');
+    expect(refused?.['reason']).toMatch(/2 belongs to ensemble bbbb, member 1 to ensemble aaaa/);
+    expect(one.logged('peer.refused').length).toBe(1);
+    expect(two.logged('peer.refused_by').map((line) => line['reason'])).toEqual([
+      refused?.['reason'],
+    ]);
+  });
+
+  it('of a member that has not founded or joined yet is welcome', async () => {
+    const { timers, network } = world();
+    const one = new Member({ id: 1, timers, network });
+    const two = new Member({ id: 2, timers, network });
+    one.identity = { ensembleId: 'aaaa', founded: true };
+    await one.port.listen();
+    await two.port.listen();
+    await timers.advance(20);
+    expect(two.events).toEqual(['connected 1 i1']);
+  });
+
+  it('of a second process with a live id is refused, and the first keeps its link', async () => {
+    const { timers, network, one, two } = await pair();
+    const rival = new Member({ id: 2, host: 'elsewhere', instance: 'rival', timers, network });
+    await rival.port.listen();
+    for (let beat = 0; beat < 20; beat++) {
+      two.ack(1, beat);
+      two.port.flush();
+      await timers.advance(100);
+    }
+    expect(rival.events).toEqual([]);
+    expect(one.events.filter((event) => !event.startsWith('ack'))).toEqual(['connected 2 i2']);
+    expect(one.logged('peer.refused')[0]?.['reason']).toMatch(/second process with the id 2/);
+    expect(rival.logged('peer.refused_by').length).toBe(1);
+  });
+
+  it('of a restarted member replaces a link that has been silent for the peer timeout', async () => {
+    const { timers, network, one } = await pair();
+    await timers.advance(600);
+    const restarted = new Member({ id: 2, host: 'm2b', instance: 'next', timers, network });
+    await restarted.port.listen();
+    await timers.advance(20);
+    expect(one.events).toEqual(['connected 2 i2', 'disconnected 2', 'connected 2 next']);
+  });
+
+  it.each([
+    ['another version', { version: 99 }, /peer protocol 99/],
+    ['a stranger', { id: 9 }, /member 9 is not in the configuration/],
+    ['one who dialled the wrong address', { to: 3 }, /hello is for member 3/],
+  ])('of %s is answered with the reason', async (_name, changes, reason) => {
+    const { timers, network, one } = await pair();
+    const stranger = await dial(network, timers);
+    stranger.stream.write(framed(encodePeerMessage({ ...HELLO, ...changes })));
+    await timers.advance(10);
+    expect(stranger.text).toMatch(reason);
+    expect(stranger.hasEnded).toBe(true);
+    expect(one.logged('peer.refused').length).toBe(1);
+    expect(one.events).toEqual(['connected 2 i2']);
+  });
+});
+
+describe('a peer that is no peer', () => {
+  it.each([
+    ['text', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+    ['a frame of garbage', framed(Buffer.from('garbage'))],
+    ['a huge length', Buffer.from([0x00, 0xff, 0xff, 0xff])],
+    ['a message before the hello', framed(encodePeerMessage({ kind: 'ack', zxid: 1 }))],
+  ])('that sends %s is closed with one log line', async (_name, bytes) => {
+    const { timers, network, one } = await pair();
+    const stranger = await dial(network, timers);
+    stranger.stream.write(bytes);
+    await timers.advance(10);
+    expect(stranger.isClosed).toBe(true);
+    expect(one.logged('peer.garbage').length).toBe(1);
+    expect(one.events).toEqual(['connected 2 i2']);
+  });
+
+  it('that says nothing is closed in time, and only so many may wait', async () => {
+    const { timers, network, one } = await pair({ unprovenMax: 2 });
+    const silent = [];
+    for (let index = 0; index < 3; index++) silent.push(await dial(network, timers));
+    await timers.advance(5);
+    expect(silent.map((far) => far.isClosed)).toEqual([false, false, true]);
+    await timers.advance(2_000);
+    expect(silent.map((far) => far.isClosed)).toEqual([true, true, true]);
+    expect(one.logged('peer.hello_timeout').length).toBe(2);
+    expect(one.logged('peer.too_many_unproven').length).toBe(1);
+  });
+});
+
+describe('the peer port', () => {
+  it('names the port and what to do when it is taken', async () => {
+    const { timers, network } = await pair();
+    const second = new Member({ id: 1, timers, network });
+    const error = await second.port.listen().catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(ListenError);
+    expect(String(error)).toMatch(/peer port 2881 on m1: it is in use .* peerPort/);
+  });
+
+  it('reports every link and stays silent after it closed', async () => {
+    const { timers, one, two } = await pair();
+    await two.port.close();
+    await timers.advance(2_000);
+    expect(one.events).toEqual(['connected 2 i2', 'disconnected 2']);
+    expect(two.events).toEqual(['connected 1 i1', 'disconnected 1']);
+  });
+});
+
+const HELLO: Hello = {
+  kind: 'hello',
+  version: PEER_PROTOCOL_VERSION,
+  id: 3,
+  to: 1,
+  instance: 'x',
+  ensembleId: '',
+  founded: false,
+};
+
+/** Dials member 1 as a stranger. */
+async function dial(network: MemoryNetwork, timers: ManualTimers): Promise<FarEnd> {
+  const dialled = network.transport('stranger').dial({ host: 'm1', port: PORT }, 1000);
+  await timers.advance(1);
+  return new FarEnd(await dialled);
+}

@@ -1,0 +1,195 @@
+/**
+ * The transport on real sockets of the loopback: what the network in memory can only imitate.
+ */
+import net from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
+import { FourLetterWhitelist } from './four-letter/words.js';
+import { ListenError } from './listen-error.js';
+import { ServerStats } from './server-stats.js';
+import { TcpTransport } from './tcp.js';
+import { keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
+import { systemTimers } from './timers.js';
+import type { ByteStream, StreamHandlers } from './transport.js';
+
+const LOCAL = '127.0.0.1';
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A stream's events, each of which can be waited for. */
+function watched(stream: ByteStream) {
+  const data: Buffer[] = [];
+  const waiters: { readonly bytes: number; readonly resolve: () => void }[] = [];
+  const received = (): number => data.reduce((sum, chunk) => sum + chunk.length, 0);
+  let onEnd = (): void => {};
+  let onDrain = (): void => {};
+  let onClose = (_error: Error | undefined): void => {};
+  const handlers: StreamHandlers = {
+    onData: (chunk) => {
+      data.push(Buffer.from(chunk));
+      for (const waiter of waiters) if (received() >= waiter.bytes) waiter.resolve();
+    },
+    onEnd: () => onEnd(),
+    onDrain: () => onDrain(),
+    onClose: (error) => onClose(error),
+  };
+  const ended = new Promise<void>((resolve) => {
+    onEnd = resolve;
+  });
+  const drained = new Promise<void>((resolve) => {
+    onDrain = resolve;
+  });
+  const closed = new Promise<Error | undefined>((resolve) => {
+    onClose = resolve;
+  });
+  stream.handle(handlers);
+  closers.push(() => stream.destroy());
+  const text = (): string => Buffer.concat(data).toString('latin1');
+  const bytes = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      if (received() >= count) resolve();
+      else waiters.push({ bytes: count, resolve });
+    });
+  return { stream, ended, drained, closed, text, bytes };
+}
+
+async function connected(host = LOCAL) {
+  const { logger, lines } = keptLog();
+  const transport = new TcpTransport(logger);
+  let onAccepted = (_stream: ByteStream): void => {};
+  const accepted = new Promise<ByteStream>((resolve) => {
+    onAccepted = resolve;
+  });
+  const listener = await transport.listen({ host, port: 0 }, (stream) => onAccepted(stream));
+  closers.push(() => listener.close());
+  const near = watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
+  return { transport, listener, lines, near, far: watched(await accepted) };
+}
+
+describe('the TCP transport', () => {
+  it('carries bytes both ways and lets a half closed stream be written', async () => {
+    const { near, far } = await connected();
+    near.stream.write(Buffer.from('stat'));
+    near.stream.end();
+    await far.ended;
+    far.stream.write(Buffer.from('answer'));
+    far.stream.end();
+    expect(await near.closed).toBeUndefined();
+    expect([far.text(), near.text()]).toEqual(['stat', 'answer']);
+  });
+
+  it('shows IPv4 addresses without ::ffff: on a dual stack listener', async () => {
+    const { far } = await connected('::');
+    expect(far.stream.remoteAddress).toBe(LOCAL);
+    expect(far.stream.remotePort).toBeGreaterThan(0);
+  });
+
+  it('counts what the kernel has not taken, and tells when it has', async () => {
+    const { near, far } = await connected();
+    far.stream.pause();
+    const total = 32 << 20;
+    near.stream.write(Buffer.alloc(total));
+    expect(near.stream.bufferedBytes).toBeGreaterThan(1 << 20);
+    far.stream.resume();
+    await near.drained;
+    expect(near.stream.bufferedBytes).toBe(0);
+    await far.bytes(total);
+  });
+
+  it('tells the other side of a destroyed stream, and this one too, once', async () => {
+    const { near, far } = await connected();
+    near.stream.destroy();
+    near.stream.write(Buffer.from('into the void'));
+    expect(await near.closed).toBeUndefined();
+    await far.ended;
+  });
+
+  it('tells the close of a stream that was handled too late', async () => {
+    const { transport, listener } = await connected();
+    const stream = await transport.dial({ host: LOCAL, port: listener.port }, 5000);
+    stream.destroy();
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    expect(await watched(stream).closed).toBeUndefined();
+  });
+
+  it('rejects a dial that is refused', async () => {
+    const { transport, listener } = await connected();
+    await listener.close();
+    const dialled = transport.dial({ host: LOCAL, port: listener.port }, 5000);
+    await expect(dialled).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('rejects a listen on a port that is taken', async () => {
+    const { transport, listener } = await connected();
+    const second = transport.listen({ host: LOCAL, port: listener.port }, () => {});
+    await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('logs a failed accept and goes on accepting (ZOOKEEPER-4203)', async () => {
+    const create = vi.spyOn(net, 'createServer');
+    const { transport, listener, lines } = await connected();
+    const server: net.Server = create.mock.results[0]?.value;
+    server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }));
+    expect(lines.map((line) => line.msg)).toEqual(['net.accept_failed']);
+    const again = watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
+    expect(again.stream.remotePort).toBe(listener.port);
+  });
+});
+
+describe('the client port on TCP', () => {
+  it('answers mntr to a client that half closes, as nc does', async () => {
+    const { port, transport } = await clientPort(0);
+    const client = watched(await transport.dial({ host: LOCAL, port: port.port }, 5000));
+    client.stream.write(Buffer.from('mntr\n'));
+    client.stream.end();
+    expect(await client.closed).toBeUndefined();
+    expect(client.text()).toMatch(/^zk_version\t3\.8\.0-/);
+  });
+
+  it('reports a taken port as a ListenError', async () => {
+    const { port } = await clientPort(0);
+    await expect(clientPort(port.port)).rejects.toBeInstanceOf(ListenError);
+  });
+
+  it('delivers the reply before the end of stream, though the client still sends', async () => {
+    const { port, transport, handler } = await clientPort(0);
+    handler.onFrameDo = (connection) => {
+      connection.writer.raw(Buffer.from('expired'));
+      connection.end();
+    };
+    const client = watched(await transport.dial({ host: LOCAL, port: port.port }, 5000));
+    client.stream.write(Buffer.concat([Buffer.from([0, 0, 0, 1, 7]), Buffer.alloc(300_000)]));
+    await client.ended;
+    expect(client.text()).toBe('expired');
+    client.stream.end();
+    expect(await client.closed).toBeUndefined();
+  });
+});
+
+async function clientPort(askedPort: number) {
+  const { logger } = keptLog();
+  const transport = new TcpTransport(logger);
+  const handler = new RecordingHandler();
+  const port = new ClientPort({
+    options: {
+      ...CLIENT_PORT_DEFAULTS,
+      address: { host: LOCAL, port: askedPort },
+      whitelist: new FourLetterWhitelist('*'),
+    },
+    transport,
+    timers: systemTimers(),
+    logger,
+    stats: new ServerStats(),
+    view: memberView(),
+    handler,
+  });
+  await port.listen();
+  closers.push(() => port.close());
+  return { port, transport, handler };
+}

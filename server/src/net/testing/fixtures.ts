@@ -1,0 +1,114 @@
+/**
+ * What the tests of net share: a logger that keeps its lines, a member that answers, a client.
+ *
+ * Only imported by tests.
+ */
+import { type Logger, pino } from 'pino';
+import type { ClientConnection } from '../client-connection.js';
+import type { ClientHandler } from '../client-handler.js';
+import type { MemberView } from '../member-view.js';
+import type { ByteStream } from '../transport.js';
+
+export interface LogLine {
+  readonly msg: string;
+  readonly level: number;
+  readonly [key: string]: unknown;
+}
+
+export function keptLog(): { readonly logger: Logger; readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const write = (line: string): void => {
+    lines.push(JSON.parse(line));
+  };
+  return { logger: pino({ level: 'info' }, { write }), lines };
+}
+
+export function memberView(changes: Partial<MemberView> = {}): MemberView {
+  return {
+    version: '3.8.0-rookery-test, built on 2026-01-01 00:00 UTC',
+    serving: true,
+    mode: 'standalone',
+    lastZxid: 0x33,
+    nodeCount: 23,
+    ephemeralCount: 0,
+    approximateDataBytes: 168,
+    globalSessions: 3,
+    localSessions: 0,
+    outstandingRequests: 0,
+    uptimeMs: 2154.7,
+    watches: { connections: 0, paths: 0, watches: 0 },
+    quorum: null,
+    leader: null,
+    configuration: {
+      serverId: 0,
+      clientPort: 15181,
+      dataDir: '/data/version-2',
+      dataDirBytes: 67109337,
+      dataLogDir: '/data/version-2',
+      dataLogBytes: 67109337,
+      tickTimeMs: 2000,
+      maxClientCnxns: 0,
+      minSessionTimeoutMs: 4000,
+      maxSessionTimeoutMs: 40000,
+    },
+    digests: [],
+    extraMetrics: [],
+    environment: () => [['host.name', 'localhost']],
+    ...changes,
+  };
+}
+
+/** Notes every event as text; `onFrameDo` answers. */
+export class RecordingHandler implements ClientHandler {
+  readonly events: string[] = [];
+  readonly connections: ClientConnection[] = [];
+  onFrameDo: (connection: ClientConnection, frame: Uint8Array) => void = () => {};
+
+  onOpen(connection: ClientConnection): void {
+    this.connections.push(connection);
+    this.events.push(`open ${connection.id}`);
+  }
+
+  onFrame(connection: ClientConnection, frame: Uint8Array): void {
+    this.events.push(`frame ${connection.id} ${Buffer.from(frame).toString('latin1')}`);
+    this.onFrameDo(connection, frame);
+  }
+
+  onClosed(connection: ClientConnection): void {
+    this.events.push(`closed ${connection.id}`);
+  }
+}
+
+/** The other side of a stream: keeps what it is told. */
+export class FarEnd {
+  readonly stream: ByteStream;
+  readonly chunks: Buffer[] = [];
+  hasEnded = false;
+  isClosed = false;
+
+  constructor(stream: ByteStream) {
+    this.stream = stream;
+    stream.handle({
+      onData: (chunk) => this.chunks.push(Buffer.from(chunk)),
+      onEnd: () => {
+        this.hasEnded = true;
+      },
+      onDrain: () => {},
+      onClose: () => {
+        this.isClosed = true;
+      },
+    });
+  }
+
+  get text(): string {
+    return Buffer.concat(this.chunks).toString('latin1');
+  }
+}
+
+/** A frame around `text`. */
+export function frameOf(text: string): Buffer {
+  const frame = Buffer.alloc(4 + Buffer.byteLength(text, 'latin1'));
+  frame.writeInt32BE(frame.length - 4, 0);
+  frame.write(text, 4, 'latin1');
+  return frame;
+}
