@@ -238,12 +238,19 @@ function loadFrom(
   return loaded;
 }
 
-const path = fc
-  .array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 })
-  .map((names) => `/${names.join('/')}`);
+const pathOf = (length: number, names: readonly string[]) =>
+  fc
+    .array(fc.constantFrom(...names), { minLength: length, maxLength: length })
+    .map((segments) => `/${segments.join('/')}`);
+const path = fc.oneof(
+  { weight: 6, arbitrary: pathOf(1, NAMES.slice(0, 4)) },
+  { weight: 4, arbitrary: pathOf(2, NAMES.slice(0, 3)) },
+  { weight: 1, arbitrary: pathOf(2, NAMES) },
+  { weight: 1, arbitrary: pathOf(3, NAMES.slice(0, 2)) },
+);
 const acl = fc.constantFrom(...LISTS);
 const size = fc.constantFrom(...SIZES);
-const mode = fc.constantFrom<NodeMode>('persistent', 'persistent', 'ephemeral', 'container', 'ttl');
+const mode = fc.constantFrom<NodeMode>('persistent', 'ephemeral', 'ephemeral', 'container', 'ttl');
 const nodeWish: fc.Arbitrary<Wish> = fc.oneof(
   {
     weight: 5,

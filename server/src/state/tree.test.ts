@@ -1,0 +1,208 @@
+/** Goal: what the property tests do not reach: many nodes, long names, and damaged checkpoints. */
+import { JuteReader, JuteWriter, Stat } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { IGNORE_CHANGES } from './change-sink.js';
+import { DamagedCheckpointError } from './damage.js';
+import { type CheckpointRecord, ReplicatedState } from './replicated-state.js';
+import { NO_NODE } from './tree.js';
+import type { CreateOp, TxnOp } from './txn.js';
+
+const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
+const FRESH_DIGEST = 'eef8f8559ef31d83';
+const BASE_DIGEST = 'a9b31563fe978368';
+
+function createOp(path: string, data: Uint8Array | null = null): CreateOp {
+  return { kind: 'create', path, data, acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1 };
+}
+
+class Applier {
+  readonly state = new ReplicatedState();
+  #zxid = 0;
+  apply(op: TxnOp, session = 0): number {
+    const zxid = ++this.#zxid;
+    this.state.apply(zxid, { origin: 1, request: 1, session, time: 5, op }, IGNORE_CHANGES);
+    return zxid;
+  }
+  capture(): CheckpointRecord[] {
+    this.state.freeze();
+    const records: CheckpointRecord[] = [];
+    while (!this.state.captureDone) {
+      records.push(...this.state.captureSome(100));
+    }
+    return records;
+  }
+}
+
+describe('a tree of many nodes', () => {
+  it('finds all that are there and none that was deleted', () => {
+    const applier = new Applier();
+    const { state } = applier;
+    const count = 5000;
+    for (let i = 0; i < count; i++) {
+      applier.apply(createOp(`/n${i}`));
+    }
+    for (let i = 0; i < count; i += 2) {
+      applier.apply({ kind: 'delete', path: `/n${i}` });
+    }
+    for (let i = 0; i < count; i++) {
+      expect(state.tree.find(`/n${i}`) !== NO_NODE).toBe(i % 2 === 1);
+    }
+    expect(state.tree.children(0)).toHaveLength(count / 2 + 1);
+    expect(state.tree.stat(0).cversion).toBe(count + count / 2 - 1);
+  });
+});
+
+describe('a node', () => {
+  it('is written to the wire as its records say', () => {
+    const applier = new Applier();
+    const { tree } = applier.state;
+    applier.apply(createOp('/a', new Uint8Array([1, 2, 3])));
+    for (const name of ['plain', 'größe', '日本']) {
+      applier.apply(createOp(`/a/${name}`));
+    }
+    const a = tree.find('/a');
+    const writer = new JuteWriter();
+    tree.writeStat(a, writer);
+    tree.writeData(a, writer);
+    tree.writeData(tree.find('/a/plain'), writer);
+    tree.writeChildren(a, writer);
+    const reader = new JuteReader(writer.take());
+    expect(Stat.read(reader)).toEqual(tree.stat(a));
+    expect([...(reader.buffer() ?? [])]).toEqual([1, 2, 3]);
+    expect(reader.buffer()).toBeNull();
+    expect(reader.int()).toBe(3);
+    const names = [reader.string(), reader.string(), reader.string()];
+    expect(names.sort()).toEqual(['größe', 'plain', '日本'].sort());
+    expect(reader.remaining).toBe(0);
+  });
+
+  it('may have a name and data of a megabyte', () => {
+    const applier = new Applier();
+    const { tree } = applier.state;
+    const path = `/${'n'.repeat(1_000_000)}`;
+    applier.apply(createOp(path, new Uint8Array(1_000_000).fill(9)));
+    expect(tree.path(tree.find(path))).toBe(path);
+    expect(tree.data(tree.find(path))?.every((byte) => byte === 9)).toBe(true);
+    applier.apply({ kind: 'setData', path, data: null, version: 1 });
+    expect(tree.data(tree.find(path))).toBeNull();
+    applier.apply({ kind: 'delete', path });
+    expect(tree.payloadBytesReserved).toBeLessThan(1 << 20);
+  });
+
+  it('that was deleted is not read any more', () => {
+    const applier = new Applier();
+    applier.apply(createOp('/a'));
+    const node = applier.state.tree.find('/a');
+    applier.apply({ kind: 'delete', path: '/a' });
+    expect(() => applier.state.tree.stat(node)).toThrow('live node');
+    expect(() => applier.state.tree.stat(NO_NODE)).toThrow('live node');
+  });
+});
+
+describe('the digest', () => {
+  const base: TxnOp[] = [createOp('/a', new Uint8Array(9)), createOp('/b')];
+  const digestAfter = (ops: readonly TxnOp[]) => {
+    const applier = new Applier();
+    for (const op of ops) {
+      applier.apply(op);
+    }
+    return applier.state.digest();
+  };
+
+  it('is 16 hex digits that never change for the same content', () => {
+    expect(new ReplicatedState().digest()).toBe(FRESH_DIGEST);
+    expect(digestAfter(base)).toBe(BASE_DIGEST);
+  });
+
+  it('differs when any part of the content differs', () => {
+    const acl = [{ perms: 1, scheme: 'world', id: 'anyone' }];
+    const password = new Uint8Array(16);
+    const variants: TxnOp[][] = [
+      base,
+      [createOp('/a', new Uint8Array(8)), createOp('/b')],
+      [createOp('/a', new Uint8Array(9).fill(1, 8)), createOp('/b')],
+      [createOp('/b', new Uint8Array(9)), createOp('/a')],
+      [createOp('/a', new Uint8Array(9)), createOp('/b', new Uint8Array(0))],
+      [createOp('/a', new Uint8Array(9)), createOp('/a/b')],
+      [createOp('/a', new Uint8Array(9)), { ...createOp('/b'), acl }],
+      [createOp('/a', new Uint8Array(9)), { ...createOp('/b'), mode: 'container' }],
+      [createOp('/a', new Uint8Array(9)), { ...createOp('/b'), mode: 'ttl', ttlMs: 5 }],
+      [createOp('/a', new Uint8Array(9)), { ...createOp('/b'), mode: 'ttl', ttlMs: 6 }],
+      [...base, { kind: 'setData', path: '/b', data: null, version: 1 }],
+      [...base, { kind: 'setAcl', path: '/b', acl: OPEN, version: 1 }],
+      [...base, { kind: 'createSession', timeoutMs: 4000, password }],
+      [...base, { kind: 'createSession', timeoutMs: 4001, password }],
+      [...base, { kind: 'createSession', timeoutMs: 4000, password: password.fill(1) }],
+    ];
+    const digests = new Set(variants.map(digestAfter));
+    expect(digests.size).toBe(variants.length - 1);
+  });
+});
+
+describe('recovery', () => {
+  const applier = new Applier();
+  const session = applier.apply({
+    kind: 'createSession',
+    timeoutMs: 4000,
+    password: new Uint8Array(16),
+  });
+  applier.apply(createOp('/a'));
+  applier.apply(createOp('/a/b', new Uint8Array(100)));
+  applier.apply({ ...createOp('/a/e'), mode: 'ephemeral' }, session);
+  const records = applier.capture();
+  const keyOf = (record: CheckpointRecord) => Buffer.from(record.key).toString('latin1');
+  const without = (key: string) => records.filter((record) => keyOf(record) !== key);
+  const load = (some: readonly CheckpointRecord[]) => {
+    const state = new ReplicatedState();
+    for (const { key, value } of some) {
+      state.load(key, value ?? new Uint8Array(0));
+    }
+    state.finishLoad({ zxid: 4, lastTime: 5 });
+    return state;
+  };
+
+  it('of all records gives the state that was captured', () => {
+    expect(load(records).digest()).toBe(applier.state.digest());
+    expect(load(records).lastZxid).toBe(4);
+  });
+
+  it('of no record gives a fresh state, which is still to be captured', () => {
+    const state = new ReplicatedState();
+    state.finishLoad({ zxid: 0, lastTime: 0 });
+    expect(state.digest()).toBe(FRESH_DIGEST);
+    expect(state.dirtyCount).toBe(4);
+  });
+
+  it.each([
+    ['a node', without('n/a/b')],
+    ['a parent', without('n/a')],
+    ['a system node', without('n/zookeeper/quota')],
+    ['the session of an ephemeral', records.filter((record) => keyOf(record)[0] !== 's')],
+    ['nothing, but has a node twice', [...records, ...records.filter((r) => keyOf(r) === 'n/a')]],
+    ['nothing, but has a record of no kind', [...records, { key: Buffer.from('x'), value: null }]],
+    ['nothing, but has a path that is none', [...records, { key: Buffer.from('nx'), value: null }]],
+  ])('refuses a checkpoint that lacks %s', (_, some) => {
+    expect(() => load(some)).toThrow(DamagedCheckpointError);
+  });
+
+  it('refuses a record that was cut or has another format, and gives another digest for others', () => {
+    for (const damaged of records) {
+      const rest = records.filter((record) => record !== damaged);
+      const value = damaged.value ?? new Uint8Array(0);
+      expect(() => load([...rest, { key: damaged.key, value: value.subarray(0, -1) }])).toThrow(
+        DamagedCheckpointError,
+      );
+      for (let at = 0; at < value.length; at++) {
+        const flipped = Uint8Array.from(value);
+        flipped[at] = (flipped[at] ?? 0) ^ 0x10;
+        let digest = '';
+        try {
+          digest = load([...rest, { key: damaged.key, value: flipped }]).digest();
+        } catch (error) {
+          expect(error).toBeInstanceOf(DamagedCheckpointError);
+        }
+        expect(digest).not.toBe(applier.state.digest());
+      }
+    }
+  });
+});
