@@ -1,0 +1,180 @@
+/**
+ * Members cut off by a network that loses everything: nobody hears, nothing is closed.
+ *
+ * A leader without its quorum acknowledges and confirms nothing; the rest goes on; when the cut
+ * heals, what the old leader alone had logged is gone everywhere. Late packets of before the cut
+ * may still arrive after it: both ways of healing are tried.
+ */
+import { CreateFlag } from '@rookery/protocol';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
+import type { Member } from '../harness/member.js';
+import {
+  create,
+  exists,
+  getChildren,
+  getData,
+  sendCreate,
+  sendSync,
+  setData,
+  sync,
+} from '../harness/operations.js';
+import { until, within } from '../harness/wait.js';
+import { type Reply, WireClient } from '../harness/wire-client.js';
+
+const DEADLINE_MS = 20_000;
+const TEST_DEADLINE_MS = 120_000;
+const LONE_WRITES = 20;
+
+const CUTS = [
+  {
+    how: 'cut off both ways, old packets arrive late',
+    cut: (ensemble: Ensemble, id: number) => ensemble.network.isolate(id),
+    heal: (ensemble: Ensemble, id: number) => ensemble.network.heal(id),
+  },
+  {
+    how: 'cut off both ways, old connections break',
+    cut: (ensemble: Ensemble, id: number) => ensemble.network.isolate(id),
+    heal: (ensemble: Ensemble, id: number) => ensemble.network.healWithReset(id),
+  },
+  {
+    how: 'heard by the others but deaf',
+    cut: (ensemble: Ensemble, id: number) => {
+      for (const other of ensemble.ids.filter((o) => o !== id)) {
+        ensemble.network.holdOneWay(other, id);
+      }
+    },
+    heal: (ensemble: Ensemble, id: number) => ensemble.network.heal(id),
+  },
+];
+
+it.each(CUTS)(
+  'a leader $how acknowledges nothing and forgets what it alone logged',
+  async (how) => {
+    const ensemble = await useServingEnsemble({ proxied: true });
+    const old = await ensemble.leader();
+    const others = ensemble.members.filter((member) => member !== old);
+    const client = await useClient(old);
+    await create(client, '/cut');
+    await create(client, '/cut/before');
+
+    how.cut(ensemble, old.id);
+    const lone = client.pipeline(() => [
+      ...Array.from({ length: LONE_WRITES }, (_, i) => sendCreate(client, `/cut/lone-${i}`)),
+      sendSync(client),
+    ]);
+    const leader = await leaderAmong(others);
+    const survivor = await useClient(leader);
+    await create(survivor, '/cut/during');
+    await within('the end of the old connection', DEADLINE_MS, client.closed);
+    expect(await answersOf(lone), 'answers of a leader without a quorum').toEqual([]);
+    expect(await old.status(), 'it serves nobody').toBeUndefined();
+
+    how.heal(ensemble, old.id);
+    await ensemble.serving();
+    await create(survivor, '/cut/after');
+    await ensemble.sameState();
+    for (const member of ensemble.members) {
+      const reader = await useClient(member);
+      await sync(reader);
+      expect(await getChildren(reader, '/cut'), `member ${member.id}`).toEqual([
+        'after',
+        'before',
+        'during',
+      ]);
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'the clients of a cut-off follower move, keep their sessions and see nothing older',
+  async () => {
+    const ensemble = await useServingEnsemble({ proxied: true });
+    const [follower] = await ensemble.followers();
+    if (follower === undefined) throw new Error('there is no follower');
+    const writer = await useClient(await ensemble.leader());
+    await create(writer, '/register', '0');
+    const client = await useClient(follower);
+    await create(client, '/mine', '', CreateFlag.ephemeral);
+
+    ensemble.network.isolate(follower.id);
+    let written = 0;
+    let seen = 0;
+    // Reads go on while the follower falls behind, until it notices and lets its clients go.
+    while (client.open) {
+      written += 1;
+      await setData(writer, '/register', String(written));
+      const read = await getData(client, '/register').catch(() => undefined);
+      if (read === undefined) break;
+      expect(Number(read.data), 'reads through one session').toBeGreaterThanOrEqual(seen);
+      seen = Number(read.data);
+    }
+    await within('the end of the connection', DEADLINE_MS, client.closed);
+
+    const elsewhere = ensemble.members.filter((member) => member !== follower);
+    for (const member of [...elsewhere, follower]) {
+      if (member === follower) {
+        ensemble.network.heal(follower.id);
+        await ensemble.serving();
+      }
+      const moved = await resumed(client, member);
+      expect(moved.session.id).toBe(client.session.id);
+      expect((await exists(moved, '/mine'))?.ephemeralOwner).toBe(client.session.id);
+      const read = await getData(moved, '/register');
+      expect(Number(read.data), `at member ${member.id}`).toBeGreaterThanOrEqual(seen);
+      seen = Number(read.data);
+      await sync(moved);
+      expect((await getData(moved, '/register')).data).toBe(String(written));
+      await moved.drop();
+    }
+    await ensemble.sameState();
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'every link slow: writes and elections still work',
+  async () => {
+    const ensemble = await useServingEnsemble({ proxied: true });
+    ensemble.network.delay(50);
+    const writer = await useClient(await ensemble.leader());
+    await create(writer, '/slow', '0');
+    for (let round = 1; round <= 10; round++) await setData(writer, '/slow', String(round));
+    const old = await ensemble.leader();
+    await old.kill();
+    const leader = await leaderAmong(ensemble.running);
+    const client = await useClient(leader);
+    expect((await getData(client, '/slow')).data).toBe('10');
+  },
+  TEST_DEADLINE_MS,
+);
+
+function leaderAmong(members: readonly Member[]): Promise<Member> {
+  return until('one of the others leads', DEADLINE_MS, async () => {
+    for (const member of members) {
+      if ((await member.status())?.mode === 'leader') return member;
+    }
+    return undefined;
+  });
+}
+
+/** Whatever was answered at all, errors included: each would claim to know the outcome. */
+async function answersOf(requests: readonly Promise<Reply>[]): Promise<Reply[]> {
+  const outcomes = await Promise.all(requests.map((request) => request.catch(() => undefined)));
+  return outcomes.filter((reply) => reply !== undefined);
+}
+
+function resumed(client: WireClient, member: Member): Promise<WireClient> {
+  const { session, lastZxid } = client;
+  const options = { port: member.clientPort, session, lastZxidSeen: lastZxid };
+  return until(`the session goes on at member ${member.id}`, DEADLINE_MS, () => {
+    return WireClient.connect(options);
+  });
+}
+
+async function useClient(member: Member): Promise<WireClient> {
+  const client = await WireClient.connect({ port: member.clientPort });
+  onTestFinished(() => client.drop());
+  return client;
+}

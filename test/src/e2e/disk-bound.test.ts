@@ -1,0 +1,74 @@
+/**
+ * Writes without end take a bounded disk.
+ *
+ * One minute by default, with small log limits so that the bound is passed many times over if
+ * nothing is given back; `ROOKERY_DISK_BOUND_MINUTES=10` runs ten minutes with the real limits.
+ * The data directories are looked at all the while, not only at the end.
+ */
+import { expect, it, onTestFinished } from 'vitest';
+import { bulk, fillTree } from '../harness/bulk.js';
+import { bytesOnDisk } from '../harness/disk.js';
+import { useServingEnsemble } from '../harness/ensemble.js';
+import { sendSetData } from '../harness/operations.js';
+import { productUnderTest } from '../harness/product.js';
+import { Random } from '../harness/random.js';
+import { WireClient } from '../harness/wire-client.js';
+
+const MEGABYTE = 1_048_576;
+const minutes = Number(process.env['ROOKERY_DISK_BOUND_MINUTES'] ?? 1);
+const isShort = minutes <= 1;
+/** The tree itself takes some 5 MB. */
+const TREE = { parent: '/disk', count: 2_000, bytes: 1_000 };
+/** Per member: what the log keeps and one segment being written, the tree twice over, LevelDB. */
+const BOUND_BYTES = (isShort ? 64 : 384) * MEGABYTE;
+const CLIENTS = 3;
+const CHUNK = 256;
+
+it.skipIf(productUnderTest().name === 'apache')(
+  `${minutes} min of writes leave every member's disk under ${BOUND_BYTES / MEGABYTE} MB`,
+  async () => {
+    const random = Random.forTest('disk-bound');
+    const small = { ROOKERY_LOG_KEEP_BYTES: '4194304', ROOKERY_LOG_SEGMENT_BYTES: '2097152' };
+    const ensemble = await useServingEnsemble(isShort ? { environment: small } : {});
+    const clients = await Promise.all(
+      ensemble.ports
+        .slice(0, CLIENTS)
+        .map((port) => WireClient.connect({ port, recording: false })),
+    );
+    const [first] = clients;
+    if (first === undefined) throw new Error('no client');
+    onTestFinished(async () => {
+      await Promise.all(clients.map((client) => client.close()));
+    });
+    await fillTree(first, TREE);
+
+    const end = performance.now() + minutes * 60_000;
+    let writes = 0;
+    let largest = 0;
+    const data = Buffer.from(random.bytes(TREE.bytes / 2)).toString('hex');
+    const looping = clients.map(async (client) => {
+      while (performance.now() < end) {
+        const salt = random.below(2 ** 32).toString(36);
+        await bulk(CHUNK, client, () => {
+          const path = `${TREE.parent}/${random.below(TREE.count)}`;
+          return sendSetData(client, path, salt + data);
+        });
+        writes += CHUNK;
+        for (const member of ensemble.members) {
+          largest = Math.max(largest, bytesOnDisk(member.dataDir));
+        }
+      }
+    });
+    await Promise.all(looping);
+
+    const written = writes * TREE.bytes;
+    const megabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(0)} MB`;
+    console.log(
+      `disk-bound: ${writes} writes, ${megabytes(written)}; at most ${megabytes(largest)}`,
+    );
+    expect(written, 'the test proves nothing below this').toBeGreaterThan(3 * BOUND_BYTES);
+    expect(largest).toBeLessThan(BOUND_BYTES);
+    await ensemble.sameState();
+  },
+  minutes * 60_000 + 120_000,
+);

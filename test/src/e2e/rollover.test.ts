@@ -1,0 +1,41 @@
+/**
+ * A zxid's counter that nears 2^32 rolls over to a new epoch, under load and without loss.
+ *
+ * A test-only setting makes every epoch start at 0xfffffff0, so that each has room for no more than
+ * 15 transactions: a few hundred writes go through many rollovers, and so do restarts.
+ */
+import { counterOf, epochOf } from '@rookery/protocol';
+import { expect, it } from 'vitest';
+import { useServingEnsemble } from '../harness/ensemble.js';
+import { productUnderTest } from '../harness/product.js';
+import { expectNothingLost } from '../harness/verify.js';
+import { WriteLoad } from '../harness/write-load.js';
+
+const FIRST_COUNTER = 0xfffffff0;
+const WRITES = 150;
+const PROGRESS_DEADLINE_MS = 90_000;
+const TEST_DEADLINE_MS = 170_000;
+
+it.skipIf(productUnderTest().name === 'apache')(
+  'a counter started at 0xfffffff0 rolls over under load with nothing lost',
+  async () => {
+    const environment = { ROOKERY_FIRST_COUNTER: `0x${FIRST_COUNTER.toString(16)}` };
+    const ensemble = await useServingEnsemble({ environment });
+    const load = new WriteLoad({ ports: ensemble.ports, clients: 3, window: 2 });
+    await load.start();
+    const leader = await ensemble.leader();
+    const before = Number((await leader.status())?.zxid ?? 0);
+    await load.progress(WRITES, PROGRESS_DEADLINE_MS);
+    await load.stop();
+    await ensemble.serving();
+    await expectNothingLost(ensemble, load.ledgers);
+
+    const zxids = load.ledgers.flatMap((ledger) => [...ledger.acknowledged.values()]).map(Number);
+    const epochs = new Set(zxids.map(epochOf));
+    expect(epochs.size, 'epochs used by the load').toBeGreaterThan(2);
+    expect(Math.min(...zxids.map(counterOf))).toBeGreaterThanOrEqual(FIRST_COUNTER);
+    expect(Math.max(...zxids)).toBeGreaterThan(before);
+    expect(ensemble.running.length, 'no member died of it').toBe(3);
+  },
+  TEST_DEADLINE_MS,
+);

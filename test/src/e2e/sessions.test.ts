@@ -1,0 +1,167 @@
+/**
+ * Sessions and their ephemerals: who vanishes loses them after the timeout and not before, who
+ * keeps pinging keeps them whatever happens to members, and a session can move at any time.
+ */
+import { CreateFlag, EventType } from '@rookery/protocol';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
+import { KeptSession } from '../harness/kept-session.js';
+import { create, exists, getData, sync } from '../harness/operations.js';
+import { Random } from '../harness/random.js';
+import { never, within } from '../harness/wait.js';
+import { ConnectionLost, SessionExpired, WireClient } from '../harness/wire-client.js';
+
+const TIMEOUT_MS = 2_000;
+/** From the end of the timeout to the deletion: heartbeats, a commit, a loaded machine. */
+const EXPIRY_SLACK_MS = 8_000;
+const RESUMES = 150;
+const ATTEMPTS = 50;
+const CLOSED_DEADLINE_MS = 10_000;
+const TEST_DEADLINE_MS = 120_000;
+
+it(
+  'the ephemerals of vanished clients go everywhere after the timeout and not before',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const ages: Promise<number>[] = [];
+    for (const id of ensemble.ids) {
+      const path = `/vanishing-${id}`;
+      const port = ensemble.member(id).clientPort;
+      const client = await WireClient.connect({ port, timeoutMs: TIMEOUT_MS, pings: false });
+      await create(client, path, '', CreateFlag.ephemeral);
+      const observers = await Promise.all(ensemble.ids.map((other) => useClient(ensemble, other)));
+      for (const observer of observers) {
+        await sync(observer);
+        expect(await exists(observer, path, true), path).toBeDefined();
+      }
+      // The member hears of this after `sentMs`: nothing may expire before that plus the timeout.
+      const sentMs = performance.now();
+      await exists(client, path);
+      await client.drop();
+      ages.push(...observers.map((observer) => ageAtDeletion(observer, path, sentMs)));
+    }
+    const youngest = Math.min(...(await Promise.all(ages)));
+    expect(youngest, 'ms from the last request to a deletion').toBeGreaterThanOrEqual(TIMEOUT_MS);
+    await ensemble.sameState();
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'the ephemerals of clients that keep pinging stay, across two changes of the leader',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const kept: KeptSession[] = [];
+    for (const id of ensemble.ids) {
+      // Each starts at another member.
+      const ports = [...ensemble.ports.slice(id - 1), ...ensemble.ports.slice(0, id - 1)];
+      const session = await KeptSession.open(ports, TIMEOUT_MS);
+      onTestFinished(() => session.stop());
+      await create(await session.connected(), `/kept-${id}`, '', CreateFlag.ephemeral);
+      kept.push(session);
+    }
+    for (let change = 0; change < 2; change++) {
+      const leader = await ensemble.leader();
+      await leader.kill();
+      await ensemble.leader();
+      ensemble.start([leader.id]);
+      await ensemble.serving([leader.id]);
+    }
+    // Longer than the new leader would wait for a session that it hears nothing of.
+    await never('an expiry', TIMEOUT_MS * 2.5, () => {
+      return kept.some((session) => session.expired) ? 'a client was told so' : undefined;
+    });
+    expect(Math.max(...kept.map((session) => session.moves))).toBeGreaterThan(0);
+    for (const member of ensemble.ids) {
+      const client = await useClient(ensemble, member);
+      await sync(client);
+      for (const [index, session] of kept.entries()) {
+        const path = `/kept-${index + 1}`;
+        expect((await exists(client, path))?.ephemeralOwner, path).toBe(session.id);
+      }
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a session resumed on another member right after its creation is never called expired',
+  async () => {
+    const random = Random.forTest('early resume');
+    const ensemble = await useServingEnsemble();
+    for (let round = 0; round < RESUMES; round++) {
+      const [from, to] = random.shuffle(ensemble.ports);
+      if (from === undefined || to === undefined) throw new Error('two members are needed');
+      const client = await WireClient.connect({ port: from });
+      // Half of the time the old connection is still there when the session turns up elsewhere.
+      if (round % 2 === 0) await client.drop();
+      const resumed = await resume(client, to);
+      expect(resumed.session.id).toBe(client.session.id);
+      await within('the end of the older connection', CLOSED_DEADLINE_MS, client.closed);
+      await sync(resumed);
+      await resumed.close();
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a closed session is expired on every member and its ephemerals are gone',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const client = await useClient(ensemble, 1);
+    await create(client, '/closing', '', CreateFlag.ephemeral);
+    const { session } = client;
+    await client.close();
+    for (const id of ensemble.ids) {
+      const port = ensemble.member(id).clientPort;
+      await expect(WireClient.connect({ port, session })).rejects.toBeInstanceOf(SessionExpired);
+      const other = await useClient(ensemble, id);
+      await sync(other);
+      expect(await exists(other, '/closing')).toBeUndefined();
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a session with a wrong password is refused and the right one goes on undisturbed',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const client = await useClient(ensemble, 1);
+    await create(client, '/guarded', 'x', CreateFlag.ephemeral);
+    const session = { ...client.session, password: new Uint8Array(16).fill(7) };
+    for (const port of ensemble.ports) {
+      await expect(WireClient.connect({ port, session })).rejects.toBeInstanceOf(SessionExpired);
+    }
+    expect((await getData(client, '/guarded')).data).toBe('x');
+    expect(client.open).toBe(true);
+  },
+  TEST_DEADLINE_MS,
+);
+
+async function ageAtDeletion(observer: WireClient, path: string, sentMs: number): Promise<number> {
+  await observer.event(`of the deletion of ${path}`, TIMEOUT_MS + EXPIRY_SLACK_MS, (event) => {
+    return event.type === EventType.deleted && event.path === path;
+  });
+  return performance.now() - sentMs;
+}
+
+/** A member that lags may close without an answer, as it may at any time; "expired" is final. */
+async function resume(client: WireClient, port: number): Promise<WireClient> {
+  const { session, lastZxid } = client;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    try {
+      return await WireClient.connect({ port, session, lastZxidSeen: lastZxid });
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) throw error;
+    }
+  }
+  throw new Error(`not resumed in ${ATTEMPTS} attempts`);
+}
+
+async function useClient(ensemble: Ensemble, id: number): Promise<WireClient> {
+  const client = await WireClient.connect({ port: ensemble.member(id).clientPort });
+  onTestFinished(() => client.close());
+  return client;
+}

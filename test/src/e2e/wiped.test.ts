@@ -1,0 +1,81 @@
+/**
+ * A member with a wiped disk must not be taken for one that never had anything.
+ *
+ * A write is acknowledged by A and B while C is down; then B loses its disk and A is stopped. C
+ * has an older history and B has none: together they are a majority that knows nothing of the
+ * write. They must elect nobody until A is back.
+ */
+import { expect, it, onTestFinished } from 'vitest';
+import { useServingEnsemble } from '../harness/ensemble.js';
+import type { Member } from '../harness/member.js';
+import { create, exists, sync } from '../harness/operations.js';
+import { never, until } from '../harness/wait.js';
+import { WireClient } from '../harness/wire-client.js';
+
+const TEST_DEADLINE_MS = 120_000;
+const SAYS_WHY_DEADLINE_MS = 20_000;
+/** Many election rounds: who wanted to lead would do so in the first. */
+const WATCHED_MS = 4_000;
+/** The wiped member has no ensemble id; that is the reason to be given. */
+const REASON = /ensemble id|not founded|no ensemble|unfounded/i;
+
+it(
+  'a wiped member and one that missed a write elect nobody until the third is back',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const [a, b, c] = ensemble.members;
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three are needed');
+    await c.stop();
+    const client = await WireClient.connect({ port: a.clientPort });
+    await create(client, '/acknowledged', 'by A and B');
+    await client.close();
+    await Promise.all([a.stop(), b.stop()]);
+    ensemble.wipe(b.id);
+
+    const marks = new Map([b, c].map((member) => [member, member.logMark()]));
+    ensemble.start([b.id, c.id]);
+    await until('one of them says why nobody is elected', SAYS_WHY_DEADLINE_MS, () => {
+      const said = [b, c].some((member) => REASON.test(member.log().slice(marks.get(member))));
+      return said || undefined;
+    });
+    await never('an election', WATCHED_MS, async () => {
+      const modes = await Promise.all([b, c].map(async (member) => (await member.status())?.mode));
+      return modes.find((mode) => mode !== undefined);
+    });
+
+    ensemble.start([a.id]);
+    await ensemble.serving();
+    for (const member of ensemble.members) {
+      const reader = await useClient(member);
+      await sync(reader);
+      expect(await exists(reader, '/acknowledged'), `member ${member.id}`).toBeDefined();
+    }
+    await ensemble.sameState();
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'three members that start for the first time found an ensemble only when all are there',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    for (const member of ensemble.members) await member.stop();
+    for (const id of ensemble.ids) ensemble.wipe(id);
+    ensemble.start([1, 2]);
+    await never('a founding without the third', WATCHED_MS, async () => {
+      const modes = await Promise.all(ensemble.running.map((member) => member.status()));
+      return modes.find((status) => status !== undefined)?.mode;
+    });
+    ensemble.start([3]);
+    await ensemble.serving();
+    const client = await useClient(ensemble.member(1));
+    await create(client, '/founded');
+  },
+  TEST_DEADLINE_MS,
+);
+
+async function useClient(member: Member): Promise<WireClient> {
+  const client = await WireClient.connect({ port: member.clientPort });
+  onTestFinished(() => client.close());
+  return client;
+}

@@ -1,0 +1,30 @@
+/**
+ * The foreign clients of Debian that the tests drive, and whether they are installed.
+ *
+ * A machine without them skips their tests by name; with `ROOKERY_REQUIRE_FOREIGN=1`, as in
+ * continuous integration, a missing one fails them instead.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+export const CLI_MT = '/usr/lib/zookeeper/bin/cli_mt';
+export const ZK_CLI = '/usr/share/zookeeper/bin/zkCli.sh';
+/** Debian's interpreter: the one that sees Debian's python3-kazoo. */
+export const PYTHON = '/usr/bin/python3';
+
+const run = promisify(execFile);
+const required = process.env['ROOKERY_REQUIRE_FOREIGN'] === '1';
+
+/** For `it.skipIf`: true when the program is missing and that is tolerated. */
+export function mayLack(program: string): boolean {
+  return !required && !existsSync(program);
+}
+
+export async function mayLackKazoo(): Promise<boolean> {
+  if (required) return false;
+  return await run(PYTHON, ['-c', 'import kazoo']).then(
+    () => false,
+    () => true,
+  );
+}

@@ -1,0 +1,139 @@
+/**
+ * One member of an ensemble under test: a real process, its signals and its log file.
+ *
+ * Owns the child process and nothing of its data. At most one process per member runs at a time;
+ * `start` after an end makes the next incarnation, whose log goes on in the same file. A member is
+ * created by Ensemble only, which also kills it at the end of the test.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
+import { type MemberStatus, statusOf } from './four-letter.js';
+import type { Command } from './product.js';
+import { type Deferred, deferred, until, within } from './wait.js';
+
+const STOP_DEADLINE_MS = 10_000;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface MemberOptions {
+  readonly id: number;
+  readonly clientPort: number;
+  readonly peerPort: number;
+  /** Where this member's data lies; removed whole by `Ensemble.wipe`. */
+  readonly dataDir: string;
+  readonly logFile: string;
+  readonly command: Command;
+}
+
+export class Member {
+  readonly id: number;
+  readonly clientPort: number;
+  readonly peerPort: number;
+  readonly dataDir: string;
+  readonly logFile: string;
+  readonly #command: Command;
+  #child: ChildProcess | undefined;
+  #exit: Deferred<Exit> = deferred();
+
+  constructor(options: MemberOptions) {
+    this.id = options.id;
+    this.clientPort = options.clientPort;
+    this.peerPort = options.peerPort;
+    this.dataDir = options.dataDir;
+    this.logFile = options.logFile;
+    this.#command = options.command;
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined;
+  }
+
+  get pid(): number {
+    return this.#running().pid ?? 0;
+  }
+
+  /** How the present process ends; a new promise for every start. */
+  get exited(): Promise<Exit> {
+    return this.#exit.promise;
+  }
+
+  start(environment: Readonly<Record<string, string>> = {}): void {
+    if (this.#child !== undefined) throw new Error(`member ${this.id} runs already`);
+    appendFileSync(this.logFile, `--- start ${new Date().toISOString()}\n`);
+    const log = openSync(this.logFile, 'a');
+    const child = spawn(this.#command.file, [...this.#command.args], {
+      stdio: ['ignore', log, log],
+      env: { ...process.env, ...this.#command.environment, ...environment },
+    });
+    closeSync(log);
+    const exit = deferred<Exit>();
+    const onParentExit = () => child.kill('SIGKILL');
+    process.once('exit', onParentExit);
+    child.once('error', (error) => exit.reject(error));
+    child.once('exit', (code, signal) => {
+      process.off('exit', onParentExit);
+      if (this.#child === child) this.#child = undefined;
+      exit.resolve({ code, signal });
+    });
+    this.#child = child;
+    this.#exit = exit;
+  }
+
+  /** SIGTERM and the exit that follows; an end that takes too long is a failure. */
+  stop(): Promise<Exit> {
+    return this.#signalled('SIGTERM');
+  }
+
+  /** SIGKILL: nothing of what the process had in memory survives. */
+  kill(): Promise<Exit> {
+    return this.#signalled('SIGKILL');
+  }
+
+  freeze(): void {
+    this.#running().kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#running().kill('SIGCONT');
+  }
+
+  status(): Promise<MemberStatus | undefined> {
+    return statusOf(this.clientPort);
+  }
+
+  log(): string {
+    return readFileSync(this.logFile, 'utf8');
+  }
+
+  /** What was logged since `mark`, without the harness's own lines. */
+  linesSince(mark: number): string[] {
+    const lines = this.log().slice(mark).split('\n');
+    return lines.filter((line) => line !== '' && !line.startsWith('---'));
+  }
+
+  /** How long the log is now: a mark for `waitForLog` and `linesSince` to start from. */
+  logMark(): number {
+    return this.log().length;
+  }
+
+  /** The first match in what was logged since `mark`. */
+  waitForLog(pattern: RegExp, deadlineMs: number, mark = 0): Promise<RegExpExecArray> {
+    return until(`member ${this.id} logs ${pattern}`, deadlineMs, () => {
+      return pattern.exec(this.log().slice(mark)) ?? undefined;
+    });
+  }
+
+  async #signalled(signal: NodeJS.Signals): Promise<Exit> {
+    const exited = this.exited;
+    this.#running().kill(signal);
+    return await within(`member ${this.id} ends after ${signal}`, STOP_DEADLINE_MS, exited);
+  }
+
+  #running(): ChildProcess {
+    if (this.#child === undefined) throw new Error(`member ${this.id} does not run`);
+    return this.#child;
+  }
+}

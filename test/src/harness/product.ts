@@ -1,0 +1,95 @@
+/**
+ * What the tests run: how a member's configuration is written and its process started.
+ *
+ * Rookery by default. `ROOKERY_E2E_PRODUCT=apache` runs Debian's Apache ZooKeeper instead, to check
+ * the tests themselves where they ask for nothing that only Rookery promises.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface ServerAddress {
+  readonly id: number;
+  readonly host: string;
+  readonly clientPort: number;
+  readonly peerPort: number;
+}
+
+/** One member as it sees the ensemble: with proxies in between, each sees other peer ports. */
+export interface MemberLayout {
+  readonly id: number;
+  /** The test's own directory. */
+  readonly directory: string;
+  readonly servers: readonly ServerAddress[];
+  readonly tickTimeMs: number;
+  /** Further keys of Rookery's config file. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+export interface Product {
+  readonly name: 'rookery' | 'apache';
+  dataDir(layout: MemberLayout): string;
+  /** Writes the member's configuration and says how to start it. */
+  prepare(layout: MemberLayout): Command;
+}
+
+export const REPOSITORY = new URL('../../../', import.meta.url).pathname;
+export const ROOKERY_MAIN = join(REPOSITORY, 'cli/dist/main.js');
+
+const rookery: Product = {
+  name: 'rookery',
+  dataDir: (layout) => join(layout.directory, 'data', String(layout.id)),
+  prepare(layout) {
+    const file = join(layout.directory, `config-${layout.id}.json`);
+    const { directory, servers, tickTimeMs, settings } = layout;
+    const config = { dataDir: join(directory, 'data'), tickTimeMs, servers, ...settings };
+    writeFileSync(file, `${JSON.stringify(config, null, 2)}\n`);
+    return {
+      file: process.execPath,
+      args: [ROOKERY_MAIN, 'server', '--config', file, '--id', String(layout.id)],
+      environment: {},
+    };
+  },
+};
+
+const apache: Product = {
+  name: 'apache',
+  dataDir: (layout) => join(layout.directory, 'data', String(layout.id)),
+  prepare(layout) {
+    const dataDir = apache.dataDir(layout);
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(join(dataDir, 'myid'), `${layout.id}\n`);
+    const own = layout.servers.find((server) => server.id === layout.id);
+    const file = join(layout.directory, `zoo-${layout.id}.cfg`);
+    const lines = [
+      `tickTime=${layout.tickTimeMs}`,
+      'initLimit=20',
+      'syncLimit=10',
+      `dataDir=${dataDir}`,
+      `clientPort=${own?.clientPort}`,
+      'admin.enableServer=false',
+      '4lw.commands.whitelist=*',
+      'extendedTypesEnabled=true',
+      ...['minSessionTimeout', 'maxSessionTimeout', 'maxClientCnxns'].flatMap((key) => {
+        const value = layout.settings[key.endsWith('Timeout') ? `${key}Ms` : key];
+        return value === undefined ? [] : [`${key}=${value}`];
+      }),
+      // The election port lies 10,000 above the peer port.
+      ...layout.servers.map((s) => `server.${s.id}=${s.host}:${s.peerPort}:${s.peerPort + 10_000}`),
+    ];
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const classPath = '/etc/zookeeper/conf:/usr/share/java/zookeeper.jar';
+    const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
+    const flags = [`-Dzookeeper.log.dir=${layout.directory}`, '-Dzookeeper.jute.maxbuffer=1048575'];
+    return { file: 'java', args: ['-cp', classPath, ...flags, main, file], environment: {} };
+  },
+};
+
+export function productUnderTest(): Product {
+  return process.env['ROOKERY_E2E_PRODUCT'] === 'apache' ? apache : rookery;
+}

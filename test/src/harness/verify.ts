@@ -1,0 +1,53 @@
+/**
+ * Holds the book of a write load against what every member really has.
+ *
+ * Reads each member after a sync of its own, so that a member that lags is not mistaken for one
+ * that lost something. What is unknown may be there or not, but the same everywhere.
+ */
+import { expect } from 'vitest';
+import type { Ensemble } from './ensemble.js';
+import { getChildren, sync } from './operations.js';
+import { WireClient } from './wire-client.js';
+import type { Ledger } from './write-load.js';
+
+/** All digests are equal and every ledger is right on every running member. */
+export async function expectNothingLost(
+  ensemble: Ensemble,
+  ledgers: readonly Ledger[],
+): Promise<void> {
+  // All findings first: which members lack a write says more than the first that does.
+  const findings: string[] = [];
+  for (const member of ensemble.running) {
+    const client = await WireClient.connect({ port: member.clientPort, timeoutMs: 10_000 });
+    await sync(client);
+    for (const ledger of ledgers) {
+      const present = new Set(await getChildren(client, ledger.parent));
+      const found = findingsOf(ledger, present);
+      findings.push(...found.map((text) => `member ${member.id}, ${ledger.parent}: ${text}`));
+    }
+    await client.close();
+  }
+  expect(findings).toEqual([]);
+  await ensemble.sameState();
+}
+
+function findingsOf(ledger: Ledger, present: ReadonlySet<string>): string[] {
+  const findings: string[] = [];
+  const lost = [...ledger.acknowledged].filter(([name]) => !present.has(name));
+  if (lost.length > 0) {
+    const zxids = lost.map(([name, zxid]) => `${name}@${zxid.toString(16)}`);
+    findings.push(`${lost.length} acknowledged and lost: ${summary(zxids)}`);
+  }
+  const unwanted = [...ledger.refused].filter((name) => present.has(name));
+  if (unwanted.length > 0) {
+    findings.push(`${unwanted.length} refused and there: ${summary(unwanted)}`);
+  }
+  const known = ledger.acknowledged.size + ledger.unknown.size;
+  if (present.size > known) findings.push(`${present.size} there, only ${known} asked for`);
+  return findings;
+}
+
+/** The first few and the last: a whole list would bury the rest of the report. */
+function summary(names: readonly string[]): string {
+  return names.length <= 6 ? names.join(' ') : `${names.slice(0, 5).join(' ')} ... ${names.at(-1)}`;
+}
