@@ -14,6 +14,7 @@ import {
   sendSetData,
   sendSync,
   setData,
+  sync,
 } from '../harness/operations.js';
 import { WireClient } from '../harness/wire-client.js';
 
@@ -78,6 +79,7 @@ describe.each(['leader', 'follower'])('through a %s', (role) => {
     const reader = await useClientOf(role);
     const writer = await useClientOf(role === 'leader' ? 'follower' : 'leader');
     const path = await create(writer, `/raced-${role}`, '0');
+    await sync(reader);
     for (let round = 1; round <= RACE_ROUNDS; round++) {
       const from = reader.arrivals.length;
       // Both at once: where the change falls among the reads is the machine's choice.

@@ -139,7 +139,7 @@ class Replay {
     const connection = await RawConnection.open(this.#port);
     this.#connections.push(connection);
     const request = decode(ConnectRequest, exchange.request);
-    const known = this.#sessions.get(request.sessionId);
+    const known = request.sessionId === 0 ? undefined : this.#sessions.get(request.sessionId);
     const { sessionId, password } = known ?? request;
     connection.sendFrame(encode(ConnectRequest, { ...request, sessionId, password }));
     const [first] = await this.#expectReplies(exchange, connection);
