@@ -56,9 +56,7 @@ export class ClientConnection {
   #phase: Phase = 'open';
   #holds = 0;
   #isDirty = false;
-  #isDelivering = false;
   #isResumeDue = false;
-  #hasPeerEnded = false;
   #linger: Timer | null = null;
 
   constructor(parts: {
@@ -174,9 +172,8 @@ export class ClientConnection {
   }
 
   onEnd(): void {
-    this.#hasPeerEnded = true;
     // A client that ended its side reads replies that are ready; those still to come are lost.
-    if (this.#phase === 'open' && !this.#isDelivering) this.end();
+    this.end();
   }
 
   onDrain(): void {
@@ -190,7 +187,6 @@ export class ClientConnection {
   }
 
   #deliver(): void {
-    this.#isDelivering = true;
     try {
       while (this.#holds === 0 && this.#phase === 'open') {
         const frame = this.#reader.next();
@@ -204,8 +200,6 @@ export class ClientConnection {
       this.#owner.stats.largeRequestsRejected += 1;
       this.#owner.logger.warn(this.#describe({ problem: error.message }), 'client.bad_frame');
       this.close('bad frame');
-    } finally {
-      this.#isDelivering = false;
     }
   }
 
@@ -226,9 +220,7 @@ export class ClientConnection {
     this.#isResumeDue = false;
     if (this.#holds !== 0 || this.#phase !== 'open') return;
     this.#deliver();
-    if (this.#holds !== 0 || !this.isOpen) return;
-    if (this.#hasPeerEnded) this.end();
-    else this.#stream.resume();
+    if (this.#holds === 0 && this.isOpen) this.#stream.resume();
   }
 
   #maybeReleaseOutput(): void {

@@ -352,6 +352,16 @@ describe('the peer port', () => {
     expect(String(error)).toMatch(/peer port 2881 on m1: it is in use .* peerPort/);
   });
 
+  it('is not opened by a standalone server', async () => {
+    const { timers, network } = world();
+    const alone = new Member({ id: 1, timers, network, options: { peers: new Map() } });
+    await alone.port.listen();
+    const refused = network.transport('x').dial({ host: 'm1', port: PORT }, 1000);
+    refused.catch(() => {});
+    await timers.advance(5);
+    await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
   it('reports every link and stays silent after it closed', async () => {
     const { timers, one, two } = await pair();
     await two.port.close();

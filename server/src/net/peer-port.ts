@@ -110,9 +110,13 @@ export class PeerPort {
     return this.#listener?.port ?? this.#options.address.port;
   }
 
-  /** Opens the port, then dials every member with a lower id; throws ListenError. */
+  /**
+   * Opens the port, then dials every member with a lower id; throws ListenError. Without other
+   * members there is nothing to open.
+   */
   async listen(): Promise<void> {
-    const { address } = this.#options;
+    const { address, peers } = this.#options;
+    if (peers.size === 0) return;
     try {
       this.#listener = await this.#parts.transport.listen(address, (s) => this.#onAccepted(s));
     } catch (cause) {

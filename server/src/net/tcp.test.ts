@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ListenError } from './listen-error.js';
+import { openFilesMax, streamsWithin } from './open-files.js';
 import { ServerStats } from './server-stats.js';
 import { TcpTransport } from './tcp.js';
 import { keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
@@ -57,9 +58,9 @@ function watched(stream: ByteStream) {
   return { stream, ended, drained, closed, text, bytes };
 }
 
-async function connected(host = LOCAL) {
+async function connected(host = LOCAL, streamsMax = 1000) {
   const { logger, lines } = keptLog();
-  const transport = new TcpTransport(logger);
+  const transport = new TcpTransport(logger, streamsMax);
   let onAccepted = (_stream: ByteStream): void => {};
   const accepted = new Promise<ByteStream>((resolve) => {
     onAccepted = resolve;
@@ -139,6 +140,39 @@ describe('the TCP transport', () => {
     expect(lines.map((line) => line.msg)).toEqual(['net.accept_failed']);
     const again = watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
     expect(again.stream.remotePort).toBe(listener.port);
+  });
+});
+
+describe('a listener short of file descriptors', () => {
+  it('drops what is too much with a log line, and takes more when there is room', async () => {
+    const { logger, lines } = keptLog();
+    const transport = new TcpTransport(logger, 1);
+    const accepted: ReturnType<typeof watched>[] = [];
+    let onSecond = (): void => {};
+    const second = new Promise<void>((resolve) => {
+      onSecond = resolve;
+    });
+    const onStream = (stream: ByteStream): void => {
+      accepted.push(watched(stream));
+      if (accepted.length === 2) onSecond();
+    };
+    const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream);
+    closers.push(() => listener.close());
+    const dial = async () =>
+      watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
+    const first = await dial();
+    await (await dial()).ended;
+    expect([accepted.length, lines.map((line) => line.msg)]).toEqual([1, ['net.accept_dropped']]);
+    accepted[0]?.stream.destroy();
+    await first.ended;
+    await Promise.all([dial(), second]);
+  });
+
+  it('keeps files for the databases, and half of them when there are few', () => {
+    expect(streamsWithin(20_000)).toBe(17_952);
+    expect(streamsWithin(1024)).toBe(512);
+    expect(streamsWithin(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
+    expect(openFilesMax()).toBeGreaterThan(0);
   });
 });
 

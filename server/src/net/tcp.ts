@@ -3,33 +3,38 @@
  *
  * Owns nothing but the translation: node:net events to stream handlers. Half-open streams are
  * allowed, Nagle is off, `::ffff:` is stripped from addresses. Names are resolved anew at each dial
- * (ZOOKEEPER-1506). A connection that fails in accept is logged and the listener goes on: a listener
- * that swallows the error is deaf and nobody knows (ZOOKEEPER-4203).
+ * (ZOOKEEPER-1506). A connection that fails in accept, or that comes when the process is short of
+ * file descriptors, is logged and the listener goes on: one that swallows the error is deaf and
+ * nobody knows (ZOOKEEPER-4203).
  */
 import net from 'node:net';
 import type { Logger } from 'pino';
+import { openFilesMax, streamsWithin } from './open-files.js';
 import type { Address, ByteStream, Listener, StreamHandlers, Transport } from './transport.js';
 
 export class TcpTransport implements Transport {
   readonly #logger: Logger;
+  readonly #streamsMax: number;
 
-  constructor(logger: Logger) {
+  /** `streamsMax`: accepted streams of one listener that may be open at a time. */
+  constructor(logger: Logger, streamsMax: number = streamsWithin(openFilesMax())) {
     this.#logger = logger;
+    this.#streamsMax = streamsMax;
   }
 
   listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener> {
     const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       onStream(new TcpStream(socket));
     });
+    if (Number.isFinite(this.#streamsMax)) server.maxConnections = this.#streamsMax;
+    const drops = new DropLog(this.#logger, address, this.#streamsMax);
+    server.on('drop', (dropped) => drops.onDrop(dropped?.remoteAddress ?? 'unknown'));
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host: address.host, port: address.port }, () => {
         server.off('error', reject);
         server.on('error', (error) => {
           this.#logger.error({ ...address, err: error }, 'net.accept_failed');
-        });
-        server.on('drop', (dropped) => {
-          this.#logger.warn({ ...address, ...dropped }, 'net.accept_dropped');
         });
         resolve(new TcpListener(server, address.port));
       });
@@ -59,6 +64,28 @@ export class TcpTransport implements Transport {
         resolve(new TcpStream(socket));
       });
     });
+  }
+}
+
+/** At most one line a second: a storm of clients must not become a storm of lines. */
+class DropLog {
+  readonly #logger: Logger;
+  readonly #facts: Readonly<Record<string, unknown>>;
+  #dropped = 0;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(logger: Logger, address: Address, streamsMax: number) {
+    this.#logger = logger;
+    this.#facts = { ...address, streamsMax };
+  }
+
+  onDrop(remote: string): void {
+    this.#dropped += 1;
+    const nowMs = performance.now();
+    if (nowMs - this.#loggedAtMs < 1000) return;
+    this.#loggedAtMs = nowMs;
+    this.#logger.error({ ...this.#facts, remote, dropped: this.#dropped }, 'net.accept_dropped');
+    this.#dropped = 0;
   }
 }
 
