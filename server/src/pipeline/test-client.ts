@@ -5,6 +5,8 @@
  * far as its kind goes.
  */
 import {
+  assert,
+  type Codec,
   ConnectRequest,
   ConnectResponse,
   CreateRequest,
@@ -20,8 +22,6 @@ import {
   SetDataRequest,
   WATCH_XID,
   WatcherEvent,
-  assert,
-  type Codec,
 } from '@rookery/protocol';
 import type { HoldReason, Output, OutputStats, ReplyRecord } from './output.js';
 

@@ -1,0 +1,356 @@
+// Sessions through handshakes, moves, closes and expiry; the leader decides, followers lag.
+import { type ConnectResponse, OpCode } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import type { TestClient } from './test-client.js';
+import { TestEnsemble } from './test-ensemble.js';
+
+function resume(ensemble: TestEnsemble, memberId: number, of: TestClient): TestClient {
+  const client = ensemble.open(memberId);
+  client.connect({ sessionId: of.session, password: of.password });
+  return client;
+}
+function isExpired(response: ConnectResponse): boolean {
+  return response.timeoutMs === 0 && response.sessionId === 0;
+}
+
+describe('a new session', () => {
+  for (const [asked, granted] of [
+    [1, 4_000],
+    [10_000, 10_000],
+    [90_000, 40_000],
+    [-5, 4_000],
+  ] as const) {
+    it(`that asks for ${asked} ms gets ${granted} ms`, () => {
+      const ensemble = new TestEnsemble();
+      const client = ensemble.open();
+      client.connect({ timeoutMs: asked });
+      ensemble.settle();
+      expect(client.takeConnectResponse().timeoutMs).toBe(granted);
+      expect(client.timeoutMs).toBe(granted);
+    });
+  }
+
+  it('has the zxid of its creation as id, the password of the leader, and holds until then', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.open();
+    client.connect();
+    expect([...client.holds]).toEqual(['handshake']);
+    ensemble.forward();
+    expect(client.takeFrames()).toEqual([]);
+    ensemble.settle();
+    const response = client.takeConnectResponse();
+    expect(response.sessionId).toBe(ensemble.leader.state.lastZxid);
+    expect(response.password).toEqual(Buffer.alloc(16, 1));
+    expect(client.holds.size).toBe(0);
+  });
+
+  it('is answered with a readOnly byte iff the request had one', () => {
+    const ensemble = new TestEnsemble();
+    for (const readOnly of [null, false, true]) {
+      const client = ensemble.open();
+      client.connect({ readOnly });
+      ensemble.settle();
+      expect(client.takeConnectResponse().readOnly).toBe(readOnly === null ? null : false);
+    }
+  });
+
+  it('of a client that has seen a later zxid is closed without an answer', () => {
+    const ensemble = new TestEnsemble();
+    for (const lastZxidSeen of [1, 2n ** 62n]) {
+      const client = ensemble.open();
+      client.connect({ lastZxidSeen });
+      expect([client.state, client.takeFrames().length]).toEqual(['closed', 0]);
+    }
+  });
+
+  it('is not given out by a member that does not serve', () => {
+    const ensemble = new TestEnsemble();
+    ensemble.leader.pipeline.stopServing();
+    const client = ensemble.open();
+    client.connect();
+    expect(client.state).toBe('closed');
+  });
+
+  it('with a malformed ConnectRequest is closed', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.open();
+    client.sendFrame(Buffer.alloc(10));
+    expect(client.state).toBe('closed');
+  });
+
+  it('runs what was sent before its answer, behind the answer', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.open();
+    client.connect();
+    client.create('/a');
+    client.exists('/a');
+    ensemble.settle();
+    expect(client.takeFrames().length).toBe(3);
+    expect(ensemble.leader.state.tree.find('/a')).not.toBe(-1);
+  });
+
+  it('whose client left before the answer is nobody’s', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.open();
+    client.connect();
+    ensemble.forward();
+    ensemble.leader.pipeline.onClosed(client.id);
+    ensemble.settle();
+    expect(client.takeFrames()).toEqual([]);
+    expect(ensemble.leader.state.sessions.count).toBe(1);
+  });
+});
+
+describe('resuming a session', () => {
+  it('at another member moves it there and ends the older connection', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const first = ensemble.connect(1);
+    const second = resume(ensemble, 2, first);
+    ensemble.settle();
+    const response = second.takeConnectResponse();
+    expect([response.sessionId, response.password]).toEqual([first.session, first.password]);
+    expect(first.state).toBe('ended');
+    second.create('/a', { flags: 1 });
+    ensemble.settle();
+    expect(second.takeSummary()).toEqual(['reply 1 0']);
+  });
+
+  it('at the same member ends the older connection, once', () => {
+    const ensemble = new TestEnsemble();
+    const first = ensemble.connect();
+    const second = resume(ensemble, 1, first);
+    ensemble.settle();
+    expect(isExpired(second.takeConnectResponse())).toBe(false);
+    expect([first.state, second.state]).toEqual(['ended', 'open']);
+    expect(ensemble.leader.pipeline.sessionCount).toBe(1);
+  });
+
+  it('a request that is under way when its session moves is dropped and its connection ended', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const first = ensemble.connect(1);
+    // Member 2's attach reaches the leader before member 1's write does.
+    const second = resume(ensemble, 2, first);
+    const [attach] = ensemble.member(2).pipeline.takeAttaches();
+    if (attach === undefined) throw new Error('an attach was asked for');
+    const attached = ensemble.leadership.onAttach(2, attach, ensemble.time);
+    first.create('/late');
+    ensemble.settle();
+    expect(first.state).toBe('ended');
+    ensemble.member(2).pipeline.onAttached(attached.request, attached.valid, attached.timeoutMs);
+    expect(isExpired(second.takeConnectResponse())).toBe(false);
+    expect(ensemble.leader.state.tree.find('/late')).toBe(-1);
+  });
+
+  it('right after its creation, still in flight, is never called expired', () => {
+    const ensemble = new TestEnsemble({ size: 3 });
+    const first = ensemble.open(2);
+    first.connect();
+    ensemble.forward();
+    // Member 2 has applied the creation and answered; the leader and member 3 have not.
+    ensemble.apply(2);
+    first.takeConnectResponse();
+    const second = resume(ensemble, 3, first);
+    ensemble.forward();
+    expect(second.takeFrames()).toEqual([]);
+    ensemble.apply(3);
+    expect(second.takeConnectResponse().sessionId).toBe(first.session);
+    expect(first.state).toBe('ended');
+  });
+
+  it('with a wrong password, or of nobody, is answered with timeout 0 and half-closed', () => {
+    const ensemble = new TestEnsemble();
+    const first = ensemble.connect();
+    const wrong: readonly Partial<Parameters<TestClient['connect']>[0]>[] = [
+      { sessionId: first.session, password: new Uint8Array(16) },
+      { sessionId: first.session, password: first.password.subarray(0, 15) },
+      { sessionId: first.session, password: null },
+      { sessionId: 12345, password: first.password },
+      { sessionId: 2n ** 62n, password: first.password },
+      { sessionId: -3, password: first.password },
+    ];
+    for (const request of wrong) {
+      const client = ensemble.open();
+      client.connect(request);
+      ensemble.settle();
+      expect(isExpired(client.takeConnectResponse())).toBe(true);
+      expect(client.state).toBe('ended');
+    }
+    expect(first.state).toBe('open');
+  });
+
+  it('keeps the timeout that the session was created with', () => {
+    const ensemble = new TestEnsemble();
+    const first = ensemble.connect();
+    const second = ensemble.open();
+    second.connect({ sessionId: first.session, password: first.password, timeoutMs: 30_000 });
+    ensemble.settle();
+    expect(second.takeConnectResponse().timeoutMs).toBe(10_000);
+  });
+
+  it('that is closed between the leader’s answer and this member’s is expired', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const first = ensemble.connect(1);
+    const second = resume(ensemble, 2, first);
+    const [attach] = ensemble.member(2).pipeline.takeAttaches();
+    ensemble.nowMs += 60_000;
+    ensemble.tick();
+    ensemble.apply(2);
+    ensemble.member(2).pipeline.onAttached(attach?.request ?? 0, true, 10_000);
+    expect(isExpired(second.takeConnectResponse())).toBe(true);
+  });
+});
+
+describe('closing a session', () => {
+  it('answers, ends the connection, and deletes its ephemerals in path order', () => {
+    const ensemble = new TestEnsemble();
+    const [watcher, client] = [ensemble.connect(), ensemble.connect()];
+    for (const path of ['/c', '/a', '/b']) {
+      client.create(path, { flags: 1 });
+      watcher.exists(path, true);
+    }
+    ensemble.settle();
+    watcher.take();
+    client.take();
+    for (const path of ['/c', '/a', '/b']) watcher.exists(path, true);
+    watcher.take();
+    client.sendRaw(OpCode.closeSession, new Uint8Array());
+    client.create('/after');
+    ensemble.settle();
+    expect(client.takeSummary()).toEqual(['reply 4 0']);
+    expect(client.state).toBe('ended');
+    expect(watcher.takeSummary()).toEqual(['event 2 /a', 'event 2 /b', 'event 2 /c']);
+    expect(ensemble.leader.state.tree.find('/after')).toBe(-1);
+    const again = resume(ensemble, 1, client);
+    ensemble.settle();
+    expect(isExpired(again.takeConnectResponse())).toBe(true);
+  });
+
+  it('in flight refuses later requests of the session and shows its ephemerals gone', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const [dying, other] = [ensemble.connect(2), ensemble.connect(1)];
+    dying.create('/parent');
+    dying.create('/parent/applied', { flags: 1 });
+    ensemble.settle();
+    dying.create('/parent/flying', { flags: 1 });
+    ensemble.forward();
+    ensemble.nowMs += 30_000;
+    ensemble.leadership.onTouch(1, [Number(other.session)], ensemble.time);
+    ensemble.nowMs += 5_000;
+    ensemble.tick();
+    dying.create('/late', { flags: 1 });
+    dying.create('/late2');
+    other.create('/parent/applied');
+    other.delete('/parent/applied');
+    other.delete('/parent/flying');
+    other.delete('/parent');
+    ensemble.settle();
+    expect(other.takeSummary()).toEqual(['reply 1 0', 'reply 2 0', 'reply 3 -101', 'reply 4 0']);
+    expect(dying.state).toBe('ended');
+    const { tree } = ensemble.leader.state;
+    expect([tree.find('/late'), tree.find('/late2'), tree.find('/parent')]).toEqual([-1, -1, -1]);
+  });
+
+  it('in flight makes a resume expired already', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const first = ensemble.connect(1);
+    first.sendRaw(OpCode.closeSession, new Uint8Array());
+    ensemble.forward();
+    const second = resume(ensemble, 2, first);
+    ensemble.forward();
+    expect(isExpired(second.takeConnectResponse())).toBe(true);
+  });
+
+  it('happens once, though the client closes and the lease runs out in the same moment', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    client.sendRaw(OpCode.closeSession, new Uint8Array());
+    ensemble.nowMs += 30_000;
+    ensemble.forward();
+    ensemble.tick();
+    ensemble.settle();
+    expect(client.takeSummary()).toEqual(['reply 1 0']);
+    expect(ensemble.leader.state.sessions.count).toBe(0);
+    expect(ensemble.leader.state.lastZxid).toBe(0x1_0000_0002);
+    expect(ensemble.leadership.inFlight).toBe(0);
+  });
+});
+
+describe('expiry', () => {
+  it('comes after timeout and slack, not before, and pings put it off', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const client = ensemble.connect(2);
+    for (let round = 0; round < 10; round++) {
+      ensemble.nowMs += 9_000;
+      client.sendRaw(OpCode.ping, new Uint8Array(), -2);
+      ensemble.touch();
+      ensemble.tick();
+    }
+    ensemble.nowMs += 10_499;
+    ensemble.tick();
+    ensemble.settle();
+    expect(client.state).toBe('open');
+    ensemble.nowMs += 101;
+    ensemble.tick();
+    ensemble.settle();
+    expect(client.state).toBe('ended');
+    expect(ensemble.leadership.sessionCount).toBe(0);
+  });
+
+  it('starts anew with a fresh full timeout under a new leader', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    ensemble.nowMs += 10_000;
+    ensemble.leader.pipeline.stopServing();
+    ensemble.leadership = ensemble.newLeadership(2);
+    ensemble.leader.pipeline.startServing();
+    ensemble.nowMs += 10_000;
+    ensemble.tick();
+    const again = resume(ensemble, 1, client);
+    ensemble.settle();
+    expect(isExpired(again.takeConnectResponse())).toBe(false);
+    expect(ensemble.leader.state.lastZxid).toBe(0x1_0000_0001);
+  });
+
+  it('ignores the touches of a member that the session has left', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const client = ensemble.connect(2);
+    ensemble.nowMs += 10_000;
+    ensemble.leadership.onTouch(1, [Number(client.session)], ensemble.time);
+    ensemble.nowMs += 700;
+    ensemble.tick();
+    ensemble.settle();
+    expect(client.state).toBe('ended');
+  });
+});
+
+describe('the end of a role', () => {
+  it('ends every client connection, answers nothing that is pending and forgets it', () => {
+    const ensemble = new TestEnsemble();
+    const { pipeline } = ensemble.leader;
+    const [live, joining, open] = [ensemble.connect(), ensemble.open(), ensemble.open()];
+    joining.connect();
+    live.exists('/', true);
+    live.create('/a');
+    live.exists('/a');
+    expect(pipeline.stopServing()).toEqual([live.id, joining.id]);
+    expect([live.state, joining.state, open.state]).toEqual(['ended', 'ended', 'open']);
+    expect(live.takeSummary()).toEqual(['reply 1 0']);
+    expect(pipeline.takeForwards()).toEqual([]);
+    expect(pipeline.watches.watchCount).toBe(0);
+    expect(pipeline.stopServing()).toEqual([]);
+    pipeline.startServing();
+    open.connect();
+    ensemble.settle();
+    expect(open.takeConnectResponse().timeoutMs).toBe(10_000);
+  });
+
+  it('requests of a session that no member has attached since are dropped', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    ensemble.leadership = ensemble.newLeadership(2);
+    client.create('/a');
+    ensemble.settle();
+    expect(client.state).toBe('ended');
+    expect(ensemble.leader.state.tree.find('/a')).toBe(-1);
+  });
+});

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LeaseClock } from './lease-clock.js';
+import { Leases } from './leases.js';
+
+const OPTIONS = { slackMs: 50, bucketMs: 100 };
+
+describe('Leases', () => {
+  it('a session expires after its timeout and the slack, not before', () => {
+    const leases = new Leases(OPTIONS);
+    leases.add(1, 1_000, 5_000_000_000);
+    expect(leases.expired(5_000_001_050 - 1, 10)).toEqual([]);
+    expect(leases.expired(5_000_001_150, 10)).toEqual([1]);
+    expect(leases.expired(5_000_009_000, 10)).toEqual([]);
+    expect(leases.count).toBe(0);
+  });
+
+  it('no more than asked for expire at once, and the rest is not forgotten', () => {
+    const leases = new Leases(OPTIONS);
+    for (let session = 1; session <= 5; session++) leases.add(session, 1_000, 0);
+    const first = leases.expired(10_000, 3);
+    const rest = leases.expired(10_000, 3);
+    expect([first.length, rest.length]).toEqual([3, 2]);
+    expect([...first, ...rest].sort()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('a touch never shortens a lease, and one of an unknown session does nothing', () => {
+    const leases = new Leases(OPTIONS);
+    leases.add(1, 1_000, 1_000);
+    leases.touch(1, 0);
+    leases.touch(2, 0);
+    expect(leases.expired(2_000, 10)).toEqual([]);
+    expect(leases.expired(2_200, 10)).toEqual([1]);
+  });
+
+  it('expires every session within one bucket of its deadline, and none before it', () => {
+    const step = fc.record({
+      kind: fc.constantFrom('add', 'touch', 'remove', 'expire'),
+      session: fc.integer({ min: 1, max: 8 }),
+      timeoutMs: fc.integer({ min: 1, max: 2_000 }),
+      afterMs: fc.integer({ min: 0, max: 700 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+        const leases = new Leases(OPTIONS);
+        const model = new Map<number, { timeoutMs: number; deadlineMs: number }>();
+        let nowMs = 12_345;
+        for (const { kind, session, timeoutMs, afterMs } of steps) {
+          nowMs += afterMs;
+          const known = model.get(session);
+          if (kind === 'add' && known === undefined) {
+            leases.add(session, timeoutMs, nowMs);
+            model.set(session, { timeoutMs, deadlineMs: nowMs + timeoutMs + 50 });
+          } else if (kind === 'touch') {
+            leases.touch(session, nowMs);
+            if (known !== undefined) known.deadlineMs = nowMs + known.timeoutMs + 50;
+          } else if (kind === 'remove') {
+            leases.remove(session);
+            model.delete(session);
+          } else if (kind === 'expire') {
+            const expired = leases.expired(nowMs, 3);
+            for (const gone of expired) {
+              expect(model.get(gone)?.deadlineMs).toBeLessThanOrEqual(nowMs);
+              model.delete(gone);
+            }
+            if (expired.length === 3) continue;
+            for (const { deadlineMs } of model.values()) {
+              expect(deadlineMs).toBeGreaterThan(nowMs - 100);
+            }
+          }
+          expect(leases.count).toBe(model.size);
+        }
+      }),
+    );
+  });
+});
+
+describe('LeaseClock', () => {
+  it('does not count the time in which the process was stopped', () => {
+    const clock = new LeaseClock(200);
+    expect(clock.read(1_000)).toBe(0);
+    expect(clock.read(1_100)).toBe(100);
+    expect(clock.read(61_100)).toBe(300);
+    expect(clock.read(61_000)).toBe(300);
+    expect(clock.read(61_150)).toBe(450);
+  });
+});
