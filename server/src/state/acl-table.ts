@@ -42,14 +42,14 @@ export class AclTable {
     return this.#useEncoded(encodeAcl(acl));
   }
 
-  /** As `use`, for a list from a checkpoint record. Throws DamagedCheckpointError. */
-  useEncoded(encoded: Buffer): number {
+  /** As `use`, for a list within a checkpoint record. Throws DamagedCheckpointError. */
+  useEncoded(record: Buffer, start: number, end: number): number {
     const recent = this.#byId[this.#recent];
-    if (recent?.encoded.equals(encoded) === true) {
+    if (recent?.encoded.compare(record, start, end) === 0) {
       recent.uses++;
       return this.#recent;
     }
-    return this.#useEncoded(encoded);
+    return this.#useEncoded(record.subarray(start, end));
   }
 
   release(id: number): void {

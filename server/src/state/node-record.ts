@@ -80,7 +80,9 @@ export function decodeNode(key: Uint8Array, bytes: Uint8Array): NodeRecord {
     cversion: value.readInt32LE(54),
     aversion: value.readInt32LE(58),
     childCount: value.readInt32LE(62),
-    acl: value.subarray(FIXED_BYTES, FIXED_BYTES + aclBytes),
+    value,
+    aclStart: FIXED_BYTES,
+    aclEnd: FIXED_BYTES + aclBytes,
     data: dataBytes === -1 ? null : value.subarray(FIXED_BYTES + aclBytes),
   };
   must(isCount(record.czxid) && isCount(record.mzxid), path, 'a zxid is out of range');

@@ -25,8 +25,8 @@ export class Payloads {
     return this.#slabs.reservedBytes;
   }
 
-  /** For a fresh row: stores the last segment of `path` as its name, and null data. */
-  writeName(node: number, path: string): void {
+  /** For a fresh row: stores the last segment of `path` as its name, and the data behind it. */
+  write(node: number, path: string, data: Uint8Array | null): void {
     const store = this.#store;
     const start = path.lastIndexOf('/') + 1;
     const wide = hasWideFrom(path, start);
@@ -34,12 +34,13 @@ export class Payloads {
     const mode = modeOf(store.int(node, INT.shape));
     const flags = wide ? FLAG.wide : 0;
     store.setInt(node, INT.shape, makeShape({ nameBytes, mode, flags }));
-    store.setInt(node, INT.dataBytes, NONE);
+    store.setInt(node, INT.dataBytes, data === null ? NONE : data.length);
     store.setInt(node, INT.location, NONE);
-    if (nameBytes === 0) {
+    const needed = nameBytes + (data === null ? 0 : data.length);
+    if (needed === 0) {
       return;
     }
-    const location = this.#slabs.allocate(nameBytes);
+    const location = this.#slabs.allocate(needed);
     store.setInt(node, INT.location, location);
     const bytes = this.#slabs.bytes(location);
     let at = this.#slabs.offset(location);
@@ -50,30 +51,20 @@ export class Payloads {
         bytes[at++] = unit >>> 8;
       }
     }
+    if (data !== null) {
+      copy(data, bytes, at);
+    }
   }
 
-  writeData(node: number, data: Uint8Array | null): void {
+  replaceData(node: number, data: Uint8Array | null): void {
     const store = this.#store;
     const slabs = this.#slabs;
     const nameBytes = nameBytesOf(store.int(node, INT.shape));
     const needed = nameBytes + (data === null ? 0 : data.length);
     const old = store.int(node, INT.location);
-    let location = old;
-    if (old === NONE ? needed > 0 : needed === 0 || !slabs.fits(old, needed)) {
-      location = needed === 0 ? NONE : slabs.allocate(needed);
-      if (old !== NONE) {
-        if (location !== NONE) {
-          const from = slabs.offset(old);
-          copy(
-            slabs.bytes(old).subarray(from, from + nameBytes),
-            slabs.bytes(location),
-            slabs.offset(location),
-          );
-        }
-        slabs.free(old);
-      }
-      store.setInt(node, INT.location, location);
-    }
+    const stays = old === NONE ? needed === 0 : needed > 0 && slabs.fits(old, needed);
+    const location = stays ? old : this.#move(old, nameBytes, needed);
+    store.setInt(node, INT.location, location);
     store.setInt(node, INT.dataBytes, data === null ? NONE : data.length);
     if (data !== null && data.length > 0) {
       copy(data, slabs.bytes(location), slabs.offset(location) + nameBytes);
@@ -145,6 +136,21 @@ export class Payloads {
       }
     }
     return start;
+  }
+
+  /** A slot of `needed` bytes that begins with the name of the old one, which is freed. */
+  #move(old: number, nameBytes: number, needed: number): number {
+    const slabs = this.#slabs;
+    const location = needed === 0 ? NONE : slabs.allocate(needed);
+    if (old !== NONE) {
+      if (location !== NONE) {
+        const from = slabs.offset(old);
+        const to = slabs.bytes(location);
+        slabs.bytes(old).copy(to, slabs.offset(location), from, from + nameBytes);
+      }
+      slabs.free(old);
+    }
+    return location;
   }
 }
 

@@ -51,8 +51,10 @@ export interface NodeRecord {
   readonly cversion: number;
   readonly aversion: number;
   readonly childCount: number;
-  /** Encoded; a view of the value. */
-  readonly acl: Buffer;
+  readonly value: Buffer;
+  /** Where the encoded ACL list lies in the value. */
+  readonly aclStart: number;
+  readonly aclEnd: number;
   /** A view of the value. */
   readonly data: Uint8Array | null;
 }
@@ -60,15 +62,17 @@ export interface NodeRecord {
 export class Tree extends TreeReads {
   readonly #digest: Digest;
   #loaded = 0;
+  /** The parent of the record loaded last; '' for the root. */
+  #loadParentPath = '';
+  #loadParent: number = ROOT_NODE;
 
   constructor(digest: Digest) {
     super();
     this.#digest = digest;
     for (const [node, path] of FRESH_PATHS.entries()) {
-      this.#attach(path, this.find(parentOf(path)));
+      this.#attach(path, this.find(parentOf(path)), NO_DATA);
       this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
       this.store.setInt(node, INT.expectedChildren, NONE);
-      this.#replaceData(node, NO_DATA);
       this.#storeContent(node, path, NO_DATA);
       this.#count(node, 1);
     }
@@ -87,7 +91,7 @@ export class Tree extends TreeReads {
     this.#count(parent, -1);
     store.setInt(parent, INT.cversion, this.cversion(parent) + 1);
     store.setDouble(parent, DOUBLE.pzxid, at.zxid);
-    const node = this.#attach(op.path, parent);
+    const node = this.#attach(op.path, parent, op.data);
     this.#count(parent, 1);
     this.#setMode(node, MODE[op.mode]);
     store.setInt(node, INT.aclId, this.acls.use(op.acl));
@@ -104,7 +108,6 @@ export class Tree extends TreeReads {
       assert(op.ttlMs > 0, 'a TTL node has a TTL');
       store.setDouble(node, DOUBLE.owner, op.ttlMs);
     }
-    this.#replaceData(node, op.data);
     this.#storeContent(node, op.path, op.data);
     this.#count(node, 1);
     return node;
@@ -168,16 +171,9 @@ export class Tree extends TreeReads {
   /** Recovery: the records may come in any order. Throws DamagedCheckpointError. */
   load(record: NodeRecord): void {
     const store = this.store;
-    let node = this.find(record.path);
-    if (node === NONE) {
-      node = this.#attach(record.path, this.#parentToLoad(record.path));
-    } else if (store.int(node, INT.expectedChildren) !== NONE) {
-      throw new DamagedCheckpointError(`two records for ${record.path}`);
-    } else if ((store.int(node, INT.shape) & FLAG.placeholder) === 0) {
-      this.#count(node, -1);
-    }
+    const node = this.#nodeToLoad(record);
     this.#setMode(node, record.mode);
-    this.#replaceAcl(node, this.acls.useEncoded(record.acl));
+    this.#replaceAcl(node, this.acls.useEncoded(record.value, record.aclStart, record.aclEnd));
     store.setDouble(node, DOUBLE.czxid, record.czxid);
     store.setDouble(node, DOUBLE.mzxid, record.mzxid);
     store.setDouble(node, DOUBLE.pzxid, record.pzxid);
@@ -190,9 +186,6 @@ export class Tree extends TreeReads {
     store.setInt(node, INT.expectedChildren, record.childCount);
     if (record.mode === MODE.ephemeral) {
       this.ephemerals.add(node, record.owner);
-    }
-    if (node !== CONFIG_NODE) {
-      this.#replaceData(node, record.data);
     }
     this.#storeContent(node, record.path, record.data);
     this.#count(node, 1);
@@ -219,28 +212,57 @@ export class Tree extends TreeReads {
     return this.#loaded > 0;
   }
 
-  #parentToLoad(path: string): number {
-    const parentPath = parentOf(path);
-    const parent = this.find(parentPath);
-    if (parent !== NONE) {
-      return parent;
+  #nodeToLoad(record: NodeRecord): number {
+    const { path, data } = record;
+    const node = this.find(path);
+    if (node === NONE) {
+      return this.#attach(path, this.#parentToLoad(path), data);
     }
-    const node = this.#attach(parentPath, this.#parentToLoad(parentPath));
+    if (this.store.int(node, INT.expectedChildren) !== NONE) {
+      throw new DamagedCheckpointError(`two records for ${path}`);
+    }
+    if ((this.store.int(node, INT.shape) & FLAG.placeholder) === 0) {
+      this.#count(node, -1);
+    }
+    if (node !== CONFIG_NODE) {
+      this.#replaceData(node, data);
+    }
+    return node;
+  }
+
+  #parentToLoad(path: string): number {
+    // In key order most records have the same parent as the one before.
+    const slash = path.lastIndexOf('/');
+    if (slash === this.#loadParentPath.length && path.startsWith(this.#loadParentPath)) {
+      return this.#loadParent;
+    }
+    const parentPath = parentOf(path);
+    this.#loadParent = this.#findOrPlacehold(parentPath);
+    this.#loadParentPath = slash === 0 ? '' : parentPath;
+    return this.#loadParent;
+  }
+
+  #findOrPlacehold(path: string): number {
+    const found = this.find(path);
+    if (found !== NONE) {
+      return found;
+    }
+    const node = this.#attach(path, this.#findOrPlacehold(parentOf(path)), null);
     const shape = this.store.int(node, INT.shape);
     this.store.setInt(node, INT.shape, shape | FLAG.placeholder);
     this.store.setInt(node, INT.expectedChildren, NONE);
     return node;
   }
 
-  /** A persistent node with a name and a place, without ACL and data and not yet counted. */
-  #attach(path: string, parent: number): number {
+  /** A persistent node with a name, data and a place, without an ACL and not yet counted. */
+  #attach(path: string, parent: number, data: Uint8Array | null): number {
     const store = this.store;
     const node = store.allocate();
     store.setInt(node, INT.aclId, NONE);
     store.setInt(node, INT.firstChild, NONE);
     store.setInt(node, INT.parent, NONE);
-    this.payloads.writeName(node, path);
-    this.dataSize += path.length;
+    this.payloads.write(node, path, data);
+    this.dataSize += path.length + this.dataLength(node);
     if (node !== ROOT_NODE) {
       store.setInt(node, INT.pathHash, hashPath(path));
       this.index.insert(node);
@@ -265,7 +287,7 @@ export class Tree extends TreeReads {
 
   #replaceData(node: number, data: Uint8Array | null): void {
     this.dataSize -= this.dataLength(node);
-    this.payloads.writeData(node, data);
+    this.payloads.replaceData(node, data);
     this.dataSize += this.dataLength(node);
   }
 
