@@ -1,6 +1,7 @@
 /**
  * The transport on real sockets of the loopback: what the network in memory can only imitate.
  */
+import dns from 'node:dns';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
@@ -124,6 +125,15 @@ describe('the TCP transport', () => {
     await listener.close();
     const dialled = transport.dial({ host: LOCAL, port: listener.port }, 5000);
     await expect(dialled).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('resolves a name anew at each dial (ZOOKEEPER-1506)', async () => {
+    const { transport, listener } = await connected();
+    const lookup = vi.spyOn(dns, 'lookup');
+    for (let dial = 1; dial <= 2; dial++) {
+      watched(await transport.dial({ host: 'localhost', port: listener.port }, 5000));
+      expect(lookup).toHaveBeenCalledTimes(dial);
+    }
   });
 
   it('rejects a listen on a port that is taken', async () => {
