@@ -242,6 +242,26 @@ describe('a client connection', () => {
     expect(client.text.length).toBe(requests * 40_004);
   });
 
+  it('is not read while events wait that the client does not take', async () => {
+    const { timers, port, handler, connect } = await bench({ outputSoftBytes: 100_000 });
+    const client = await connect();
+    client.stream.write(frameOf('watch'));
+    client.stream.pause();
+    await timers.advance(5);
+    const [connection] = handler.connections;
+    if (connection === undefined) throw new Error('no connection');
+    put(connection, 'e'.repeat(200_000));
+    port.flush();
+    client.stream.write(frameOf('next'));
+    await timers.advance(5);
+    expect(handler.events.at(-1)).toBe('frame 1 watch');
+    expect(connection.interestOps).toBe(4);
+    client.stream.resume();
+    await timers.advance(10);
+    expect(handler.events.at(-1)).toBe('frame 1 next');
+    expect(connection.interestOps).toBe(1);
+  });
+
   it('bounds the output of one burst of requests even before the flush', async () => {
     const { timers, handler, connect } = await bench({ outputSoftBytes: 10_000 });
     handler.onFrameDo = (connection) => put(connection, 'z'.repeat(9_000));

@@ -63,6 +63,7 @@ class Member implements PeerHandler {
   }
 
   onMessage(peer: PeerId, link: number, message: PeerMessage): void {
+    if (message.kind === 'commit') this.port.disconnect(peer, link, 'test');
     const isOfThisLink = this.links.get(peer) === link;
     const text = message.kind === 'ack' ? `ack ${message.zxid}` : message.kind;
     this.events.push(`${text} from ${peer}${isOfThisLink ? '' : ' of an OLD link'}`);
@@ -144,6 +145,17 @@ describe('peer links', () => {
     await timers.advance(60);
     expect(one.events.slice(2)).toEqual(['connected 2 i2']);
     expect(two.events).toEqual(['connected 1 i1', 'disconnected 1', 'connected 1 i1']);
+  });
+
+  it('deliver nothing behind the message that made the driver disconnect', async () => {
+    const { timers, one, two } = await pair();
+    two.port.send(1, two.linkTo(1), { kind: 'commit', zxid: 1 });
+    two.ack(1, 2);
+    two.port.flush();
+    two.ack(1, 3);
+    two.port.flush();
+    await timers.advance(10);
+    expect(one.events).toEqual(['connected 2 i2', 'commit from 2', 'disconnected 2']);
   });
 
   it('drop what is sent on a link that is gone', async () => {

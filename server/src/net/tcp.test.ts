@@ -114,9 +114,12 @@ describe('the TCP transport', () => {
     const { transport, listener } = await connected();
     const stream = await transport.dial({ host: LOCAL, port: listener.port }, 5000);
     stream.destroy();
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    // The handle's close callback comes after the immediates of one turn of the loop.
+    for (let turn = 0; turn < 3; turn++) {
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+    }
     expect(await watched(stream).closed).toBeUndefined();
   });
 
