@@ -1,91 +1,15 @@
 /**
  * Peer ports over the network in memory: one link per pair, hellos, refusals, bounds, reconnects.
  */
-import type { Hello, PeerId, PeerMessage } from '@rookery/protocol';
-import { encodePeerMessage, PEER_PROTOCOL_VERSION } from '@rookery/protocol';
+import { encodePeerMessage, type Hello, PEER_PROTOCOL_VERSION } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { framed } from './frame-cache.js';
 import { ListenError } from './listen-error.js';
 import { ManualTimers } from './manual-timers.js';
 import { MemoryNetwork } from './memory-transport.js';
-import type { PeerHandler } from './peer-handler.js';
-import {
-  type EnsembleIdentity,
-  PEER_PORT_DEFAULTS,
-  PeerPort,
-  type PeerPortOptions,
-} from './peer-port.js';
-import { FarEnd, keptLog, type LogLine } from './testing/fixtures.js';
-
-const PORT = 2881;
-
-class Member implements PeerHandler {
-  readonly events: string[] = [];
-  readonly links = new Map<PeerId, number>();
-  readonly lines: LogLine[];
-  readonly port: PeerPort;
-  identity: EnsembleIdentity = { ensembleId: '', founded: false };
-
-  constructor(setup: {
-    readonly id: PeerId;
-    readonly host?: string;
-    readonly instance?: string;
-    readonly timers: ManualTimers;
-    readonly network: MemoryNetwork;
-    readonly options?: Partial<PeerPortOptions>;
-  }) {
-    const log = keptLog();
-    this.lines = log.lines;
-    const { id, host = `m${id}`, instance = `i${id}` } = setup;
-    const others = [1, 2, 3].filter((other) => other !== id);
-    this.port = new PeerPort({
-      options: {
-        ...PEER_PORT_DEFAULTS,
-        id,
-        instance,
-        address: { host, port: PORT },
-        peers: new Map(others.map((other) => [other, { host: `m${other}`, port: PORT }])),
-        peerTimeoutMs: 500,
-        ...setup.options,
-      },
-      transport: setup.network.transport(host),
-      timers: setup.timers,
-      random: () => 0.5,
-      logger: log.logger,
-      identity: () => this.identity,
-      handler: this,
-    });
-  }
-
-  onConnected(peer: PeerId, link: number, hello: Hello): void {
-    this.links.set(peer, link);
-    this.events.push(`connected ${peer} ${hello.instance}`);
-  }
-
-  onMessage(peer: PeerId, link: number, message: PeerMessage): void {
-    if (message.kind === 'commit') this.port.disconnect(peer, link, 'test');
-    const isOfThisLink = this.links.get(peer) === link;
-    const text = message.kind === 'ack' ? `ack ${message.zxid}` : message.kind;
-    this.events.push(`${text} from ${peer}${isOfThisLink ? '' : ' of an OLD link'}`);
-  }
-
-  onDisconnected(peer: PeerId, link: number): void {
-    this.events.push(`disconnected ${peer}${this.links.get(peer) === link ? '' : ' OLD'}`);
-    this.links.delete(peer);
-  }
-
-  linkTo(peer: PeerId): number {
-    return this.links.get(peer) ?? -1;
-  }
-
-  ack(peer: PeerId, zxid: number): void {
-    this.port.send(peer, this.linkTo(peer), { kind: 'ack', zxid });
-  }
-
-  logged(event: string): LogLine[] {
-    return this.lines.filter((line) => line.msg === event);
-  }
-}
+import type { PeerPortOptions } from './peer-port.js';
+import { FarEnd } from './testing/fixtures.js';
+import { Member, PORT } from './testing/peer-member.js';
 
 function world(): { readonly timers: ManualTimers; readonly network: MemoryNetwork } {
   const timers = new ManualTimers();
