@@ -1,0 +1,240 @@
+/**
+ * One client connection under load: keeps `window` requests outstanding, writes once per turn.
+ *
+ * Owns the socket, the session and the order of replies: each must carry the xid that is next, the
+ * length its request calls for, and a zxid that does not fall; what does not is counted as an error
+ * under a name of its own. A lost connection is told to the owner and never repaired here.
+ */
+import net from 'node:net';
+import {
+  ConnectRequest,
+  ConnectResponse,
+  errorName,
+  JuteReader,
+  JuteWriter,
+  nothing,
+  OpCode,
+} from '@rookery/protocol';
+import type { Recorder } from './recorder.js';
+import { ReplyScanner } from './reply-scanner.js';
+import { frameOf, type RequestSource } from './requests.js';
+
+export interface Host {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ConnectionParts {
+  readonly host: Host;
+  readonly window: number;
+  readonly recorder: Recorder;
+  /** Memory that all connections read into: a chunk is dealt with before the next one is read. */
+  readonly readMemory: Buffer;
+  readonly onLost: () => void;
+}
+
+type Phase = 'connecting' | 'open' | 'closing' | 'closed';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const SESSION_TIMEOUT_MS = 30_000;
+const PASSWORD_BYTES = 16;
+const CLOSE_XID = 0x7fff_ffff;
+
+export class LoadConnection {
+  readonly #parts: ConnectionParts;
+  readonly #socket: net.Socket;
+  readonly #scanner: ReplyScanner;
+  /** Of the requests outstanding, in rings: when each was written, and its reply's length. */
+  readonly #sentMs: Float64Array;
+  readonly #replyBytes: Int32Array;
+  #phase: Phase = 'connecting';
+  #onConnected: (error: Error | null) => void = () => undefined;
+  #onDrained: () => void = () => undefined;
+  #source: RequestSource | null = null;
+  #target = Buffer.alloc(0);
+  #nextXid = 1;
+  #answeredXid = 0;
+  #zxidHigh = 0;
+  #zxidLow = 0;
+  #nowMs = 0;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.#sentMs = new Float64Array(parts.window);
+    this.#replyBytes = new Int32Array(parts.window);
+    this.#scanner = new ReplyScanner((view, at, length) => this.#onFrame(view, at, length));
+    const onread = {
+      buffer: parts.readMemory,
+      callback: (bytes: number, memory: Uint8Array) => {
+        this.#onChunk(memory.subarray(0, bytes));
+        return true;
+      },
+    };
+    this.#socket = net.connect({ ...parts.host, noDelay: true, onread });
+    this.#socket.setTimeout(CONNECT_TIMEOUT_MS, () => {
+      this.#socket.destroy(new Error('no answer to the connect request'));
+    });
+    this.#socket.on('connect', () => this.#socket.write(connectFrame()));
+    this.#socket.on('error', (error) => this.#onConnected(error));
+    this.#socket.on('close', () => this.#onClose());
+  }
+
+  get outstanding(): number {
+    return this.#nextXid - 1 - this.#answeredXid;
+  }
+
+  /** Resolves once the session is there. */
+  connected(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onConnected = (error) => (error === null ? resolve() : reject(error));
+    });
+  }
+
+  /** Keeps the window full from now on, until the source ends or `stop` is called. */
+  start(source: RequestSource): void {
+    this.#source = source;
+    this.#target = Buffer.allocUnsafeSlow(this.#parts.window * source.requestBytesMax);
+    this.#fill();
+  }
+
+  /** Asks for nothing more. */
+  stop(): void {
+    this.#source = null;
+  }
+
+  /** Resolves when all is answered and nothing more is asked, or with false after `timeoutMs`. */
+  drained(timeoutMs: number): Promise<boolean> {
+    if (this.outstanding === 0 || this.#phase === 'closed') return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timeout = setTimeout(() => resolve(false), timeoutMs);
+      this.#onDrained = () => {
+        clearTimeout(timeout);
+        resolve(true);
+      };
+    });
+  }
+
+  /** Ends the session as a client should, so that none is left behind to expire. */
+  close(): Promise<void> {
+    if (this.#phase === 'closed') return Promise.resolve();
+    const closed = new Promise<void>((resolve) => {
+      this.#socket.once('close', () => resolve());
+    });
+    this.#phase = 'closing';
+    const frame = frameOf(OpCode.closeSession, nothing, null);
+    frame.writeInt32BE(CLOSE_XID, 4);
+    this.#socket.write(frame);
+    this.#socket.setTimeout(CONNECT_TIMEOUT_MS);
+    return closed;
+  }
+
+  #onChunk(chunk: Uint8Array): void {
+    this.#nowMs = performance.now();
+    if (this.#phase === 'open') this.#parts.recorder.onChunk(this.#nowMs);
+    try {
+      this.#scanner.scan(chunk);
+    } catch (error) {
+      this.#parts.recorder.onError('badFrame');
+      this.#socket.destroy(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    if (this.#phase !== 'open') return;
+    this.#fill();
+    if (this.outstanding === 0) this.#onDrained();
+  }
+
+  #onFrame(view: DataView, at: number, length: number): void {
+    if (this.#phase === 'connecting') return this.#onConnectReply(view, at, length);
+    const { recorder } = this.#parts;
+    const xid = view.getInt32(at);
+    if (xid === CLOSE_XID) {
+      this.#socket.end();
+      return;
+    }
+    if (xid !== this.#answeredXid + 1) {
+      recorder.onError('unexpectedXid');
+      this.#socket.destroy();
+      return;
+    }
+    this.#answeredXid = xid;
+    const slot = xid % this.#sentMs.length;
+    const error = view.getInt32(at + 12);
+    if (error !== 0) recorder.onError(errorName(error) ?? String(error));
+    else if (length !== this.#replyBytes[slot]) recorder.onError('wrongLength');
+    if (this.#zxidFalls(view, at + 4)) recorder.onError('zxidFalls');
+    recorder.onReply(this.#sentMs[slot] ?? 0, this.#nowMs);
+  }
+
+  #zxidFalls(view: DataView, at: number): boolean {
+    const high = view.getInt32(at);
+    const low = view.getUint32(at + 4);
+    const falls = high < this.#zxidHigh || (high === this.#zxidHigh && low < this.#zxidLow);
+    this.#zxidHigh = high;
+    this.#zxidLow = low;
+    return falls;
+  }
+
+  #onConnectReply(view: DataView, at: number, length: number): void {
+    const bytes = Buffer.from(view.buffer, view.byteOffset + at, length);
+    const response = ConnectResponse.read(new JuteReader(bytes));
+    this.#socket.setTimeout(0);
+    if (response.timeoutMs === 0) {
+      this.#onConnected(new Error('the session was refused'));
+      this.#socket.destroy();
+      return;
+    }
+    this.#phase = 'open';
+    this.#onConnected(null);
+  }
+
+  /** Tops the window up with one write. */
+  #fill(): void {
+    const source = this.#source;
+    if (source === null) return;
+    let bytes = 0;
+    const first = this.#nextXid;
+    while (this.outstanding < this.#parts.window) {
+      const written = source.write(this.#target, bytes, this.#nextXid);
+      if (written === 0) break;
+      bytes += written;
+      this.#replyBytes[this.#nextXid % this.#replyBytes.length] = source.replyBytes;
+      this.#nextXid++;
+    }
+    if (bytes === 0) return;
+    const sentMs = performance.now();
+    for (let xid = first; xid < this.#nextXid; xid++) {
+      this.#sentMs[xid % this.#sentMs.length] = sentMs;
+    }
+    this.#socket.write(this.#target.subarray(0, bytes));
+    // What the kernel did not take yet still lies in our buffer: leave it that one.
+    if (this.#socket.writableLength > 0) {
+      this.#target = Buffer.allocUnsafeSlow(this.#target.length);
+    }
+  }
+
+  #onClose(): void {
+    const was = this.#phase;
+    this.#phase = 'closed';
+    this.#onConnected(new Error('the connection was closed'));
+    if (was === 'open') {
+      this.#parts.recorder.onLost(this.outstanding);
+      this.#parts.onLost();
+    }
+    this.#onDrained();
+  }
+}
+
+function connectFrame(): Uint8Array {
+  const writer = new JuteWriter();
+  writer.beginFrame();
+  ConnectRequest.write(writer, {
+    protocolVersion: 0,
+    lastZxidSeen: 0,
+    timeoutMs: SESSION_TIMEOUT_MS,
+    sessionId: 0,
+    password: new Uint8Array(PASSWORD_BYTES),
+    readOnly: false,
+  });
+  writer.endFrame();
+  return writer.take();
+}
