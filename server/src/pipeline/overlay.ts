@@ -76,8 +76,10 @@ export class Overlay {
     this.#state = state;
   }
 
-  get nodeCount(): number {
-    return this.#nodes.size;
+  /** Records of all kinds; 0 when nothing is in flight. */
+  get size(): number {
+    const sessions = this.#opened.size + this.#closing.size + this.#ephemeralCreates.size;
+    return this.#nodes.size + sessions + this.#inFlight.length - this.#inFlightHead;
   }
 
   /** The root is its own parent: callers must not create or delete it. */

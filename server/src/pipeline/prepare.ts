@@ -68,6 +68,11 @@ export class Prepare {
     return this.#lastZxid;
   }
 
+  /** What the overlay keeps; 0 when everything prepared is applied. */
+  get overlaySize(): number {
+    return this.#overlay.size;
+  }
+
   /** Once, before the first `prepare`; the state is at `lastZxid`. */
   begin(epoch: number, lastZxid: Zxid, firstCounter: number): void {
     assert(this.#next === 0, 'a prepare begins once');
