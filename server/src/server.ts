@@ -51,6 +51,8 @@ const SEGMENT_BYTES = 64 << 20;
 /** Recent proposals in memory: what most returning learners need, bytes. */
 const WINDOW_BYTES = 8 << 20;
 const CHUNK_BYTES = 256 << 10;
+/** Bytes of requests that one member may have at its leader: several members fit a link's queue. */
+const OUTSTANDING_BYTES = 16 << 20;
 const DISK_MEASURE_MS = 30_000;
 
 /**
@@ -148,6 +150,7 @@ class Member implements RunningServer {
         pipeline,
         zab,
         counters,
+        nowMs: () => performance.now(),
         diskBytes: () => disk,
       }),
       handler: this.#driver.clients,
@@ -303,7 +306,7 @@ function newPipeline(config: Config, self: ServerAddress, state: ReplicatedState
       minSessionTimeoutMs: config.minSessionTimeoutMs,
       maxSessionTimeoutMs: config.maxSessionTimeoutMs,
       outstandingMax: config.globalOutstandingLimit,
-      outstandingBytesMax: 64 << 20,
+      outstandingBytesMax: OUTSTANDING_BYTES,
       connectionOutstandingMax: config.globalOutstandingLimit,
       firstRequest: randomInt(2 ** 47),
     },

@@ -22,6 +22,7 @@ import type { Pipeline } from '../pipeline/pipeline.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
 import { decodeTxn } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
+import { chunksByBytes } from './chunks.js';
 import { clientHandler } from './client-handler.js';
 import { type Answer, LeaderDesk } from './leader-desk.js';
 import type { DriverParts } from './parts.js';
@@ -36,6 +37,8 @@ type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
 const UNWRITTEN_BYTES_MAX = 64 << 20;
 /** A follower whose disk is this far behind gives its leader up and catches up by DIFF later. */
 const BEHIND_BYTES_MAX = 256 << 20;
+/** Requests or proposals of one peer message; a frame holds any single one of them. */
+const MESSAGE_BYTES_MAX = 1 << 20;
 
 export class Driver {
   readonly clients: ClientHandler;
@@ -149,8 +152,10 @@ export class Driver {
   /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */
   #propose(): void {
     if (this.keeper.pendingBytes > UNWRITTEN_BYTES_MAX) return;
-    const proposals = this.#desk?.takeProposals() ?? [];
-    if (proposals.length > 0) this.#step({ kind: 'propose', proposals });
+    const taken = this.#desk?.takeProposals() ?? [];
+    for (const proposals of chunksByBytes(taken, MESSAGE_BYTES_MAX)) {
+      this.#step({ kind: 'propose', proposals });
+    }
   }
 
   #onTick(nowMs: number): void {
@@ -181,7 +186,9 @@ export class Driver {
     const syncs = this.#pipeline.takeSyncs();
     const attaches = this.#pipeline.takeAttaches();
     for (const attach of attaches) this.#toLeader(attach);
-    if (items.length > 0) this.#toLeader({ kind: 'requests', items });
+    for (const chunk of chunksByBytes(items, MESSAGE_BYTES_MAX)) {
+      this.#toLeader({ kind: 'requests', items: chunk });
+    }
     for (const sync of syncs) this.#toLeader(sync);
   }
 

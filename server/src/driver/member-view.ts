@@ -28,6 +28,8 @@ export interface MemberViewParts {
   readonly pipeline: Pipeline;
   readonly zab: Zab;
   readonly counters: Counters;
+  /** Monotonic ms. */
+  readonly nowMs: () => number;
   /** Bytes of the two directories, as last measured. */
   readonly diskBytes: () => { readonly data: number; readonly log: number };
 }
@@ -36,10 +38,11 @@ export class MemberStatus implements MemberView {
   readonly version = VERSION;
   readonly localSessions = 0;
   readonly #parts: MemberViewParts;
-  readonly #startedMs = performance.now();
+  readonly #startedMs: number;
 
   constructor(parts: MemberViewParts) {
     this.#parts = parts;
+    this.#startedMs = parts.nowMs();
   }
 
   get serving(): boolean {
@@ -68,7 +71,7 @@ export class MemberStatus implements MemberView {
     return this.#parts.pipeline.outstanding;
   }
   get uptimeMs(): number {
-    return performance.now() - this.#startedMs;
+    return this.#parts.nowMs() - this.#startedMs;
   }
   get watches(): WatchSummary {
     const { watches } = this.#parts.pipeline;

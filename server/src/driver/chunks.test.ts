@@ -1,0 +1,26 @@
+/** Chunks keep every item, in order, and none is larger than the bound allows. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chunksByBytes } from './chunks.js';
+
+describe('chunks of a turn', () => {
+  it('hold every item once, in order, and end as soon as they reach the bound', () => {
+    const sizes = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(sizes, fc.integer({ min: 1, max: 100 }), (lengths, bytesMax) => {
+        const items = lengths.map((length) => ({ body: new Uint8Array(length) }));
+        const chunks = [...chunksByBytes(items, bytesMax)];
+        expect(chunks.flat()).toEqual(items);
+        for (const chunk of chunks) {
+          expect(chunk.length).toBeGreaterThan(0);
+          const before = chunk.slice(0, -1).reduce((sum, item) => sum + item.body.length, 0);
+          expect(before).toBeLessThan(bytesMax);
+        }
+      }),
+    );
+  });
+
+  it('of nothing are none', () => {
+    expect([...chunksByBytes([], 10)]).toEqual([]);
+  });
+});
