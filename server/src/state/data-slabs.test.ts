@@ -29,7 +29,7 @@ describe('data slabs', () => {
       { weight: 2, arbitrary: fc.record({ free: fc.nat() }) },
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
         const slabs = new DataSlabs();
         const all: Held[] = [];
         for (const [i, next] of steps.entries()) {

@@ -73,7 +73,7 @@ function applyWish(state: ReplicatedState, model: Model, wished: Wish): void {
 describe('the packed state', () => {
   it('is what a naive model is after any transactions', () => {
     fc.assert(
-      fc.property(fc.array(wish, { maxLength: 60 }), (wishes) => {
+      fc.property(fc.array(wish, { maxLength: 60, size: 'max' }), (wishes) => {
         const model = new Model();
         const state = new ReplicatedState();
         for (const wished of wishes) {
@@ -95,7 +95,7 @@ describe('the packed state', () => {
           expect(tree.descendantCount(tree.find(p))).toBe(below.length);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -106,50 +106,54 @@ describe('the packed state', () => {
       { weight: 4, arbitrary: fc.nat(4).map((n) => ({ kind: 'capture', max: n + 1 }) as const) },
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, reversed) => {
-        const model = new Model();
-        const state = new ReplicatedState();
-        const store = new Map<string, Uint8Array>();
-        let frozenDump: unknown = null;
-        const capture = (max: number): void => {
-          for (const { key, value } of state.captureSome(max)) {
-            const name = Buffer.from(key).toString('latin1');
-            value === null ? store.delete(name) : store.set(name, value);
+      fc.property(
+        fc.array(step, { maxLength: 120, size: 'max' }),
+        fc.boolean(),
+        (steps, reversed) => {
+          const model = new Model();
+          const state = new ReplicatedState();
+          const store = new Map<string, Uint8Array>();
+          let frozenDump: unknown = null;
+          const capture = (max: number): void => {
+            for (const { key, value } of state.captureSome(max)) {
+              const name = Buffer.from(key).toString('latin1');
+              value === null ? store.delete(name) : store.set(name, value);
+            }
+            if (!state.captureDone || frozenDump === null) {
+              return;
+            }
+            const keys = (all: string[]) => (reversed ? all.sort().reverse() : all.sort());
+            const loaded = loadFrom(store, keys);
+            const zxid = state.frozen?.zxid ?? -1;
+            const lastTime = state.frozen?.lastTime ?? -1;
+            loaded.finishLoad({ zxid, lastTime });
+            expect(loaded.digest()).toBe(state.frozen?.digest);
+            expect(dumpState(loaded)).toEqual(frozenDump);
+            expect(loaded.tree.approximateDataSize).toBeGreaterThan(0);
+            expect(loaded.dirtyCount).toBe(0);
+            frozenDump = null;
+          };
+          for (const next of steps) {
+            if (next.kind === 'apply') {
+              applyWish(state, model, next.wished);
+            } else if (next.kind === 'capture') {
+              capture(next.max);
+            } else if (state.captureDone) {
+              frozenDump = dumpState(state);
+              state.freeze();
+            }
           }
-          if (!state.captureDone || frozenDump === null) {
-            return;
+          while (!state.captureDone) {
+            capture(3);
           }
-          const keys = (all: string[]) => (reversed ? all.sort().reverse() : all.sort());
-          const loaded = loadFrom(store, keys);
-          const zxid = state.frozen?.zxid ?? -1;
-          const lastTime = state.frozen?.lastTime ?? -1;
-          loaded.finishLoad({ zxid, lastTime });
-          expect(loaded.digest()).toBe(state.frozen?.digest);
-          expect(dumpState(loaded)).toEqual(frozenDump);
-          expect(loaded.tree.approximateDataSize).toBeGreaterThan(0);
-          expect(loaded.dirtyCount).toBe(0);
-          frozenDump = null;
-        };
-        for (const next of steps) {
-          if (next.kind === 'apply') {
-            applyWish(state, model, next.wished);
-          } else if (next.kind === 'capture') {
-            capture(next.max);
-          } else if (state.captureDone) {
-            frozenDump = dumpState(state);
-            state.freeze();
-          }
-        }
-        while (!state.captureDone) {
-          capture(3);
-        }
-      }),
-      { numRuns: 400 },
+        },
+      ),
+      { numRuns: 200 },
     );
   });
 
   it('goes on after recovery as if there had been none', () => {
-    const wishes = fc.array(wish, { minLength: 1, maxLength: 40 });
+    const wishes = fc.array(wish, { minLength: 1, maxLength: 40, size: 'max' });
     fc.assert(
       fc.property(wishes, wishes, (before, after) => {
         const model = new Model();

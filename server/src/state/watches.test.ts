@@ -95,7 +95,7 @@ describe('the watch table', () => {
       { weight: 2, arbitrary: fc.record({ do: fc.constant('trigger' as const), change, path }) },
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
         const table = new WatchTable();
         const model = new Set<string>();
         for (const next of steps) {
