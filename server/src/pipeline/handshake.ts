@@ -98,6 +98,16 @@ export class Handshake {
     return ready.filter((connection) => connection.phase === 'joining');
   }
 
+  /** Those held back for this session, which has gone elsewhere meanwhile. */
+  takeHeldBack(session: SessionId): readonly Connection[] {
+    if (this.#early.length === 0) return this.#early;
+    const moved = this.#early.filter((connection) => connection.session === session);
+    if (moved.length > 0) {
+      this.#early = this.#early.filter((connection) => connection.session !== session);
+    }
+    return moved.filter((connection) => connection.phase === 'joining');
+  }
+
   clear(): void {
     this.#waiting.clear();
     this.#early = [];

@@ -199,8 +199,8 @@ export class Pipeline {
 
   /** The session is served elsewhere now, or gone: its connection here is ended. */
   onDetach(session: SessionId): void {
-    const connection = this.#sessions.get(session);
-    if (connection !== undefined) this.#end(connection);
+    for (const connection of this.#handshake.takeHeldBack(session)) this.#end(connection);
+    this.#endLive(session);
   }
 
   /** Every delivered proposal, in order, serving or not. */
@@ -212,7 +212,7 @@ export class Pipeline {
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
     if (!this.#serving) return;
     if (isOwn) this.#answerOwn(zxid, txn, stats);
-    if (txn.op.kind === 'closeSession') this.onDetach(txn.session);
+    if (txn.op.kind === 'closeSession') this.#endLive(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
     this.#requests.runDueSyncs(zxid);
     this.#endFinished();
@@ -276,7 +276,7 @@ export class Pipeline {
     const { session, output } = connection;
     // It may have been closed between the leader's answer and now.
     if (!this.#state.sessions.has(session)) return this.#refuse(connection);
-    this.onDetach(session);
+    this.#endLive(session);
     connection.phase = 'live';
     this.#sessions.set(session, connection);
     writeWelcome(connection, this.#state);
@@ -299,6 +299,11 @@ export class Pipeline {
     for (const connection of this.#requests.takeFinished()) {
       if (connection.phase !== 'gone') this.#end(connection);
     }
+  }
+
+  #endLive(session: SessionId): void {
+    const connection = this.#sessions.get(session);
+    if (connection !== undefined) this.#end(connection);
   }
 
   #end(connection: Connection): void {

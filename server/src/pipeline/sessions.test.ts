@@ -157,6 +157,67 @@ describe('resuming a session', () => {
     expect(first.state).toBe('ended');
   });
 
+  it('while in flight asks for the password as well', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const first = ensemble.open(1);
+    first.connect();
+    ensemble.forward();
+    const second = ensemble.open(2);
+    second.connect({ sessionId: 0x1_0000_0001, password: new Uint8Array(16) });
+    ensemble.forward();
+    expect(isExpired(second.takeConnectResponse())).toBe(true);
+  });
+
+  it('there and back again: the detach of the first move does not end the second', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const [one, two] = [ensemble.member(1).pipeline, ensemble.member(2).pipeline];
+    const first = ensemble.connect(1);
+    const away = resume(ensemble, 2, first);
+    const [there] = two.takeAttaches();
+    const back = resume(ensemble, 1, first);
+    const [again] = one.takeAttaches();
+    if (there === undefined || again === undefined) throw new Error('both ask the leader');
+    const { leadership, time } = ensemble;
+    const answers = [leadership.onAttach(2, there, time), leadership.onAttach(1, again, time)];
+    ensemble.sendDetaches();
+    expect([first.state, back.state]).toEqual(['ended', 'open']);
+    two.onAttached(there.request, answers[0]?.valid === true, 10_000);
+    one.onAttached(again.request, answers[1]?.valid === true, 10_000);
+    expect(isExpired(back.takeConnectResponse())).toBe(false);
+    // Member 2 heard of its loss before it heard of its gain; its first request tells it.
+    expect(isExpired(away.takeConnectResponse())).toBe(false);
+    away.create('/away');
+    back.create('/back');
+    ensemble.settle();
+    expect([away.state, back.state]).toEqual(['ended', 'open']);
+    const { tree } = ensemble.leader.state;
+    expect([tree.find('/away') === -1, tree.find('/back') === -1]).toEqual([true, false]);
+  });
+
+  it('is given up when the session moves on before this member has caught up', () => {
+    const ensemble = new TestEnsemble({ size: 3 });
+    const first = ensemble.open(2);
+    first.connect();
+    ensemble.forward();
+    ensemble.apply(2);
+    first.takeConnectResponse();
+    const slow = resume(ensemble, 3, first);
+    ensemble.forward();
+    const back = resume(ensemble, 2, first);
+    ensemble.forward();
+    expect(isExpired(back.takeConnectResponse())).toBe(false);
+    ensemble.apply(3);
+    expect([slow.state, slow.takeFrames().length, back.state]).toEqual(['ended', 0, 'open']);
+  });
+
+  it('twice at once at one member leaves the later one', () => {
+    const ensemble = new TestEnsemble();
+    const first = ensemble.connect();
+    const [second, third] = [resume(ensemble, 1, first), resume(ensemble, 1, first)];
+    ensemble.settle();
+    expect([first.state, second.state, third.state]).toEqual(['ended', 'ended', 'open']);
+  });
+
   it('with a wrong password, or of nobody, is answered with timeout 0 and half-closed', () => {
     const ensemble = new TestEnsemble();
     const first = ensemble.connect();
