@@ -1,0 +1,41 @@
+/**
+ * `rookery ensemble`: all members on this machine, until Ctrl-C.
+ *
+ * Finds out which servers to run, checks before anything is written that their ports are free, and
+ * runs them. Without `--config` the ensemble has a config file of its own in its data directory,
+ * so that a second run finds the same members.
+ */
+import { OperatorError } from '@rookery/server';
+import { Ensemble } from './ensemble.js';
+import { prepareEnsembleFile, readEnsembleFile } from './ensemble-file.js';
+import { createLogger } from './log-output.js';
+import { requireFreePorts } from './ports.js';
+
+export interface EnsembleCommand {
+  readonly size?: number;
+  readonly data?: string;
+  readonly basePort?: number;
+  readonly config?: string;
+}
+
+/** Resolves with the exit code once all members have stopped. */
+export async function runEnsemble(command: EnsembleCommand): Promise<number> {
+  const plan = planOf(command);
+  await requireFreePorts(plan.servers);
+  plan.write();
+  const ensemble = new Ensemble(plan, createLogger('info', {}));
+  const stop = () => ensemble.stop();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  // Nobody reads us any more (`| head`): the members' logs would have nowhere to go.
+  process.stdout.on('error', stop);
+  return ensemble.run();
+}
+
+function planOf(command: EnsembleCommand) {
+  const { config, data, size, basePort } = command;
+  if (config === undefined) return prepareEnsembleFile({ data: data ?? 'data', size, basePort });
+  if (data !== undefined || size !== undefined || basePort !== undefined) {
+    throw new OperatorError('--config already says what --size, --data and --base-port would say');
+  }
+  return readEnsembleFile(config);
+}

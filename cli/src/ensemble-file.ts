@@ -1,0 +1,86 @@
+/**
+ * The config file that `rookery ensemble` keeps in its data directory, `<data>/ensemble.json`.
+ *
+ * Made by the first run, read by the later ones; settings that someone adds to it by hand stay. It
+ * never changes the number of members: three directories of data opened as a five-member ensemble
+ * would need a majority that never agreed to anything.
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadEnsembleConfig, OperatorError, type ServerAddress } from '@rookery/server';
+
+const DEFAULT_SIZE = 3;
+const DEFAULT_BASE_PORT = 2181;
+const PEER_PORT_OFFSET = 700;
+
+export interface EnsemblePlan {
+  /** The file to start each member with. */
+  readonly configPath: string;
+  readonly servers: readonly ServerAddress[];
+  /** Writes the file if it has to be written; call it when all else has been checked. */
+  readonly write: () => void;
+}
+
+/** The servers of a file that somebody else keeps. */
+export function readEnsembleFile(configPath: string): EnsemblePlan {
+  return { configPath, servers: loadEnsembleConfig(configPath).servers, write: () => {} };
+}
+
+export function prepareEnsembleFile(options: {
+  readonly data: string;
+  readonly size: number | undefined;
+  readonly basePort: number | undefined;
+}): EnsemblePlan {
+  const { data, size, basePort } = options;
+  const configPath = join(data, 'ensemble.json');
+  if (!existsSync(configPath)) {
+    const servers = localServers(size ?? DEFAULT_SIZE, basePort ?? DEFAULT_BASE_PORT);
+    return planToWrite(configPath, data, { dataDir: '.', tickTimeMs: 2000, servers }, servers);
+  }
+  const found = readEnsembleFile(configPath);
+  const members = found.servers.length;
+  if (size !== undefined && size !== members) {
+    throw new OperatorError(
+      `${configPath} has ${members} members, --size ${size} asks for ${size}: ` +
+        'run it without --size, or give another --data',
+    );
+  }
+  if (basePort === undefined) return found;
+  const servers = found.servers.map((server, index) => ({
+    ...server,
+    ...portsOf(basePort, index),
+  }));
+  const settings: object = JSON.parse(readFileSync(configPath, 'utf8'));
+  return planToWrite(configPath, data, { ...settings, servers }, servers);
+}
+
+function localServers(size: number, basePort: number): ServerAddress[] {
+  return Array.from({ length: size }, (_, index) => ({
+    id: index + 1,
+    host: '127.0.0.1',
+    ...portsOf(basePort, index),
+  }));
+}
+
+function portsOf(basePort: number, index: number): { clientPort: number; peerPort: number } {
+  return { clientPort: basePort + index, peerPort: basePort + PEER_PORT_OFFSET + index };
+}
+
+function planToWrite(
+  configPath: string,
+  data: string,
+  settings: object,
+  servers: readonly ServerAddress[],
+): EnsemblePlan {
+  const write = () => {
+    try {
+      mkdirSync(data, { recursive: true });
+      writeFileSync(`${configPath}.new`, `${JSON.stringify(settings, null, 2)}\n`);
+      renameSync(`${configPath}.new`, configPath);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new OperatorError(`cannot write ${configPath}: ${reason}`, { cause: error });
+    }
+  };
+  return { configPath, servers, write };
+}

@@ -1,0 +1,135 @@
+/**
+ * The members of an ensemble as child processes: started together, watched, stopped together.
+ *
+ * Restarts nothing: a member that dies is reported and the others go on, as they would on machines
+ * of their own. A member that refuses to start for a mistake of the operator (exit code 2) ends
+ * the whole run, because the mistake is the same person's. Members have a channel to this process
+ * and stop by themselves when it is gone, so none is ever left behind.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setMaxListeners } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { ServerAddress } from '@rookery/server';
+import type { Logger } from 'pino';
+import type { EnsemblePlan } from './ensemble-file.js';
+import { memberLines } from './log-output.js';
+import { serviceOf } from './ports.js';
+
+/** With what npm and the shell take, all is over within 2 s of a Ctrl-C. */
+const STOP_TIMEOUT_MS = 1500;
+const POLL_INTERVAL_MS = 50;
+const POLL_TIMEOUT_MS = 1000;
+/** An election takes well under a second; past this, say who is not there yet. */
+const SLOW_START_MS = 15_000;
+const EXIT_FAILURE = 1;
+const EXIT_MISTAKE = 2;
+
+interface Member {
+  readonly address: ServerAddress;
+  readonly process: ChildProcess;
+}
+
+export class Ensemble {
+  readonly #plan: EnsemblePlan;
+  readonly #logger: Logger;
+  readonly #running = new Map<number, Member>();
+  #exitCode = 0;
+  #stopping = false;
+  #allGone: () => void = () => {};
+
+  constructor(plan: EnsemblePlan, logger: Logger) {
+    this.#plan = plan;
+    this.#logger = logger;
+  }
+
+  /** Starts all members; resolves with the exit code when none is left. */
+  async run(): Promise<number> {
+    const gone = new Promise<void>((resolve) => {
+      this.#allGone = resolve;
+    });
+    // Two pipes for each member end here.
+    setMaxListeners(0, process.stdout);
+    for (const address of this.#plan.servers) this.#start(address);
+    await Promise.race([gone, this.#announce()]);
+    await gone;
+    return this.#exitCode;
+  }
+
+  /** Asks all members to stop and kills those that have not after a while. */
+  stop(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#logger.info({ members: this.#running.size }, 'ensemble.stopping');
+    for (const { process: child } of this.#running.values()) child.kill('SIGTERM');
+    setTimeout(() => this.#killRest(), STOP_TIMEOUT_MS).unref();
+  }
+
+  #start(address: ServerAddress): void {
+    const main = fileURLToPath(new URL('./main.js', import.meta.url));
+    const { configPath } = this.#plan;
+    const args = [main, 'server', '--config', configPath, '--id', `${address.id}`];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    child.stdout?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
+    child.stderr?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
+    child.once('error', (error) => this.#logger.error({ err: error }, 'ensemble.spawn-failed'));
+    // 'close' comes after the last line of its output, 'exit' would not wait for it.
+    child.once('close', (code, signal) => this.#onEnd(address.id, code, signal));
+    this.#running.set(address.id, { address, process: child });
+  }
+
+  #onEnd(id: number, code: number | null, signal: string | null): void {
+    this.#running.delete(id);
+    if (this.#stopping) {
+      if (code !== 0) this.#exitCode ||= EXIT_FAILURE;
+    } else {
+      const left = this.#running.size;
+      this.#logger.error({ id, code, signal, left }, 'ensemble.member-died');
+      if (code === EXIT_MISTAKE) {
+        this.#exitCode = EXIT_MISTAKE;
+        this.stop();
+      }
+    }
+    if (this.#running.size > 0) return;
+    if (!this.#stopping) this.#exitCode = EXIT_FAILURE;
+    this.#allGone();
+  }
+
+  #killRest(): void {
+    for (const [id, { process: child }] of this.#running) {
+      this.#logger.error({ id, afterMs: STOP_TIMEOUT_MS }, 'ensemble.member-killed');
+      child.kill('SIGKILL');
+    }
+  }
+
+  /** Prints the connect string, alone on its line, once every member that lives serves. */
+  async #announce(): Promise<void> {
+    const startedMs = performance.now();
+    let warned = false;
+    for (;;) {
+      const waiting = await this.#notServing();
+      if (this.#stopping || this.#running.size === 0) return;
+      const elapsedMs = Math.round(performance.now() - startedMs);
+      if (waiting.length === 0) {
+        this.#logger.info({ members: this.#running.size, elapsedMs }, 'ensemble.serving');
+        break;
+      }
+      if (!warned && elapsedMs > SLOW_START_MS) {
+        warned = true;
+        this.#logger.warn({ waiting, elapsedMs }, 'ensemble.not-serving-yet');
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    }
+    const all = this.#plan.servers.map(({ host, clientPort }) => `${host}:${clientPort}`);
+    process.stdout.write(`${all.join(',')}\n`);
+  }
+
+  async #notServing(): Promise<number[]> {
+    const members = [...this.#running.values()];
+    const answers = await Promise.all(
+      members.map(({ address }) => serviceOf(address, POLL_TIMEOUT_MS)),
+    );
+    return members
+      .filter((_, index) => answers[index] !== 'serving')
+      .map((member) => member.address.id);
+  }
+}

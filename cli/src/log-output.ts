@@ -1,0 +1,62 @@
+/**
+ * Where log lines go: standard output, as JSON for programs or readable on a terminal.
+ *
+ * Whoever owns the terminal decides: a member that an ensemble started writes JSON into its pipe,
+ * and the ensemble makes it readable, or not. Lines are written synchronously, so that the last
+ * line before an exit is never lost.
+ */
+import { Transform } from 'node:stream';
+import { type Logger, pino } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+
+type Format = (line: string) => string;
+
+/** Every line carries `bindings`; a member's has its id. */
+export function createLogger(level: string, bindings: Record<string, unknown>): Logger {
+  const options = { level, base: bindings };
+  if (!process.stdout.isTTY) return pino(options, pino.destination({ fd: 1, sync: true }));
+  const format = readable();
+  return pino(options, { write: (line: string) => process.stdout.write(format(line)) });
+}
+
+/**
+ * Turns what a member writes into what the ensemble prints, line by line. On a terminal each line
+ * begins with the member's id; JSON has it inside, and any other line gets it in front.
+ */
+export function memberLines(id: number): Transform {
+  const format = process.stdout.isTTY ? prefixed(id, readable()) : jsonOrPrefixed(id);
+  return lineTransform(format);
+}
+
+function readable(): Format {
+  return prettyFactory({
+    colorize: process.stdout.hasColors?.() === true,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'member',
+  });
+}
+
+function prefixed(id: number, format: Format): Format {
+  return (line) => `[${id}] ${format(`${line}\n`).trimEnd()}\n`;
+}
+
+function jsonOrPrefixed(id: number): Format {
+  return (line) => (line.startsWith('{') ? `${line}\n` : `[${id}] ${line}\n`);
+}
+
+function lineTransform(format: Format): Transform {
+  let rest = '';
+  return new Transform({
+    encoding: 'utf8',
+    decodeStrings: false,
+    transform(chunk, _encoding, done) {
+      const lines = `${rest}${chunk}`.split('\n');
+      rest = lines.pop() ?? '';
+      done(null, lines.map(format).join(''));
+    },
+    flush(done) {
+      done(null, rest === '' ? '' : format(rest));
+    },
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * What the command asks of the ports of an ensemble on this machine: are they free before it
+ * starts, and does a member serve on its client port.
+ */
+import { connect, createServer } from 'node:net';
+import { OperatorError, type ServerAddress } from '@rookery/server';
+
+/** Longer than any answer to a four-letter word. */
+const REPLY_LENGTH_MAX = 64 * 1024;
+
+/** Throws an OperatorError that names every port of `servers` that cannot be listened on. */
+export async function requireFreePorts(servers: readonly ServerAddress[]): Promise<void> {
+  const problems: string[] = [];
+  for (const { id, host, clientPort, peerPort } of servers) {
+    for (const [use, port] of Object.entries({ client: clientPort, peer: peerPort })) {
+      const code = await listenError(host, port);
+      if (code === null) continue;
+      const reason = code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${code})`;
+      problems.push(`port ${port} of ${host}, the ${use} port of member ${id}, ${reason}`);
+    }
+  }
+  if (problems.length > 0) throw new OperatorError(problems.join('\n  '));
+}
+
+export type Service = 'down' | 'waiting' | 'serving';
+
+/**
+ * Asks a member whether it serves. A config that silences `srvr` leaves no way to tell: a member
+ * that answers at all then counts as serving.
+ */
+export async function serviceOf(address: ServerAddress, timeoutMs: number): Promise<Service> {
+  const reply = await fourLetterWord(address, 'srvr', timeoutMs);
+  if (reply === null) return 'down';
+  const serves = reply.includes('Mode: ') || reply.includes('not in the whitelist');
+  return serves ? 'serving' : 'waiting';
+}
+
+function listenError(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
+  });
+}
+
+/** The reply, or null when nobody answers in time. */
+function fourLetterWord(
+  address: ServerAddress,
+  word: string,
+  timeoutMs: number,
+): Promise<string | null> {
+  return new Promise((resolve) => {
+    let reply = '';
+    const socket = connect({ host: address.host, port: address.clientPort, timeout: timeoutMs });
+    socket.setEncoding('latin1');
+    socket.on('connect', () => socket.write(word));
+    socket.on('data', (chunk) => {
+      reply += chunk;
+      if (reply.length > REPLY_LENGTH_MAX) socket.destroy();
+    });
+    socket.on('timeout', () => socket.destroy());
+    // 'close' follows and reports it.
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => resolve(reply === '' ? null : reply));
+  });
+}

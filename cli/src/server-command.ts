@@ -1,0 +1,70 @@
+/**
+ * `rookery server`: one member in the foreground, until a signal or an error ends it.
+ *
+ * The composition root of a member: config and logger are made here and handed down. Whatever is
+ * thrown and caught by nobody ends the process with one fatal log line: a member that goes on
+ * after an error it does not understand could still answer pings and lie.
+ */
+import type { RunningServer } from '@rookery/server';
+import { loadConfig, OperatorError, startServer, tuningFromEnvironment } from '@rookery/server';
+import type { Logger } from 'pino';
+import { createLogger } from './log-output.js';
+
+/** A clean stop takes milliseconds; a disk that hangs must not keep the process for ever. */
+const STOP_TIMEOUT_MS = 10_000;
+
+export interface ServerCommand {
+  readonly config: string;
+  readonly id: number;
+  readonly found: boolean;
+}
+
+/** Resolves with the exit code once the member has stopped; rejects when it cannot start. */
+export async function runServer(command: ServerCommand): Promise<number> {
+  const { id, found } = command;
+  const config = loadConfig(command.config, id);
+  const logger = createLogger(config.logLevel, { member: id });
+  failLoudly(logger);
+  const stopRequested = stopSignal();
+  const tuning = tuningFromEnvironment(process.env);
+  const server = await startServer(config, { id, logger, found, tuning });
+  void stopRequested.then((reason) => stop(server, reason, logger));
+  try {
+    await server.closed;
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    logger.fatal({ err: error }, 'server.failed');
+    return 1;
+  }
+  logger.info('server.stopped');
+  return 0;
+}
+
+/** Resolves on the first signal, or when the ensemble that started us is gone. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    // Listeners stay: a second signal (a terminal sends Ctrl-C to all) must not cut the stop short.
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => resolve(signal));
+    }
+    process.on('disconnect', () => resolve('the ensemble process is gone'));
+  });
+}
+
+async function stop(server: RunningServer, reason: string, logger: Logger): Promise<void> {
+  logger.info({ reason }, 'server.stopping');
+  setTimeout(() => {
+    logger.fatal({ timeoutMs: STOP_TIMEOUT_MS }, 'server.stop-timeout');
+    process.exit(1);
+  }, STOP_TIMEOUT_MS).unref();
+  await server.close();
+}
+
+function failLoudly(logger: Logger): void {
+  const fail = (error: unknown, event: string) => {
+    logger.fatal({ err: error }, event);
+    process.exit(1);
+  };
+  process.on('uncaughtException', (error) => fail(error, 'process.uncaught-exception'));
+  process.on('unhandledRejection', (error) => fail(error, 'process.unhandled-rejection'));
+}
