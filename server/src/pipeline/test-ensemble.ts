@@ -5,7 +5,7 @@
  * are applied at a member by `apply`; `settle` does both until nothing is left. Transactions go
  * through their bytes, as they do between members.
  */
-import { assert, type PeerId, type Zxid } from '@rookery/protocol';
+import { assert, type ConnectResponse, type PeerId, type Zxid } from '@rookery/protocol';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { decodeTxn, encodeTxn } from '../state/txn-codec.js';
 import { Leadership, type PreparedTxn } from './leadership.js';
@@ -177,4 +177,14 @@ export class TestEnsemble {
   #propose(prepared: readonly PreparedTxn[]): void {
     for (const { zxid, txn } of prepared) this.#log.push({ zxid, body: encodeTxn(txn) });
   }
+}
+
+/** A new connection at a member that asks for the session of another client. */
+export function resume(ensemble: TestEnsemble, memberId: number, of: TestClient): TestClient {
+  const client = ensemble.open(memberId);
+  client.connect({ sessionId: of.session, password: of.password });
+  return client;
+}
+export function isExpired(response: ConnectResponse): boolean {
+  return response.timeoutMs === 0 && response.sessionId === 0;
 }

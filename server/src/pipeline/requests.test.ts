@@ -1,0 +1,103 @@
+// Requests that are not what they should be, and clients that ask for too much.
+import { OpCode } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { TestEnsemble } from './test-ensemble.js';
+
+describe('bad requests', () => {
+  it('a malformed read is answered -5 and sets no watch', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    client.sendRaw(OpCode.getData, Buffer.from('000000022f', 'hex'));
+    client.sendRaw(OpCode.exists, Buffer.from('000000022f61', 'hex'));
+    client.sendRaw(OpCode.setWatches, Buffer.from('00', 'hex'));
+    expect(client.takeSummary()).toEqual(['reply 1 -5', 'reply 2 -5', 'reply 3 -5']);
+    expect(ensemble.leader.pipeline.watches.watchCount).toBe(0);
+    expect(client.state).toBe('open');
+  });
+
+  it('a malformed write is answered -5 with a zxid of its own', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    client.sendRaw(OpCode.create, Buffer.from('00000003', 'hex'));
+    ensemble.settle();
+    expect(client.takeOne()).toMatchObject({ error: -5, zxid: 0x1_0000_0002 });
+  });
+
+  it('exists of a path with NUL is a bad argument, every other odd path is no node', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    client.exists('/a\0');
+    client.exists('a');
+    client.getData('/a//b');
+    client.getData('');
+    expect(client.takeSummary()).toEqual([
+      'reply 1 -8',
+      'reply 2 -101',
+      'reply 3 -101',
+      'reply 4 -101',
+    ]);
+  });
+
+  for (const opcode of [77, 0, OpCode.check, OpCode.deleteContainer, OpCode.createSession, -1]) {
+    it(`opcode ${opcode} is answered -6 after what is pending, and the connection ends`, () => {
+      const ensemble = new TestEnsemble();
+      const client = ensemble.connect();
+      client.create('/a');
+      client.sendRaw(opcode, new Uint8Array());
+      client.create('/ignored');
+      ensemble.forward();
+      expect(client.state).toBe('open');
+      ensemble.settle();
+      expect(client.takeSummary()).toEqual(['reply 1 0', 'reply 2 -6']);
+      expect(client.state).toBe('ended');
+      expect(ensemble.leader.state.tree.find('/ignored')).toBe(-1);
+    });
+  }
+
+  it('a frame without a whole header closes the connection', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    client.sendFrame(Buffer.alloc(7));
+    expect(client.state).toBe('closed');
+  });
+});
+
+describe('backpressure', () => {
+  it('a client with too many requests pending is held, and released at half of it', () => {
+    const ensemble = new TestEnsemble({ pipeline: { connectionOutstandingMax: 4 } });
+    const client = ensemble.connect();
+    for (let index = 0; index < 4; index++) client.create(`/n${index}`);
+    expect([...client.holds]).toEqual(['outstanding']);
+    expect(client.stats.outstanding).toBe(4);
+    ensemble.forward();
+    ensemble.apply(1, 1);
+    expect(client.holds.size).toBe(1);
+    ensemble.apply(1, 1);
+    expect(client.holds.size).toBe(0);
+  });
+
+  it('when the whole member is full, whoever asks is held, until half is answered', () => {
+    const ensemble = new TestEnsemble({ pipeline: { outstandingMax: 4 } });
+    const [one, other] = [ensemble.connect(), ensemble.connect()];
+    for (let index = 0; index < 4; index++) one.create(`/n${index}`);
+    other.create('/other');
+    expect([one.holds.size, other.holds.size]).toEqual([1, 1]);
+    ensemble.forward();
+    ensemble.apply(1, 2);
+    expect([one.holds.size, other.holds.size]).toEqual([1, 1]);
+    ensemble.apply(1, 1);
+    expect([one.holds.size, other.holds.size]).toEqual([0, 0]);
+    ensemble.settle();
+    expect(ensemble.leader.pipeline.outstanding).toBe(0);
+  });
+
+  it('a held client that goes away makes room for the others', () => {
+    const ensemble = new TestEnsemble({ pipeline: { outstandingBytesMax: 1000 } });
+    const [one, other] = [ensemble.connect(), ensemble.connect()];
+    one.create('/big', { data: 'x'.repeat(2000) });
+    other.create('/other');
+    expect(other.holds.size).toBe(1);
+    ensemble.leader.pipeline.onClosed(one.id);
+    expect(other.holds.size).toBe(0);
+  });
+});
