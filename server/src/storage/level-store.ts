@@ -302,13 +302,16 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
+/** How LevelDB reports a table that is cut short, and a sector that cannot be read. */
+const UNREADABLE = /IO error: .*\.(ldb|sst|log): (Invalid argument|Input\/output error)/;
+
 /** Turns LevelDB's and the file system's errors into ours. */
 async function guarded<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
     const text = textsOf(error).join(': ');
-    if (codesOf(error).includes('LEVEL_CORRUPTION')) {
+    if (codesOf(error).includes('LEVEL_CORRUPTION') || UNREADABLE.test(text)) {
       throw new DamagedError(`${path} is damaged: ${text}`, { cause: error });
     }
     const full = codesOf(error).includes('ENOSPC') || text.includes('No space left on device');

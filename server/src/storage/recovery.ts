@@ -11,7 +11,7 @@ import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './con
 import { DamagedError, IdentityError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
 import { recoverLog } from './log-recovery.js';
-import { FORMAT_VERSION, type Meta, MetaStore } from './meta.js';
+import { FORMAT_VERSION, META_NAME, type Meta, MetaStore } from './meta.js';
 import { zxidKey } from './records.js';
 import { parseSegmentName, readHeader } from './segment.js';
 import { TxnLog } from './txn-log.js';
@@ -36,8 +36,8 @@ export async function recoverStorage(
   options: StorageOptions,
 ): Promise<RecoveredStorage> {
   const { treeStore, logStore, memberId, loader } = setup;
-  const metaStore = await MetaStore.open(treeStore);
   const names = await generationsOf(treeStore, logStore);
+  const metaStore = await openMeta(setup, names);
   let meta: Meta | null;
   try {
     meta = await metaStore.read();
@@ -65,6 +65,22 @@ export async function recoverStorage(
   } catch (error) {
     if (!(error instanceof DamagedError)) throw error;
     return damagedStorage(metaStore, { ...meta, damaged: error.message }, true);
+  }
+}
+
+/** A meta database that LevelDB cannot open is replaced by one that says so. */
+async function openMeta(
+  { treeStore, memberId }: StorageSetup,
+  generations: readonly number[],
+): Promise<MetaStore> {
+  try {
+    return await MetaStore.open(treeStore);
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    await treeStore.destroy(META_NAME);
+    const metaStore = await MetaStore.open(treeStore);
+    await metaStore.write(unknownMeta(memberId, generations, error.message));
+    return metaStore;
   }
 }
 

@@ -1,0 +1,119 @@
+/** Checkpoints and the purge behind them, while proposals keep coming. */
+import type { Zxid } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { Checkpointer, type CheckpointOptions } from './checkpointer.js';
+import { MemoryStore } from './memory-store.js';
+import { type Opened, openToy, proposalsAfter } from './testing.js';
+
+const OPTIONS: Partial<CheckpointOptions> = { dirtyCountMax: 5, sliceCount: 2, intervalMs: 1000 };
+
+async function setUp() {
+  const stores = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
+  const opened = await openToy(stores);
+  const epochs = { accepted: 1, current: 0, ensembleId: '', founded: false };
+  await opened.storage.saveEpochs(epochs);
+  const bases: Zxid[] = [];
+  const hooks = {
+    onPurged: (base: Zxid) => bases.push(base),
+    onFatal: (error: unknown) => {
+      throw error;
+    },
+  };
+  const checkpointer = new Checkpointer(opened.storage, opened.state, hooks, OPTIONS);
+  return { ...opened, ...stores, checkpointer, bases, hooks };
+}
+
+async function write({ storage, state }: Opened, counter: number): Promise<void> {
+  const proposals = proposalsAfter(storage.last, { epoch: 1, counter, count: 1 });
+  await storage.append(proposals);
+  for (const proposal of proposals) state.apply(proposal);
+}
+
+describe('the checkpointer', () => {
+  it('keeps disk use bounded while the log grows without end', async () => {
+    const all = await setUp();
+    let most = 0;
+    for (let counter = 1; counter <= 600; counter++) {
+      await write(all, counter);
+      all.checkpointer.step(0, 0);
+      await all.checkpointer.idle();
+      await all.storage.idle();
+      most = Math.max(most, (await all.logStore.list()).length);
+    }
+    expect(most).toBeLessThan(10);
+    expect(all.bases.length).toBeGreaterThan(20);
+    expect(all.bases).toEqual([...all.bases].sort((a, b) => a - b));
+    expect(all.storage.base).toBe(all.bases.at(-1));
+    expect(all.storage.base).toBeLessThan(all.storage.checkpointZxid);
+  });
+
+  it('does not purge what a snapshot on its way or a reader of history needs', async () => {
+    const all = await setUp();
+    for (let counter = 1; counter <= 20; counter++) await write(all, counter);
+    all.checkpointer.step(0, 0);
+    while (all.checkpointer.busy) {
+      all.checkpointer.step(0, 0);
+      await all.checkpointer.idle();
+    }
+    const source = await all.storage.openSnapshot();
+    for (let counter = 21; counter <= 200; counter++) {
+      await write(all, counter);
+      all.checkpointer.step(0, 0);
+      await all.checkpointer.idle();
+    }
+    expect(all.storage.checkpointZxid).toBeGreaterThan(source.zxid);
+    let count = 0;
+    const through = all.storage.last;
+    for await (const chunk of all.storage.readHistory(source.zxid, through)) count += chunk.length;
+    expect(count).toBe(180);
+    const baseBefore = all.storage.base;
+    await source.close();
+    expect(all.storage.purge(0)).toBeGreaterThan(baseBefore);
+  });
+
+  it('starts after a while even if nothing but errors was logged, and not when idle', async () => {
+    const all = await setUp();
+    await write(all, 1);
+    all.checkpointer.step(0, 0);
+    all.checkpointer.step(999, 0);
+    await all.checkpointer.idle();
+    expect(all.storage.checkpointZxid).toBe(0);
+    all.checkpointer.step(1000, 0);
+    await all.checkpointer.idle();
+    expect(all.storage.checkpointZxid).toBe(all.state.lastZxid);
+    const before = all.treeStore.changeCount;
+    all.checkpointer.step(9000, 0);
+    await all.checkpointer.idle();
+    expect(all.treeStore.changeCount).toBe(before);
+  });
+
+  it('forbids a truncation below the state that it froze', async () => {
+    const all = await setUp();
+    for (let counter = 1; counter <= 8; counter++) await write(all, counter);
+    expect(all.checkpointer.step(0, 0)).toBe(true);
+    await expect(all.storage.truncate(all.storage.last - 1)).rejects.toThrow('undo the checkpoint');
+  });
+
+  it('never writes a state that was thrown away into the tree of a snapshot', async () => {
+    const leader = await setUp();
+    for (let counter = 1; counter <= 30; counter++) await write(leader, counter);
+    while (leader.checkpointer.step(0, 0));
+    await leader.checkpointer.idle();
+    const learner = await setUp();
+    for (let counter = 1; counter <= 8; counter++) await write(learner, counter);
+    expect(learner.checkpointer.step(0, 0)).toBe(true);
+    const source = await leader.storage.openSnapshot();
+    const sink = await learner.storage.beginSnapshot();
+    for await (const records of source.records()) await sink.write(records);
+    await learner.storage.installSnapshot(source.zxid);
+    for (let i = 0; i < 20; i++) learner.checkpointer.step(5000, 0);
+    await learner.checkpointer.idle();
+    expect(learner.storage.checkpointZxid).toBe(source.zxid);
+    const again = await openToy({
+      treeStore: learner.treeStore.crash(() => 0),
+      logStore: learner.logStore.crash(() => 0),
+    });
+    expect(again.recovered.damaged).toBe(null);
+    expect(again.state.digest()).toBe(leader.state.digest());
+  });
+});

@@ -1,0 +1,78 @@
+/** The queue between the core and the disk: order, group commit, and what a failure does. */
+import { makeZxid } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { MemoryStore } from './memory-store.js';
+import { StorageQueue } from './storage-queue.js';
+import { openToy, proposalsAfter } from './testing.js';
+
+async function setUp() {
+  const treeStore = new MemoryStore();
+  const logStore = new MemoryStore();
+  const opened = await openToy({ treeStore, logStore }, { segmentBytesMax: 100_000 });
+  const epochs = { accepted: 1, current: 1, ensembleId: '', founded: false };
+  await opened.storage.saveEpochs(epochs);
+  const events: string[] = [];
+  const queue = new StorageQueue(opened.storage, {
+    onPersisted: (ticket) => events.push(`persisted ${ticket} last ${opened.storage.last}`),
+    onInstalled: (zxid) => {
+      events.push(`installed ${zxid}`);
+    },
+    onFatal: (error) => events.push(`fatal ${error instanceof Error ? error.name : ''}`),
+  });
+  return { ...opened, treeStore, logStore, queue, events };
+}
+
+const append = (ticket: number, counter: number) => {
+  const previous = counter === 1 ? 0 : makeZxid(1, counter - 1);
+  const proposals = proposalsAfter(previous, { epoch: 1, counter, count: 1 });
+  return { kind: 'append', ticket, proposals } as const;
+};
+const saveEpochs = (ticket: number) =>
+  ({
+    kind: 'saveEpochs',
+    ticket,
+    accepted: 2,
+    current: 2,
+    ensembleId: '',
+    founded: false,
+  }) as const;
+
+describe('the storage queue', () => {
+  it('merges the appends that wait into one synced batch', async () => {
+    const { queue, events, logStore } = await setUp();
+    const before = logStore.changeCount;
+    for (let i = 1; i <= 50; i++) queue.enqueue(append(i, i));
+    await queue.idle();
+    expect(logStore.changeCount).toBe(before + 1);
+    expect(events).toEqual([`persisted 50 last ${makeZxid(1, 50)}`]);
+    expect(queue.pendingBytes).toBe(0);
+  });
+
+  it('never lets anything overtake what was asked for before', async () => {
+    const { queue, events } = await setUp();
+    queue.enqueue(append(1, 1));
+    queue.enqueue(append(2, 2));
+    queue.enqueue(saveEpochs(3));
+    queue.enqueue(append(4, 3));
+    queue.enqueue({ kind: 'truncate', ticket: 5, after: makeZxid(1, 1) });
+    await queue.idle();
+    const [one, two, three] = [makeZxid(1, 1), makeZxid(1, 2), makeZxid(1, 3)];
+    expect(events).toEqual([
+      `persisted 2 last ${two}`,
+      `persisted 3 last ${two}`,
+      `persisted 4 last ${three}`,
+      `persisted 5 last ${one}`,
+    ]);
+  });
+
+  it('reports a failed write once and runs nothing after it', async () => {
+    const { queue, events, logStore } = await setUp();
+    logStore.failAt(logStore.changeCount + 1, 'before');
+    queue.enqueue(append(1, 1));
+    queue.enqueue(saveEpochs(2));
+    await queue.idle();
+    queue.enqueue(append(3, 2));
+    await queue.idle();
+    expect(events).toEqual(['fatal StorageFault']);
+  });
+});
