@@ -15,6 +15,7 @@ import {
   type Propose,
   type SyncStart,
   type UpToDate,
+  unreachable,
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
@@ -34,6 +35,8 @@ export class Following implements Role {
   #acked: Zxid = 0;
   /** Clients may be served once this is applied; null before UPTODATE. */
   #serveFrom: Zxid | null = null;
+  /** The leader has said that it leads: when it looks again, its term is over. */
+  #sawLeading = false;
 
   constructor(member: Member, transitions: Transitions, leader: PeerId) {
     this.#member = member;
@@ -48,6 +51,7 @@ export class Following implements Role {
       this.#transitions.look(`member ${this.#leader} is not reachable`);
       return;
     }
+    this.#sawLeading = link.vote?.state === 'leading';
     for (const other of this.#member.links.values()) this.#member.send(other, this.vote());
     this.#member.tickets.after(this.#member.tickets.newest, () => {
       const acceptedEpoch = this.#member.acceptedEpoch;
@@ -72,11 +76,32 @@ export class Following implements Role {
       this.#transitions.look(reason);
       return;
     }
-    if (this.#phase === 'active' || this.#phase === 'snapshot') return;
-    const waiting = this.#phase === 'offering' || this.#phase === 'accepted';
-    const patienceMs = waiting ? 2 * timeoutMs : initTimeoutMs;
-    if (this.#member.nowMs - this.#progressAtMs > patienceMs) {
-      this.#transitions.look(`synchronization stands still (${this.#phase})`);
+    const patienceMs = this.#patienceMs(timeoutMs, initTimeoutMs);
+    if (this.#member.nowMs - this.#progressAtMs <= patienceMs) return;
+    const reason = `nothing from leader ${this.#leader} for ${patienceMs} ms (${this.#phase})`;
+    // What it sent to this term must not turn up in the next one.
+    this.#member.drop(link, reason);
+    this.#transitions.look(reason);
+  }
+
+  /**
+   * How long the leader may owe the next message. No limit where the wait is for something else:
+   * a snapshot (the driver watches its chunks), the own disk, or the leader's other learners.
+   */
+  #patienceMs(timeoutMs: number, initTimeoutMs: number): number {
+    switch (this.#phase) {
+      case 'offering':
+      case 'accepted':
+        return 2 * timeoutMs;
+      case 'syncing':
+        return initTimeoutMs;
+      case 'snapshot':
+      case 'entering':
+      case 'acked':
+      case 'active':
+        return Number.POSITIVE_INFINITY;
+      default:
+        return unreachable(this.#phase);
     }
   }
 
@@ -95,9 +120,13 @@ export class Following implements Role {
       if (vote.state === 'looking') this.#member.send(link, this.vote());
       return;
     }
-    if (vote.state === 'leading') return;
+    if (vote.state === 'leading') {
+      this.#sawLeading = true;
+      return;
+    }
     const electing =
       this.#phase === 'offering' &&
+      !this.#sawLeading &&
       vote.state === 'looking' &&
       vote.leader === this.#leader &&
       vote.round === this.#member.round;
@@ -126,10 +155,7 @@ export class Following implements Role {
       case 'commit':
         return this.#onCommit(message.zxid);
       case 'confirm':
-        if (this.#phase === 'active') {
-          this.#member.send(link, { kind: 'confirmAck', round: message.round });
-        }
-        return;
+        return this.#onConfirm(link, message.round);
       default:
         this.#violation(message.kind);
     }
@@ -161,12 +187,17 @@ export class Following implements Role {
 
   /** A higher epoch is promised to this leader; the same one again only where it is safe. */
   #onNewEpoch(link: Link, message: NewEpoch): void {
-    if (this.#phase !== 'offering') return this.#violation('newEpoch');
     const { acceptedEpoch, acceptedFrom } = this.#member;
+    // The answer to an offer before this one: the leader got both, the second answer says the same.
+    if (this.#phase === 'accepted' && message.epoch === acceptedEpoch) return;
+    if (this.#phase !== 'offering') return this.#violation('newEpoch');
     const again =
       message.epoch === acceptedEpoch && (message.established || acceptedFrom === this.#leader);
     if (message.epoch <= acceptedEpoch && !again) {
-      this.#transitions.look(`epoch ${message.epoch} offered, ${acceptedEpoch} already promised`);
+      this.#member.avoid(this.#leader);
+      this.#transitions.look(
+        `leader ${this.#leader} offers epoch ${message.epoch}, but ${acceptedEpoch} is promised`,
+      );
       return;
     }
     this.#phase = 'accepted';
@@ -206,13 +237,16 @@ export class Following implements Role {
   }
 
   #onSnapshotDone(zxid: Zxid): void {
-    if (this.#phase !== 'snapshot') return this.#violation('snapshotDone');
+    const { delivered } = this.#member;
+    if (this.#phase !== 'snapshot' || zxid < delivered) {
+      return this.#violation(`snapshot at ${formatZxid(zxid)} (applied ${formatZxid(delivered)})`);
+    }
     this.#member.installSnapshot(zxid);
     this.#phase = 'syncing';
   }
 
   #onPropose(message: Propose): void {
-    const open = this.#phase === 'syncing' || this.#phase === 'entering' || this.#serving();
+    const open = this.#phase === 'syncing' || this.#phase === 'entering' || this.#broadcasting();
     const first = message.proposals[0];
     if (!open || first === undefined || first.previous !== this.#member.history.last) {
       const zxid = first === undefined ? 'nothing' : formatZxid(first.zxid);
@@ -255,7 +289,13 @@ export class Following implements Role {
     this.#member.commit(zxid);
   }
 
-  #serving(): boolean {
+  /** Answered from ACK(NEWLEADER) on: served or not, no other leader has this member's promise. */
+  #onConfirm(link: Link, round: number): void {
+    if (!this.#broadcasting()) return this.#violation('confirm');
+    this.#member.send(link, { kind: 'confirmAck', round });
+  }
+
+  #broadcasting(): boolean {
     return this.#phase === 'acked' || this.#phase === 'active';
   }
 
@@ -270,7 +310,8 @@ export class Following implements Role {
   /** The leader said what it must not say now: nothing of it is believed, start over. */
   #violation(what: string): void {
     const link = this.#member.linkOf(this.#leader);
-    const reason = `unexpected ${what} while ${this.#phase}`;
+    const reason = `unexpected ${what} from leader ${this.#leader} while ${this.#phase}`;
+    this.#member.avoid(this.#leader);
     if (link !== undefined) this.#member.drop(link, reason);
     this.#transitions.look(reason);
   }

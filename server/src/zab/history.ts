@@ -52,7 +52,10 @@ export class History {
       this.#keep(proposal);
       previous = proposal.zxid;
     }
-    assert(previous === this.#last, `the log ends at ${this.#last}, its suffix at ${previous}`);
+    assert(
+      previous === this.#last,
+      () => `the log ends at ${formatZxid(this.#last)}, its suffix at ${formatZxid(previous)}`,
+    );
     this.#durable = this.#last;
   }
 
@@ -85,7 +88,10 @@ export class History {
 
   /** Forgets everything after `after`; completions of what is forgotten vouch for nothing more. */
   truncate(after: Zxid): void {
-    assert(this.has(after), `truncation after ${formatZxid(after)}, which the log does not hold`);
+    assert(
+      this.has(after),
+      () => `truncation after ${formatZxid(after)}, which the log does not hold`,
+    );
     assert(after >= this.#windowBase, 'truncation below what was delivered');
     while (this.#window.length > this.#head) {
       const newest = this.#window[this.#window.length - 1];
@@ -120,12 +126,15 @@ export class History {
       done += 1;
     }
     if (done > 0) this.#marks.splice(0, done);
-    assert(this.#durable <= this.#last, `durable ${this.#durable} beyond last ${this.#last}`);
+    assert(
+      this.#durable <= this.#last,
+      () => `durable ${formatZxid(this.#durable)} beyond last ${formatZxid(this.#last)}`,
+    );
   }
 
   onPurged(base: Zxid): void {
     if (base <= this.#base) return;
-    assert(this.has(base), `purged up to ${formatZxid(base)}, which the log does not hold`);
+    assert(this.has(base), () => `purged up to ${formatZxid(base)}, which the log does not hold`);
     this.#base = base;
     this.#ranges = dropRanges(this.#ranges, base);
   }
@@ -141,7 +150,7 @@ export class History {
 
   /** The proposals in (after, through], which must be in memory. */
   slice(after: Zxid, through: Zxid): readonly Proposal[] {
-    assert(after >= this.#windowBase, `${formatZxid(after)} is older than the window`);
+    assert(after >= this.#windowBase, () => `${formatZxid(after)} is older than the window`);
     const from = this.#indexAfter(after);
     const to = this.#indexAfter(through);
     return from >= to ? [] : this.#window.slice(from, to);
@@ -209,7 +218,8 @@ export function commonPoint(mine: HistorySummary, theirs: HistorySummary): Zxid 
 function assertChained(proposal: Proposal, last: Zxid): void {
   assert(
     proposal.previous === last && proposal.zxid > last,
-    `proposal ${formatZxid(proposal.zxid)} follows ${formatZxid(proposal.previous)}, ` +
+    () =>
+      `proposal ${formatZxid(proposal.zxid)} follows ${formatZxid(proposal.previous)}, ` +
       `but the log ends at ${formatZxid(last)}`,
   );
 }
@@ -224,7 +234,7 @@ function extendRanges(ranges: GrowingRange[], zxid: Zxid): void {
   }
   assert(
     newest.epoch === epoch && newest.last + 1 === counter,
-    `a hole before ${formatZxid(zxid)}: epoch ${newest.epoch} ends at ${newest.last}`,
+    () => `a hole before ${formatZxid(zxid)}: epoch ${newest.epoch} ends at ${newest.last}`,
   );
   newest.last = counter;
 }

@@ -2,8 +2,9 @@
  * The role of a leader: discovery, synchronization, broadcast, confirmation.
  *
  * It steps down as soon as it has no quorum, meets a newer epoch or newer history, or has used up
- * its epoch's counter. Pieces: `learner.ts` (one learner), `sync-plan.ts` (how it catches up),
- * `confirmations.ts` (does this leader still lead?).
+ * its epoch's counter. Pieces: `discovery.ts` (which epoch, whose word counts), `learner.ts` (one
+ * learner), `catch-up.ts` (how it is synchronized), `confirmations.ts` (does this leader still
+ * lead?).
  */
 import {
   type AckEpoch,
@@ -12,7 +13,6 @@ import {
   COUNTER_MAX,
   type CoreMessage,
   counterOf,
-  EPOCH_MAX,
   epochOf,
   formatZxid,
   type PeerId,
@@ -20,13 +20,14 @@ import {
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
+import { CatchUp } from './catch-up.js';
 import { Confirmations } from './confirmations.js';
+import { chooseEpoch, hasEpochQuorum, hasPromisedElsewhere, isNewer } from './discovery.js';
 import { counts, type Electorate } from './electorate.js';
-import { Learner } from './learner.js';
+import { Learner, Learners } from './learner.js';
 import type { Link, Member } from './member.js';
 import { quorumValue } from './quorum.js';
 import type { Role, Transitions } from './role.js';
-import { planSync } from './sync-plan.js';
 import type { LinkId } from './types.js';
 
 type Phase = 'discovery' | 'epochAcks' | 'synchronization' | 'broadcast';
@@ -36,30 +37,34 @@ export class Leading implements Role {
   readonly #member: Member;
   readonly #transitions: Transitions;
   readonly #electorate: Electorate;
-  readonly #learners = new Map<PeerId, Learner>();
+  readonly #learners = new Learners();
   readonly #confirmations = new Confirmations();
-  readonly #startedAtMs: number;
   #phase: Phase = 'discovery';
+  /** When this phase began or synchronization last got on, ms. */
+  #progressAtMs: number;
   /** 0 until discovery has chosen it. */
   #epoch = 0;
   #epochDurable = false;
-  /** This member's own ACK(NEWLEADER). */
-  #entered = false;
+  /** Who has promised `#epoch` to this leader, on whatever link. */
+  readonly #promisedHere = new Set<PeerId>();
+  /** Null until this member's own currentEpoch is durable: its own ACK(NEWLEADER). */
+  #catchUp: CatchUp | null = null;
   #establishing = false;
+  #ended = false;
 
   constructor(member: Member, transitions: Transitions, founding: boolean) {
     this.#member = member;
     this.#transitions = transitions;
     this.#electorate = { kind: founding ? 'founding' : 'members' };
-    this.#startedAtMs = member.nowMs;
+    this.#progressAtMs = member.nowMs;
   }
 
   get activeLearners(): number {
-    return [...this.#active()].length;
+    return this.#learners.count((learner) => learner.active);
   }
 
   start(): void {
-    for (const link of this.#member.links.values()) this.#member.send(link, this.vote());
+    this.#tellVote();
     for (const link of this.#member.links.values()) this.#adoptOffer(link);
     this.#maybeChooseEpoch();
   }
@@ -73,17 +78,18 @@ export class Leading implements Role {
   onTick(): void {
     const { nowMs, options } = this.#member;
     if (this.#phase === 'broadcast') {
-      const contacts = [...this.#active()].map((learner) => learner.link.contactAtMs);
-      const silentMs = nowMs - quorumValue([nowMs, ...contacts], options.voters.length);
-      if (silentMs > options.timeoutMs) {
-        this.#transitions.look(`no quorum has answered for ${silentMs} ms`);
-      }
+      const contacts = [nowMs];
+      for (const learner of this.#learners.active()) contacts.push(learner.link.contactAtMs);
+      const silentMs = nowMs - quorumValue(contacts, options.voters.length);
+      if (silentMs > options.timeoutMs) this.#stepDown(`no quorum has answered for ${silentMs} ms`);
       return;
     }
+    // A long transfer is progress: the driver gives up its link when that stands still.
+    if (this.#learners.count((learner) => learner.streaming) > 0) return;
     const early = this.#phase === 'discovery' || this.#phase === 'epochAcks';
     const patienceMs = early ? 2 * options.timeoutMs : options.initTimeoutMs;
-    if (nowMs - this.#startedAtMs > patienceMs) {
-      this.#transitions.look(`no quorum of learners (${this.#phase})`);
+    if (nowMs - this.#progressAtMs > patienceMs) {
+      this.#stepDown(`no quorum of learners for ${patienceMs} ms (${this.#phase})`);
     }
   }
 
@@ -100,11 +106,12 @@ export class Leading implements Role {
     if (vote === null) return;
     if (vote.state === 'looking') {
       this.#dropLearner(link.peer, `member ${link.peer} looks for a leader`);
-      this.#member.send(link, this.vote());
+      if (!this.#ended) this.#member.send(link, this.vote());
     } else if (vote.state === 'following' && vote.leader !== this.#member.id) {
       this.#dropLearner(link.peer, `member ${link.peer} follows ${vote.leader}`);
-    } else if (vote.state === 'leading' && this.#phase === 'discovery') {
-      this.#transitions.look(`member ${link.peer} leads`);
+    } else if (vote.state === 'leading') {
+      this.#dropLearner(link.peer, `member ${link.peer} leads`);
+      if (this.#phase === 'discovery') this.#stepDown(`member ${link.peer} leads`);
     }
   }
 
@@ -139,15 +146,15 @@ export class Leading implements Role {
   }
 
   onPropose(proposals: readonly Proposal[]): void {
-    assert(this.#phase === 'broadcast', `propose in phase ${this.#phase}`);
+    assert(this.#phase === 'broadcast', () => `propose in phase ${this.#phase}`);
     const first = proposals[0];
     assert(
       first !== undefined && epochOf(first.zxid) === this.#epoch,
-      `a proposal that is not of epoch ${this.#epoch}`,
+      () => `a proposal that is not of epoch ${this.#epoch}`,
     );
     this.#member.append(proposals);
     const message = { kind: 'propose', proposals } as const;
-    for (const learner of this.#learners.values()) {
+    for (const learner of this.#learners.all()) {
       if (!learner.caughtUp) continue;
       learner.sentThrough = this.#member.history.last;
       this.#member.send(learner.link, message);
@@ -155,28 +162,24 @@ export class Leading implements Role {
   }
 
   onConfirm(id: number): void {
-    assert(this.#phase === 'broadcast', `confirm in phase ${this.#phase}`);
+    assert(this.#phase === 'broadcast', () => `confirm in phase ${this.#phase}`);
     const round = this.#confirmations.ask({ id, zxid: this.#member.committed });
     if (round !== null) this.#sendConfirm(round);
   }
 
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void {
-    const learner = this.#learners.get(peer);
-    if (learner === undefined || learner.link.link !== link) return;
-    learner.sentThrough = through;
-    this.#catchUp(learner);
+    const learner = this.#streamingLearner(peer, link);
+    if (learner === null) return;
+    this.#progressAtMs = this.#member.nowMs;
+    this.#catchUp?.onHistorySent(learner, through);
   }
 
   onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void {
-    const learner = this.#learners.get(peer);
-    if (learner === undefined || learner.link.link !== link) return;
-    if (!this.#member.history.has(zxid)) {
-      this.#violation(learner, `snapshot at ${formatZxid(zxid)}, older than the log`);
-      return;
-    }
-    this.#member.send(learner.link, { kind: 'snapshotDone', zxid });
-    learner.sentThrough = zxid;
-    this.#catchUp(learner);
+    const learner = this.#streamingLearner(peer, link);
+    if (learner === null) return;
+    this.#progressAtMs = this.#member.nowMs;
+    if (this.#catchUp?.onSnapshotSent(learner, zxid)) return;
+    this.#violation(learner, `snapshot at ${formatZxid(zxid)}, older than the log,`);
   }
 
   // Discovery
@@ -185,14 +188,13 @@ export class Leading implements Role {
     const acceptedEpoch = link.offeredEpoch;
     if (acceptedEpoch === null) return;
     link.offeredEpoch = null;
-    const voter = counts(this.#member, link, this.#electorate);
-    const learner = new Learner(link, voter, acceptedEpoch);
-    this.#learners.set(link.peer, learner);
+    const learner = new Learner(link, counts(this.#member, link, this.#electorate), acceptedEpoch);
+    this.#learners.set(learner);
     if (this.#phase === 'discovery') return;
     const established = this.#phase === 'broadcast';
-    const promised = established ? acceptedEpoch > this.#epoch : acceptedEpoch >= this.#epoch;
-    if (voter && promised) {
-      this.#transitions.look(`member ${link.peer} has already promised epoch ${acceptedEpoch}`);
+    const acked = this.#promisedHere.has(link.peer);
+    if (hasPromisedElsewhere(learner, { epoch: this.#epoch, established, acked })) {
+      this.#stepDown(`member ${link.peer} has already promised epoch ${acceptedEpoch}`);
       return;
     }
     if (this.#epochDurable) this.#sendNewEpoch(learner);
@@ -200,16 +202,14 @@ export class Leading implements Role {
 
   #maybeChooseEpoch(): void {
     if (this.#phase !== 'discovery') return;
-    const offers = [...this.#learners.values()].filter((learner) => learner.voter);
-    if (offers.length + 1 < this.#member.quorum) return;
-    const promised = offers.map((learner) => learner.acceptedEpoch);
-    this.#epoch = Math.max(this.#member.acceptedEpoch, ...promised) + 1;
-    assert(this.#epoch <= EPOCH_MAX, `epoch ${this.#epoch} is beyond ${EPOCH_MAX}`);
-    this.#phase = 'epochAcks';
-    const ticket = this.#member.acceptEpoch(this.#epoch, this.#member.id);
+    const epoch = chooseEpoch(this.#member, this.#learners);
+    if (epoch === null) return;
+    this.#epoch = epoch;
+    this.#enterPhase('epochAcks');
+    const ticket = this.#member.acceptEpoch(epoch, this.#member.id);
     this.#member.tickets.after(ticket, () => {
       this.#epochDurable = true;
-      for (const learner of this.#learners.values()) this.#sendNewEpoch(learner);
+      for (const learner of this.#learners.all()) this.#sendNewEpoch(learner);
       this.#maybeSynchronize();
     });
   }
@@ -225,78 +225,32 @@ export class Leading implements Role {
       return this.#violation(learner, `ackEpoch of ${message.epoch}`);
     }
     learner.ackEpoch = message;
-    if (this.#phase === 'epochAcks') {
-      if (learner.voter && this.#isNewer(message)) {
-        const last = formatZxid(message.last);
-        this.#transitions.look(`member ${learner.link.peer} has newer history (${last})`);
-        return;
-      }
-      this.#maybeSynchronize();
-    } else if (this.#entered) {
-      this.#startSync(learner);
+    this.#promisedHere.add(learner.link.peer);
+    if (this.#phase !== 'epochAcks') {
+      this.#catchUp?.start(learner);
+      return;
     }
-  }
-
-  #isNewer(message: AckEpoch): boolean {
-    const { currentEpoch, history } = this.#member;
-    if (message.currentEpoch !== currentEpoch) return message.currentEpoch > currentEpoch;
-    return message.last > history.last;
+    if (learner.voter && isNewer(message, this.#member)) {
+      const theirs = `epoch=${message.currentEpoch} zxid=${formatZxid(message.last)}`;
+      this.#stepDown(`member ${learner.link.peer} has newer history (${theirs})`);
+      return;
+    }
+    this.#maybeSynchronize();
   }
 
   // Synchronization
 
   #maybeSynchronize(): void {
     if (this.#phase !== 'epochAcks' || !this.#epochDurable) return;
-    const acks = [...this.#learners.values()].filter(
-      (learner) => learner.voter && learner.ackEpoch !== null,
-    );
-    if (acks.length + 1 < this.#member.quorum) return;
-    this.#phase = 'synchronization';
+    if (!hasEpochQuorum(this.#member, this.#learners)) return;
+    this.#enterPhase('synchronization');
     const ensembleId = this.#member.ensembleId || this.#member.options.newEnsembleId;
     const ticket = this.#member.enterEpoch(this.#epoch, ensembleId);
     this.#member.tickets.after(ticket, () => {
-      this.#entered = true;
-      for (const learner of this.#learners.values()) {
-        if (learner.ackEpoch !== null) this.#startSync(learner);
-      }
+      this.#catchUp = new CatchUp(this.#member, this.#epoch);
+      for (const learner of this.#learners.all()) this.#catchUp.start(learner);
       this.#maybeEstablish();
     });
-  }
-
-  #startSync(learner: Learner): void {
-    if (learner.ackEpoch === null || learner.syncStarted) return;
-    learner.syncStarted = true;
-    const plan = planSync(this.#member.history, learner.ackEpoch);
-    const { peer, link } = learner.link;
-    if (plan.mode === 'snap') {
-      this.#member.note('sync.snap', `peer=${peer} because ${plan.reason}`);
-      this.#member.send(learner.link, { kind: 'syncStart', mode: 'snap', after: 0 });
-      this.#member.emit({ kind: 'sendSnapshot', peer, link });
-      return;
-    }
-    this.#member.note(`sync.${plan.mode}`, `peer=${peer} after=${formatZxid(plan.after)}`);
-    this.#member.send(learner.link, { kind: 'syncStart', mode: plan.mode, after: plan.after });
-    learner.sentThrough = plan.after;
-    this.#catchUp(learner);
-  }
-
-  /** What memory does not reach is read from disk by the driver, which then reports back. */
-  #catchUp(learner: Learner): void {
-    const { history, options, ensembleId } = this.#member;
-    const { peer, link } = learner.link;
-    if (learner.sentThrough < history.windowBase) {
-      const after = learner.sentThrough;
-      this.#member.emit({ kind: 'sendHistory', peer, link, after, through: history.windowBase });
-      return;
-    }
-    const missing = history.slice(learner.sentThrough, history.last);
-    for (const proposals of chunksOf(missing, options.chunkBytesMax)) {
-      this.#member.send(learner.link, { kind: 'propose', proposals });
-    }
-    learner.sentThrough = history.last;
-    learner.caughtUp = true;
-    const last = history.last;
-    this.#member.send(learner.link, { kind: 'newLeader', epoch: this.#epoch, last, ensembleId });
   }
 
   #onAckNewLeader(learner: Learner, message: AckNewLeader): void {
@@ -308,28 +262,33 @@ export class Leading implements Role {
     if (!legal) return this.#violation(learner, 'ackNewLeader');
     learner.active = true;
     learner.match = message.last;
-    if (this.#phase === 'broadcast') {
-      this.#maybeCommit();
-      this.#sendUpToDate(learner);
-    } else {
+    this.#progressAtMs = this.#member.nowMs;
+    if (this.#phase !== 'broadcast') {
       this.#maybeEstablish();
+      return;
     }
+    // UPTODATE first: a COMMIT before it would reach a learner that may not deliver (ZK-4394).
+    this.#sendUpToDate(learner);
+    this.#maybeCommit();
+    const { round } = this.#confirmations;
+    if (round !== null) this.#member.send(learner.link, { kind: 'confirm', round });
   }
 
   #maybeEstablish(): void {
-    if (this.#phase !== 'synchronization' || !this.#entered || this.#establishing) return;
-    if ([...this.#active()].length + 1 < this.#member.quorum) return;
+    if (this.#phase !== 'synchronization' || this.#catchUp === null || this.#establishing) return;
+    if (this.activeLearners + 1 < this.#member.quorum) return;
     this.#establishing = true;
     this.#member.tickets.after(this.#member.found(), () => this.#establish());
   }
 
   /** The whole initial history is on a quorum: it is committed before the first new proposal. */
   #establish(): void {
-    this.#phase = 'broadcast';
+    this.#enterPhase('broadcast');
     this.#member.commit(this.#member.history.last);
     const { id } = this.#member;
     this.#member.emit({ kind: 'role', role: 'leading', leader: id, epoch: this.#epoch });
-    for (const learner of this.#active()) this.#sendUpToDate(learner);
+    for (const learner of this.#learners.active()) this.#sendUpToDate(learner);
+    this.#tellVote();
   }
 
   #sendUpToDate(learner: Learner): void {
@@ -349,67 +308,78 @@ export class Leading implements Role {
   #maybeCommit(): void {
     const { history, options } = this.#member;
     const matches = [history.durable];
-    for (const learner of this.#active()) matches.push(learner.match);
+    for (const learner of this.#learners.active()) matches.push(learner.match);
     const reached = quorumValue(matches, options.voters.length);
     if (reached <= this.#member.committed) return;
     this.#member.commit(reached);
     const message = { kind: 'commit', zxid: reached } as const;
-    for (const learner of this.#active()) this.#member.send(learner.link, message);
+    for (const learner of this.#learners.active()) this.#member.send(learner.link, message);
     if (counterOf(reached) === COUNTER_MAX) {
-      this.#transitions.look(`the counter of epoch ${this.#epoch} is used up`);
+      this.#stepDown(`the counter of epoch ${this.#epoch} is used up; a new epoch begins`);
     }
   }
 
   #sendConfirm(round: number): void {
-    for (const learner of this.#active()) {
+    for (const learner of this.#learners.active()) {
       this.#member.send(learner.link, { kind: 'confirm', round });
     }
     this.#maybeConfirm();
   }
 
   #maybeConfirm(): void {
-    const round = this.#confirmations.round;
+    const { round } = this.#confirmations;
     if (round === null) return;
-    let answers = 1;
-    for (const learner of this.#active()) if (learner.confirmedRound >= round) answers += 1;
-    if (answers < this.#member.quorum) return;
+    const answered = (learner: Learner) => learner.active && learner.confirmedRound >= round;
+    if (this.#learners.count(answered) + 1 < this.#member.quorum) return;
     const { done, next } = this.#confirmations.complete();
     for (const { id, zxid } of done) this.#member.emit({ kind: 'confirmed', id, zxid });
     if (next !== null) this.#sendConfirm(next);
   }
 
-  // Learners
+  // Learners and the end
 
-  *#active(): Iterable<Learner> {
-    for (const learner of this.#learners.values()) if (learner.active) yield learner;
+  #streamingLearner(peer: PeerId, link: LinkId): Learner | null {
+    const learner = this.#learners.get(peer);
+    return learner?.link.link === link && learner.streaming ? learner : null;
   }
 
   /** Steps down when those left are no quorum any more. */
   #dropLearner(peer: PeerId, reason: string): void {
-    if (!this.#learners.delete(peer) || this.#phase === 'discovery') return;
-    const left = [...this.#learners.values()].filter((learner) =>
-      this.#phase === 'broadcast' ? learner.active : learner.voter || learner.caughtUp,
+    const learner = this.#learners.get(peer);
+    if (learner === undefined) return;
+    this.#learners.delete(peer);
+    if (learner.streaming) this.#member.drop(learner.link, `transfer given up: ${reason}`);
+    if (this.#phase === 'discovery') return;
+    const left = this.#learners.count((other) =>
+      this.#phase === 'broadcast' ? other.active : other.voter || other.caughtUp,
     );
-    if (left.length + 1 < this.#member.quorum) this.#transitions.look(`no quorum: ${reason}`);
+    if (left + 1 < this.#member.quorum) this.#stepDown(`no quorum: ${reason}`);
   }
 
   #violation(learner: Learner, what: string): void {
-    const reason = `unexpected ${what} from a learner while ${this.#phase}`;
+    const { peer } = learner.link;
+    const reason = `unexpected ${what} from learner ${peer} while ${this.#phase}`;
+    this.#member.note('leading.violation', reason);
+    learner.streaming = false;
     this.#member.drop(learner.link, reason);
-    this.#dropLearner(learner.link.peer, reason);
+    this.#dropLearner(peer, reason);
   }
-}
 
-function* chunksOf(proposals: readonly Proposal[], bytesMax: number): Iterable<Proposal[]> {
-  let chunk: Proposal[] = [];
-  let bytes = 0;
-  for (const proposal of proposals) {
-    chunk.push(proposal);
-    bytes += proposal.body.length;
-    if (bytes < bytesMax) continue;
-    yield chunk;
-    chunk = [];
-    bytes = 0;
+  #stepDown(reason: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    for (const learner of this.#learners.all()) {
+      if (learner.streaming) this.#member.drop(learner.link, 'transfer given up: step-down');
+    }
+    this.#transitions.look(reason);
   }
-  if (chunk.length > 0) yield chunk;
+
+  #enterPhase(phase: Phase): void {
+    this.#phase = phase;
+    this.#progressAtMs = this.#member.nowMs;
+  }
+
+  #tellVote(): void {
+    for (const link of this.#member.links.values()) this.#member.send(link, this.vote());
+  }
 }

@@ -52,7 +52,15 @@ export class Looking implements Role {
 
   vote(): VoteMessage {
     const { ensembleId, founded, sound, round } = this.#member;
-    return { kind: 'vote', state: 'looking', round, ...this.#candidate, ensembleId, founded, sound };
+    return {
+      kind: 'vote',
+      state: 'looking',
+      round,
+      ...this.#candidate,
+      ensembleId,
+      founded,
+      sound,
+    };
   }
 
   onTick(): void {
@@ -131,14 +139,17 @@ export class Looking implements Role {
     else this.#maybeDecide(electorate);
   }
 
-  /** A member that says it leads is joined at once: discovery checks that it may. */
+  /** One that says it leads is joined at once, of two the newer: discovery checks that it may. */
   #establishedLeader(): PeerId | null {
-    for (const link of this.#member.links.values()) {
+    const { founded, ensembleId, links } = this.#member;
+    let newest: VoteMessage | null = null;
+    for (const link of links.values()) {
       const vote = link.vote;
-      if (vote?.state !== 'leading') continue;
-      if (!this.#member.founded || vote.ensembleId === this.#member.ensembleId) return link.peer;
+      if (vote?.state !== 'leading' || this.#member.avoids(link.peer)) continue;
+      if (founded && vote.ensembleId !== ensembleId) continue;
+      if (newest === null || isBetter(vote, newest)) newest = vote;
     }
-    return null;
+    return newest === null ? null : newest.leader;
   }
 
   #best(electorate: Electorate): Candidate {
@@ -148,17 +159,19 @@ export class Looking implements Role {
       const vote = link.vote;
       if (vote === null || vote.leader === 0 || vote.round !== round) continue;
       if (vote.state !== 'looking' || !counts(this.#member, link, electorate)) continue;
-      if (vote.leader !== id && this.#canLead(vote.leader) && isBetter(vote, best)) {
+      if (vote.leader !== id && this.#canLead(vote.leader, electorate) && isBetter(vote, best)) {
         best = pick(vote);
       }
     }
     return best;
   }
 
-  /** A candidate must be reachable from here and not already be with another leader. */
-  #canLead(peer: PeerId): boolean {
+  /** A candidate must be reachable from here, have a vote, and not be with another leader. */
+  #canLead(peer: PeerId, electorate: Electorate): boolean {
     const link = this.#member.linkOf(peer);
-    return link !== undefined && (link.vote === null || link.vote.state === 'looking');
+    if (link === undefined) return false;
+    if (link.vote === null) return true;
+    return link.vote.state === 'looking' && counts(this.#member, link, electorate);
   }
 
   #maybeDecide(electorate: Electorate): void {
@@ -173,6 +186,7 @@ export class Looking implements Role {
     if (supporters < this.#member.quorum) {
       this.#settleAtMs = null;
       if (supporters + undecided < this.#member.quorum) this.#explain(this.#shortage(barred));
+      else this.#maybeExplainForeignLeader();
       return;
     }
     if (undecided > 0) {
@@ -203,6 +217,16 @@ export class Looking implements Role {
     const missing = `a quorum is ${quorum} voters, ${voters} reachable`;
     if (barred.length === 0) return missing;
     return `${missing}; without a vote (no ensemble id or a damaged disk): ${barred.join(', ')}`;
+  }
+
+  /** The others have a leader, but not one that this member can reach. */
+  #maybeExplainForeignLeader(): void {
+    for (const { peer, vote } of this.#member.links.values()) {
+      if (vote?.state !== 'following' || vote.leader === this.#member.id) continue;
+      if (this.#member.linkOf(vote.leader) !== undefined) continue;
+      this.#explain(`member ${peer} follows ${vote.leader}, which is not reachable from here`);
+      return;
+    }
   }
 
   /** Says once why nobody can be elected, for whoever waits for this ensemble. */

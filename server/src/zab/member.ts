@@ -50,6 +50,7 @@ export class Member {
   acceptedFrom: PeerId = 0;
   #committed: Zxid;
   #delivered: Zxid;
+  readonly #avoided = new Map<PeerId, number>();
   #outputs: ZabOutput[] = [];
 
   constructor(options: ZabOptions, start: ZabStart) {
@@ -102,7 +103,9 @@ export class Member {
     this.emit({ kind: 'note', event, detail });
   }
 
+  /** Nothing is said on a link that has been given up. */
   send(link: Link, message: CoreMessage): void {
+    if (this.links.get(link.peer) !== link) return;
     this.emit({ kind: 'send', peer: link.peer, link: link.link, message });
   }
 
@@ -116,7 +119,7 @@ export class Member {
   truncate(after: Zxid): void {
     assert(
       after >= this.#delivered,
-      `truncation after ${formatZxid(after)}, but ${formatZxid(this.#delivered)} is applied`,
+      () => `truncation after ${formatZxid(after)}, but ${formatZxid(this.#delivered)} is applied`,
     );
     const ticket = this.tickets.issue();
     this.history.truncate(after);
@@ -124,6 +127,10 @@ export class Member {
   }
 
   installSnapshot(zxid: Zxid): void {
+    assert(
+      zxid >= this.#delivered,
+      () => `a snapshot at ${formatZxid(zxid)} goes back from ${formatZxid(this.#delivered)}`,
+    );
     const ticket = this.tickets.issue();
     this.history.reset(zxid);
     this.#committed = zxid;
@@ -133,8 +140,8 @@ export class Member {
 
   acceptEpoch(epoch: number, from: PeerId): Ticket {
     assert(epoch >= this.#acceptedEpoch, `accepting ${epoch} after ${this.#acceptedEpoch}`);
-    this.acceptedFrom = from;
     if (epoch === this.#acceptedEpoch) return this.tickets.newest;
+    this.acceptedFrom = from;
     this.#acceptedEpoch = epoch;
     return this.#saveEpochs();
   }
@@ -149,7 +156,20 @@ export class Member {
     return this.#saveEpochs();
   }
 
-  /** A quorum holds this ensemble id: from now on it is never given up. */
+  /**
+   * A damaged disk has lost what this member acknowledged, so its vote is worth nothing until it
+   * has synced: it becomes a wiped member. On disk too, since a crash right after the snapshot
+   * would else leave a sound disk, an ensemble id, and a hole in what it once vouched for.
+   */
+  giveUpMembership(): void {
+    assert(!this.sound, 'a sound member keeps its ensemble id');
+    if (this.ensembleId === '') return;
+    this.ensembleId = '';
+    this.founded = false;
+    this.#saveEpochs();
+  }
+
+  /** A quorum holds this ensemble id: from now on it is never given up but by damage. */
   found(): Ticket {
     if (this.founded) return this.tickets.newest;
     this.founded = true;
@@ -188,6 +208,15 @@ export class Member {
 
   linkOf(peer: PeerId): Link | undefined {
     return this.links.get(peer);
+  }
+
+  /** The leader refused or was refused: it is not tried again before its vote could settle. */
+  avoid(peer: PeerId): void {
+    this.#avoided.set(peer, this.nowMs + this.options.settleMs);
+  }
+
+  avoids(peer: PeerId): boolean {
+    return this.nowMs < (this.#avoided.get(peer) ?? 0);
   }
 
   /** Gives a link up; the peer counts as unreachable until a new one has come about. */

@@ -17,7 +17,8 @@ export function planSync(leader: History, learner: AckEpoch): SyncPlan {
   if (learner.last === 0 && leader.last !== 0) return { mode: 'snap', reason: 'it is empty' };
   const common = leader.commonPoint(learner.history);
   if (common < 0) return { mode: 'snap', reason: 'the log no longer reaches back to it' };
-  if (common < learner.applied) return { mode: 'snap', reason: 'it applied what was never committed' };
+  if (common < learner.applied)
+    return { mode: 'snap', reason: 'it applied what was never committed' };
   if (common === learner.last) return { mode: 'diff', after: common };
   return { mode: 'trunc', after: common };
 }

@@ -39,8 +39,8 @@ export class Tickets {
   }
 
   onPersisted(ticket: Ticket): void {
-    assert(ticket <= this.#issued, `ticket ${ticket} was never issued, the newest is ${this.#issued}`);
-    assert(ticket >= this.#persisted, `ticket ${ticket} completed after ${this.#persisted}`);
+    assert(ticket <= this.#issued, () => `ticket ${ticket} of ${this.#issued} was never issued`);
+    assert(ticket >= this.#persisted, () => `ticket ${ticket} after ${this.#persisted} completed`);
     this.#persisted = ticket;
   }
 

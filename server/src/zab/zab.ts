@@ -5,13 +5,21 @@
  * change of roles; what a role does is in looking.ts, following.ts and leading.ts. A role asks for
  * its end, which takes effect when the handler is done, so that no handler runs half in a new role.
  */
-import { assert, type CoreMessage, type PeerId, type Zxid } from '@rookery/protocol';
+import { assert, type CoreMessage, type PeerId, unreachable, type Zxid } from '@rookery/protocol';
 import { Following } from './following.js';
 import { Leading } from './leading.js';
 import { Looking } from './looking.js';
 import { type Link, Member } from './member.js';
 import type { Role, Transitions } from './role.js';
-import type { LinkId, RoleName, Ticket, ZabInput, ZabOptions, ZabOutput, ZabStart } from './types.js';
+import type {
+  LinkId,
+  RoleName,
+  Ticket,
+  ZabInput,
+  ZabOptions,
+  ZabOutput,
+  ZabStart,
+} from './types.js';
 
 export class Zab {
   readonly #member: Member;
@@ -101,18 +109,16 @@ export class Zab {
         return this.#role.onSnapshotSent(input.peer, input.link, input.zxid);
       case 'purged':
         return this.#member.history.onPurged(input.base);
+      default:
+        unreachable(input);
     }
   }
 
   #onTick(nowMs: number): void {
     const member = this.#member;
-    assert(nowMs >= member.nowMs, `the clock fell from ${member.nowMs} to ${nowMs}`);
+    assert(nowMs >= member.nowMs, () => `the clock fell from ${member.nowMs} to ${nowMs}`);
     member.nowMs = nowMs;
-    if (!this.#started) {
-      this.#started = true;
-      this.#role.start();
-      return;
-    }
+    if (!this.#started) return this.#start();
     this.#dropSilentPeers();
     if (this.#next === null) this.#role.onTick();
     if (nowMs - this.#pingedAtMs < member.options.heartbeatMs) return;
@@ -120,6 +126,17 @@ export class Zab {
     for (const link of member.links.values()) {
       member.send(link, { kind: 'ping', sent: nowMs, echo: link.echo });
     }
+  }
+
+  #start(): void {
+    const member = this.#member;
+    this.#started = true;
+    for (const link of member.links.values()) {
+      link.heardAtMs = member.nowMs;
+      link.contactAtMs = member.nowMs;
+    }
+    if (!member.sound) member.giveUpMembership();
+    this.#role.start();
   }
 
   #dropSilentPeers(): void {
@@ -134,7 +151,7 @@ export class Zab {
 
   #onConnected(peer: PeerId, linkId: LinkId): void {
     const { options, nowMs } = this.#member;
-    assert(options.voters.includes(peer), `member ${peer} is not in the configuration`);
+    assert(options.voters.includes(peer), () => `member ${peer} is not in the configuration`);
     const old = this.#member.linkOf(peer);
     if (old !== undefined) this.#onDisconnected(peer, old.link);
     const link: Link = {
@@ -211,10 +228,14 @@ export class Zab {
 
   #checkInvariants(): void {
     const { delivered, committed, history, currentEpoch, acceptedEpoch } = this.#member;
-    assert(delivered <= committed, `delivered ${delivered} > committed ${committed}`);
-    assert(delivered <= history.durable, `delivered ${delivered} > durable ${history.durable}`);
-    assert(history.durable <= history.last, `durable ${history.durable} > last ${history.last}`);
-    assert(history.base <= delivered, `purged ${history.base} > delivered ${delivered}`);
-    assert(currentEpoch <= acceptedEpoch, `epoch ${currentEpoch} > accepted ${acceptedEpoch}`);
+    const { base, durable, last } = history;
+    assert(base <= delivered, () => `purged ${base} > delivered ${delivered}`);
+    assert(delivered <= committed, () => `delivered ${delivered} > committed ${committed}`);
+    assert(delivered <= durable, () => `delivered ${delivered} > durable ${durable}`);
+    assert(durable <= last, () => `durable ${durable} > last ${last}`);
+    assert(
+      currentEpoch <= acceptedEpoch,
+      () => `currentEpoch ${currentEpoch} > acceptedEpoch ${acceptedEpoch}`,
+    );
   }
 }

@@ -1,0 +1,96 @@
+/**
+ * Synchronization as the leader does it: brings each learner from its history to the leader's.
+ *
+ * DIFF and TRUNC go on from the exact common point, out of memory where it reaches back far enough,
+ * else by the driver from disk; SNAP by the driver too. Ends with NEWLEADER, after which the
+ * learner gets every proposal as it is made. A link carries at most one such transfer ever: when
+ * one is given up half way, so is its link, and nothing of it can turn up in the next.
+ */
+import { formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import type { Learner } from './learner.js';
+import type { Member } from './member.js';
+import { planSync } from './sync-plan.js';
+
+export class CatchUp {
+  readonly #member: Member;
+  readonly #epoch: number;
+
+  constructor(member: Member, epoch: number) {
+    this.#member = member;
+    this.#epoch = epoch;
+  }
+
+  start(learner: Learner): void {
+    if (learner.ackEpoch === null || learner.syncStarted) return;
+    learner.syncStarted = true;
+    const member = this.#member;
+    const plan = planSync(member.history, learner.ackEpoch);
+    const { peer, link } = learner.link;
+    const about = `peer=${peer} peerLast=${formatZxid(learner.ackEpoch.last)}`;
+    if (plan.mode === 'snap') {
+      member.note('sync.snap', `${about} reason="${plan.reason}"`);
+      member.send(learner.link, { kind: 'syncStart', mode: 'snap', after: 0 });
+      learner.streaming = true;
+      member.emit({ kind: 'sendSnapshot', peer, link });
+      return;
+    }
+    const { last } = member.history;
+    member.note(
+      `sync.${plan.mode}`,
+      `${about} after=${formatZxid(plan.after)} through=${formatZxid(last)}`,
+    );
+    member.send(learner.link, { kind: 'syncStart', mode: plan.mode, after: plan.after });
+    learner.sentThrough = plan.after;
+    this.#continue(learner);
+  }
+
+  onHistorySent(learner: Learner, through: Zxid): void {
+    learner.streaming = false;
+    learner.sentThrough = through;
+    this.#continue(learner);
+  }
+
+  /** False: the log does not go on from this snapshot, nothing can be built on it. */
+  onSnapshotSent(learner: Learner, zxid: Zxid): boolean {
+    learner.streaming = false;
+    if (!this.#member.history.has(zxid)) return false;
+    this.#member.send(learner.link, { kind: 'snapshotDone', zxid });
+    learner.sentThrough = zxid;
+    this.#continue(learner);
+    return true;
+  }
+
+  /** What memory does not reach is read from disk by the driver, which then reports back. */
+  #continue(learner: Learner): void {
+    const { history, options, ensembleId } = this.#member;
+    const { peer, link } = learner.link;
+    if (learner.sentThrough < history.windowBase) {
+      const after = learner.sentThrough;
+      learner.streaming = true;
+      this.#member.emit({ kind: 'sendHistory', peer, link, after, through: history.windowBase });
+      return;
+    }
+    const { last } = history;
+    const missing = history.slice(learner.sentThrough, last);
+    for (const proposals of chunksOf(missing, options.chunkBytesMax)) {
+      this.#member.send(learner.link, { kind: 'propose', proposals });
+    }
+    learner.sentThrough = last;
+    learner.caughtUp = true;
+    this.#member.send(learner.link, { kind: 'newLeader', epoch: this.#epoch, last, ensembleId });
+  }
+}
+
+function* chunksOf(proposals: readonly Proposal[], bytesMax: number): Iterable<Proposal[]> {
+  let chunk: Proposal[] = [];
+  let bytes = 0;
+  for (const proposal of proposals) {
+    chunk.push(proposal);
+    bytes += proposal.body.length;
+    if (bytes < bytesMax) continue;
+    yield chunk;
+    chunk = [];
+    bytes = 0;
+  }
+  if (chunk.length > 0) yield chunk;
+}
