@@ -7,6 +7,7 @@
  */
 import { assert, formatZxid, MarshallingError } from '@rookery/protocol';
 import { z } from 'zod';
+import { DamagedCheckpointError } from '../state/damage.js';
 import type { StateLoader } from './contract.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
@@ -155,7 +156,8 @@ function understood(what: string, read: () => void): void {
   try {
     read();
   } catch (error) {
-    if (!(error instanceof MarshallingError)) throw error;
+    if (!(error instanceof MarshallingError || error instanceof DamagedCheckpointError))
+      throw error;
     throw new DamagedError(`${what} is not understood: ${error.message}`, { cause: error });
   }
 }

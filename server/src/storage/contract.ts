@@ -8,7 +8,7 @@ export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
 
 /** Where recovered records go; ReplicatedState satisfies it. */
 export interface StateLoader {
-  /** Throws MarshallingError for a record that it cannot read. */
+  /** Both throw MarshallingError or DamagedCheckpointError for what they cannot have saved. */
   load(key: Uint8Array, value: Uint8Array): void;
   finishLoad(at: { readonly zxid: Zxid; readonly lastTime: number }): void;
   digest(): string;
