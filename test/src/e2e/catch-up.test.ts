@@ -5,24 +5,30 @@
  * The members that serve it count both ways (`zk_diff_count`, `zk_snap_count`). The log's limits
  * are made small for the test, so that a few megabytes go past its start.
  */
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { fillTree, overwrite } from '../harness/bulk.js';
 import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
 import type { Member } from '../harness/member.js';
 import { create, getData, setData } from '../harness/operations.js';
 import { productUnderTest } from '../harness/product.js';
+import { useClient } from '../harness/use-client.js';
 import { expectNothingLost } from '../harness/verify.js';
 import { within } from '../harness/wait.js';
-import { WireClient } from '../harness/wire-client.js';
 import { WriteLoad } from '../harness/write-load.js';
 
-const SMALL_LOG = { ROOKERY_LOG_KEEP_BYTES: '262144', ROOKERY_LOG_SEGMENT_BYTES: '131072' };
+/** On disk and in memory, and with checkpoints often enough for the log to be purged. */
+const SMALL_LOG = {
+  ROOKERY_LOG_KEEP_BYTES: '262144',
+  ROOKERY_LOG_SEGMENT_BYTES: '131072',
+  ROOKERY_CHECKPOINT_LOG_BYTES: '524288',
+  ROOKERY_WINDOW_BYTES: '131072',
+};
 const TEST_DEADLINE_MS = 120_000;
 const HELD_DEADLINE_MS = 30_000;
-const TREE = { parent: '/tree', count: 4_000, bytes: 2_000 };
-/** Some 8 MB: many times what the log keeps. */
-const PAST_THE_LOG = { path: '/hot', count: 8_000, bytes: 1_000 };
-/** Well inside the 8 MB of the tree. */
+const TREE = { parent: '/tree', count: 3_000, bytes: 2_000 };
+/** Some 3 MB: many times what the log keeps. */
+const PAST_THE_LOG = { path: '/hot', count: 3_000, bytes: 1_000 };
+/** Well inside the 6 MB of the tree. */
 const SNAPSHOT_CUT_BYTES = 2_000_000;
 
 const isApache = productUnderTest().name === 'apache';
@@ -124,10 +130,4 @@ async function leaderAndFollower(ensemble: Ensemble) {
   const [follower] = await ensemble.followers();
   if (follower === undefined) throw new Error('there is no follower');
   return { leader, follower, client: await useClient(leader) };
-}
-
-async function useClient(member: Member): Promise<WireClient> {
-  const client = await WireClient.connect({ port: member.clientPort });
-  onTestFinished(() => client.drop());
-  return client;
 }

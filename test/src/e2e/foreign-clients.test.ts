@@ -11,7 +11,7 @@ import { Conversation } from '../harness/conversation.js';
 import { Ensemble, SERVING_DEADLINE_MS } from '../harness/ensemble.js';
 import { CLI_MT, mayLack, mayLackKazoo, PYTHON, ZK_CLI } from '../harness/foreign.js';
 import { exists, getData, remove, setData, sync } from '../harness/operations.js';
-import { WireClient } from '../harness/wire-client.js';
+import { useClient } from '../harness/use-client.js';
 
 const KAZOO_SCRIPT = new URL('./fixtures/kazoo_clients.py', import.meta.url).pathname;
 const KAZOO_DEADLINE_MS = 60_000;
@@ -45,7 +45,7 @@ it.skipIf(await mayLackKazoo())(
 it.skipIf(mayLack(ZK_CLI))(
   'zkCli.sh creates, reads, sets, lists, watches and deletes through the second member',
   async () => {
-    const other = await useClient(3);
+    const other = await useClient(ensemble.member(3));
     const server = `127.0.0.1:${ensemble.member(2).clientPort}`;
     const cli = useConversation(ZK_CLI, ['-server', server, '-waitforconnection']);
     await cli.expect(/Welcome to ZooKeeper!/);
@@ -70,7 +70,7 @@ it.skipIf(mayLack(ZK_CLI))(
 it.skipIf(mayLack(CLI_MT))(
   'cli_mt creates, reads, sets, lists, watches and deletes through the third member',
   async () => {
-    const other = await useClient(1);
+    const other = await useClient(ensemble.member(1));
     const server = `127.0.0.1:${ensemble.member(3).clientPort}`;
     // It buffers what it prints when nobody sits at a terminal.
     const cli = useConversation('stdbuf', ['-oL', CLI_MT, '-h', server]);
@@ -95,18 +95,12 @@ it.skipIf(mayLack(CLI_MT))(
 );
 
 it('the three members hold the same tree afterwards', async () => {
-  const clients = await Promise.all(ensemble.ids.map((id) => useClient(id)));
+  const clients = await Promise.all(ensemble.ids.map((id) => useClient(ensemble.member(id))));
   for (const client of clients) await sync(client);
   const roots = await Promise.all(clients.map((client) => getData(client, '/')));
   expect(new Set(roots.map((root) => String(root.stat.pzxid))).size).toBe(1);
   await ensemble.sameState();
 });
-
-async function useClient(id: number): Promise<WireClient> {
-  const client = await WireClient.connect({ port: ensemble.member(id).clientPort });
-  onTestFinished(() => client.close());
-  return client;
-}
 
 function useConversation(file: string, args: readonly string[]): Conversation {
   const conversation = new Conversation(file, args);

@@ -12,7 +12,7 @@ import { expectNothingLost } from '../harness/verify.js';
 import { WriteLoad } from '../harness/write-load.js';
 
 const FIRST_COUNTER = 0xfffffff0;
-const WRITES = 150;
+const WRITES = 1_500;
 const PROGRESS_DEADLINE_MS = 90_000;
 const TEST_DEADLINE_MS = 170_000;
 

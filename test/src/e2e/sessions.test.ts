@@ -4,10 +4,11 @@
  */
 import { CreateFlag, EventType } from '@rookery/protocol';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
+import { useServingEnsemble } from '../harness/ensemble.js';
 import { KeptSession } from '../harness/kept-session.js';
 import { create, exists, getData, sync } from '../harness/operations.js';
 import { Random } from '../harness/random.js';
+import { useClient } from '../harness/use-client.js';
 import { never, within } from '../harness/wait.js';
 import { ConnectionLost, SessionExpired, WireClient } from '../harness/wire-client.js';
 
@@ -29,7 +30,9 @@ it(
       const port = ensemble.member(id).clientPort;
       const client = await WireClient.connect({ port, timeoutMs: TIMEOUT_MS, pings: false });
       await create(client, path, '', CreateFlag.ephemeral);
-      const observers = await Promise.all(ensemble.ids.map((other) => useClient(ensemble, other)));
+      const observers = await Promise.all(
+        ensemble.ids.map((other) => useClient(ensemble.member(other))),
+      );
       for (const observer of observers) {
         await sync(observer);
         expect(await exists(observer, path, true), path).toBeDefined();
@@ -73,7 +76,7 @@ it(
     });
     expect(Math.max(...kept.map((session) => session.moves))).toBeGreaterThan(0);
     for (const member of ensemble.ids) {
-      const client = await useClient(ensemble, member);
+      const client = await useClient(ensemble.member(member));
       await sync(client);
       for (const [index, session] of kept.entries()) {
         const path = `/kept-${index + 1}`;
@@ -109,14 +112,14 @@ it(
   'a closed session is expired on every member and its ephemerals are gone',
   async () => {
     const ensemble = await useServingEnsemble();
-    const client = await useClient(ensemble, 1);
+    const client = await useClient(ensemble.member(1));
     await create(client, '/closing', '', CreateFlag.ephemeral);
     const { session } = client;
     await client.close();
     for (const id of ensemble.ids) {
       const port = ensemble.member(id).clientPort;
       await expect(WireClient.connect({ port, session })).rejects.toBeInstanceOf(SessionExpired);
-      const other = await useClient(ensemble, id);
+      const other = await useClient(ensemble.member(id));
       await sync(other);
       expect(await exists(other, '/closing')).toBeUndefined();
     }
@@ -128,7 +131,7 @@ it(
   'a session with a wrong password is refused and the right one goes on undisturbed',
   async () => {
     const ensemble = await useServingEnsemble();
-    const client = await useClient(ensemble, 1);
+    const client = await useClient(ensemble.member(1));
     await create(client, '/guarded', 'x', CreateFlag.ephemeral);
     const session = { ...client.session, password: new Uint8Array(16).fill(7) };
     for (const port of ensemble.ports) {
@@ -158,10 +161,4 @@ async function resume(client: WireClient, port: number): Promise<WireClient> {
     }
   }
   throw new Error(`not resumed in ${ATTEMPTS} attempts`);
-}
-
-async function useClient(ensemble: Ensemble, id: number): Promise<WireClient> {
-  const client = await WireClient.connect({ port: ensemble.member(id).clientPort });
-  onTestFinished(() => client.close());
-  return client;
 }

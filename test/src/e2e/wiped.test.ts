@@ -5,10 +5,10 @@
  * has an older history and B has none: together they are a majority that knows nothing of the
  * write. They must elect nobody until A is back.
  */
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { useServingEnsemble } from '../harness/ensemble.js';
-import type { Member } from '../harness/member.js';
 import { create, exists, sync } from '../harness/operations.js';
+import { useClient } from '../harness/use-client.js';
 import { never, until } from '../harness/wait.js';
 import { WireClient } from '../harness/wire-client.js';
 
@@ -73,9 +73,3 @@ it(
   },
   TEST_DEADLINE_MS,
 );
-
-async function useClient(member: Member): Promise<WireClient> {
-  const client = await WireClient.connect({ port: member.clientPort });
-  onTestFinished(() => client.close());
-  return client;
-}

@@ -7,9 +7,13 @@
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, as in every test.
 import { expect } from 'vitest';
 import type { Ensemble } from './ensemble.js';
+import type { Member } from './member.js';
 import { getChildren, sync } from './operations.js';
+import { until } from './wait.js';
 import { WireClient } from './wire-client.js';
 import type { Ledger } from './write-load.js';
+
+const READ_DEADLINE_MS = 20_000;
 
 /** All digests are equal and every ledger is right on every running member. */
 export async function expectNothingLost(
@@ -19,17 +23,26 @@ export async function expectNothingLost(
   // All findings first: which members lack a write says more than the first that does.
   const findings: string[] = [];
   for (const member of ensemble.running) {
-    const client = await WireClient.connect({ port: member.clientPort, timeoutMs: 10_000 });
-    await sync(client);
     for (const ledger of ledgers) {
-      const present = new Set(await getChildren(client, ledger.parent));
-      const found = findingsOf(ledger, present);
+      const found = findingsOf(ledger, await namesAt(member, ledger.parent));
       findings.push(...found.map((text) => `member ${member.id}, ${ledger.parent}: ${text}`));
     }
-    await client.close();
   }
   expect(findings).toEqual([]);
   await ensemble.sameState();
+}
+
+/** Tried again when the connection ends, as it does when the member changes its role. */
+function namesAt(member: Member, parent: string): Promise<ReadonlySet<string>> {
+  return until(`${parent} is read at member ${member.id}`, READ_DEADLINE_MS, async () => {
+    const client = await WireClient.connect({ port: member.clientPort });
+    try {
+      await sync(client);
+      return new Set(await getChildren(client, parent));
+    } finally {
+      await client.drop();
+    }
+  });
 }
 
 function findingsOf(ledger: Ledger, present: ReadonlySet<string>): string[] {

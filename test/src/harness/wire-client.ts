@@ -27,7 +27,9 @@ import {
 } from '@rookery/protocol';
 import { type Deferred, deferred, within } from './wait.js';
 
-/** Replies have no limit of their own on the wire; long lists of children are larger than a frame. */
+/**
+ * Replies have no limit of their own on the wire; long lists of children are larger than a frame.
+ */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 const HANDSHAKE_DEADLINE_MS = 15_000;
 const DEFAULT_SESSION_TIMEOUT_MS = 10_000;

@@ -1,0 +1,197 @@
+/**
+ * Mistakes of the operator: a clear message that names all of it, exit code 2, nothing written.
+ *
+ * And one that only the other members can notice: the data directory of another ensemble.
+ */
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { fingerprint } from '../harness/disk.js';
+import { type Ensemble, newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
+import { create } from '../harness/operations.js';
+import { freePorts } from '../harness/ports.js';
+import { runServerToEnd } from '../harness/run-to-end.js';
+import { useClient } from '../harness/use-client.js';
+import { never, until } from '../harness/wait.js';
+
+const MISTAKE = 2;
+const REFUSED_DEADLINE_MS = 20_000;
+/** Many rounds of dialling with back-off. */
+const WATCHED_MS = 4_000;
+
+it.each(['clientPort', 'peerPort'] as const)(
+  'a %s in use is named and nothing written',
+  async (key) => {
+    const { directory, config } = await useStandalone();
+    const [own] = config.servers;
+    await useListener(own[key]);
+    const others = [2, 3].map((id) => {
+      const shift = 100 * id;
+      return { ...own, id, clientPort: own.clientPort + shift, peerPort: own.peerPort + shift };
+    });
+    const file = writeConfig(directory, { ...config, servers: [own, ...others] });
+    const { code, said } = await runServerToEnd(file, 1);
+    expect(code, said).toBe(MISTAKE);
+    expect(said).toContain(String(own[key]));
+    expect(said).toMatch(/in use/i);
+    expect(fingerprint(join(directory, 'data'))).toEqual([]);
+  },
+);
+
+it('a data directory that cannot be written is named', async () => {
+  const { directory, config } = await useStandalone();
+  // Tests may run as root, whom no permission stops: a file in the way does.
+  const dataDir = join(directory, 'in-the-way');
+  writeFileSync(dataDir, 'not a directory');
+  const before = fingerprint(directory);
+  const file = writeConfig(directory, { ...config, dataDir });
+  const { code, said } = await runServerToEnd(file, 1);
+  expect(code, said).toBe(MISTAKE);
+  expect(said).toContain(dataDir);
+  rmSync(file);
+  expect(fingerprint(directory)).toEqual(before);
+});
+
+it("another member's data directory is refused and left as it is", async () => {
+  const ensemble = await useServingEnsemble();
+  const [first, second] = ensemble.members;
+  if (first === undefined || second === undefined) throw new Error('two members are needed');
+  await create(await useClient(first), '/kept');
+  await Promise.all(ensemble.members.map((member) => member.stop()));
+  ensemble.wipe(second.id);
+  cpSync(first.dataDir, second.dataDir, { recursive: true });
+  const before = fingerprint(second.dataDir);
+
+  const config = join(ensemble.directory, `config-${second.id}.json`);
+  const { code, said } = await runServerToEnd(config, second.id);
+  expect(code, said).toBe(MISTAKE);
+  expect(said).toContain(second.dataDir);
+  expect(said).toMatch(/member 1\b/);
+  expect(fingerprint(second.dataDir)).toEqual(before);
+});
+
+it('a data directory that another process uses is refused', async () => {
+  const ensemble = await useServingEnsemble({ size: 1 });
+  const [member] = ensemble.members;
+  if (member === undefined) throw new Error('one member is needed');
+  const [clientPort, peerPort] = await freePorts(2);
+  const config = {
+    dataDir: join(ensemble.directory, 'data'),
+    servers: [{ id: 1, host: '127.0.0.1', clientPort, peerPort }],
+  };
+  const file = join(ensemble.directory, 'second.json');
+  writeFileSync(file, JSON.stringify(config));
+  const { code, said } = await runServerToEnd(file, 1);
+  expect(code, said).toBe(MISTAKE);
+  expect(said).toContain(member.dataDir);
+  expect((await member.status())?.mode).toBe('standalone');
+});
+
+it('a config with five mistakes names all five and touches nothing', async () => {
+  const { directory, config } = await useStandalone();
+  const [own] = config.servers;
+  const broken = {
+    ...config,
+    tickTimeMs: 'fast',
+    tickTime: 2_000,
+    minSessionTimeoutMs: 9_000,
+    maxSessionTimeoutMs: 4_000,
+    servers: [own, { ...own, clientPort: own.clientPort + 100 }],
+  };
+  const { code, said } = await runServerToEnd(writeConfig(directory, broken), 1);
+  expect(code, said).toBe(MISTAKE);
+  expect(said, 'a wrong type').toMatch(/tickTimeMs/);
+  expect(said, 'an unknown key').toMatch(/tickTime\b/);
+  expect(said, 'limits that contradict each other').toMatch(/minSessionTimeoutMs/);
+  expect(said, 'a duplicate id').toMatch(/\bid\b/);
+  expect(said, 'a duplicate port').toContain(String(own.peerPort));
+  expect(existsSync(join(directory, 'data'))).toBe(false);
+});
+
+it.each([
+  ['a config that is not there', undefined, /no-such-file|config\.json/],
+  ['a config that is no JSON', '{ "dataDir": ', /config\.json/],
+  ['an id that is not in the list', '', /\b1\b/],
+])('%s ends with exit code 2', async (_what, text, message) => {
+  const { directory, config } = await useStandalone();
+  const file = join(directory, 'config.json');
+  const others = config.servers.map((server) => ({ ...server, id: 7 }));
+  if (text !== undefined) {
+    writeFileSync(file, text === '' ? JSON.stringify({ ...config, servers: others }) : text);
+  }
+  const { code, said } = await runServerToEnd(file, 1);
+  expect(code, said).toBe(MISTAKE);
+  expect(said).toMatch(message);
+});
+
+it("peers refuse a member with another ensemble's data, and it never votes", async () => {
+  const ours = await useServingEnsemble();
+  const theirs = await useServingEnsemble();
+  await create(await useClient(theirs.member(3)), '/theirs');
+  await Promise.all(theirs.members.map((member) => member.stop()));
+  const stranger = ours.member(3);
+  await stranger.stop();
+  ours.wipe(3);
+  cpSync(theirs.member(3).dataDir, stranger.dataDir, { recursive: true });
+  const marks = ours.members.map((member) => member.logMark());
+
+  ours.start([3]);
+  const refusals = () =>
+    ours.members.map((member, i) => refusalLines(member.linesSince(marks[i] ?? 0)));
+  await until('both sides log a refusal', REFUSED_DEADLINE_MS, () => {
+    const [first, second, third] = refusals();
+    return (first?.length && second?.length && third?.length) || undefined;
+  });
+  await never('a vote of the stranger', WATCHED_MS, () => voteOf(ours));
+  const [first, second, third] = refusals();
+  expect(first, 'one line, however often it dials').toHaveLength(1);
+  expect(second, 'one line, however often it dials').toHaveLength(1);
+  expect(third, 'one line for each peer').toHaveLength(2);
+  await create(await useClient(ours.member(1)), '/ours-goes-on');
+});
+
+async function voteOf(ours: Ensemble): Promise<string | undefined> {
+  const status = await ours.member(3).status();
+  if (status !== undefined) return `it serves as ${status.mode}`;
+  if (!ours.member(3).running) return 'it ended';
+  return undefined;
+}
+
+function refusalLines(lines: readonly string[]): string[] {
+  return lines.filter((line) => /ensemble/i.test(line) && /refus/i.test(line));
+}
+
+interface StandaloneConfig {
+  readonly dataDir: string;
+  readonly servers: readonly [
+    { readonly id: number; readonly host: string; clientPort: number; peerPort: number },
+  ];
+}
+
+async function useStandalone(): Promise<{ directory: string; config: StandaloneConfig }> {
+  const directory = newTestDirectory();
+  mkdirSync(directory, { recursive: true });
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const [clientPort, peerPort] = await freePorts(2);
+  if (clientPort === undefined || peerPort === undefined) throw new Error('too few ports');
+  const servers = [{ id: 1, host: '127.0.0.1', clientPort, peerPort }] as const;
+  return { directory, config: { dataDir: './data', servers } };
+}
+
+function writeConfig(directory: string, config: object): string {
+  const file = join(directory, 'config.json');
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+function useListener(port: number): Promise<void> {
+  const server = createServer();
+  onTestFinished(() => {
+    server.close();
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host: '127.0.0.1' }, resolve);
+  });
+}

@@ -1,0 +1,99 @@
+/**
+ * What a newcomer does: clone, `npm start`, Ctrl-C, `npm start` again.
+ *
+ * Works on a real clone of what is committed, without node_modules; needs the default ports and
+ * whatever npm needs to install. `ROOKERY_SKIP_START=1` leaves it out where it cannot.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { newTestDirectory } from '../harness/ensemble.js';
+import { statusOf } from '../harness/four-letter.js';
+import { create, getData } from '../harness/operations.js';
+import { REPOSITORY } from '../harness/product.js';
+import { deferred, until, within } from '../harness/wait.js';
+import { WireClient } from '../harness/wire-client.js';
+
+const PORTS = [2181, 2182, 2183];
+const CONNECT_STRING = /127\.0\.0\.1:2181,127\.0\.0\.1:2182,127\.0\.0\.1:2183/;
+/** Installing and building on a loaded machine. */
+const FIRST_START_DEADLINE_MS = 180_000;
+const SECOND_START_DEADLINE_MS = 60_000;
+const STOP_LIMIT_MS = 2_000;
+const TEST_DEADLINE_MS = 300_000;
+
+it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
+  'npm start on a fresh clone serves on the default ports, stops on Ctrl-C and keeps its data',
+  async () => {
+    for (const port of PORTS) expect(await statusOf(port), `port ${port} is free`).toBeUndefined();
+    const directory = newTestDirectory();
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const clone = join(directory, 'clone');
+    execFileSync('git', ['clone', '--quiet', REPOSITORY, clone]);
+
+    const first = useNpmStart(clone);
+    await first.serving(FIRST_START_DEADLINE_MS);
+    const writer = await WireClient.connect({ port: 2181 });
+    await create(writer, '/kept', 'over a restart');
+    await writer.drop();
+    expect(await first.interrupt(), 'ms from Ctrl-C to the end').toBeLessThan(STOP_LIMIT_MS);
+
+    const second = useNpmStart(clone);
+    await second.serving(SECOND_START_DEADLINE_MS);
+    const reader = await WireClient.connect({ port: 2183 });
+    expect((await getData(reader, '/kept')).data).toBe('over a restart');
+    await reader.drop();
+    expect(await second.interrupt(), 'ms from Ctrl-C to the end').toBeLessThan(STOP_LIMIT_MS);
+  },
+  TEST_DEADLINE_MS,
+);
+
+interface NpmStart {
+  /** Resolves when the connect string is printed and all three serve. */
+  serving(deadlineMs: number): Promise<void>;
+  /** Ctrl-C as a terminal sends it; resolves with the time until nothing was left. */
+  interrupt(): Promise<number>;
+}
+
+function useNpmStart(directory: string): NpmStart {
+  // A group of its own, as a terminal gives it: Ctrl-C reaches every process in it.
+  const child = spawn('npm', ['start'], { cwd: directory, detached: true, stdio: 'pipe' });
+  const exited = deferred<void>();
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  }
+  child.once('exit', () => exited.resolve());
+  onTestFinished(({ task }) => {
+    if (task.result?.state === 'fail') console.log(said.slice(-20_000));
+    signalGroup(child, 'SIGKILL');
+  });
+  return {
+    async serving(deadlineMs) {
+      await until('the connect string is printed', deadlineMs, () => {
+        if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}`);
+        return CONNECT_STRING.test(said) || undefined;
+      });
+      for (const port of PORTS) expect(await statusOf(port), `port ${port}`).toBeDefined();
+    },
+    async interrupt() {
+      const startedMs = performance.now();
+      signalGroup(child, 'SIGINT');
+      await within('the end of npm start', 10 * STOP_LIMIT_MS, exited.promise);
+      const elapsedMs = performance.now() - startedMs;
+      for (const port of PORTS) expect(await statusOf(port), `port ${port}`).toBeUndefined();
+      return elapsedMs;
+    },
+  };
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, signal);
+  } catch {
+    // The group is gone already, which is what the signal was for.
+  }
+}
