@@ -87,11 +87,7 @@ async function main(): Promise<void> {
       ensembles.set(system, ensemble);
     }
     const runs = await measureAll(settings, ensembles);
-    process.stdout.write(
-      values.json
-        ? `${JSON.stringify([...runs].map(([operation, bySystem]) => ({ operation, ...Object.fromEntries(bySystem) })))}\n`
-        : table(settings, runs),
-    );
+    process.stdout.write(values.json ? `${JSON.stringify(asRows(runs))}\n` : table(settings, runs));
   } finally {
     await Promise.all([...ensembles.values()].map((ensemble) => ensemble.stop()));
     if (values.keep) console.error(`kept ${directory}`);
@@ -191,6 +187,13 @@ function describe({ result, cpuUsPerOperation, before, after }: MeasuredRun): st
     parts.push(`ELECTION ${epochsOf(before)} -> ${epochsOf(after)}`);
   }
   return parts.join('  ');
+}
+
+function asRows(runs: Runs): object[] {
+  return [...runs].map(([operation, bySystem]) => ({
+    operation,
+    ...Object.fromEntries(bySystem),
+  }));
 }
 
 function table(settings: Settings, runs: Runs): string {

@@ -153,7 +153,9 @@ function rookeryCommands(options: EnsembleOptions): string[][] {
   ]);
 }
 
-/** Blocks taken, so that files with holes are not counted as if full. A file may vanish meanwhile. */
+/**
+ * Blocks taken, so that files with holes are not counted as if full. A file may vanish meanwhile.
+ */
 function bytesUnder(directory: string): number {
   let bytes = 0;
   for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {

@@ -1,4 +1,6 @@
-/** Goal: the same frames come out, however the stream is cut. Method: every cut of a short stream. */
+/**
+ * Goal: the same frames come out, however the stream is cut. Method: every cut of a short stream.
+ */
 import { FrameError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ReplyScanner } from './reply-scanner.js';

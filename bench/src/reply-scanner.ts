@@ -2,12 +2,14 @@
  * Cuts a stream of replies into frames and reads their headers in place, without an object each.
  *
  * The generator must be cheaper than any server it measures, so chunks are scanned where they lie;
- * only a frame that spans chunks is copied. A chunk is not kept after `scan`. Frames longer than the
- * limit end the scan with an error: the stream is no stream of replies.
+ * only a frame that spans chunks is copied. A chunk is not kept after `scan`. Frames longer than
+ * the limit end the scan with an error: the stream is no stream of replies.
  */
 import { FrameError } from '@rookery/protocol';
 
-/** Gets the frame's place without its length: xid at `at`, zxid at +4, error at +12, then the body. */
+/**
+ * Gets the frame's place without its length: xid at `at`, zxid at +4, error at +12, then the body.
+ */
 export type OnFrame = (view: DataView, at: number, length: number) => void;
 
 const HEADER_BYTES = 4;

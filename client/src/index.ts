@@ -1,1 +1,2 @@
+/** What applications import; so far, what the tests need. */
 export {};

@@ -30,7 +30,9 @@ export class FrameReader {
   #offset = 0;
   #buffered = 0;
   #frameBytes = LENGTH_UNKNOWN;
-  /** Memory of our own under the last chunk, and how much of it is used; null when it is foreign. */
+  /**
+   * Memory of our own under the last chunk, and how much of it is used; null when it is foreign.
+   */
   #tail: Uint8Array | null = null;
   #tailUsed = 0;
 

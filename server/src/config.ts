@@ -27,7 +27,9 @@ export interface ServerAddress {
   readonly host: string;
   /** TCP port for clients, 1 to 65535. No other port of the file on the same host may equal it. */
   readonly clientPort: number;
-  /** TCP port for the other members, 1 to 65535. Nobody else needs to reach it: do not expose it. */
+  /**
+   * TCP port for the other members, 1 to 65535. Nobody else needs to reach it: do not expose it.
+   */
   readonly peerPort: number;
 }
 
@@ -45,8 +47,8 @@ export interface Config {
   readonly dataLogDir: string;
   /**
    * The unit of `initLimit`, `syncLimit` and the session limits, in ms; default 2000. It decides
-   * nothing by itself: a failed peer is noticed by `peerTimeoutMs`. All members need the same value,
-   * else the session timeout that a client gets depends on the member it asks.
+   * nothing by itself: a failed peer is noticed by `peerTimeoutMs`. All members need the same
+   * value, else the session timeout that a client gets depends on the member it asks.
    */
   readonly tickTimeMs: number;
   /** All members, in the order of the file; a single one is a standalone server. */
@@ -123,7 +125,9 @@ export interface Config {
   readonly skipACL: boolean;
   /** Whether a write past a quota is refused; default false: quotas are counted and logged only. */
   readonly enforceQuota: boolean;
-  /** Whether a member cut off from its quorum serves reads to clients that allow it; default false. */
+  /**
+   * Whether a member cut off from its quorum serves reads to clients that allow it; default false.
+   */
   readonly readOnlyMode: boolean;
   /**
    * Whether clients get sessions that only their member knows, until they create an ephemeral

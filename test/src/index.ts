@@ -1,1 +1,2 @@
+/** Nothing here is imported: this package is its tests. */
 export {};

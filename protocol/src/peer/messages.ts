@@ -14,7 +14,9 @@ export interface EpochRange {
   readonly last: number;
 }
 
-/** Which zxids a log holds: those of `ranges`, all greater than `base`, the zxid they start after. */
+/**
+ * Which zxids a log holds: those of `ranges`, all greater than `base`, the zxid they start after.
+ */
 export interface HistorySummary {
   readonly base: Zxid;
   readonly ranges: readonly EpochRange[];
@@ -22,7 +24,9 @@ export interface HistorySummary {
 
 export type ElectionState = 'looking' | 'following' | 'leading';
 
-/** A link's heartbeat; `echo` is the `sent` of the last ping that came in on this link, 0 if none. */
+/**
+ * A link's heartbeat; `echo` is the `sent` of the last ping that came in on this link, 0 if none.
+ */
 export interface Ping {
   readonly kind: 'ping';
   readonly sent: number;
@@ -73,7 +77,9 @@ export interface AckEpoch {
   readonly snapshotOnly: boolean;
 }
 
-/** Synchronization starts: `diff` and `trunc` go on from `after`; `snap` first brings a snapshot. */
+/**
+ * Synchronization starts: `diff` and `trunc` go on from `after`; `snap` first brings a snapshot.
+ */
 export interface SyncStart {
   readonly kind: 'syncStart';
   readonly mode: 'diff' | 'trunc' | 'snap';
@@ -165,7 +171,9 @@ export interface Requests {
   readonly items: readonly ForwardedRequest[];
 }
 
-/** Follower to leader: sync() of a client. Answered by `synced` once a quorum confirmed the leader. */
+/**
+ * Follower to leader: sync() of a client. Answered by `synced` once a quorum confirmed the leader.
+ */
 export interface SyncRequest {
   readonly kind: 'sync';
   readonly request: number;

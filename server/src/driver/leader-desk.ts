@@ -2,7 +2,8 @@
  * What a leader does for the members' clients, for one term: requests, syncs, attaches, touches.
  *
  * Collects prepared transactions in the order their requests came; the driver proposes them at the
- * end of the turn. Answers go to the origin, which may be this member itself. Dropped with the role.
+ * end of the turn. Answers go to the origin, which may be this member itself. Dropped with the
+ * role.
  */
 import type {
   Attach,

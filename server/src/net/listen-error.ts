@@ -1,7 +1,8 @@
 /**
  * A port that could not be opened: says which one, why, and what to do about it.
  *
- * Thrown by `ClientPort.listen` and `PeerPort.listen`; the command line prints the message as it is.
+ * Thrown by `ClientPort.listen` and `PeerPort.listen`; the command line prints the message as it
+ * is.
  */
 import type { Address } from './transport.js';
 

@@ -1,9 +1,9 @@
 /**
  * A network in memory: the transport of tests and of the simulator.
  *
- * Deterministic: all it does happens in actions of the injected timers. Bytes arrive in order, after
- * a latency; a cut between two hosts holds back everything on its way, dials included, until it is
- * healed, as TCP does with what it sends again; a crash resets every stream of a host.
+ * Deterministic: all it does happens in actions of the injected timers. Bytes arrive in order,
+ * after a latency; a cut between two hosts holds back everything on its way, dials included, until
+ * it is healed, as TCP does with what it sends again; a crash resets every stream of a host.
  */
 import { MemoryStream } from './memory-stream.js';
 import type { Timers } from './timers.js';

@@ -2,7 +2,8 @@
  * The clocks and timers that net runs on, injected so that the simulator and tests own time.
  *
  * `nowMs` is monotonic and says nothing about the date; `wallMs` is the date and may jump, so it is
- * only ever printed. A cancelled timer never fires. No callback runs inside a call of these methods.
+ * only ever printed. A cancelled timer never fires. No callback runs inside a call of these
+ * methods.
  */
 
 export interface Timer {

@@ -22,7 +22,9 @@ import { Prepare, type PreparedTxn } from './prepare.js';
 
 export type { PreparedTxn } from './prepare.js';
 
-/** The session went elsewhere: a Detach for that member (the leader itself: `Pipeline.onDetach`). */
+/**
+ * The session went elsewhere: a Detach for that member (the leader itself: `Pipeline.onDetach`).
+ */
 export interface DetachOrder {
   readonly member: PeerId;
   readonly session: SessionId;

@@ -1,5 +1,6 @@
 /**
- * For tests: members without a network, a log or a core. One leads; all share one list of proposals.
+ * For tests: members without a network, a log or a core. One leads; all share one list of
+ * proposals.
  *
  * Whatever a test does not call does not happen: requests reach the leader in `forward`, proposals
  * are applied at a member by `apply`; `settle` does both until nothing is left. Transactions go

@@ -19,7 +19,9 @@ const OFFSET_MASK = (1 << OFFSET_BITS) - 1;
 const FINE_BYTES_MAX = 512;
 const CLASS_BYTES_MAX = 1 << 15;
 const CHUNKS_MAX = 1 << (31 - OFFSET_BITS);
-/** Empty chunks kept, so that a class at the edge of a chunk does not map memory again and again. */
+/**
+ * Empty chunks kept, so that a class at the edge of a chunk does not map memory again and again.
+ */
 const SPARES_MAX = 8;
 const NO_SLOT = -1;
 

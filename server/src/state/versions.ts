@@ -3,7 +3,9 @@
  * and for the tree (which asserts it). All are int32 and overflow as Java's do.
  */
 
-/** The version after `version`. Never -1, which means "any version" in a request (ZOOKEEPER-4743). */
+/**
+ * The version after `version`. Never -1, which means "any version" in a request (ZOOKEEPER-4743).
+ */
 export function nextVersion(version: number): number {
   const next = (version + 1) | 0;
   return next === -1 ? 0 : next;

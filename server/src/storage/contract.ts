@@ -52,7 +52,9 @@ export interface Recovered {
   readonly damaged: string | null;
 }
 
-/** A tree on its way to a learner; `zxid` of it is fixed, the log after it is pinned until close. */
+/**
+ * A tree on its way to a learner; `zxid` of it is fixed, the log after it is pinned until close.
+ */
 export interface SnapshotSource {
   readonly zxid: Zxid;
   /** Chunks of bounded size; to be relayed as they are. May be iterated once. */

@@ -190,7 +190,7 @@ describe('a process that is killed at any change of the disk', () => {
       }
     }
     expect(lives).toBeGreaterThan(200);
-  });
+  }, 60_000);
 
   it('while an empty disk is made its own founds it at the next start', async () => {
     for (const when of ['before', 'after'] as const) {

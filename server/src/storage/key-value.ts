@@ -3,7 +3,8 @@
  *
  * `level-store.ts` implements it on LevelDB, `memory-store.ts` in memory with crashes for tests and
  * the simulator. Keys sort as unsigned bytes. A batch is atomic; with `sync` it is durable when the
- * promise resolves, without it it may be lost at a crash, but never out of order with later batches.
+ * promise resolves, without it it may be lost at a crash, but never out of order with later
+ * batches.
  */
 
 export type KeyValueOperation =

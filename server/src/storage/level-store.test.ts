@@ -95,7 +95,7 @@ describe('a log file of LevelDB', () => {
     }
     await rm(pristine, { recursive: true });
     expect(damaged).toBeGreaterThan(0);
-  });
+  }, 60_000);
 });
 
 async function suffixOf(): Promise<Recovered> {

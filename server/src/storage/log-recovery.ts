@@ -27,7 +27,9 @@ export interface RecoveredLog {
   readonly suffix: readonly Proposal[];
 }
 
-/** Throws DamagedError when the log of this generation is not sound or does not fit `checkpoint`. */
+/**
+ * Throws DamagedError when the log of this generation is not sound or does not fit `checkpoint`.
+ */
 export async function recoverLog(
   store: KeyValueStore,
   at: { readonly generation: number; readonly checkpoint: Zxid },

@@ -1,9 +1,10 @@
 /**
  * What a member finds on its disk at start: nothing, a sound state, or damage.
  *
- * Reads before it writes; founds an empty member only where there is nothing at all, or what is left
- * of a founding that was interrupted. Destroys generations that are not live (a snapshot that was not
- * finished, an old tree after a flip), but never while the disk is damaged and its meta unreadable.
+ * Reads before it writes; founds an empty member only where there is nothing at all, or what is
+ * left of a founding that was interrupted. Destroys generations that are not live (a snapshot that
+ * was not finished, an old tree after a flip), but never while the disk is damaged and its meta
+ * unreadable.
  */
 import { epochOf, formatZxid } from '@rookery/protocol';
 import { CheckpointedTree, parseTreeName, readCheckpoint } from './checkpoint.js';

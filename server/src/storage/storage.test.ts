@@ -1,4 +1,6 @@
-/** The storage of one member on memory-store and on LevelDB, from one life of a process to the next. */
+/**
+ * The storage of one member on memory-store and on LevelDB, from one life of a process to the next.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

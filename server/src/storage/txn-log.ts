@@ -87,7 +87,9 @@ export class TxnLog {
     this.writing = false;
   }
 
-  /** Durable when resolved. What is left after a crash is one chain, between old end and `after`. */
+  /**
+   * Durable when resolved. What is left after a crash is one chain, between old end and `after`.
+   */
   async truncate(after: Zxid): Promise<void> {
     const { base, last } = this;
     assert(after >= base, `truncation to ${formatZxid(after)} is above base ${formatZxid(base)}`);

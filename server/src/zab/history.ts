@@ -143,7 +143,9 @@ export class History {
     return holds({ base: this.#base, ranges: this.#ranges }, zxid);
   }
 
-  /** The newest zxid that both logs hold, or -1. Below it both are equal (Zab's prefix property). */
+  /**
+   * The newest zxid that both logs hold, or -1. Below it both are equal (Zab's prefix property).
+   */
   commonPoint(other: HistorySummary): Zxid {
     return commonPoint({ base: this.#base, ranges: this.#ranges }, other);
   }

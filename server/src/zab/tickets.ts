@@ -44,7 +44,9 @@ export class Tickets {
     this.#persisted = ticket;
   }
 
-  /** Runs the actions that are due, one by one: an action may change the role and forget the rest. */
+  /**
+   * Runs the actions that are due, one by one: an action may change the role and forget the rest.
+   */
   runDue(stopped: () => boolean): void {
     while (!stopped()) {
       const index = this.#held.findIndex((held) => held.ticket <= this.#persisted);

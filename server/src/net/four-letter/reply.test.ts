@@ -1,6 +1,6 @@
 /**
- * Each word's reply against what a real ZooKeeper 3.8.0 answered (test/vectors): the same lines with
- * the same keys in the same order; numbers, addresses and versions are masked.
+ * Each word's reply against what a real ZooKeeper 3.8.0 answered (test/vectors): the same lines
+ * with the same keys in the same order; numbers, addresses and versions are masked.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

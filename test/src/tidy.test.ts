@@ -1,0 +1,105 @@
+/**
+ * Goal: the rules of STYLE.md that a linter does not know hold in every file. Method: look at the
+ * sources as text, comments and strings blanked out, and list every offender. The first tests show
+ * that the rules bite.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as rules from './tidy/rules.js';
+import { codeOf, root, type SourceFile, sourceFile, sourceFiles } from './tidy/source.js';
+
+const files = sourceFiles();
+
+function offenders(rule: (file: SourceFile) => readonly string[]): string[] {
+  return files.flatMap((file) => rule(file).map((offence) => `${file.path} ${offence}`));
+}
+
+function packageJson(folder: string): Record<string, Record<string, string> | undefined> {
+  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+}
+
+const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+
+describe('the rules', () => {
+  it('see code only, not comments, strings, templates or regular expressions', () => {
+    const open = '$' + '{';
+    const text = `const a = \`x ${open}b(\`y ${open}c} "\`)} z\`; // Date\n/* Date */ f("Date", /[/"]Date/);`;
+    const code = codeOf(text);
+    expect(code).toHaveLength(text.length);
+    expect(code.replace(/ +/g, ' ')).toBe(
+      `const a = \` ${open}b(\` ${open}c} \`)} \`; \n f(" ", );`,
+    );
+  });
+
+  it('take no string for an import but that of an import', () => {
+    const text = "import 'a'; import('b'); export * from 'c'; Buffer.from('d'); s.import('e');";
+    expect(sourceFile('cli/src/x.ts', text).imports).toEqual(['a', 'b', 'c']);
+  });
+
+  it('refuse an import against the direction, and test helpers in production code', () => {
+    const offences = (path: string, name: string) =>
+      rules.directionOffences(sourceFile(path, `import { a } from '${name}';`)).length;
+    expect(offences('server/src/zab/a.ts', '../state/txn.js')).toBe(1);
+    expect(offences('server/src/zab/a.ts', '../config.js')).toBe(1);
+    expect(offences('server/src/storage/a.ts', '../net/tcp.js')).toBe(1);
+    expect(offences('server/src/storage/a.ts', '../operator-error.js')).toBe(0);
+    expect(offences('server/src/net/a.ts', '../pipeline/read.js')).toBe(0);
+    expect(offences('server/src/net/a.ts', './testing/manual-timers.js')).toBe(1);
+    expect(offences('protocol/src/a.ts', '@rookery/server')).toBe(1);
+    expect(offences('client/src/a.ts', '@rookery/server')).toBe(1);
+    expect(offences('cli/src/a.ts', '@rookery/client')).toBe(0);
+  });
+
+  it('refuse time, randomness, promises and built-ins in a pure folder', () => {
+    const offences = (text: string) =>
+      rules.purityOffences(sourceFile('server/src/zab/a.ts', text)).length;
+    expect(offences('const now = Date.now();')).toBe(1);
+    expect(offences('const x = Math.random();')).toBe(1);
+    expect(offences('async function f() { await g(); }')).toBe(2);
+    expect(offences("import { randomBytes } from 'node:crypto';")).toBe(1);
+    expect(offences('// Date, a Promise\nthis.process(update); const s = "Date";')).toBe(0);
+  });
+});
+
+describe('the tree', () => {
+  it('has no import against the direction of the folders', () => {
+    expect(offenders(rules.directionOffences)).toEqual([]);
+  });
+
+  it('has no time, randomness, I/O or promise in zab, state, sessions and pipeline', () => {
+    expect(offenders(rules.purityOffences)).toEqual([]);
+  });
+
+  it('has no line past 100 columns', () => {
+    expect(offenders(rules.columnOffences)).toEqual([]);
+  });
+
+  it('has a header comment on every file', () => {
+    expect(offenders(rules.headerOffences)).toEqual([]);
+  });
+
+  it('has no to-do without a condition', () => {
+    expect(offenders(rules.toDoOffences)).toEqual([]);
+  });
+
+  it('uses only packages that ARCHITECTURE.md gives a reason for', () => {
+    const allowed = rules.packagesWithReason(architecture);
+    expect(offenders((file) => rules.packageOffences(file, allowed))).toEqual([]);
+    const declared = ['.', 'protocol', 'server', 'client', 'cli', 'test', 'bench'].flatMap((name) =>
+      Object.keys({
+        ...packageJson(name)['dependencies'],
+        ...packageJson(name)['devDependencies'],
+      }),
+    );
+    const unexplained = declared.filter(
+      (name) => !name.startsWith('@rookery/') && !name.startsWith('@types/') && !allowed.has(name),
+    );
+    expect(unexplained).toEqual([]);
+  });
+
+  it('has the files that a reader looks for', () => {
+    const names = ['README.md', 'ARCHITECTURE.md', 'STYLE.md', 'LICENSE', 'ensemble.example.json'];
+    expect(names.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  });
+});

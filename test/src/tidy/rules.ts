@@ -1,0 +1,163 @@
+/**
+ * The house rules that a linter does not know: which folder may import which, what the pure folders
+ * must not name, what every file begins with, which packages may be used.
+ *
+ * Each rule takes a file and returns its offences as sentences. Size of files and functions, import
+ * cycles, default exports and enums are the linter's (biome.json). Called by the tidy test.
+ */
+import type { SourceFile } from './source.js';
+
+export const COLUMNS_MAX = 100;
+
+/**
+ * Who may import from whom: a folder from those of a lower rank, and from itself. `base` are the
+ * few files at the top of the server that all but the pure folders may use.
+ */
+const RANKS = {
+  protocol: 0,
+  base: 1,
+  client: 1,
+  zab: 2,
+  state: 2,
+  sessions: 3,
+  storage: 3,
+  pipeline: 4,
+  net: 5,
+  driver: 6,
+  server: 7,
+  cli: 8,
+} as const;
+type Area = keyof typeof RANKS;
+
+const PURE: readonly Area[] = ['zab', 'state', 'sessions', 'pipeline'];
+/** Packages that compute and do nothing else. */
+const PURE_PACKAGES = ['msgpackr'];
+const BASE = ['config', 'config-schema', 'operator-error', 'tuning', 'version'];
+
+const IMPURE_WORDS = [
+  ...['async', 'await', 'Promise', 'queueMicrotask', 'EventEmitter', 'fetch', 'console'],
+  ...['setTimeout', 'setInterval', 'setImmediate', 'Date', 'performance', 'process', 'crypto'],
+];
+const IMPURE_CODE = new RegExp(
+  `(?<![.\\w#'"])(?:${IMPURE_WORDS.join('|')})\\b(?!\\s*[:?]\\s*)`,
+  'g',
+);
+
+/** The area a file belongs to; null for tests, their helpers and what has no place in the order. */
+export function areaOf(path: string): Area | null {
+  if (isTest(path)) return null;
+  const [name = '', , folder = '', ...rest] = path.split('/');
+  if (name === 'protocol' || name === 'client' || name === 'cli') return name;
+  if (name !== 'server') return null;
+  if (rest.length > 0) return isArea(folder) ? folder : null;
+  return BASE.includes(folder.replace(/\.ts$/, '')) ? 'base' : 'server';
+}
+
+/** Tests, and code that only tests use. */
+export function isTest(path: string): boolean {
+  return /\.test\.ts$|\/testing\/|^test\/|^bench\//.test(path);
+}
+
+export function directionOffences(file: SourceFile): string[] {
+  const area = areaOf(file.path);
+  if (area === null) return [];
+  const offences: string[] = [];
+  for (const name of file.imports) {
+    const target = name.startsWith('@rookery/') ? packageArea(name) : areaOf(name);
+    const known = name.includes('/src/') || name.startsWith('@rookery/');
+    if (!known) continue;
+    if (target === null) offences.push(`imports ${name}, which only tests may use`);
+    else if (!mayImport(area, target)) offences.push(`is in ${area} and imports ${name}`);
+  }
+  return offences;
+}
+
+function mayImport(from: Area, to: Area): boolean {
+  if (from === to) return true;
+  if (to === 'base' && PURE.includes(from)) return false;
+  if (to === 'client' && RANKS[from] < RANKS.cli) return false;
+  if (from === 'client') return to === 'protocol';
+  return RANKS[to] < RANKS[from];
+}
+
+function packageArea(name: string): Area | null {
+  const area = name.slice('@rookery/'.length);
+  return isArea(area) ? area : null;
+}
+
+function isArea(name: string): name is Area {
+  return Object.hasOwn(RANKS, name);
+}
+
+/** Offences of a file in a pure folder against having no time, randomness, I/O or promises. */
+export function purityOffences(file: SourceFile): string[] {
+  const area = areaOf(file.path);
+  if (area === null || !PURE.includes(area)) return [];
+  const offences = file.imports
+    .filter((name) => !name.startsWith('@rookery/') && !name.includes('/src/'))
+    .filter((name) => !PURE_PACKAGES.includes(name))
+    .map((name) => `imports ${name}`);
+  for (const match of file.code.matchAll(IMPURE_CODE)) {
+    offences.push(`line ${lineOf(file.code, match.index)} names ${match[0]}`);
+  }
+  for (const match of file.code.matchAll(/\bMath\.random\b/g)) {
+    offences.push(`line ${lineOf(file.code, match.index)} names Math.random`);
+  }
+  return offences;
+}
+
+/** A line is excused when only the text of a string makes it long: no formatter can break it. */
+export function columnOffences(file: SourceFile): string[] {
+  const codeLines = file.code.split('\n');
+  return file.text.split('\n').flatMap((line, index) => {
+    const code = codeLines[index] ?? '';
+    const excused = /['"`]/.test(code) && code.replace(/ {2,}/g, ' ').length <= COLUMNS_MAX;
+    const isLong = line.length > COLUMNS_MAX && !excused;
+    return isLong ? [`line ${index + 1} has ${line.length} columns`] : [];
+  });
+}
+
+/** Tests may do without: their names say it. */
+export function headerOffences(file: SourceFile): string[] {
+  if (file.path.endsWith('.test.ts')) return [];
+  return /^(#!.*\n)?\/\*\*/.test(file.text) ? [] : ['does not begin with a header comment'];
+}
+
+export function toDoOffences(file: SourceFile): string[] {
+  const marks = ['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'HA' + 'CK'];
+  const bare = new RegExp(`\\b(?:${marks.join('|')})\\b(?!\\((?:when|until) [^)]+\\))`, 'g');
+  const comments = [...file.text].map((char, at) => (file.code[at] === char ? ' ' : char)).join('');
+  return [...comments.matchAll(bare)].map(
+    (match) => `line ${lineOf(file.text, match.index)}: ${match[0]} without "(when ...)"`,
+  );
+}
+
+/** `allowed` are the packages that ARCHITECTURE.md gives a reason for. */
+export function packageOffences(file: SourceFile, allowed: ReadonlySet<string>): string[] {
+  return file.imports
+    .filter((name) => !/^node:|^@rookery\/|\/src\//.test(name) && !allowed.has(packageOf(name)))
+    .map((name) => `imports ${name}, which ARCHITECTURE.md gives no reason for`);
+}
+
+function packageOf(name: string): string {
+  return name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** The names in the first column of the table under "Dependencies". */
+export function packagesWithReason(architecture: string): ReadonlySet<string> {
+  const section = architecture.split(/^## /m).find((part) => part.startsWith('Dependencies')) ?? '';
+  const names = new Set<string>();
+  for (const line of section.split('\n')) {
+    const [, packages = '', , reason = ''] = line.split('|');
+    if (reason.trim() === '') continue;
+    for (const name of packages.matchAll(/`([^`]+)`/g)) names.add(name[1] ?? '');
+  }
+  return names;
+}
+
+function lineOf(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}

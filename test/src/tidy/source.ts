@@ -1,0 +1,124 @@
+/**
+ * The source files of the repository, as the tidy test looks at them: path, text, the code alone
+ * (comments and the contents of strings blanked out, line breaks kept) and what is imported.
+ *
+ * The tokenizer knows just enough of TypeScript for that: comments, strings, templates, regular
+ * expressions. Called by the tidy test alone.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+const PACKAGES = ['protocol', 'server', 'client', 'cli', 'test', 'bench'] as const;
+
+export interface SourceFile {
+  /** From the root of the repository, with slashes. */
+  readonly path: string;
+  readonly text: string;
+  /** Same length and lines as `text`; what is not code is blank. */
+  readonly code: string;
+  /** What it imports or re-exports: a package or a built-in as named, a file by its path. */
+  readonly imports: readonly string[];
+}
+
+export function sourceFiles(): SourceFile[] {
+  return PACKAGES.flatMap((name) => {
+    const entries = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' });
+    return entries
+      .filter((entry) => entry.endsWith('.ts'))
+      .map((entry) => `${name}/src/${entry.replaceAll('\\', '/')}`)
+      .sort()
+      .map((path) => sourceFile(path, readFileSync(join(root, path), 'utf8')));
+  });
+}
+
+export function sourceFile(path: string, text: string): SourceFile {
+  const code = codeOf(text);
+  return { path, text, code, imports: importsOf(path, text, code) };
+}
+
+function importsOf(path: string, text: string, code: string): string[] {
+  const found: string[] = [];
+  for (const match of code.matchAll(/(?<![.\w])(?:from|import\s*\(?)\s*(['"])( *)\1/g)) {
+    const end = match.index + match[0].length - 1;
+    const name = text.slice(end - (match[2]?.length ?? 0), end);
+    found.push(name.startsWith('.') ? resolveFile(path, name) : name);
+  }
+  return found;
+}
+
+function resolveFile(path: string, name: string): string {
+  return posix.join(posix.dirname(path), name).replace(/\.js$/, '.ts');
+}
+
+/** `text` with comments, string contents and regular expressions replaced by blanks. */
+export function codeOf(text: string): string {
+  let code = '';
+  let at = 0;
+  // For each open template: how many braces are open in its current `${}`; -1 outside of one.
+  const templates: number[] = [];
+  const copy = (end: number) => {
+    code += text.slice(at, end);
+    at = end;
+  };
+  const blank = (end: number) => {
+    code += text.slice(at, end).replace(/[^\n]/g, ' ');
+    at = end;
+  };
+  while (at < text.length) {
+    const depth = templates.at(-1) ?? 0;
+    const char = text.charAt(at);
+    if (depth === -1) {
+      const end = endOf(text, at, /\$\{|`/g);
+      blank(end);
+      const opens = text.startsWith('$' + '{', end);
+      templates.pop();
+      if (opens) templates.push(0);
+      copy(end + (opens ? 2 : 1));
+    } else if (text.startsWith('//', at)) blank(endOf(text, at, /\n/g));
+    else if (text.startsWith('/*', at)) blank(endOf(text, at + 2, /\*\//g) + 2);
+    else if (char === "'" || char === '"') {
+      copy(at + 1);
+      blank(endOf(text, at, char === "'" ? /'|\n/g : /"|\n/g));
+      copy(at + 1);
+    } else if (char === '`') {
+      templates.push(-1);
+      copy(at + 1);
+    } else if (char === '/' && /(^|[(,=:[!&|?{};+\-*%<>~^]|\breturn|\bcase)\s*$/.test(code)) {
+      blank(endOfRegExp(text, at));
+    } else {
+      if (char === '{' && templates.length > 0) templates.push((templates.pop() ?? 0) + 1);
+      if (char === '}' && templates.length > 0) templates.push((templates.pop() ?? 0) - 1);
+      copy(at + 1);
+    }
+  }
+  return code;
+}
+
+/** Where `pattern` next matches at or after `from`, escaped characters skipped. */
+function endOf(text: string, from: number, pattern: RegExp): number {
+  pattern.lastIndex = from;
+  for (;;) {
+    const match = pattern.exec(text);
+    if (match === null) return text.length;
+    let slashes = 0;
+    while (text.charAt(match.index - 1 - slashes) === '\\') slashes += 1;
+    if (slashes % 2 === 0 || match[0] === '\n' || match[0] === '*/') return match.index;
+    pattern.lastIndex = match.index + 1;
+  }
+}
+
+function endOfRegExp(text: string, from: number): number {
+  let inClass = false;
+  for (let at = from + 1; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '\n') return at;
+    if (char === '\\') at += 1;
+    else if (char === '[') inClass = true;
+    else if (char === ']') inClass = false;
+    else if (char === '/' && !inClass) return at + 1;
+  }
+  return text.length;
+}
