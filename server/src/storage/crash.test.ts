@@ -160,37 +160,41 @@ async function lifeUntil(
 }
 
 describe('a process that is killed at any change of the disk', () => {
-  it.each(['log', 'tree'] as const)('finds a legal state again (%s store)', async (which) => {
-    let lives = 0;
-    for (let seed = 1; seed <= 12; seed++) {
-      for (const when of ['before', 'after'] as const) {
-        for (let at = 1, failed = true; failed; at++) {
-          const title = `seed ${seed}, ${which} change ${at}, ${when}`;
-          const life = await lifeUntil(seed, { [which]: at }, when);
-          failed = life.failed;
-          const opened = await checkRecovery(
-            life.disk.crash(seededRandom(at)),
-            life.expected,
-            title,
-          );
-          // It goes on: the next epoch can be logged.
-          const epoch = opened.recovered.acceptedEpoch + 1;
-          await opened.storage.saveEpochs({
-            accepted: epoch,
-            current: 0,
-            ensembleId: '',
-            founded: false,
-          });
-          await opened.storage.append(
-            proposalsAfter(opened.storage.last, { epoch, counter: 1, count: 9 }),
-          );
-          expect(opened.storage.last, title).toBe(makeZxid(epoch, 9));
-          lives += 1;
+  it.each(['log', 'tree'] as const)(
+    'finds a legal state again (%s store)',
+    async (which) => {
+      let lives = 0;
+      for (let seed = 1; seed <= 12; seed++) {
+        for (const when of ['before', 'after'] as const) {
+          for (let at = 1, failed = true; failed; at++) {
+            const title = `seed ${seed}, ${which} change ${at}, ${when}`;
+            const life = await lifeUntil(seed, { [which]: at }, when);
+            failed = life.failed;
+            const opened = await checkRecovery(
+              life.disk.crash(seededRandom(at)),
+              life.expected,
+              title,
+            );
+            // It goes on: the next epoch can be logged.
+            const epoch = opened.recovered.acceptedEpoch + 1;
+            await opened.storage.saveEpochs({
+              accepted: epoch,
+              current: 0,
+              ensembleId: '',
+              founded: false,
+            });
+            await opened.storage.append(
+              proposalsAfter(opened.storage.last, { epoch, counter: 1, count: 9 }),
+            );
+            expect(opened.storage.last, title).toBe(makeZxid(epoch, 9));
+            lives += 1;
+          }
         }
       }
-    }
-    expect(lives).toBeGreaterThan(200);
-  }, 60_000);
+      expect(lives).toBeGreaterThan(200);
+    },
+    60_000,
+  );
 
   it('while an empty disk is made its own founds it at the next start', async () => {
     for (const when of ['before', 'after'] as const) {

@@ -57,6 +57,8 @@ export class Storage {
   /** The zxid of the checkpoint that is being taken, else 0. */
   private frozenZxid: Zxid = 0;
   private operation: string | null = null;
+  private failed = false;
+  private metaWrites: Promise<void> = Promise.resolve();
 
   private constructor(
     setup: StorageSetup,
@@ -115,7 +117,9 @@ export class Storage {
     await this.exclusively('append', () => this.sound().log.append(proposals));
   }
 
-  /** Drops everything after `after`; asserts that it is in the log and not before the checkpoint. */
+  /**
+   * Drops everything after `after`; asserts that it is in the log and not before the checkpoint.
+   */
   async truncate(after: Zxid): Promise<void> {
     const floor = Math.max(this.checkpointZxid, this.frozenZxid);
     assert(
@@ -125,7 +129,9 @@ export class Storage {
     await this.exclusively('truncate', () => this.sound().log.truncate(after));
   }
 
-  /** Asserts that no epoch falls, that current <= accepted, and that the ensemble stays the same. */
+  /**
+   * Asserts that no epoch falls, that current <= accepted, and that the ensemble stays the same.
+   */
   async saveEpochs(epochs: Epochs): Promise<void> {
     const { accepted, current, ensembleId, founded } = epochs;
     const { meta } = this;
@@ -138,20 +144,14 @@ export class Storage {
     );
     assert(founded || !meta.founded, 'an ensemble that was founded stays so');
     await this.exclusively('saveEpochs', () =>
-      this.writeMeta({
-        ...meta,
-        ensembleId,
-        founded,
-        acceptedEpoch: accepted,
-        currentEpoch: current,
-      }),
+      this.changeMeta({ ensembleId, founded, acceptedEpoch: accepted, currentEpoch: current }),
     );
   }
 
   /** Begins a snapshot; abandons one that was begun before. */
   async beginSnapshot(): Promise<SnapshotSink> {
     // Names the generations that are there as the ones to keep, so that spare ones do not pile up.
-    if (!this.metaKnown) await this.writeMeta(this.meta);
+    if (!this.metaKnown) await this.changeMeta({});
     const old = this.sink;
     this.lastGeneration += 1;
     const sink = new GenerationSink(this.treeStore, this.lastGeneration);
@@ -172,7 +172,7 @@ export class Storage {
       const tree = await sink.finish(zxid);
       const { generation } = tree;
       const log = await TxnLog.create(this.logStore, { generation, base: zxid }, this.options);
-      await this.writeMeta({ ...this.meta, generation, damaged: null });
+      await this.changeMeta({ generation, damaged: null });
       const old = this.live;
       this.live = { tree, log };
       this.sink = null;
@@ -238,12 +238,15 @@ export class Storage {
     await this.live?.log.idle();
   }
 
-  /** Nothing may be under way or called after it. The stores are closed too. */
+  /** Nothing may be under way (but a failed operation) or called after it. Closes the stores too. */
   async close(): Promise<void> {
-    assert(this.operation === null, `storage is closed when no ${this.operation} is under way`);
+    assert(
+      this.failed || this.operation === null,
+      `storage is closed when no ${this.operation} is under way`,
+    );
     this.operation = 'close';
     try {
-      await this.idle();
+      if (!this.failed) await this.idle();
     } finally {
       await this.treeStore.close();
       await this.logStore.close();
@@ -260,14 +263,24 @@ export class Storage {
     assert(this.operation === null, `${name} runs alone, not during or after ${this.operation}`);
     this.background.check();
     this.operation = name;
-    await action();
-    this.operation = null;
+    try {
+      await action();
+      this.operation = null;
+    } catch (error) {
+      this.failed = true;
+      throw error;
+    }
   }
 
-  private async writeMeta(meta: Meta): Promise<void> {
-    await this.metaStore.write(meta);
-    this.meta = meta;
-    this.metaKnown = true;
+  /** One after the other: beginSnapshot may come while the ordered operations run. */
+  private async changeMeta(change: Partial<Meta>): Promise<void> {
+    this.metaWrites = this.metaWrites.then(async () => {
+      const meta = { ...this.meta, ...change };
+      await this.metaStore.write(meta);
+      this.meta = meta;
+      this.metaKnown = true;
+    });
+    await this.metaWrites;
   }
 
   private async destroyOld(old: Live | null, generation: number): Promise<void> {
