@@ -6,7 +6,7 @@
  * would need a majority that never agreed to anything.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { loadEnsembleConfig, OperatorError, type ServerAddress } from '@rookery/server';
 
 const DEFAULT_SIZE = 3;
@@ -74,7 +74,7 @@ function planToWrite(
 ): EnsemblePlan {
   const write = () => {
     try {
-      mkdirSync(data, { recursive: true });
+      makeDirectory(resolve(data));
       writeFileSync(`${configPath}.new`, `${JSON.stringify(settings, null, 2)}\n`);
       renameSync(`${configPath}.new`, configPath);
     } catch (error) {
@@ -83,4 +83,11 @@ function planToWrite(
     }
   };
   return { configPath, servers, write };
+}
+
+/** Node's own recursive mkdir never returns where the kernel answers ENOENT for good, as in /proc. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  mkdirSync(path);
 }
