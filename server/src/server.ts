@@ -24,7 +24,7 @@ import { OperatorError } from './operator-error.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import { openLevelStores } from './storage/level-store.js';
-import { type Recovered, Storage } from './storage/storage.js';
+import { DEFAULT_STORAGE_OPTIONS, type Recovered, Storage } from './storage/storage.js';
 import type { Tuning } from './tuning.js';
 import { VERSION } from './version.js';
 import { Zab, type ZabOptions, type ZabStart } from './zab/index.js';
@@ -47,7 +47,6 @@ export interface RunningServer {
 
 /** Votes settle for this long when not all reachable voters agree, ms. */
 const SETTLE_MS = 200;
-const SEGMENT_BYTES = 64 << 20;
 /** Recent proposals in memory: what most returning learners need, bytes. */
 const WINDOW_BYTES = 8 << 20;
 const CHUNK_BYTES = 256 << 10;
@@ -86,7 +85,7 @@ class Member implements RunningServer {
     transport: Transport,
   ): Promise<Member> {
     const state = new ReplicatedState();
-    const segmentBytesMax = options.tuning?.logSegmentBytes ?? SEGMENT_BYTES;
+    const segmentBytesMax = options.tuning?.logSegmentBytes ?? DEFAULT_STORAGE_OPTIONS.segmentBytesMax;
     const stores = await openLevelStores({ ...config, memberId: self.id, segmentBytesMax });
     const retained = options.tuning?.logKeepBytes;
     const { storage, recovered } = await Storage.open({
