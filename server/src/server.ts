@@ -23,8 +23,8 @@ import type { Address, Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import { ReplicatedState } from './state/replicated-state.js';
+import { DEFAULT_STORAGE_OPTIONS, type Recovered, Storage } from './storage/index.js';
 import { openLevelStores } from './storage/level-store.js';
-import { DEFAULT_STORAGE_OPTIONS, type Recovered, Storage } from './storage/storage.js';
 import type { Tuning } from './tuning.js';
 import { VERSION } from './version.js';
 import { Zab, type ZabOptions, type ZabStart } from './zab/index.js';
@@ -85,7 +85,8 @@ class Member implements RunningServer {
     transport: Transport,
   ): Promise<Member> {
     const state = new ReplicatedState();
-    const segmentBytesMax = options.tuning?.logSegmentBytes ?? DEFAULT_STORAGE_OPTIONS.segmentBytesMax;
+    const segmentBytesMax =
+      options.tuning?.logSegmentBytes ?? DEFAULT_STORAGE_OPTIONS.segmentBytesMax;
     const stores = await openLevelStores({ ...config, memberId: self.id, segmentBytesMax });
     const retained = options.tuning?.logKeepBytes;
     const { storage, recovered } = await Storage.open({
