@@ -85,7 +85,7 @@ function planToWrite(
   return { configPath, servers, write };
 }
 
-/** Node's own recursive mkdir never returns where the kernel answers ENOENT for good, as in /proc. */
+/** Node's recursive mkdir never returns where the kernel answers ENOENT for good, as in /proc. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
