@@ -238,7 +238,7 @@ export class Storage {
     await this.live?.log.idle();
   }
 
-  /** Nothing may be under way (but a failed operation) or called after it. Closes the stores too. */
+  /** Closes the stores too. Nothing may be under way (but a failed operation) or called later. */
   async close(): Promise<void> {
     assert(
       this.failed || this.operation === null,
