@@ -5,6 +5,7 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Timer, Timers } from '../net/timers.js';
 
 /** Bytes of all files below `directory`. */
 export async function directoryBytes(directory: string): Promise<number> {
@@ -20,13 +21,28 @@ export async function directoryBytes(directory: string): Promise<number> {
   return bytes;
 }
 
+/** Time between two measurements, ms. */
+const MEASURE_MS = 30_000;
+
 export class DiskUsage {
   data = 0;
   log = 0;
+  #timer: Timer | null = null;
+  #stopped = false;
 
-  async measure(directories: { readonly data: string; readonly log: string }): Promise<void> {
-    this.data = await directoryBytes(directories.data);
-    this.log =
-      directories.log === directories.data ? this.data : await directoryBytes(directories.log);
+  constructor(timers: Timers, directories: { readonly data: string; readonly log: string }) {
+    const measure = async () => {
+      const data = await directoryBytes(directories.data);
+      const shared = directories.log === directories.data;
+      this.log = shared ? data : await directoryBytes(directories.log);
+      this.data = data;
+      if (!this.#stopped) this.#timer = timers.after(MEASURE_MS, () => void measure());
+    };
+    void measure();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
   }
 }

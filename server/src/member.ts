@@ -1,0 +1,323 @@
+/**
+ * One member, put together from its parts and run: storage, core, pipeline, ports.
+ *
+ * Everything from outside (clock, network, disk, randomness, logger) comes in as `Surroundings`, so
+ * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
+ */
+import { assert, formatZxid, type PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import { type Config, memberDirectories, type ServerAddress } from './config.js';
+import { Counters } from './driver/counters.js';
+import { DiskUsage } from './driver/disk-usage.js';
+import { Driver } from './driver/driver.js';
+import { MemberStatus } from './driver/member-view.js';
+import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
+import { FourLetterWhitelist } from './net/four-letter/words.js';
+import { PEER_PORT_DEFAULTS, PeerPort } from './net/peer-port.js';
+import { ServerStats } from './net/server-stats.js';
+import type { Timers } from './net/timers.js';
+import type { Address, Transport } from './net/transport.js';
+import { Pipeline } from './pipeline/pipeline.js';
+import { ReplicatedState } from './state/replicated-state.js';
+import {
+  DEFAULT_STORAGE_OPTIONS,
+  type KeyValueStore,
+  type Recovered,
+  Storage,
+} from './storage/index.js';
+import type { Tuning } from './tuning.js';
+import { VERSION } from './version.js';
+import { Zab, type ZabOptions, type ZabStart } from './zab/index.js';
+
+export interface MemberOptions {
+  /** Which of the config's servers this is. */
+  readonly id: PeerId;
+  readonly logger: Logger;
+  /** Found an ensemble although not every configured member is reachable. */
+  readonly found: boolean;
+  readonly tuning?: Tuning;
+}
+
+/** The world that a member lives in. */
+export interface Surroundings {
+  readonly transport: Transport;
+  readonly timers: Timers;
+  readonly treeStore: KeyValueStore;
+  readonly logStore: KeyValueStore;
+  /** In [0, 1): jitter only. */
+  random(): number;
+  randomBytes(count: number): Uint8Array;
+  /** Never the same twice, in any process. */
+  uuid(): string;
+}
+
+/** Votes settle for this long when not all reachable voters agree, ms. */
+const SETTLE_MS = 200;
+/** Recent proposals in memory: what most returning learners need, bytes. */
+const WINDOW_BYTES = 8 << 20;
+const CHUNK_BYTES = 256 << 10;
+/** Bytes of requests that one member may have at its leader: several members fit a link's queue. */
+const OUTSTANDING_BYTES = 16 << 20;
+
+export class Member {
+  /** Resolves when it has stopped; rejects when it had to stop because of an error. */
+  readonly closed: Promise<void>;
+  readonly #driver: Driver;
+  readonly #storage: Storage;
+  readonly #clientPort: ClientPort;
+  readonly #peerPort: PeerPort;
+  readonly #disk: DiskUsage;
+  #settle: { resolve(): void; reject(error: unknown): void } | null = null;
+  #closing: Promise<void> | null = null;
+
+  static async open(
+    config: Config,
+    options: MemberOptions,
+    surroundings: Surroundings,
+  ): Promise<Member> {
+    const self = config.servers.find((server) => server.id === options.id);
+    assert(self !== undefined, `no server in the config has id ${options.id}`);
+    const state = new ReplicatedState();
+    const { tuning, logger } = options;
+    const { storage, recovered } = await Storage.open({
+      treeStore: surroundings.treeStore,
+      logStore: surroundings.logStore,
+      memberId: self.id,
+      loader: state,
+      options: {
+        segmentBytesMax: segmentBytesOf(tuning),
+        retainedBytesMin: tuning?.logKeepBytes ?? DEFAULT_STORAGE_OPTIONS.retainedBytesMin,
+      },
+    });
+    logRecovery(logger, recovered);
+    const parts = { config, self, options, surroundings, storage, recovered };
+    return new Member(parts, recovered.damaged === null ? state : new ReplicatedState());
+  }
+
+  private constructor(parts: MemberParts, state: ReplicatedState) {
+    const { config, self, options, storage, surroundings } = parts;
+    const { transport, timers } = surroundings;
+    this.closed = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.closed.catch(() => undefined);
+    this.#storage = storage;
+    const membership = membershipOf(config);
+    state.setConfigNode(membership);
+    const zab = new Zab(
+      zabOptions(config, options, surroundings.uuid()),
+      zabStart(parts.recovered),
+    );
+    const counters = new Counters();
+    const pipeline = newPipeline(config, self, state, surroundings);
+    this.#driver = new Driver({
+      options: driverOptions(config, options, membership),
+      zab,
+      storage,
+      state,
+      pipeline,
+      counters,
+      timers,
+      logger: options.logger,
+      wallMs: () => timers.wallMs(),
+      random16: () => surroundings.randomBytes(16),
+      clientPort: () => this.#clientPort,
+      peerPort: () => this.#peerPort,
+      onFatal: (error) => this.#fail(error),
+    });
+    const disk = new DiskUsage(timers, memberDirectories(config, self.id));
+    this.#disk = disk;
+    this.#clientPort = new ClientPort({
+      options: clientPortOptions(config, self),
+      transport,
+      timers,
+      logger: options.logger,
+      stats: new ServerStats(),
+      view: new MemberStatus({
+        config,
+        self,
+        membership,
+        driver: this.#driver,
+        pipeline,
+        zab,
+        counters,
+        nowMs: () => timers.nowMs(),
+        diskBytes: () => disk,
+      }),
+      handler: this.#driver.clients,
+    });
+    this.#peerPort = new PeerPort({
+      options: {
+        ...PEER_PORT_DEFAULTS,
+        id: self.id,
+        instance: surroundings.uuid(),
+        address: { host: self.host, port: self.peerPort },
+        peers: peersOf(config, self),
+        peerTimeoutMs: config.peerTimeoutMs,
+      },
+      transport,
+      timers,
+      random: () => surroundings.random(),
+      logger: options.logger,
+      identity: () => ({ ensembleId: zab.ensembleId, founded: zab.founded }),
+      handler: this.#driver.peers,
+    });
+  }
+
+  /** Opens the ports and takes part; throws ListenError, and is closed then. */
+  async listen(): Promise<void> {
+    try {
+      await this.#clientPort.listen();
+      await this.#peerPort.listen();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+    this.#driver.start();
+  }
+
+  /** Stops cleanly; resolves when nothing of the member is left open. Safe to call again. */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown().then(
+      () => this.#settle?.resolve(),
+      (error: unknown) => this.#settle?.reject(error),
+    );
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    this.#disk.stop();
+    this.#driver.stop();
+    await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
+    await this.#driver.keeper.idle();
+    await this.#storage.close();
+  }
+
+  /** The error is what the process ends with; what can still be closed is closed. */
+  #fail(error: unknown): void {
+    this.#disk.stop();
+    this.#settle?.reject(error);
+    void Promise.allSettled([this.#clientPort.close(), this.#peerPort.close()]);
+  }
+}
+
+interface MemberParts {
+  readonly config: Config;
+  readonly self: ServerAddress;
+  readonly options: MemberOptions;
+  readonly surroundings: Surroundings;
+  readonly storage: Storage;
+  readonly recovered: Recovered;
+}
+
+/** The log's segments, and with them LevelDB's write buffers, have this size. */
+export function segmentBytesOf(tuning: Tuning | undefined): number {
+  return tuning?.logSegmentBytes ?? DEFAULT_STORAGE_OPTIONS.segmentBytesMax;
+}
+
+function logRecovery(logger: Logger, recovered: Recovered): void {
+  const { acceptedEpoch, currentEpoch, ensembleId, founded } = recovered;
+  const facts = {
+    version: VERSION,
+    checkpoint: formatZxid(recovered.checkpointZxid),
+    last: formatZxid(recovered.last),
+    ...{ acceptedEpoch, currentEpoch, ensembleId, founded },
+  };
+  logger.info(facts, 'server.recovered');
+  if (recovered.damaged === null) return;
+  logger.error(
+    { damage: recovered.damaged },
+    'server.damaged: this member does not vote and waits for a snapshot from a leader',
+  );
+}
+
+function zabOptions(config: Config, options: MemberOptions, newEnsembleId: string): ZabOptions {
+  return {
+    id: options.id,
+    voters: config.servers.map((server) => server.id),
+    heartbeatMs: config.peerHeartbeatMs,
+    timeoutMs: config.peerTimeoutMs,
+    settleMs: SETTLE_MS,
+    initTimeoutMs: config.initLimit * config.tickTimeMs,
+    windowBytesMax: options.tuning?.windowBytes ?? WINDOW_BYTES,
+    chunkBytesMax: CHUNK_BYTES,
+    newEnsembleId,
+    foundWithQuorum: options.found,
+  };
+}
+
+function zabStart(recovered: Recovered): ZabStart {
+  return {
+    acceptedEpoch: recovered.acceptedEpoch,
+    currentEpoch: recovered.currentEpoch,
+    ensembleId: recovered.ensembleId,
+    founded: recovered.founded,
+    sound: recovered.damaged === null,
+    applied: recovered.checkpointZxid,
+    history: recovered.history,
+    suffix: recovered.suffix,
+  };
+}
+
+function driverOptions(config: Config, options: MemberOptions, membership: string) {
+  const logBytesMax = options.tuning?.checkpointLogBytes;
+  return {
+    id: options.id,
+    tickMs: config.peerHeartbeatMs / 2,
+    heartbeatMs: config.peerHeartbeatMs,
+    timeoutMs: config.peerTimeoutMs,
+    firstCounter: options.tuning?.firstCounter ?? 1,
+    checkpoint: logBytesMax === undefined ? {} : { logBytesMax },
+    membership,
+  };
+}
+
+function newPipeline(
+  config: Config,
+  self: ServerAddress,
+  state: ReplicatedState,
+  { randomBytes }: Surroundings,
+): Pipeline {
+  return new Pipeline({
+    state,
+    options: {
+      id: self.id,
+      minSessionTimeoutMs: config.minSessionTimeoutMs,
+      maxSessionTimeoutMs: config.maxSessionTimeoutMs,
+      outstandingMax: config.globalOutstandingLimit,
+      outstandingBytesMax: OUTSTANDING_BYTES,
+      connectionOutstandingMax: config.globalOutstandingLimit,
+      firstRequest: firstRequestOf(randomBytes(6)),
+    },
+  });
+}
+
+function clientPortOptions(config: Config, self: ServerAddress) {
+  return {
+    ...CLIENT_PORT_DEFAULTS,
+    address: { host: self.host, port: self.clientPort },
+    frameBytesMax: config.frameBytesMax,
+    connectionsPerAddressMax: config.maxClientCnxns,
+    whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
+  };
+}
+
+function peersOf(config: Config, self: ServerAddress): Map<PeerId, Address> {
+  const others = config.servers.filter((server) => server.id !== self.id);
+  return new Map(others.map(({ id, host, peerPort }) => [id, { host, port: peerPort }]));
+}
+
+/** The text of /zookeeper/config: empty for a standalone server. */
+function membershipOf(config: Config): string {
+  if (config.servers.length === 1) return '';
+  const lines = config.servers.map(
+    ({ id, host, peerPort, clientPort }) =>
+      `server.${id}=${host}:${peerPort}:${peerPort}:participant;${host}:${clientPort}`,
+  );
+  return [...lines, 'version=0'].join('\n');
+}
+
+/** Random in [0, 2^48): no number of an earlier run of this member comes again. */
+function firstRequestOf(bytes: Uint8Array): number {
+  return bytes.reduce((number, byte) => number * 256 + byte, 0);
+}
