@@ -62,6 +62,8 @@ const OUTSTANDING_BYTES = 16 << 20;
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
   readonly closed: Promise<void>;
+  /** What the four-letter words tell of it. */
+  readonly status: MemberStatus;
   readonly #driver: Driver;
   readonly #storage: Storage;
   readonly #clientPort: ClientPort;
@@ -127,23 +129,24 @@ export class Member {
     });
     const disk = new DiskUsage(timers, memberDirectories(config, self.id));
     this.#disk = disk;
+    this.status = new MemberStatus({
+      config,
+      self,
+      membership,
+      driver: this.#driver,
+      pipeline,
+      zab,
+      counters,
+      nowMs: () => timers.nowMs(),
+      diskBytes: () => disk,
+    });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, self),
       transport,
       timers,
       logger: options.logger,
       stats: new ServerStats(),
-      view: new MemberStatus({
-        config,
-        self,
-        membership,
-        driver: this.#driver,
-        pipeline,
-        zab,
-        counters,
-        nowMs: () => timers.nowMs(),
-        diskBytes: () => disk,
-      }),
+      view: this.status,
       handler: this.#driver.clients,
     });
     this.#peerPort = new PeerPort({
@@ -174,6 +177,12 @@ export class Member {
       throw error;
     }
     this.#driver.start();
+  }
+
+  /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */
+  abort(): void {
+    this.#disk.stop();
+    this.#driver.stop();
   }
 
   /** Stops cleanly; resolves when nothing of the member is left open. Safe to call again. */

@@ -1,0 +1,185 @@
+/**
+ * For tests: an ensemble in one process, on a network, disks and a clock in memory.
+ *
+ * The members are the production ones; only their surroundings are not. Time moves by `advance`
+ * alone, randomness comes from the seed: a run is the same each time.
+ */
+import type { PeerId } from '@rookery/protocol';
+import { pino } from 'pino';
+import type { Config } from '../config.js';
+import { Member } from '../member.js';
+import { ManualTimers } from '../net/manual-timers.js';
+import { MemoryNetwork } from '../net/memory-transport.js';
+import { MemoryStore } from '../storage/index.js';
+import type { Tuning } from '../tuning.js';
+import { MemoryClient } from './memory-client.js';
+import { seededRandom } from './seeded-random.js';
+
+export interface MemoryEnsembleOptions {
+  readonly size: number;
+  readonly seed: number;
+  readonly tuning?: Tuning;
+}
+
+interface Seat {
+  readonly id: PeerId;
+  readonly host: string;
+  tree: MemoryStore;
+  log: MemoryStore;
+  member: Member | null;
+}
+
+const CLIENT_PORT = 2181;
+const STEP_MS = 1;
+/** Simulated time that `until` waits before it gives up. */
+const PATIENCE_MS = 60_000;
+
+export class MemoryEnsemble {
+  readonly timers = new ManualTimers();
+  readonly network = new MemoryNetwork(this.timers);
+  /** Log lines of all members, as pino writes them. */
+  readonly lines: string[] = [];
+  /** What ended a member that was not asked to stop. */
+  readonly failures: unknown[] = [];
+  readonly config: Config;
+  readonly #options: MemoryEnsembleOptions;
+  readonly #seats: readonly Seat[];
+  readonly #random: () => number;
+  #uuids = 0;
+
+  constructor(options: MemoryEnsembleOptions) {
+    this.#options = options;
+    this.#random = seededRandom(options.seed);
+    const ids = Array.from({ length: options.size }, (_, index) => index + 1);
+    this.#seats = ids.map((id) => ({
+      id,
+      host: `member-${id}`,
+      tree: new MemoryStore(),
+      log: new MemoryStore(),
+      member: null,
+    }));
+    this.config = configOf(this.#seats);
+  }
+
+  async start(...ids: readonly PeerId[]): Promise<void> {
+    const which = ids.length > 0 ? ids : this.#seats.map((seat) => seat.id);
+    for (const id of which) await this.#open(this.#seat(id));
+  }
+
+  /** The process is gone; what was not synced may be lost. */
+  kill(id: PeerId): void {
+    const seat = this.#seat(id);
+    this.network.crash(seat.host);
+    seat.member?.abort();
+    seat.member = null;
+    seat.tree = seat.tree.crash(this.#random);
+    seat.log = seat.log.crash(this.#random);
+  }
+
+  /** The member's disk is new. It must be down. */
+  wipe(id: PeerId): void {
+    const seat = this.#seat(id);
+    seat.tree = new MemoryStore();
+    seat.log = new MemoryStore();
+  }
+
+  cutOff(id: PeerId): void {
+    for (const other of this.#seats) {
+      if (other.id !== id) this.network.cut(this.#seat(id).host, other.host);
+    }
+  }
+
+  heal(id: PeerId): void {
+    for (const other of this.#seats) {
+      if (other.id !== id) this.network.heal(this.#seat(id).host, other.host);
+    }
+  }
+
+  member(id: PeerId): Member {
+    const member = this.#seat(id).member;
+    if (member === null) throw new Error(`member ${id} is down`);
+    return member;
+  }
+
+  /** The leader that serves, 0 if there is none. */
+  get leader(): PeerId {
+    for (const { id, member } of this.#seats) if (member?.status.mode === 'leader') return id;
+    return 0;
+  }
+
+  serves(id: PeerId): boolean {
+    return this.#seat(id).member?.status.serving ?? false;
+  }
+
+  /** Moves time until `condition` holds; throws, with the log, when it never does. */
+  async until(condition: () => boolean, what: string): Promise<void> {
+    for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += STEP_MS) {
+      if (condition()) return;
+      await this.timers.advance(STEP_MS);
+      if (this.failures.length > 0) throw this.failures[0];
+    }
+    const log = this.lines.slice(-60).join('');
+    throw new Error(`seed ${this.#options.seed}: never ${what}\n${log}`);
+  }
+
+  async client(id: PeerId): Promise<MemoryClient> {
+    const address = { host: this.#seat(id).host, port: CLIENT_PORT };
+    const dial = this.network.transport('client').dial(address, 1_000);
+    await this.timers.advance(10);
+    return new MemoryClient(await dial);
+  }
+
+  async #open(seat: Seat): Promise<void> {
+    const { tuning } = this.#options;
+    const logger = pino(
+      { base: { member: seat.id }, timestamp: () => `,"time":${this.timers.nowMs()}` },
+      { write: (line: string) => void this.lines.push(line) },
+    );
+    const options = { id: seat.id, logger, found: false, ...(tuning ? { tuning } : {}) };
+    const member = await Member.open(this.config, options, {
+      transport: this.network.transport(seat.host),
+      timers: this.timers,
+      treeStore: seat.tree,
+      logStore: seat.log,
+      random: this.#random,
+      randomBytes: (count) => Uint8Array.from({ length: count }, () => this.#random() * 256),
+      uuid: () => `uuid-${++this.#uuids}`,
+    });
+    seat.member = member;
+    member.closed.catch((error: unknown) => this.failures.push(error));
+    await member.listen();
+  }
+
+  #seat(id: PeerId): Seat {
+    const seat = this.#seats[id - 1];
+    if (seat === undefined) throw new Error(`there is no member ${id}`);
+    return seat;
+  }
+}
+
+function configOf(seats: readonly Seat[]): Config {
+  return {
+    dataDir: '/nowhere',
+    dataLogDir: '/nowhere',
+    tickTimeMs: 2000,
+    servers: seats.map(({ id, host }) => ({ id, host, clientPort: CLIENT_PORT, peerPort: 2881 })),
+    initLimit: 10,
+    syncLimit: 5,
+    peerHeartbeatMs: 100,
+    peerTimeoutMs: 1000,
+    minSessionTimeoutMs: 4000,
+    maxSessionTimeoutMs: 40_000,
+    maxClientCnxns: 0,
+    globalOutstandingLimit: 1000,
+    frameBytesMax: 1_048_575,
+    fourLetterWords: '*',
+    extendedTypes: true,
+    superDigest: null,
+    skipACL: false,
+    enforceQuota: false,
+    readOnlyMode: false,
+    localSessions: false,
+    reconfigEnabled: false,
+    logLevel: 'info',
+  };
+}
