@@ -269,7 +269,6 @@ export class Following implements Role {
     this.#member.tickets.after(ticket, () => {
       this.#phase = 'acked';
       this.#acked = last;
-      this.#member.sound = true;
       this.#member.send(link, { kind: 'ackNewLeader', epoch, last });
     });
   }

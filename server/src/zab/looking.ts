@@ -96,7 +96,10 @@ export class Looking implements Role {
 
   /** An offer to follow is kept by the links; everything else comes too early or too late. */
   onMessage(link: Link, message: CoreMessage): void {
-    if (message.kind === 'followerInfo') return;
+    if (message.kind === 'followerInfo') {
+      if (this.#started) this.#evaluate();
+      return;
+    }
     this.#member.note('looking.ignored', `${message.kind} from ${link.peer}`);
   }
 
@@ -180,7 +183,7 @@ export class Looking implements Role {
     const barred: PeerId[] = [];
     for (const link of this.#member.links.values()) {
       if (link.vote !== null && !counts(this.#member, link, electorate)) barred.push(link.peer);
-      else if (this.#agrees(link.vote)) supporters += 1;
+      else if (this.#agrees(link)) supporters += 1;
       else undecided += 1;
     }
     if (supporters < this.#member.quorum) {
@@ -196,8 +199,10 @@ export class Looking implements Role {
     this.#decide(electorate);
   }
 
-  #agrees(vote: VoteMessage | null): boolean {
+  #agrees({ vote, offeredEpoch }: Link): boolean {
     if (vote === null || vote.round !== this.#member.round) return false;
+    // Who followed this member in its last term has not offered itself for the next one yet.
+    if (vote.leader === this.#member.id && vote.state === 'following') return offeredEpoch !== null;
     return vote.leader === this.#candidate.leader;
   }
 

@@ -43,13 +43,15 @@ export class Member {
   round = 0;
   ensembleId: string;
   founded: boolean;
-  sound: boolean;
+  #sound: boolean;
   #acceptedEpoch: number;
   #currentEpoch: number;
   /** From whom the accepted epoch came; not known after a restart. */
   acceptedFrom: PeerId = 0;
   #committed: Zxid;
   #delivered: Zxid;
+  /** Whatever the role then: once this is durable, a damaged disk is whole again. */
+  #soundFrom: Ticket = Number.POSITIVE_INFINITY;
   readonly #avoided = new Map<PeerId, number>();
   #outputs: ZabOutput[] = [];
 
@@ -63,7 +65,7 @@ export class Member {
     this.history = new History(start.history, start.applied, start.suffix);
     this.ensembleId = start.ensembleId;
     this.founded = start.founded;
-    this.sound = start.sound;
+    this.#sound = start.sound;
     this.#acceptedEpoch = start.acceptedEpoch;
     this.#currentEpoch = start.currentEpoch;
     this.#committed = start.applied;
@@ -75,6 +77,10 @@ export class Member {
   }
   get quorum(): number {
     return majorityOf(this.options.voters.length);
+  }
+  /** False: the disk is damaged, and nothing has made it whole since. */
+  get sound(): boolean {
+    return this.#sound;
   }
   get acceptedEpoch(): number {
     return this.#acceptedEpoch;
@@ -153,7 +159,9 @@ export class Member {
     this.#currentEpoch = epoch;
     if (this.ensembleId !== ensembleId) this.founded = false;
     this.ensembleId = ensembleId;
-    return this.#saveEpochs();
+    const ticket = this.#saveEpochs();
+    this.#soundFrom = ticket;
+    return ticket;
   }
 
   /**
@@ -192,6 +200,13 @@ export class Member {
   /** Learns that everything up to `zxid` is committed, and delivers what is durable here too. */
   commit(zxid: Zxid): void {
     this.#committed = Math.max(this.#committed, zxid);
+    this.deliverReady();
+  }
+
+  onPersisted(ticket: Ticket): void {
+    this.tickets.onPersisted(ticket);
+    this.history.onPersisted(ticket);
+    if (ticket >= this.#soundFrom) this.#sound = true;
     this.deliverReady();
   }
 

@@ -195,9 +195,7 @@ export class Zab {
   }
 
   #onPersisted(ticket: Ticket): void {
-    this.#member.tickets.onPersisted(ticket);
-    this.#member.history.onPersisted(ticket);
-    this.#member.deliverReady();
+    this.#member.onPersisted(ticket);
     this.#member.tickets.runDue(() => this.#next !== null);
     if (this.#next === null) this.#role.onPersisted();
   }
