@@ -74,6 +74,7 @@ async function main(): Promise<void> {
   const basePort = wholeOption('base-port', values['base-port'], { min: 1024, max: 60_000 });
   const directory = mkdtempSync(join(tmpdir(), 'rookery-bench-'));
   const ensembles = new Map<SystemName, Ensemble>();
+  let isKept = values.keep;
   // The exit hook of each process ends it; without a handler a signal would skip that.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   try {
@@ -88,9 +89,16 @@ async function main(): Promise<void> {
     }
     const runs = await measureAll(settings, ensembles);
     process.stdout.write(values.json ? `${JSON.stringify(asRows(runs))}\n` : table(settings, runs));
+  } catch (error) {
+    // Whatever a member left behind is what tells why.
+    isKept = true;
+    throw error;
   } finally {
+    for (const ensemble of ensembles.values()) {
+      if (ensemble.obituary !== '') console.error(ensemble.obituary);
+    }
     await Promise.all([...ensembles.values()].map((ensemble) => ensemble.stop()));
-    if (values.keep) console.error(`kept ${directory}`);
+    if (isKept) console.error(`kept ${directory}`);
     else rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -86,6 +86,12 @@ export class Ensemble {
     };
   }
 
+  /** What members that have ended by themselves said last; empty while all run. */
+  get obituary(): string {
+    const ended = this.#processes.filter((member) => !member.isRunning);
+    return ended.map((member) => `${member.ending}\n${member.lastOutput}`).join('\n');
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#processes.map((member) => member.stop()));
   }

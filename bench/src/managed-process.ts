@@ -35,6 +35,12 @@ export class ManagedProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** How it ended. */
+  get ending(): string {
+    const { pid, exitCode, signalCode } = this.#child;
+    return `process ${pid} ended with ${signalCode ?? `code ${exitCode}`} (${this.#logFile})`;
+  }
+
   /** The end of its output, for an error message. */
   get lastOutput(): string {
     return readFileSync(this.#logFile, 'utf8').split('\n').slice(-12).join('\n');
