@@ -13,7 +13,7 @@ import { digestOf, metricsOf } from './four-letter.js';
 import { Member } from './member.js';
 import { PeerNetwork } from './peer-network.js';
 import { freePorts } from './ports.js';
-import { productUnderTest, REPOSITORY, type ServerAddress } from './product.js';
+import { type Product, productUnderTest, REPOSITORY, type ServerAddress } from './product.js';
 import { until } from './wait.js';
 
 /** Generous: a loaded machine with two cores starts three or five processes at once. */
@@ -29,6 +29,8 @@ export interface EnsembleOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Puts a proxy between every two members. */
   readonly proxied?: boolean;
+  /** Where answers are compared with Apache ZooKeeper's; default the product under test. */
+  readonly product?: Product;
 }
 
 export class Ensemble {
@@ -56,7 +58,7 @@ export class Ensemble {
     const ports = await freePorts(2 * size + size * size);
     const servers = serverAddresses(ports.splice(0, 2 * size));
     const network = options.proxied === true ? await PeerNetwork.create(servers, ports) : undefined;
-    const product = productUnderTest();
+    const product = options.product ?? productUnderTest();
     const members = servers.map((own) => {
       const seen = servers.map((other) => {
         if (network === undefined || other === own) return other;

@@ -90,6 +90,10 @@ const apache: Product = {
   },
 };
 
+export function productNamed(name: Product['name']): Product {
+  return name === 'apache' ? apache : rookery;
+}
+
 export function productUnderTest(): Product {
-  return process.env['ROOKERY_E2E_PRODUCT'] === 'apache' ? apache : rookery;
+  return productNamed(process.env['ROOKERY_E2E_PRODUCT'] === 'apache' ? 'apache' : 'rookery');
 }

@@ -1,0 +1,91 @@
+/**
+ * Kazoo's own test suite, as Debian's python3-kazoo ships it, against three members.
+ *
+ * The plugin beside the fixtures puts members in place of the servers that kazoo would start, and
+ * names the tests that are left out: SASL and reconfiguration. Two parts run at the same time, each
+ * with three members of its own; most of the suite's time is waiting.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { runCommand } from '../foreign/command.js';
+import { mayLackKazoo, PYTHON } from '../harness/foreign.js';
+import { freePorts } from '../harness/ports.js';
+import { productUnderTest, ROOKERY_MAIN } from '../harness/product.js';
+
+const PLUGIN_DIRECTORY = new URL('../foreign/kazoo/', import.meta.url).pathname;
+const PARTS = 2;
+const DEADLINE_MS = 240_000;
+/** Kazoo gives each of its three servers ten ports, and uses the first four of them. */
+const PORTS_PER_ENSEMBLE = 24;
+const PASSED_AT_LEAST = 460;
+
+it.skipIf(await mayLackKazoo())(
+  "kazoo's own suite passes but for SASL and reconfiguration",
+  async () => {
+    const parts = Array.from({ length: PARTS }, (_, index) => index + 1);
+    const bases = await basePorts();
+    const outcomes = await Promise.all(parts.map((part) => runPart(part, bases[part - 1] ?? 0)));
+    for (const { output } of outcomes) console.log(summaryOf(output));
+    const counts = outcomes.map(({ output }) => countsIn(output));
+    expect(outcomes.map(({ code }) => code)).toEqual(parts.map(() => 0));
+    expect(counts.map(({ failed }) => failed)).toEqual(parts.map(() => 0));
+    const passed = counts.reduce((sum, count) => sum + count.passed, 0);
+    expect(passed).toBeGreaterThanOrEqual(PASSED_AT_LEAST);
+  },
+  DEADLINE_MS + 10_000,
+);
+
+async function runPart(part: number, basePort: number) {
+  const directory = mkdtempSync(join(tmpdir(), 'rookery-kazoo-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return await runCommand({
+    file: PYTHON,
+    args: ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'rookery_members'].concat([
+      '--durations=10',
+      '--disable-warnings',
+      '--pyargs',
+      'kazoo.tests',
+    ]),
+    directory,
+    deadlineMs: DEADLINE_MS,
+    environment: {
+      PYTHONPATH: PLUGIN_DIRECTORY,
+      PYTHONDONTWRITEBYTECODE: '1',
+      TMPDIR: directory,
+      KAZOO_SHARD: `${part}/${PARTS}`,
+      ROOKERY_E2E_PRODUCT: productUnderTest().name,
+      ROOKERY_NODE: process.execPath,
+      ROOKERY_MAIN,
+      // What kazoo's harness asks for before it starts anything.
+      ZOOKEEPER_VERSION: '3.8.0',
+      ZOOKEEPER_CLASSPATH: '/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar',
+      ZOOKEEPER_PORT_OFFSET: String(basePort),
+    },
+  });
+}
+
+/** For each part the first of as many free ports in a row. */
+async function basePorts(): Promise<number[]> {
+  for (;;) {
+    const ports = await freePorts(PARTS * PORTS_PER_ENSEMBLE);
+    const [first, last] = [ports[0] ?? 0, ports.at(-1) ?? 0];
+    if (last - first !== ports.length - 1) continue;
+    return Array.from({ length: PARTS }, (_, index) => first + index * PORTS_PER_ENSEMBLE);
+  }
+}
+
+/** The report without the log lines that threads print after pytest's end. */
+function summaryOf(output: string): string {
+  const lines = output.split('\n').filter((line) => {
+    return !/^(Connection dropped|Transition to|Session has|Zookeeper process)/.test(line);
+  });
+  return lines.join('\n').trimEnd();
+}
+
+function countsIn(output: string): { passed: number; failed: number } {
+  const last = output.match(/^\d+ (?:failed|passed|errors?)\b.* in [\d.]+s.*$/m)?.[0] ?? '';
+  const count = (what: string) => Number(last.match(new RegExp(`(\\d+) ${what}`))?.[1] ?? 0);
+  return { passed: count('passed'), failed: count('failed') + count('error') };
+}

@@ -1,0 +1,167 @@
+"""A pytest plugin that runs kazoo's own tests against members of Rookery.
+
+Owns what stands between kazoo's harness and the servers: where kazoo would launch Java, a member of
+the command line is started instead, configured by the values that kazoo would have put into zoo.cfg
+and the Java properties. With ROOKERY_E2E_PRODUCT=apache kazoo's own launcher is left alone. The
+tests named in EXCLUDED are dropped, each of which must exist; everything else runs as it is.
+KAZOO_SHARD=1/2 selects the first of two parts. Loaded by foreign-kazoo-suite.test.ts with
+`-p rookery_members`.
+"""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from kazoo.testing import common, harness
+
+PRODUCT = os.environ.get("ROOKERY_E2E_PRODUCT", "rookery")
+SUPER_DIGEST = "-Dzookeeper.DigestAuthenticationProvider.superDigest="
+
+# By module, class and test; no test of this version concerns TLS on the wire.
+EXCLUDED = {
+    "test_sasl.TestLegacySASLDigestAuthentication": "SASL",
+    "test_sasl.TestSASLDigestAuthentication": "SASL",
+    "test_sasl.TestSASLGSSAPIAuthentication": "SASL",
+    "test_client.TestReconfig": "reconfiguration",
+}
+
+# A member without quorum takes over only sessions that are its own, so this class needs them. (It
+# fails against ZooKeeper 3.8.0 as well without.)
+LOCAL_SESSIONS = {"TestReadOnlyMode"}
+local_sessions = False
+
+
+class Member(common.ManagedZooKeeper):
+    """One member of Rookery with the life of kazoo's server: its stop and destroy serve as is."""
+
+    def run(self):
+        if self.running:
+            return
+        os.makedirs(self.working_path, exist_ok=True)
+        config_path = os.path.join(self.working_path, "ensemble.json")
+        with open(config_path, "w") as config:
+            json.dump(self._config(), config, indent=2)
+        # All incarnations of a member log to one file, which outlives its working directory.
+        log_name = "member-%d.log" % self.server_info.client_port
+        log_path = os.path.join(os.path.dirname(self.working_path), log_name)
+        with open(log_path, "a") as log:
+            self.process = subprocess.Popen(
+                [
+                    os.environ["ROOKERY_NODE"],
+                    os.environ["ROOKERY_MAIN"],
+                    "server",
+                    "--config",
+                    config_path,
+                    "--id",
+                    str(self.server_info.server_id),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        self._running = True
+
+    def reset(self):
+        """Stops the member and takes its disk away."""
+        self.stop()
+        shutil.rmtree(os.path.join(self.working_path, "data"), ignore_errors=True)
+
+    def _config(self):
+        servers = sorted([self.server_info] + list(self.peers))
+        return {
+            "dataDir": os.path.join(self.working_path, "data"),
+            "tickTimeMs": 2000,
+            "initLimit": 4,
+            "syncLimit": 2,
+            "readOnlyMode": True,
+            "localSessions": local_sessions,
+            "superDigest": self._super_digest(),
+            "servers": [
+                {
+                    "id": server.server_id,
+                    "host": self.host,
+                    "clientPort": server.client_port,
+                    "peerPort": server.leader_port,
+                }
+                for server in servers
+            ],
+        }
+
+    def _super_digest(self):
+        for entry in self.java_system_properties:
+            if entry.startswith(SUPER_DIGEST):
+                return entry[len(SUPER_DIGEST):]
+        return None
+
+
+class ApacheServer(common.ManagedZooKeeper):
+    """Kazoo's own, with the settings of the class that runs."""
+
+    def run(self):
+        if local_sessions:
+            self.configuration_entries = list(self.configuration_entries) + [
+                "localSessionsEnabled=true",
+                "localSessionsUpgradingEnabled=true",
+            ]
+        super().run()
+
+
+def pytest_configure(config):
+    common.ManagedZooKeeper = ApacheServer if PRODUCT == "apache" else Member
+
+
+@pytest.fixture(scope="class", autouse=True)
+def ensemble_of_the_class(request):
+    """Gives the classes that need other settings an ensemble of their own."""
+    global local_sessions
+    if request.cls is None or request.cls.__name__ not in LOCAL_SESSIONS:
+        yield
+        return
+    replace_ensemble()
+    local_sessions = True
+    yield
+    replace_ensemble()
+    local_sessions = False
+
+
+def replace_ensemble():
+    """Ends the ensemble that all classes share; kazoo's harness makes a new one when asked."""
+    if harness.CLUSTER is not None:
+        harness.CLUSTER.terminate()
+    harness.CLUSTER = None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    shard, shards = (int(part) for part in os.environ.get("KAZOO_SHARD", "1/1").split("/"))
+    kept, dropped, used = [], [], set()
+    for item in items:
+        reasons = [name for name in EXCLUDED if matches(item, name)]
+        used.update(reasons)
+        (dropped if reasons else kept).append(item)
+    unused = sorted(set(EXCLUDED) - used)
+    if unused and "KAZOO_SHARD" in os.environ:
+        raise pytest.UsageError("excluded, but there is no such test: %s" % ", ".join(unused))
+    mine = share(kept, shard, shards)
+    config.hook.pytest_deselected(items=dropped + [item for item in kept if item not in mine])
+    items[:] = mine
+
+
+def matches(item, name):
+    """Whether `name` is a prefix, in whole parts, of module.class.test."""
+    module = item.module.__name__.split(".")[-1]
+    full = ".".join([module] + item.nodeid.split("::")[1:])
+    return full == name or full.startswith(name + ".")
+
+
+def share(items, shard, shards):
+    """Deals out whole classes, so that fixtures and the order within a class stay."""
+    classes = list(dict.fromkeys(item.nodeid.rsplit("::", 1)[0] for item in items))
+    mine = set(classes[shard - 1::shards])
+    return [item for item in items if item.nodeid.rsplit("::", 1)[0] in mine]
+
+
+def pytest_terminal_summary(terminalreporter):
+    for name, reason in EXCLUDED.items():
+        terminalreporter.write_line("excluded: %s (%s)" % (name, reason))

@@ -1,0 +1,73 @@
+/**
+ * A scripted session of zkCli.sh: commands in, a transcript of the answers out.
+ *
+ * The shell prints no prompt without a terminal, so every command is followed by `printwatches`,
+ * which the shell answers even when it is not connected, as the mark of its end. Watch events come at any time; a step says
+ * how many it waits for, and the transcript has them behind the answer. Whatever differs from run
+ * to run is masked, so transcripts of two servers can be compared.
+ */
+import { Conversation } from '../harness/conversation.js';
+import { ZK_CLI } from '../harness/foreign.js';
+
+const END_MARK = /^([\s\S]*?)printwatches is (?:on|off)\n/;
+const EVENT = /^([\s\S]*?WatchedEvent [^\n]*\n)/;
+const NOISE = /^(SLF4J: .*|WATCHER::|\s*)$/;
+
+export interface Step {
+  readonly command: string;
+  /** Events to wait for that this command or what runs meanwhile brings about; default none. */
+  readonly events?: number;
+}
+
+/** Runs all steps in one session and returns what a reader would see, masked. */
+export async function transcript(server: string, steps: readonly Step[]): Promise<string[]> {
+  const lines: string[] = [];
+  const shell = new Conversation('/bin/sh', [
+    '-c',
+    'exec "$@" 2>&1',
+    'sh',
+    ZK_CLI,
+    '-server',
+    server,
+  ]);
+  try {
+    await shell.expect(/WatchedEvent state:SyncConnected [^\n]*\n/);
+    for (const { command, events = 0 } of steps) {
+      lines.push(`> ${command.replaceAll(server, '<server>')}`);
+      lines.push(...(await answerTo(shell, command, events)));
+    }
+    shell.say('quit');
+    await shell.expect(/state:Closed type:None path:null\n/);
+    return lines;
+  } catch (cause) {
+    throw new Error(`the session at ${server} got stuck after:\n${lines.join('\n')}`, { cause });
+  } finally {
+    await shell.close();
+  }
+}
+
+async function answerTo(shell: Conversation, command: string, events: number): Promise<string[]> {
+  let text = (await shell.ask(`${command}\nprintwatches`, END_MARK))[1] ?? '';
+  while (eventsIn(text).length < events) text += (await shell.expect(EVENT))[1] ?? '';
+  const answer = text.split('\n').filter((line) => !NOISE.test(line) && !isEvent(line));
+  return [...answer, ...eventsIn(text)].map(masked);
+}
+
+function eventsIn(text: string): string[] {
+  return text.split('\n').filter(isEvent);
+}
+
+function isEvent(line: string): boolean {
+  return line.startsWith('WatchedEvent ');
+}
+
+/** Without zxids, times, session ids, ports, and what 3.8.0 and later put behind a `;`. */
+function masked(line: string): string {
+  return line
+    .replace(/^([cmp]Zxid = )0x[0-9a-f]+$/, '$1<zxid>')
+    .replace(/^([cm]time = ).*$/, '$1<time>')
+    .replace(/^(ephemeralOwner = )0x[0-9a-f]{2,}$/, '$1<session>')
+    .replace(/^(server\.\d+=[^;]*:participant)(;.*)?$/, '$1')
+    .replace(/^version=[0-9a-f]+$/, 'version=<zxid>')
+    .replace(/127\.0\.0\.1(:\d+)+/g, '127.0.0.1:<port>');
+}
