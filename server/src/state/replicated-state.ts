@@ -12,6 +12,7 @@ import type { ChangeSink } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
 import { Digest } from './digest.js';
 import { decodeNode, NODE_KEY } from './node-record.js';
+import { Quotas } from './quotas.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
 import { type ChangePoint, NO_NODE, Tree } from './tree.js';
@@ -34,6 +35,7 @@ export class ReplicatedState {
   readonly tree = new Tree(this.#digest);
   readonly sessions = new SessionTable(this.#digest);
   readonly #capture = new Capture(this.tree, this.sessions);
+  readonly quotas = new Quotas(this.tree, this.#capture);
   #lastZxid: Zxid = 0;
   #lastTime = 0;
   #frozen: FrozenSummary | null = null;
@@ -135,6 +137,7 @@ export class ReplicatedState {
     if (this.tree.finishLoad()) {
       this.#capture.loaded(at.zxid);
     }
+    this.quotas.rebuild();
     this.#loading = false;
     this.#lastZxid = at.zxid;
     this.#lastTime = at.lastTime;
@@ -179,17 +182,20 @@ export class ReplicatedState {
     this.#capture.beforeChange(parent);
     const node = this.tree.create(op, parent, at);
     this.#capture.created(node);
+    this.quotas.created(op.path, node);
     sink.created(op.path, node);
   }
 
   #delete(path: string, at: ChangePoint, sink: ChangeSink): void {
     const node = this.#existing(path);
     const czxid = this.tree.czxid(node);
+    this.quotas.deleting(path, node);
+    const acl = this.tree.acl(node);
     this.#capture.beforeDelete(node);
     this.#capture.beforeChange(this.tree.parent(node));
     this.tree.delete(node, path, at);
     this.#capture.deleted(path, czxid);
-    sink.deleted(path);
+    sink.deleted(path, acl);
   }
 
   #setData(op: SetDataOp, at: ChangePoint, sink: ChangeSink): void {
@@ -197,7 +203,9 @@ export class ReplicatedState {
     const before = this.tree.dataLength(node);
     this.#capture.beforeChange(node);
     this.tree.setData(node, op, at);
-    this.#capture.grew(this.tree.dataLength(node) - before);
+    const bytes = this.tree.dataLength(node) - before;
+    this.#capture.grew(bytes);
+    this.quotas.dataGrew(op.path, bytes);
     sink.dataChanged(op.path, node);
   }
 

@@ -7,12 +7,15 @@
  */
 import { assert, type JuteWriter, type Stat, type Zxid } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
+import { ChildPages, type Page, type PageRequest } from './child-pages.js';
 import { Ephemerals } from './ephemerals.js';
 import { hashPath } from './hash.js';
 import { MODE, NODE_MODES } from './modes.js';
 import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
 import { PathIndex } from './path-index.js';
 import { Payloads } from './payloads.js';
+import { SubtreeCounts } from './subtree-counts.js';
+import { TimedNodes } from './timed-nodes.js';
 import type { Acl, NodeMode, SessionId } from './txn.js';
 import { visibleCversion } from './versions.js';
 
@@ -26,6 +29,9 @@ export class TreeReads {
   protected readonly index = new PathIndex(this.store);
   protected readonly ephemerals = new Ephemerals(this.store);
   protected readonly acls = new AclTable();
+  protected readonly timed = new TimedNodes(this.store);
+  protected readonly subtrees = new SubtreeCounts(this.store);
+  protected readonly pages = new ChildPages();
   protected dataSize = 0;
 
   /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */
@@ -143,13 +149,19 @@ export class TreeReads {
   childCount(node: number): number {
     return this.intOf(node, INT.childCount);
   }
-  /** All nodes below `node`, itself not included; a walk of the subtree unless it is the root. */
+  /** Names in code-unit order, as many as fit a page. */
+  childPage(node: number, asked: PageRequest): Page {
+    const count = this.childCount(node);
+    return this.pages.page({ node, count, list: () => this.children(node) }, asked);
+  }
+  /** All nodes below `node`, itself not included. */
   descendantCount(node: number): number {
     this.mustLive(node);
-    if (node === ROOT_NODE) {
-      return this.nodeCount - 1;
-    }
-    let count = 0;
+    return this.subtrees.below(node);
+  }
+  /** Bytes of data of `node` and all below: a walk of the subtree. */
+  subtreeDataBytes(node: number): number {
+    let bytes = this.dataLength(node);
     let at = node;
     for (;;) {
       let next = this.store.int(at, INT.firstChild);
@@ -158,9 +170,9 @@ export class TreeReads {
         at = next === NONE ? this.store.int(at, INT.parent) : at;
       }
       if (next === NONE) {
-        return count;
+        return bytes;
       }
-      count++;
+      bytes += this.dataLength(next);
       at = next;
     }
   }
@@ -200,6 +212,29 @@ export class TreeReads {
   /** 0 for every other mode. */
   ttlMs(node: number): number {
     return this.modeNumber(node) === MODE.ttl ? this.doubleOf(node, DOUBLE.owner) : 0;
+  }
+
+  /** Containers and TTL nodes. */
+  get timedCount(): number {
+    return this.timed.count;
+  }
+  /** The one at a place below `timedCount`; a delete may move the last one to a freed place. */
+  timedNode(place: number): number {
+    return this.timed.at(place);
+  }
+  /**
+   * Nobody would miss it: a container that was used and is empty again, or an empty TTL node that
+   * was not written to for its time.
+   */
+  isReapable(node: number, nowMs: number): boolean {
+    if (this.childCount(node) > 0) {
+      return false;
+    }
+    const mode = this.modeNumber(node);
+    if (mode === MODE.container) {
+      return this.cversion(node) !== 0;
+    }
+    return mode === MODE.ttl && nowMs - this.mtime(node) > this.ttlMs(node);
   }
 
   /** Paths in code-unit order. */

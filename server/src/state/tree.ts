@@ -9,7 +9,7 @@
  * childCount is the length of that list; the digest has every node but placeholders, once. The
  * data of /zookeeper/config is local: set by each member for itself and in no digest.
  */
-import { assert, parentOf, type Zxid } from '@rookery/protocol';
+import { assert, nameOf, parentOf, type Zxid } from '@rookery/protocol';
 import { linkChild, unlinkChild } from './child-list.js';
 import { DamagedCheckpointError } from './damage.js';
 import type { Digest } from './digest.js';
@@ -76,6 +76,7 @@ export class Tree extends TreeReads {
       this.#storeContent(node, path, NO_DATA);
       this.#count(node, 1);
     }
+    this.subtrees.recount();
   }
 
   /** Those a state begins with; none of them is ever deleted. */
@@ -108,8 +109,12 @@ export class Tree extends TreeReads {
       assert(op.ttlMs > 0, 'a TTL node has a TTL');
       store.setDouble(node, DOUBLE.owner, op.ttlMs);
     }
+    if (op.mode === 'ttl' || op.mode === 'container') {
+      this.timed.add(node);
+    }
     this.#storeContent(node, op.path, op.data);
     this.#count(node, 1);
+    this.#childChanged(parent, op.path, 1);
     return node;
   }
 
@@ -123,9 +128,14 @@ export class Tree extends TreeReads {
     store.setDouble(parent, DOUBLE.pzxid, at.zxid);
     unlinkChild(store, parent, node);
     this.#count(parent, 1);
-    if (this.modeNumber(node) === MODE.ephemeral) {
+    const mode = this.modeNumber(node);
+    if (mode === MODE.ephemeral) {
       this.ephemerals.remove(node, this.owner(node));
+    } else if (isTimed(mode)) {
+      this.timed.remove(node);
     }
+    this.#childChanged(parent, path, -1);
+    this.pages.forget(node);
     this.dataSize -= path.length + this.dataLength(node);
     this.acls.release(store.int(node, INT.aclId));
     this.index.remove(node);
@@ -141,6 +151,14 @@ export class Tree extends TreeReads {
     this.store.setInt(node, INT.version, change.version);
     this.store.setDouble(node, DOUBLE.mzxid, at.zxid);
     this.store.setDouble(node, DOUBLE.mtime, at.time);
+    this.#count(node, 1);
+  }
+
+  /** The statistics of a quota, at `path`: neither version nor times change. */
+  setQuotaStats(node: number, path: string, data: Uint8Array): void {
+    this.#count(node, -1);
+    this.#replaceData(node, data);
+    this.#storeContent(node, path, data);
     this.#count(node, 1);
   }
 
@@ -186,6 +204,8 @@ export class Tree extends TreeReads {
     store.setInt(node, INT.expectedChildren, record.childCount);
     if (record.mode === MODE.ephemeral) {
       this.ephemerals.add(node, record.owner);
+    } else if (isTimed(record.mode)) {
+      this.timed.add(node);
     }
     this.#storeContent(node, record.path, record.data);
     this.#count(node, 1);
@@ -209,7 +229,15 @@ export class Tree extends TreeReads {
         throw new DamagedCheckpointError(`${this.path(node)} is the child of an ephemeral`);
       }
     }
+    this.subtrees.recount();
     return this.#loaded > 0;
+  }
+
+  #childChanged(parent: number, path: string, by: 1 | -1): void {
+    this.subtrees.count(parent, by);
+    if (this.pages.keeps(parent)) {
+      this.pages.changed(parent, nameOf(path), by === 1);
+    }
   }
 
   #nodeToLoad(record: NodeRecord): number {
@@ -298,6 +326,10 @@ export class Tree extends TreeReads {
   #count(node: number, sign: 1 | -1): void {
     this.#digest.countNode(this.store, this.acls, node, sign);
   }
+}
+
+function isTimed(mode: number): boolean {
+  return mode === MODE.container || mode === MODE.ttl;
 }
 
 export interface DataChange {

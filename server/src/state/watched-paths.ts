@@ -27,6 +27,19 @@ export class WatchedPaths {
     return this.#byWatcher.keys();
   }
 
+  /** Who watches the path, in the order in which they began; valid until the next change. */
+  watchersOf(path: string): Iterable<Watcher> {
+    const watchers = this.#byPath.get(path);
+    if (watchers === undefined) {
+      return NOBODY;
+    }
+    return typeof watchers === 'number' ? [watchers] : watchers;
+  }
+  /** The watched paths. */
+  paths(): IterableIterator<string> {
+    return this.#byPath.keys();
+  }
+
   has(path: string, watcher: Watcher): boolean {
     return this.#byWatcher.get(watcher)?.has(path) ?? false;
   }

@@ -1,14 +1,19 @@
 /**
- * Who watches what at this member: the data table and the child table. Not replicated.
+ * Who watches what at this member, in four modes. Not replicated.
  *
- * A watch fires once: `trigger` takes it off the table as it emits. One watcher has at most one
- * watch per table and path, whatever it asked for how often; events go out in the order in which
- * the watches were set. Called by the pipeline, `trigger` right after each applied change.
+ * A `data` or `child` watch fires once: `trigger` takes it off as it emits. A `persistent` watch
+ * on a path hears what both of these would, a `recursive` one every change of the path itself and
+ * of all below, but no childrenChanged. Modes live side by side; a watcher has at most one watch of
+ * each mode on a path, and hears of one change at one path once, whatever modes it has there.
+ * Without recursive watches nobody looks at ancestors. Called by the pipeline, `trigger` right
+ * after each applied change.
  */
 import { assert, EventType, parentOf } from '@rookery/protocol';
 import { WatchedPaths } from './watched-paths.js';
 
+/** The tables that four-letter words tell of: a persistent watch is in both, a recursive in data. */
 export type WatchKind = 'data' | 'child';
+export type WatchMode = WatchKind | 'persistent' | 'recursive';
 /** The member's number of a connection. */
 export type WatcherId = number;
 
@@ -20,55 +25,66 @@ export interface WatchChange {
 export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: string) => void;
 
 export class WatchTable {
-  readonly #data = new WatchedPaths();
-  readonly #child = new WatchedPaths();
+  readonly #modes: Readonly<Record<WatchMode, WatchedPaths>> = {
+    data: new WatchedPaths(),
+    child: new WatchedPaths(),
+    persistent: new WatchedPaths(),
+    recursive: new WatchedPaths(),
+  };
 
-  /** Pairs of a watcher and a path, over both tables. */
+  /** Triples of a watcher, a path and a mode. */
   get watchCount(): number {
-    return this.#data.watchCount + this.#child.watchCount;
+    return this.#all().reduce((sum, table) => sum + table.watchCount, 0);
   }
-  /** Paths with a watch, counted once per table. */
+  /** Paths with a watch, counted once per mode. */
   get pathCount(): number {
-    return this.#data.pathCount + this.#child.pathCount;
+    return this.#all().reduce((sum, table) => sum + table.pathCount, 0);
   }
   /** Watchers with at least one watch. */
   get watcherCount(): number {
-    const both = new Set(this.#data.watchers());
-    for (const watcher of this.#child.watchers()) {
-      both.add(watcher);
-    }
-    return both.size;
+    return union(this.#all().map((table) => table.watchers())).size;
   }
-  counts(kind: WatchKind): WatchCounts {
-    const { watchCount: watches, pathCount: paths, watcherCount: watchers } = this.#table(kind);
+  counts(mode: WatchMode): WatchCounts {
+    const { watchCount: watches, pathCount: paths, watcherCount: watchers } = this.#modes[mode];
     return { watches, paths, watchers };
   }
-
-  add(kind: WatchKind, path: string, watcher: WatcherId): void {
-    this.#table(kind).add(path, watcher);
+  /** Each watched path of a table with its watchers, for reports: a copy. */
+  dump(kind: WatchKind): ReadonlyMap<string, ReadonlySet<WatcherId>> {
+    const { persistent, recursive } = this.#modes;
+    const tables = [this.#modes[kind], persistent, ...(kind === 'data' ? [recursive] : [])];
+    const paths = union(tables.map((table) => table.paths()));
+    return new Map(
+      [...paths].map((path) => [path, union(tables.map((table) => table.watchersOf(path)))]),
+    );
   }
-  has(kind: WatchKind, path: string, watcher: WatcherId): boolean {
-    return this.#table(kind).has(path, watcher);
+
+  add(mode: WatchMode, path: string, watcher: WatcherId): void {
+    this.#modes[mode].add(path, watcher);
+  }
+  has(mode: WatchMode, path: string, watcher: WatcherId): boolean {
+    return this.#modes[mode].has(path, watcher);
   }
   /** True when there was one. */
-  remove(kind: WatchKind, path: string, watcher: WatcherId): boolean {
-    return this.#table(kind).remove(path, watcher);
+  remove(mode: WatchMode, path: string, watcher: WatcherId): boolean {
+    return this.#modes[mode].remove(path, watcher);
   }
   /** All watches of a connection that is gone. */
   removeWatcher(watcher: WatcherId): void {
-    this.#data.removeWatcher(watcher);
-    this.#child.removeWatcher(watcher);
+    for (const table of this.#all()) {
+      table.removeWatcher(watcher);
+    }
   }
 
   /**
-   * Takes the watches of the change off the tables and emits their events, in order: the node's
-   * data watches; its child watches, when it is deleted, but for watchers that just heard of it;
-   * then its parent's child watches. `emit` must not touch the table.
+   * Takes the one-shot watches of the change off the tables and emits the events, in order: at the
+   * node, to each watcher once; when it is deleted, to its child watchers that have not just heard
+   * of it; then childrenChanged at its parent. `emit` must not touch the table.
    */
   trigger(change: WatchChange, emit: EmitWatchEvent): void {
     const { kind, path } = change;
     const eventType = EventType[kind];
-    const notified = this.#data.takeAll(path);
+    const { child } = this.#modes;
+    const notified = this.#withStanding(this.#modes.data.takeAll(path), path);
     for (const watcher of notified) {
       emit(watcher, eventType, path);
     }
@@ -76,7 +92,7 @@ export class WatchTable {
       return;
     }
     if (kind === 'deleted') {
-      for (const watcher of this.#child.takeAll(path)) {
+      for (const watcher of child.takeAll(path)) {
         if (!notified.has(watcher)) {
           emit(watcher, eventType, path);
         }
@@ -84,13 +100,37 @@ export class WatchTable {
     }
     assert(path !== '/', 'the root is neither created nor deleted');
     const parent = parentOf(path);
-    for (const watcher of this.#child.takeAll(parent)) {
+    for (const watcher of this.#withPersistent(child.takeAll(parent), parent)) {
       emit(watcher, EventType.childrenChanged, parent);
     }
   }
 
-  #table(kind: WatchKind): WatchedPaths {
-    return kind === 'data' ? this.#data : this.#child;
+  /** And who watches the path for good, or it or an ancestor recursively. */
+  #withStanding(once: ReadonlySet<WatcherId>, path: string): ReadonlySet<WatcherId> {
+    const watchers = this.#withPersistent(once, path);
+    const { recursive } = this.#modes;
+    if (recursive.pathCount === 0) {
+      return watchers;
+    }
+    const all = new Set(watchers);
+    for (let at = path; ; at = parentOf(at)) {
+      addAll(all, recursive.watchersOf(at));
+      if (at === '/') {
+        return all;
+      }
+    }
+  }
+
+  #withPersistent(once: ReadonlySet<WatcherId>, path: string): ReadonlySet<WatcherId> {
+    const { persistent } = this.#modes;
+    if (persistent.pathCount === 0) {
+      return once;
+    }
+    return addAll(new Set(once), persistent.watchersOf(path));
+  }
+
+  #all(): readonly WatchedPaths[] {
+    return Object.values(this.#modes);
   }
 }
 
@@ -98,4 +138,15 @@ export interface WatchCounts {
   readonly watches: number;
   readonly paths: number;
   readonly watchers: number;
+}
+
+function union<T>(lists: readonly Iterable<T>[]): Set<T> {
+  return lists.reduce<Set<T>>(addAll, new Set<T>());
+}
+
+function addAll<T>(set: Set<T>, more: Iterable<T>): Set<T> {
+  for (const one of more) {
+    set.add(one);
+  }
+  return set;
 }

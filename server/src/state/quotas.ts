@@ -1,0 +1,118 @@
+/**
+ * Which paths have a quota, and what lies below them, kept in each one's zookeeper_stats.
+ *
+ * A node counts for the longest path above it (or itself) that has a limits node, the node of that
+ * path included. Creating the stats node measures the subtree, which is the only walk. The stats
+ * are part of the replicated state but no write: neither version nor times change and nobody is
+ * told. Every change is made while a transaction is applied, so it is the same on every member.
+ * Called by ReplicatedState; `governing` by the leader's prepare too.
+ */
+import { parentOf } from '@rookery/protocol';
+import type { Capture } from './capture.js';
+import {
+  limitedBy,
+  measuredAt,
+  QUOTA_ROOT,
+  type QuotaStats,
+  readStats,
+  statsPathOf,
+  writeStats,
+} from './quota-text.js';
+import { NO_NODE, type Tree } from './tree.js';
+
+export class Quotas {
+  readonly #tree: Tree;
+  readonly #capture: Capture;
+  readonly #prefixes = new Set<string>();
+
+  constructor(tree: Tree, capture: Capture) {
+    this.#tree = tree;
+    this.#capture = capture;
+  }
+
+  /** The path whose quota `path` counts for, or null. No cost while there is no quota at all. */
+  governing(path: string): string | null {
+    if (this.#prefixes.size === 0) {
+      return null;
+    }
+    for (let at = path; at !== '/'; at = parentOf(at)) {
+      if (this.#prefixes.has(at)) {
+        return at;
+      }
+    }
+    return null;
+  }
+
+  /** After the create. */
+  created(path: string, node: number): void {
+    if (path.startsWith(QUOTA_ROOT)) {
+      this.#learn(limitedBy(path));
+      this.#measure(measuredAt(path));
+    }
+    this.#count(path, { count: 1, bytes: this.#tree.dataLength(node) });
+  }
+
+  /** Before the delete. */
+  deleting(path: string, node: number): void {
+    if (path.startsWith(QUOTA_ROOT)) {
+      const prefix = limitedBy(path);
+      if (prefix !== null) {
+        this.#prefixes.delete(prefix);
+      }
+    }
+    this.#count(path, { count: -1, bytes: -this.#tree.dataLength(node) });
+  }
+
+  dataGrew(path: string, bytes: number): void {
+    this.#count(path, { count: 0, bytes });
+  }
+
+  /** After recovery: which paths have a quota is in the tree. */
+  rebuild(): void {
+    this.#prefixes.clear();
+    const pending = [QUOTA_ROOT];
+    for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+      this.#learn(limitedBy(path));
+      for (const name of this.#tree.children(this.#tree.find(path))) {
+        pending.push(`${path}/${name}`);
+      }
+    }
+  }
+
+  #learn(prefix: string | null): void {
+    if (prefix !== null) {
+      this.#prefixes.add(prefix);
+    }
+  }
+
+  #count(path: string, by: QuotaStats): void {
+    const prefix = this.governing(path);
+    if (prefix === null || (by.count === 0 && by.bytes === 0)) {
+      return;
+    }
+    const node = this.#tree.find(statsPathOf(prefix));
+    if (node !== NO_NODE) {
+      const { count, bytes } = readStats(this.#tree.data(node));
+      this.#store(node, prefix, { count: count + by.count, bytes: bytes + by.bytes });
+    }
+  }
+
+  #measure(prefix: string | null): void {
+    if (prefix === null) {
+      return;
+    }
+    const top = this.#tree.find(prefix);
+    const stats =
+      top === NO_NODE
+        ? { count: 0, bytes: 0 }
+        : { count: 1 + this.#tree.descendantCount(top), bytes: this.#tree.subtreeDataBytes(top) };
+    this.#store(this.#tree.find(statsPathOf(prefix)), prefix, stats);
+  }
+
+  #store(node: number, prefix: string, stats: QuotaStats): void {
+    const before = this.#tree.dataLength(node);
+    this.#capture.beforeChange(node);
+    this.#tree.setQuotaStats(node, statsPathOf(prefix), writeStats(stats));
+    this.#capture.grew(this.#tree.dataLength(node) - before);
+  }
+}
