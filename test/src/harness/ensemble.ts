@@ -104,8 +104,11 @@ export class Ensemble {
 
   /** Resolves once each of these members serves clients. */
   async serving(ids: readonly number[] = this.running.map((member) => member.id)): Promise<void> {
-    for (const id of ids) {
-      await until(`member ${id} serves`, SERVING_DEADLINE_MS, () => this.member(id).status());
+    for (const member of ids.map((id) => this.member(id))) {
+      const status = await until(`member ${member.id} serves`, SERVING_DEADLINE_MS, () => {
+        return member.running ? member.status() : 'ended';
+      });
+      if (status === 'ended') throw new Error(`member ${member.id} has ended by itself`);
     }
   }
 

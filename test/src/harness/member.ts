@@ -76,6 +76,7 @@ export class Member {
     child.once('exit', (code, signal) => {
       process.off('exit', onParentExit);
       if (this.#child === child) this.#child = undefined;
+      appendFileSync(this.logFile, `--- end ${new Date().toISOString()} ${signal ?? code}\n`);
       exit.resolve({ code, signal });
     });
     this.#child = child;
