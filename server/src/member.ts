@@ -7,6 +7,7 @@
 import { assert, formatZxid, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
+import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
@@ -277,6 +278,7 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
     timeoutMs: config.peerTimeoutMs,
     firstCounter: options.tuning?.firstCounter ?? 1,
     checkpoint: logBytesMax === undefined ? {} : { logBytesMax },
+    skipAcl: config.skipACL,
     membership,
   };
 }
@@ -297,7 +299,10 @@ function newPipeline(
       outstandingBytesMax: OUTSTANDING_BYTES,
       connectionOutstandingMax: config.globalOutstandingLimit,
       firstRequest: firstRequestOf(randomBytes(6)),
+      skipAcl: config.skipACL,
+      superDigest: config.superDigest,
     },
+    digestOf,
   });
 }
 

@@ -22,6 +22,9 @@ const id = fc.integer({ min: 0, max: 255 });
 const flag = fc.boolean();
 const text = fc.string({ unit: 'grapheme', maxLength: 40 });
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
+const identities = fc.array(fc.record({ scheme: fc.constantFrom('ip', 'digest'), id: text }), {
+  maxLength: 3,
+});
 const ms = fc.double({ min: 0, max: 1e12, noNaN: true }).map((value) => value + 0);
 const history = fc.record({
   base: zxid,
@@ -86,6 +89,7 @@ const MESSAGES: {
         session: uint,
         opcode: fc.integer({ min: -0x8000_0000, max: 0x7fff_ffff }),
         body: bytes,
+        identities,
       }),
       { maxLength: 20 },
     ),

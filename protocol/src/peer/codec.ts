@@ -27,6 +27,7 @@ import {
   uint,
   zxid,
 } from './fields.js';
+import { identities } from './identities.js';
 import type {
   EpochRange,
   ForwardedRequest,
@@ -69,15 +70,17 @@ const forwarded: Field<ForwardedRequest> = {
     uint.pack(value.session),
     opcode.pack(value.opcode),
     bytes.pack(value.body),
+    identities.pack(value.identities),
   ],
   unpack: (packed) => {
     const values = asArray(packed);
-    if (values.length !== 4) throw new MarshallingError('a request of a wrong size');
+    if (values.length !== 5) throw new MarshallingError('a request of a wrong size');
     return {
       request: uint.unpack(values[0]),
       session: uint.unpack(values[1]),
       opcode: opcode.unpack(values[2]),
       body: bytes.unpack(values[3]),
+      identities: identities.unpack(values[4]),
     };
   },
 };

@@ -156,6 +156,12 @@ export type CoreMessage =
   | Confirm
   | ConfirmAck;
 
+/** What a client is known to be; an ACL entry of the same scheme may name it. */
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}
+
 /** A client's write on its way to the leader; `body` is the jute record behind the header. */
 export interface ForwardedRequest {
   /** Chosen by the origin, unique among all its requests, across its restarts too. */
@@ -163,6 +169,8 @@ export interface ForwardedRequest {
   readonly session: number;
   readonly opcode: number;
   readonly body: Uint8Array;
+  /** Of the connection when the request came: what the leader checks ACLs against. */
+  readonly identities: readonly Identity[];
 }
 
 /** Follower to leader: writes of clients, in the order they came, batched per turn. */
@@ -261,4 +269,4 @@ export interface Refuse {
   readonly reason: string;
 }
 
-export const PEER_PROTOCOL_VERSION = 1;
+export const PEER_PROTOCOL_VERSION = 2;

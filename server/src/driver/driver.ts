@@ -375,6 +375,7 @@ export class Driver {
           lastZxid,
           firstCounter: options.firstCounter,
           leaseSlackMs: options.timeoutMs,
+          skipAcl: options.skipAcl,
         },
         random16,
       },

@@ -134,8 +134,9 @@ export class MemberStatus implements MemberView {
   }
 
   get extraMetrics(): readonly Metric[] {
-    const { counters, zab } = this.#parts;
+    const { counters, pipeline, zab } = this.#parts;
     return [
+      { name: 'auth_failed_count', value: pipeline.authFailures, decimal: false },
       { name: 'commit_count', value: counters.commits, decimal: false },
       { name: 'snap_count', value: counters.snapshotsSent, decimal: false },
       { name: 'diff_count', value: counters.diffsSent, decimal: false },

@@ -23,6 +23,8 @@ export interface DriverOptions {
   /** The counter an epoch starts at: 1, but for tests of the rollover. */
   readonly firstCounter: number;
   readonly checkpoint: Partial<CheckpointOptions>;
+  /** While this member leads, no write is checked against an ACL. */
+  readonly skipAcl: boolean;
   /** The text of /zookeeper/config. */
   readonly membership: string;
 }

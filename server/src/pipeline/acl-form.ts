@@ -1,19 +1,41 @@
 /**
  * Whether the ACL list of a request has a legal form, and what is stored of it.
  *
- * Only the form: nobody is authenticated yet, so that the scheme `auth`, which stands for the
- * authenticated ids of the connection, is always invalid. Called by prepare.
+ * The scheme `auth` stands for the authenticated ids of the connection and is replaced by them; the
+ * order is otherwise the request's. Duplicates go. Called by prepare-op.
  */
 import type { Acl } from '../state/txn.js';
+import type { Identities } from './access.js';
+import { isAddressRange } from './address-range.js';
 
-/** The list without its duplicates, or null when it is invalid (-114). */
-export function legalAcl(requested: readonly Acl[] | null): readonly Acl[] | null {
+/** What is stored, or null when the list is invalid (-114). */
+export function legalAcl(
+  requested: readonly Acl[] | null,
+  identities: Identities,
+): readonly Acl[] | null {
   if (requested === null || requested.length === 0) return null;
-  if (!requested.every(isLegal)) return null;
-  if (requested.length === 1) return requested;
-  return requested.filter(
-    (acl, index) => requested.findIndex((other) => same(acl, other)) === index,
-  );
+  const stored: Acl[] = [];
+  for (const acl of requested) {
+    if (acl.scheme === 'auth') {
+      const own = identities.filter(isAuthenticated);
+      if (own.length === 0) return null;
+      for (const { scheme, id } of own) addOnce(stored, { perms: acl.perms, scheme, id });
+    } else if (isLegal(acl)) {
+      addOnce(stored, acl);
+    } else {
+      return null;
+    }
+  }
+  return stored;
+}
+
+/** By what it proved: neither an address nor being the super user is something it can own by. */
+function isAuthenticated({ scheme }: { readonly scheme: string }): boolean {
+  return scheme === 'digest';
+}
+
+function addOnce(list: Acl[], acl: Acl): void {
+  if (!list.some((other) => same(acl, other))) list.push(acl);
 }
 
 function same(one: Acl, other: Acl): boolean {
@@ -25,7 +47,7 @@ function isLegal(acl: Acl): boolean {
     case 'world':
       return acl.id === 'anyone';
     case 'digest':
-      return acl.id.split(':').length === 2;
+      return isDigestId(acl.id);
     case 'ip':
       return isAddressRange(acl.id);
     default:
@@ -33,29 +55,7 @@ function isLegal(acl: Acl): boolean {
   }
 }
 
-/** `address` or `address/bits`, of either family. */
-function isAddressRange(id: string): boolean {
-  const [address, bits, ...more] = id.split('/');
-  if (address === undefined || more.length > 0) return false;
-  const width = isIpv4(address) ? 32 : isIpv6(address) ? 128 : 0;
-  if (width === 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width);
-}
-
-function isIpv4(text: string): boolean {
-  const parts = text.split('.');
-  return parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255);
-}
-
-function isIpv6(text: string): boolean {
-  const halves = text.split('::');
-  if (halves.length > 2) return false;
-  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
-  const last = groups.at(-1);
-  const embedded = last?.includes('.') === true;
-  if (embedded && !isIpv4(last)) return false;
-  const hexadecimal = embedded ? groups.slice(0, -1) : groups;
-  if (!hexadecimal.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return false;
-  const count = groups.length + (embedded ? 1 : 0);
-  return halves.length === 2 ? count < 8 : count === 8;
+/** `user:digest`. ZooKeeper splits as Java does, which ignores colons at the end. */
+function isDigestId(id: string): boolean {
+  return id.replace(/:+$/, '').split(':').length === 2;
 }

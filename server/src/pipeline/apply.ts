@@ -2,27 +2,44 @@
  * A delivered transaction: into the state, and the watch events that it fires.
  *
  * Events are emitted while it is applied, so that they are in each watcher's output before the
- * reply of the one who asked and before any later read. Collects the Stat of each setData of a
- * multi, which a later operation of the same multi may change. Called by Pipeline.
+ * reply of the one who asked and before any later read. Each event comes with the ACL that says who
+ * may know of it (CVE-2024-23944): the node's, a deleted one's as it was, and for its children the
+ * parent's. Collects the Stat of each setData of a multi, which a later operation of the same multi
+ * may change. Called by Pipeline.
  */
-import type { Stat, Zxid } from '@rookery/protocol';
+import { assert, EventType, type Stat, type Zxid } from '@rookery/protocol';
 import type { ChangeSink } from '../state/change-sink.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { Txn } from '../state/txn.js';
-import type { EmitWatchEvent, WatchTable } from '../state/watches.js';
+import { NO_NODE } from '../state/tree.js';
+import type { Acl, Txn } from '../state/txn.js';
+import type { EmitWatchEvent, WatcherId, WatchTable } from '../state/watches.js';
+
+export interface GuardedEvent {
+  readonly type: EventType;
+  readonly path: string;
+  /** READ in it is what the watcher needs to be told. */
+  readonly acl: readonly Acl[];
+}
+
+export type EmitGuardedEvent = (watcher: WatcherId, event: GuardedEvent) => void;
 
 const NO_STATS: readonly Stat[] = [];
+const NO_ACL: readonly Acl[] = [];
 
 export class Applier implements ChangeSink {
   readonly #state: ReplicatedState;
   readonly #watches: WatchTable;
   readonly #emit: EmitWatchEvent;
   #stats: Stat[] | null = null;
+  /** Of the node whose change is told. */
+  #acl: readonly Acl[] = NO_ACL;
 
-  constructor(state: ReplicatedState, watches: WatchTable, emit: EmitWatchEvent) {
+  constructor(state: ReplicatedState, watches: WatchTable, emit: EmitGuardedEvent) {
     this.#state = state;
     this.#watches = watches;
-    this.#emit = emit;
+    this.#emit = (watcher, type, path) => {
+      emit(watcher, { type, path, acl: this.#aclOf(type, path) });
+    };
   }
 
   /** Returns the Stats of a multi's setDatas when `isOwn`: somebody here waits for them. */
@@ -32,20 +49,30 @@ export class Applier implements ChangeSink {
     return this.#stats ?? NO_STATS;
   }
 
-  created(path: string): void {
+  created(path: string, node: number): void {
+    this.#acl = this.#state.tree.acl(node);
     this.#watches.trigger({ kind: 'created', path }, this.#emit);
   }
 
-  deleted(path: string): void {
+  deleted(path: string, acl: readonly Acl[]): void {
+    this.#acl = acl;
     this.#watches.trigger({ kind: 'deleted', path }, this.#emit);
   }
 
   dataChanged(path: string, node: number): void {
     this.#stats?.push(this.#state.tree.stat(node));
+    this.#acl = this.#state.tree.acl(node);
     this.#watches.trigger({ kind: 'dataChanged', path }, this.#emit);
   }
 
   sessionClosed(): void {
     // The pipeline closes the session's connection itself, behind the reply.
+  }
+
+  #aclOf(type: EventType, path: string): readonly Acl[] {
+    if (type !== EventType.childrenChanged) return this.#acl;
+    const node = this.#state.tree.find(path);
+    assert(node !== NO_NODE, () => `${path} is there when its children have changed`);
+    return this.#state.tree.acl(node);
   }
 }

@@ -6,7 +6,9 @@
  * more is read from it. Plain data; Pipeline changes it.
  */
 import type { SessionId } from '../state/txn.js';
+import type { Identities } from './access.js';
 import { CommitQueue } from './commit-queue.js';
+import { identitiesOf } from './identities.js';
 import type { ConnectionId, Output } from './output.js';
 
 export type Phase = 'open' | 'joining' | 'live' | 'leaving' | 'gone';
@@ -16,6 +18,8 @@ export class Connection {
   readonly output: Output;
   readonly queue = new CommitQueue();
   phase: Phase = 'open';
+  /** Grows with each authentication; requests take it along as it is when they come. */
+  identities: Identities;
   /** The session it wants while `joining` (0: a new one), and has while `live`. */
   session: SessionId = 0;
   timeoutMs = 0;
@@ -31,6 +35,7 @@ export class Connection {
   constructor(id: ConnectionId, output: Output) {
     this.id = id;
     this.output = output;
+    this.identities = identitiesOf(output.remoteAddress);
   }
 
   view(): ConnectionView {

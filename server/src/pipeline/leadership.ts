@@ -59,7 +59,7 @@ export class Leadership {
   constructor(dependencies: LeadershipDependencies, time: LeaderTime) {
     const { state, options, random16 } = dependencies;
     this.#random16 = random16;
-    this.#prepare = new Prepare(state);
+    this.#prepare = new Prepare(state, options.skipAcl);
     this.#prepare.begin(options.epoch, options.lastZxid, options.firstCounter);
     this.#leases = new Leases({ slackMs: options.leaseSlackMs, bucketMs: LEASE_BUCKET_MS });
     for (const [session, { timeoutMs }] of state.sessions.sorted()) {

@@ -18,6 +18,10 @@ export interface PipelineOptions {
    * again: a transaction of that run may still be delivered.
    */
   readonly firstRequest: number;
+  /** No ACL is checked for reads and watch events. */
+  readonly skipAcl: boolean;
+  /** `super:` and the base64 SHA-1 of `super:password`; null: there is no super user. */
+  readonly superDigest: string | null;
 }
 
 export interface LeadershipOptions {
@@ -29,4 +33,6 @@ export interface LeadershipOptions {
   readonly firstCounter: number;
   /** H: added to every deadline, because touches are reported at most this late. */
   readonly leaseSlackMs: number;
+  /** No ACL is checked for writes. */
+  readonly skipAcl: boolean;
 }

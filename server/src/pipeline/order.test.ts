@@ -49,7 +49,7 @@ describe('pipelined requests of one session', () => {
     const client = ensemble.connect();
     client.create('/a');
     client.sendRaw(OpCode.ping, new Uint8Array(), -2);
-    client.sendRaw(OpCode.whoAmI, new Uint8Array());
+    client.sendRaw(OpCode.sasl, new Uint8Array());
     ensemble.forward();
     expect(client.take()).toEqual([]);
     ensemble.apply();

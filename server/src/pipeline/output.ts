@@ -34,6 +34,8 @@ export interface OutputStats {
 }
 
 export interface Output {
+  /** Of the client, IPv4-mapped or not; '' when it has none. */
+  readonly remoteAddress: string;
   /** Frames for the client, length prefixes included. Got anew for each frame: that is how net
    *  learns that there is something to flush. */
   readonly writer: JuteWriter;

@@ -94,7 +94,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 class Leader {
   readonly state = new ReplicatedState();
-  readonly prepare = new Prepare(this.state);
+  readonly prepare = new Prepare(this.state, false);
   readonly bodies: string[] = [];
   readonly #waiting: { zxid: number; body: Uint8Array }[] = [];
   #sessions: number[] = [];
@@ -140,6 +140,7 @@ function requestOf(
     session,
     opcode,
     body,
+    identities: [],
   });
   if (one.kind === 'open') {
     const body = encode(CreateSessionRequest, { timeoutMs: 1_000 });

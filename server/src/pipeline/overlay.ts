@@ -9,7 +9,7 @@
 import { assert, parentOf, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
-import type { SessionId } from '../state/txn.js';
+import type { Acl, SessionId } from '../state/txn.js';
 import { nextVersion } from '../state/versions.js';
 
 /** What the checks of a request ask of a znode. */
@@ -22,6 +22,7 @@ export interface NodeView {
   readonly childCount: number;
   /** The session whose ephemeral it is, else 0. */
   readonly owner: SessionId;
+  readonly acl: readonly Acl[];
 }
 
 interface NodeRecord extends NodeView {
@@ -57,6 +58,7 @@ const ABSENT: NodeView = {
   aversion: 0,
   childCount: 0,
   owner: 0,
+  acl: [],
 };
 
 export class Overlay {
@@ -96,6 +98,7 @@ export class Overlay {
       aversion: tree.aversion(node),
       childCount: tree.childCount(node),
       owner: tree.owner(node),
+      acl: tree.acl(node),
     };
   }
 
@@ -131,13 +134,14 @@ export class Overlay {
     }
   }
 
-  create(path: string, owner: SessionId): void {
+  create(path: string, created: Pick<NodeView, 'owner' | 'acl'>): void {
+    const { owner, acl } = created;
     const parentPath = parentOf(path);
     const parent = this.node(parentPath);
     const creates = (parent.creates + 1) | 0;
     const zxid = this.#zxid;
     this.#set(parentPath, { ...parent, creates, childCount: parent.childCount + 1, zxid }, 0);
-    this.#set(path, { ...ABSENT, exists: true, owner, zxid }, owner);
+    this.#set(path, { ...ABSENT, exists: true, owner, acl, zxid }, owner);
     this.#countEphemeral(owner, 1);
   }
 
@@ -158,10 +162,10 @@ export class Overlay {
   }
 
   /** Returns the aversion that the znode has afterwards. */
-  setAcl(path: string): number {
+  setAcl(path: string, acl: readonly Acl[]): number {
     const node = this.node(path);
     const aversion = nextVersion(node.aversion);
-    this.#set(path, { ...node, aversion, zxid: this.#zxid }, 0);
+    this.#set(path, { ...node, aversion, acl, zxid: this.#zxid }, 0);
     return aversion;
   }
 

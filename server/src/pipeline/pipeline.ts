@@ -14,6 +14,7 @@ import {
   type ForwardedRequest,
   formatZxid,
   OpCode,
+  Perms,
   type Stat,
   type SyncRequest,
   unreachable,
@@ -22,10 +23,12 @@ import {
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
+import { mayDo } from './access.js';
 import { Applier } from './apply.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { writeEvent } from './event.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
+import { Authenticator } from './identities.js';
 import { operationName } from './operation-names.js';
 import type { PipelineOptions } from './options.js';
 import { Outbox } from './outbox.js';
@@ -36,6 +39,8 @@ import { Throttle } from './throttle.js';
 export interface PipelineDependencies {
   readonly state: ReplicatedState;
   readonly options: PipelineOptions;
+  /** Of `user:password`, as ACLs hold it: `user:` and the base64 SHA-1 of the whole. */
+  readonly digestOf: (userAndPassword: string) => string;
 }
 
 export class Pipeline {
@@ -44,6 +49,7 @@ export class Pipeline {
   readonly #outbox: Outbox;
   readonly #handshake: Handshake;
   readonly #throttle: Throttle;
+  readonly #authenticator: Authenticator;
   readonly #requests: Requests;
   readonly #connections = new Map<ConnectionId, Connection>();
   /** The live ones by session. */
@@ -57,15 +63,18 @@ export class Pipeline {
   #applying: Zxid = 0;
 
   constructor(dependencies: PipelineDependencies) {
-    const { state, options } = dependencies;
+    const { state, options, digestOf } = dependencies;
     const { watches } = this;
     this.#options = options;
     this.#outbox = new Outbox(options.firstRequest);
     this.#handshake = new Handshake(options, this.#outbox);
     this.#throttle = new Throttle(options);
+    this.#authenticator = new Authenticator({ digestOf, superDigest: options.superDigest });
     this.#requests = new Requests(state, {
       outbox: this.#outbox,
       throttle: this.#throttle,
+      authenticator: this.#authenticator,
+      skipAcl: options.skipAcl,
       watches,
       connections: this.#connections,
     });
@@ -80,6 +89,11 @@ export class Pipeline {
   /** Requests that wait for a commit or a sync, and those behind them. */
   get outstanding(): number {
     return this.#throttle.requests;
+  }
+
+  /** Authentications refused since the member started. */
+  get authFailures(): number {
+    return this.#authenticator.failures;
   }
 
   /** Live sessions at this member. */
@@ -227,9 +241,12 @@ export class Pipeline {
   }
 
   #applierOf(state: ReplicatedState): Applier {
-    return new Applier(state, this.watches, (watcher, type, path) => {
+    const { skipAcl } = this.#options;
+    return new Applier(state, this.watches, (watcher, { type, path, acl }) => {
       const connection = this.#connections.get(watcher);
       assert(connection !== undefined, () => `watcher ${watcher} is a connection`);
+      const { identities } = connection;
+      if (!mayDo({ identities, skipAcl }, acl, Perms.read)) return;
       connection.output.stats.sentPackets(1);
       writeEvent(connection.output.writer, { zxid: this.#applying, type, path });
     });

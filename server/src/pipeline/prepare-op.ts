@@ -13,6 +13,7 @@ import {
   isSequentialFlag,
   isTtlFlag,
   type PathVersionRequest,
+  Perms,
   parentOf,
   type SetAclRequest,
   type SetDataRequest,
@@ -20,6 +21,7 @@ import {
 } from '@rookery/protocol';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
+import { mayDo, type Requester as Principal } from './access.js';
 import { legalAcl } from './acl-form.js';
 import type { Overlay } from './overlay.js';
 
@@ -31,7 +33,7 @@ const SPECIAL_PATHS: ReadonlySet<string> = new Set([
   '/zookeeper/config',
 ]);
 
-/** Each member sets it from its own configuration: the tree's digests must not depend on it. */
+/** Its data is each member's own configuration, so nobody writes it, not even the super user. */
 const CONFIG_PATH = '/zookeeper/config';
 
 const ANY_VERSION = -1;
@@ -39,7 +41,7 @@ const ANY_VERSION = -1;
 /** An operation that was decided, or the code of its error. */
 export type Decision = NodeOp | ErrorCode;
 
-export interface Requester {
+export interface Requester extends Principal {
   readonly session: SessionId;
   readonly opcode: number;
 }
@@ -53,18 +55,17 @@ export function decideCreate(
   if (!isCreateFlag(flags) || isTtlFlag(flags)) return ErrorCode.badArguments;
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
-  const acl = legalAcl(request.acl);
+  const acl = legalAcl(request.acl, requester.identities);
   if (acl === null) return ErrorCode.invalidAcl;
-  const parentPath = parentOf(path);
-  const parent = overlay.node(parentPath);
+  const parent = overlay.node(parentOf(path));
   if (!parent.exists) return ErrorCode.noNode;
-  if (parentPath === CONFIG_PATH) return ErrorCode.noAuth;
+  if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
   const full = isSequentialFlag(flags) ? path + sequenceSuffix(parent.creates) : path;
   if (validatePath(full) !== null) return ErrorCode.badArguments;
   if (overlay.node(full).exists) return ErrorCode.nodeExists;
   if (parent.owner !== 0) return ErrorCode.noChildrenForEphemerals;
   const ephemeral = isEphemeralFlag(flags);
-  overlay.create(full, ephemeral ? requester.session : 0);
+  overlay.create(full, { owner: ephemeral ? requester.session : 0, acl });
   return {
     kind: 'create',
     path: full,
@@ -85,7 +86,9 @@ export function decideDelete(
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
   if (SPECIAL_PATHS.has(path)) return ErrorCode.badArguments;
-  if (!overlay.node(parentOf(path)).exists) return ErrorCode.noNode;
+  const parent = overlay.node(parentOf(path));
+  if (!parent.exists) return ErrorCode.noNode;
+  if (!mayDo(requester, parent.acl, Perms.delete)) return ErrorCode.noAuth;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
@@ -105,6 +108,7 @@ export function decideSetData(
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
   if (path === CONFIG_PATH) return ErrorCode.noAuth;
+  if (!mayDo(requester, node.acl, Perms.write)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   return { kind: 'setData', path, data, version: overlay.setData(path) };
 }
@@ -117,13 +121,13 @@ export function decideSetAcl(
   const { path, version } = request;
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
-  const acl = legalAcl(request.acl);
+  const acl = legalAcl(request.acl, requester.identities);
   if (acl === null) return ErrorCode.invalidAcl;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
-  if (path === CONFIG_PATH) return ErrorCode.noAuth;
+  if (!mayDo(requester, node.acl, Perms.admin)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.aversion) return ErrorCode.badVersion;
-  return { kind: 'setAcl', path, acl, version: overlay.setAcl(path) };
+  return { kind: 'setAcl', path, acl, version: overlay.setAcl(path, acl) };
 }
 
 export function decideCheck(
@@ -136,6 +140,7 @@ export function decideCheck(
   if (validatePath(path) !== null) return ErrorCode.badArguments;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
+  if (!mayDo(requester, node.acl, Perms.read)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   return { kind: 'check', path };
 }

@@ -52,14 +52,16 @@ export interface PreparedTxn {
 export class Prepare {
   readonly #state: ReplicatedState;
   readonly #overlay: Overlay;
+  readonly #skipAcl: boolean;
   #lastZxid: Zxid = 0;
   /** The zxid that the next transaction gets. */
   #next: Zxid = 0;
   #exhausted = false;
   #timeMs: number;
 
-  constructor(state: ReplicatedState) {
+  constructor(state: ReplicatedState, skipAcl: boolean) {
     this.#state = state;
+    this.#skipAcl = skipAcl;
     this.#overlay = new Overlay(state);
     this.#timeMs = state.lastTime;
   }
@@ -153,18 +155,19 @@ export class Prepare {
   #decideRequest(request: ForwardedRequest, random16: () => Uint8Array): TxnOp {
     const reader = new JuteReader(request.body);
     const overlay = this.#overlay;
+    const requester = this.#requesterOf(request);
     switch (request.opcode) {
       case OpCode.create:
       case OpCode.create2:
-        return this.#single(decideCreate(overlay, request, CreateRequest.read(reader)));
+        return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
       case OpCode.delete:
-        return this.#single(decideDelete(overlay, request, PathVersionRequest.read(reader)));
+        return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
       case OpCode.setData:
-        return this.#single(decideSetData(overlay, request, SetDataRequest.read(reader)));
+        return this.#single(decideSetData(overlay, requester, SetDataRequest.read(reader)));
       case OpCode.setAcl:
-        return this.#single(decideSetAcl(overlay, request, SetAclRequest.read(reader)));
+        return this.#single(decideSetAcl(overlay, requester, SetAclRequest.read(reader)));
       case OpCode.multi:
-        return this.#multi(request, MultiRequest.read(reader).ops);
+        return this.#multi(requester, MultiRequest.read(reader).ops);
       case OpCode.createSession:
         return this.#openSession(CreateSessionRequest.read(reader).timeoutMs, random16());
       case OpCode.closeSession:
@@ -187,7 +190,7 @@ export class Prepare {
     if (refused !== ErrorCode.ok) return failure(refused);
     const ops: NodeOp[] = [];
     for (const request of requests) {
-      const decision = this.#decideOp(requester.session, request);
+      const decision = this.#decideOp(requester, request);
       if (typeof decision === 'number') {
         this.#overlay.rollBack();
         return multiFailure(decision, { failed: ops.length, count: requests.length });
@@ -198,8 +201,12 @@ export class Prepare {
     return { kind: 'multi', ops };
   }
 
-  #decideOp(session: SessionId, op: MultiRequestOp): Decision {
-    const requester = { session, opcode: op.opcode };
+  #requesterOf({ session, opcode, identities }: ForwardedRequest): Requester {
+    return { session, opcode, identities, skipAcl: this.#skipAcl };
+  }
+
+  #decideOp(whole: Requester, op: MultiRequestOp): Decision {
+    const requester = { ...whole, opcode: op.opcode };
     switch (op.opcode) {
       case OpCode.create:
       case OpCode.create2:

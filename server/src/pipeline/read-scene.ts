@@ -1,8 +1,10 @@
 /**
  * Where a read runs: the state and watches of the member, the connection that asks.
  */
+import { Perms } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
+import { mayDo, type Requester } from './access.js';
 import type { Output } from './output.js';
 
 export interface ReadScene {
@@ -10,4 +12,10 @@ export interface ReadScene {
   readonly watches: WatchTable;
   readonly watcher: WatcherId;
   readonly output: Output;
+  readonly requester: Requester;
+}
+
+/** Whether the one who asks may read this node; every read of a node asks. */
+export function mayRead(scene: ReadScene, node: number): boolean {
+  return mayDo(scene.requester, scene.state.tree.acl(node), Perms.read);
 }

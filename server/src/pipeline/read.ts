@@ -6,19 +6,21 @@
  * anything is written or set when the body is malformed. Called by Pipeline.
  */
 import {
-  AclList,
   ErrorCode,
+  ErrorResponse,
   type JuteReader,
   type JuteWriter,
   OpCode,
   PathRequest,
   PathWatchRequest,
   SetWatchesRequest,
-  type Zxid,
+  WhoAmIResponse,
 } from '@rookery/protocol';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { WatchKind } from '../state/watches.js';
-import type { ReadScene } from './read-scene.js';
+import { clientInfoOf } from './identities.js';
+import { readAcl } from './read-acl.js';
+import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { catchUp } from './set-watches.js';
 
@@ -47,6 +49,13 @@ export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader):
       catchUp(scene, SetWatchesRequest.read(body));
       beginReply(writer, xid, state.lastZxid);
       return writer.endFrame();
+    case OpCode.whoAmI:
+      beginReply(writer, xid, state.lastZxid);
+      WhoAmIResponse.write(writer, { clientInfo: clientInfoOf(scene.requester.identities) });
+      return writer.endFrame();
+    case OpCode.auth:
+      // The body is the outcome; ZooKeeper answers with zxid 0.
+      return writeError(writer, { xid, zxid: 0, code: ErrorResponse.read(body).error });
     default:
       return writeError(writer, { xid, zxid: state.lastZxid, code: ErrorCode.unimplemented });
   }
@@ -62,6 +71,9 @@ function readNode(scene: ReadScene, header: ReadHeader, asked: PathWatchRequest)
     return writeError(writer, { xid, zxid, code: ErrorCode.badArguments });
   }
   const node = state.tree.find(path);
+  if (node !== NO_NODE && !mayRead(scene, node)) {
+    return writeError(writer, { xid, zxid, code: ErrorCode.noAuth });
+  }
   // Only exists watches what is not there.
   if (watch && (node !== NO_NODE || opcode === OpCode.exists)) {
     scene.watches.add(watchKindOf(opcode), path, scene.watcher);
@@ -87,16 +99,4 @@ function writeNode(
     tree.writeChildren(node, writer);
   }
   if (opcode !== OpCode.getChildren) tree.writeStat(node, writer);
-}
-
-function readAcl(scene: ReadScene, xid: number, path: string): void {
-  const { state } = scene;
-  const { writer } = scene.output;
-  const zxid: Zxid = state.lastZxid;
-  const node = state.tree.find(path);
-  if (node === NO_NODE) return writeError(writer, { xid, zxid, code: ErrorCode.noNode });
-  beginReply(writer, xid, zxid);
-  AclList.write(writer, state.tree.acl(node));
-  state.tree.writeStat(node, writer);
-  writer.endFrame();
 }

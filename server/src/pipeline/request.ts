@@ -2,13 +2,14 @@
  * The classes of client requests: who answers each opcode, and how.
  *
  * Owns only the table. `read` is answered by this member at its place in the session's order;
- * `write` by the leader's decision; `unserved` is a known opcode that is not served yet: error -6,
- * the connection stays. `unknown` is answered -6 as well and ends the connection, as ZooKeeper
- * does; the internal opcodes and a check outside a multi count as unknown (3.9.3).
+ * `auth` too, but it is decided when it comes; `write` by the leader's decision; `unserved` is a
+ * known opcode that is not served yet: error -6, the connection stays. `unknown` is answered -6 as
+ * well and ends the connection, as ZooKeeper does; the internal opcodes and a check outside a multi
+ * count as unknown (3.9.3).
  */
 import { OpCode } from '@rookery/protocol';
 
-export type RequestClass = 'read' | 'write' | 'close' | 'sync' | 'unserved' | 'unknown';
+export type RequestClass = 'read' | 'auth' | 'write' | 'close' | 'sync' | 'unserved' | 'unknown';
 
 export function classOf(opcode: number): RequestClass {
   switch (opcode) {
@@ -19,7 +20,10 @@ export function classOf(opcode: number): RequestClass {
     case OpCode.getChildren2:
     case OpCode.ping:
     case OpCode.setWatches:
+    case OpCode.whoAmI:
       return 'read';
+    case OpCode.auth:
+      return 'auth';
     case OpCode.create:
     case OpCode.create2:
     case OpCode.delete:
@@ -37,13 +41,11 @@ export function classOf(opcode: number): RequestClass {
     case OpCode.createContainer:
     case OpCode.createTtl:
     case OpCode.multiRead:
-    case OpCode.auth:
     case OpCode.sasl:
     case OpCode.getEphemerals:
     case OpCode.getAllChildrenNumber:
     case OpCode.setWatches2:
     case OpCode.addWatch:
-    case OpCode.whoAmI:
       return 'unserved';
     default:
       return 'unknown';

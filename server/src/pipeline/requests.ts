@@ -9,7 +9,9 @@ import {
   assert,
   decode,
   ErrorCode,
+  ErrorResponse,
   JuteReader,
+  JuteWriter,
   MarshallingError,
   OpCode,
   PathRequest,
@@ -20,8 +22,10 @@ import {
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn } from '../state/txn.js';
 import type { WatchTable } from '../state/watches.js';
+import type { Identities } from './access.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
+import type { Authenticator } from './identities.js';
 import { operationName } from './operation-names.js';
 import type { Outbox } from './outbox.js';
 import type { ConnectionId } from './output.js';
@@ -38,6 +42,8 @@ const NO_ZXID = -1;
 export interface RequestsParts {
   readonly outbox: Outbox;
   readonly throttle: Throttle;
+  readonly authenticator: Authenticator;
+  readonly skipAcl: boolean;
   readonly watches: WatchTable;
   readonly connections: ReadonlyMap<ConnectionId, Connection>;
 }
@@ -50,6 +56,13 @@ interface DueSync {
 interface Header {
   readonly xid: number;
   readonly opcode: number;
+}
+
+interface ReadToRun {
+  readonly header: Header;
+  readonly body: JuteReader;
+  readonly identities: Identities;
+  readonly sinceMs: number;
 }
 
 export class Requests {
@@ -81,6 +94,8 @@ export class Requests {
       case 'read':
       case 'unserved':
         return this.#onRead(connection, header, frame);
+      case 'auth':
+        return this.#onAuth(connection, header, frame);
       case 'unknown':
         connection.phase = 'leaving';
         this.#onRead(connection, header, frame);
@@ -161,9 +176,26 @@ export class Requests {
   #onRead(connection: Connection, header: Header, frame: Uint8Array): void {
     if (connection.queue.length === 0) {
       const reader = new JuteReader(frame, HEADER_BYTES);
-      return this.#run(connection, { header, body: reader, sinceMs: this.#nowMs });
+      const { identities } = connection;
+      return this.#run(connection, { header, body: reader, identities, sinceMs: this.#nowMs });
     }
     this.#enqueue(connection, this.#entryOf(connection, header, frame));
+  }
+
+  /** Decided at once, for what comes behind it; answered, with its outcome, at its place. */
+  #onAuth(connection: Connection, header: Header, frame: Uint8Array): void {
+    const packet = frame.subarray(HEADER_BYTES);
+    const { identities } = connection;
+    const gained = this.#parts.authenticator.authenticate(packet, identities);
+    if (gained === null) connection.phase = 'leaving';
+    else connection.identities = gained;
+    const error = gained === null ? ErrorCode.authFailed : ErrorCode.ok;
+    const outcome = new JuteWriter();
+    outcome.int(header.xid);
+    outcome.int(header.opcode);
+    ErrorResponse.write(outcome, { error });
+    this.#onRead(connection, header, outcome.take());
+    this.#maybeFinish(connection);
   }
 
   #entryOf(connection: Connection, header: Header, frame: Uint8Array): QueueEntry {
@@ -174,6 +206,7 @@ export class Requests {
       xid: header.xid,
       opcode: header.opcode,
       body: Buffer.from(frame.subarray(HEADER_BYTES)),
+      identities: connection.identities,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
       syncedAt: null,
@@ -191,8 +224,9 @@ export class Requests {
   }
 
   #forward(connection: Connection, entry: QueueEntry): void {
-    const { request, opcode, body } = entry;
-    this.#parts.outbox.forward({ request, session: connection.session, opcode, body });
+    const { request, opcode, body, identities } = entry;
+    const { session } = connection;
+    this.#parts.outbox.forward({ request, session, opcode, body, identities });
   }
 
   /** Everything that can go on, in order. */
@@ -202,8 +236,9 @@ export class Requests {
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
       if (entry.kind === 'read') {
+        const { identities, sinceMs } = entry;
         const body = new JuteReader(entry.body);
-        this.#run(connection, { header: entry, body, sinceMs: entry.sinceMs });
+        this.#run(connection, { header: entry, body, identities, sinceMs });
         this.#parts.throttle.answered(connection, entry);
       } else if (entry.kind === 'sync') {
         this.#answerSync(connection, entry);
@@ -214,20 +249,19 @@ export class Requests {
     this.#maybeFinish(connection);
   }
 
-  #run(
-    connection: Connection,
-    read: { readonly header: Header; readonly body: JuteReader; readonly sinceMs: number },
-  ): void {
+  #run(connection: Connection, read: ReadToRun): void {
     const { header, body, sinceMs } = read;
     const { output } = connection;
     const { xid, opcode } = header;
-    const { watches } = this.#parts;
+    const { watches, skipAcl } = this.#parts;
     const state = this.#state;
+    const requester = { identities: read.identities, skipAcl };
     if (classOf(opcode) === 'unknown') {
       writeError(output.writer, { xid, zxid: NO_ZXID, code: ErrorCode.unimplemented });
     } else {
       try {
-        runRead({ state, watches, watcher: connection.id, output }, header, body);
+        const scene = { state, watches, watcher: connection.id, output, requester };
+        runRead(scene, header, body);
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;
         const zxid = state.lastZxid;
@@ -286,7 +320,19 @@ export class Requests {
 
 function kindOf(opcode: number): QueueEntry['kind'] {
   const requestClass = classOf(opcode);
-  return requestClass === 'unserved' || requestClass === 'unknown' ? 'read' : requestClass;
+  switch (requestClass) {
+    case 'write':
+    case 'close':
+    case 'sync':
+      return requestClass;
+    case 'read':
+    case 'auth':
+    case 'unserved':
+    case 'unknown':
+      return 'read';
+    default:
+      return unreachable(requestClass);
+  }
 }
 
 function pathOfSync(body: Uint8Array): string | null {

@@ -1,13 +1,15 @@
 /**
- * setWatches: a client that reconnected gets what it missed, or its watch again.
+ * setWatches and setWatches2: a client that reconnected gets what it missed, or its watch again.
  *
  * A missed change is told by an event right away, before the reply; the watch is used up then. The
- * zxid in these events is -1: nobody knows which change it was. Called by read.
+ * zxid in these events is -1: nobody knows which change it was. What a client may not read it is
+ * not told, as with any event: its watch is used up in silence. Persistent watches are only set
+ * again, what they missed is not told. Called by read.
  */
-import { EventType, type SetWatchesRequest } from '@rookery/protocol';
+import { EventType, type SetWatches2Request, type SetWatchesRequest } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
 import { CATCH_UP_ZXID, writeEvent } from './event.js';
-import type { ReadScene } from './read-scene.js';
+import { mayRead, type ReadScene } from './read-scene.js';
 
 export function catchUp(scene: ReadScene, request: SetWatchesRequest): void {
   const { tree } = scene.state;
@@ -15,19 +17,36 @@ export function catchUp(scene: ReadScene, request: SetWatchesRequest): void {
   for (const path of request.dataWatches) {
     const node = tree.find(path);
     if (node === NO_NODE) tell(scene, EventType.deleted, path);
-    else if (tree.mzxid(node) > seen) tell(scene, EventType.dataChanged, path);
+    else if (tree.mzxid(node) > seen) maybeTell(scene, node, { type: EventType.dataChanged, path });
     else scene.watches.add('data', path, scene.watcher);
   }
   for (const path of request.existWatches) {
-    if (tree.find(path) !== NO_NODE) tell(scene, EventType.created, path);
+    const node = tree.find(path);
+    if (node !== NO_NODE) maybeTell(scene, node, { type: EventType.created, path });
     else scene.watches.add('data', path, scene.watcher);
   }
   for (const path of request.childWatches) {
     const node = tree.find(path);
     if (node === NO_NODE) tell(scene, EventType.deleted, path);
-    else if (tree.pzxid(node) > seen) tell(scene, EventType.childrenChanged, path);
-    else scene.watches.add('child', path, scene.watcher);
+    else if (tree.pzxid(node) > seen) {
+      maybeTell(scene, node, { type: EventType.childrenChanged, path });
+    } else scene.watches.add('child', path, scene.watcher);
   }
+}
+
+export function catchUpWithPersistent(scene: ReadScene, request: SetWatches2Request): void {
+  catchUp(scene, request);
+  const { watches, watcher } = scene;
+  for (const path of request.persistentWatches) watches.add('persistent', path, watcher);
+  for (const path of request.persistentRecursiveWatches) watches.add('recursive', path, watcher);
+}
+
+function maybeTell(
+  scene: ReadScene,
+  node: number,
+  event: { readonly type: EventType; readonly path: string },
+): void {
+  if (mayRead(scene, node)) tell(scene, event.type, event.path);
 }
 
 function tell(scene: ReadScene, type: EventType, path: string): void {

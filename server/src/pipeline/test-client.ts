@@ -50,6 +50,7 @@ class TestStats implements OutputStats {
 
 export class TestClient implements Output {
   readonly id: number;
+  readonly remoteAddress: string;
   readonly writer = new JuteWriter();
   readonly stats = new TestStats();
   readonly holds = new Set<HoldReason>();
@@ -61,8 +62,9 @@ export class TestClient implements Output {
   readonly #frames = new FrameReader(FRAME_BYTES_MAX);
   #nextXid = 1;
 
-  constructor(id: number, deliver: (frame: Uint8Array) => void) {
+  constructor(id: number, deliver: (frame: Uint8Array) => void, remoteAddress = '127.0.0.1') {
     this.id = id;
+    this.remoteAddress = remoteAddress;
     this.#deliver = deliver;
   }
 

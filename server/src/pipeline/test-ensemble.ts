@@ -22,6 +22,8 @@ interface LoggedTxn {
   readonly body: Uint8Array;
 }
 
+type DigestOf = (userAndPassword: string) => string;
+
 export class TestMember {
   readonly id: PeerId;
   readonly state = new ReplicatedState();
@@ -29,7 +31,7 @@ export class TestMember {
   /** How many proposals of the ensemble's log it has applied. */
   appliedCount = 0;
 
-  constructor(id: PeerId, options: Partial<PipelineOptions>) {
+  constructor(id: PeerId, options: Partial<PipelineOptions>, digestOf: DigestOf) {
     this.id = id;
     this.pipeline = new Pipeline({
       state: this.state,
@@ -41,8 +43,11 @@ export class TestMember {
         outstandingBytesMax: 64 << 20,
         connectionOutstandingMax: 1_000,
         firstRequest: FIRST_REQUEST * id,
+        skipAcl: false,
+        superDigest: fakeDigestOf('super:secret'),
         ...options,
       },
+      digestOf,
     });
     this.pipeline.startServing();
   }
@@ -52,6 +57,7 @@ export interface TestEnsembleOptions {
   readonly size?: number;
   readonly pipeline?: Partial<PipelineOptions>;
   readonly leadership?: Partial<LeadershipOptions>;
+  readonly digestOf?: DigestOf;
 }
 
 export class TestEnsemble {
@@ -64,8 +70,9 @@ export class TestEnsemble {
   #passwords = 0;
 
   constructor(options: TestEnsembleOptions = {}) {
+    const { digestOf = fakeDigestOf } = options;
     const ids = Array.from({ length: options.size ?? 1 }, (_, index) => index + 1);
-    this.members = ids.map((id) => new TestMember(id, options.pipeline ?? {}));
+    this.members = ids.map((id) => new TestMember(id, options.pipeline ?? {}, digestOf));
     this.leadership = this.newLeadership(1, options.leadership ?? {});
   }
 
@@ -90,6 +97,7 @@ export class TestEnsemble {
           lastZxid: state.lastZxid,
           firstCounter: 1,
           leaseSlackMs: 500,
+          skipAcl: false,
           ...options,
         },
         random16: () => new Uint8Array(16).fill(++this.#passwords),
@@ -103,18 +111,17 @@ export class TestEnsemble {
   }
 
   /** A connection that has not sent its ConnectRequest. */
-  open(memberId: PeerId = LEADER): TestClient {
+  open(memberId: PeerId = LEADER, address = '127.0.0.1'): TestClient {
     const { pipeline } = this.member(memberId);
-    const client = new TestClient(this.#nextConnection++, (frame) => {
-      pipeline.onFrame(client.id, frame, this.nowMs);
-    });
+    const deliver = (frame: Uint8Array) => pipeline.onFrame(client.id, frame, this.nowMs);
+    const client = new TestClient(this.#nextConnection++, deliver, address);
     pipeline.onOpen(client.id, client);
     return client;
   }
 
   /** A connection with a new session. */
-  connect(memberId: PeerId = LEADER): TestClient {
-    const client = this.open(memberId);
+  connect(memberId: PeerId = LEADER, address = '127.0.0.1'): TestClient {
+    const client = this.open(memberId, address);
     client.connect();
     this.settle();
     client.takeConnectResponse();
@@ -178,6 +185,12 @@ export class TestEnsemble {
   #propose(prepared: readonly PreparedTxn[]): void {
     for (const { zxid, txn } of prepared) this.#log.push({ zxid, body: encodeTxn(txn) });
   }
+}
+
+/** Not a secret, but of the right form. The super user's password is `secret`. */
+export function fakeDigestOf(userAndPassword: string): string {
+  const [user = ''] = userAndPassword.split(':');
+  return `${user}:${Buffer.from(userAndPassword).toString('base64')}`;
 }
 
 /** A new connection at a member that asks for the session of another client. */

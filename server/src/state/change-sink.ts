@@ -7,11 +7,12 @@
  * call sees exactly that operation's result (the Stat a multi answers). A listener never changes
  * the state. Setting an ACL, a check, an error and a new session call nothing.
  */
-import type { SessionId } from './txn.js';
+import type { Acl, SessionId } from './txn.js';
 
 export interface ChangeSink {
   created(path: string, node: number): void;
-  deleted(path: string): void;
+  /** `acl` is what the node had: it can no more be asked. */
+  deleted(path: string, acl: readonly Acl[]): void;
   dataChanged(path: string, node: number): void;
   sessionClosed(session: SessionId): void;
 }

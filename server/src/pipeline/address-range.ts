@@ -1,0 +1,108 @@
+/**
+ * IP addresses and ranges of them (`address` or `address/bits`), of both families.
+ *
+ * An IPv4 address that is mapped into IPv6 (`::ffff:a.b.c.d`) is the IPv4 address: a socket of both
+ * families shows the one in the other's form. ZooKeeper 3.8 knows IPv4 only.
+ */
+
+const IPV4_BYTES = 4;
+const IPV6_BYTES = 16;
+const MAPPED_BITS = 96;
+
+export function isAddressRange(text: string): boolean {
+  return rangeOf(text) !== null;
+}
+
+/** False as well when either of the two is none. Addresses of different families never match. */
+export function inAddressRange(address: string, range: string): boolean {
+  const parsed = rangeOf(range);
+  const own = bytesOf(address);
+  if (parsed === null || own === null || own.length !== parsed.bytes.length) return false;
+  return sameBits(own, parsed.bytes, parsed.bits);
+}
+
+/** The form in which an address is an identity. */
+export function plainAddress(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  return mapped ?? address;
+}
+
+interface Range {
+  readonly bytes: readonly number[];
+  readonly bits: number;
+}
+
+function rangeOf(text: string): Range | null {
+  const slash = text.indexOf('/');
+  const address = slash < 0 ? text : text.slice(0, slash);
+  const bytes = ipv4Bytes(address) ?? ipv6Bytes(address);
+  if (bytes === null) return null;
+  const width = bytes.length * 8;
+  let bits = width;
+  if (slash >= 0) {
+    const digits = text.slice(slash + 1);
+    if (!/^\d{1,3}$/.test(digits)) return null;
+    bits = Number(digits);
+    if (bits > width) return null;
+  }
+  if (!isMapped(bytes) || bits < MAPPED_BITS) return { bytes, bits };
+  return { bytes: bytes.slice(MAPPED_BITS / 8), bits: bits - MAPPED_BITS };
+}
+
+function bytesOf(address: string): readonly number[] | null {
+  const bytes = ipv4Bytes(address) ?? ipv6Bytes(address);
+  return bytes !== null && isMapped(bytes) ? bytes.slice(MAPPED_BITS / 8) : bytes;
+}
+
+function isMapped(bytes: readonly number[]): boolean {
+  if (bytes.length !== IPV6_BYTES || bytes[10] !== 0xff || bytes[11] !== 0xff) return false;
+  return bytes.slice(0, 10).every((byte) => byte === 0);
+}
+
+function ipv4Bytes(text: string): readonly number[] | null {
+  const parts = text.split('.');
+  if (parts.length !== IPV4_BYTES) return null;
+  const bytes = parts.map((part) => (/^\d{1,3}$/.test(part) ? Number(part) : 256));
+  return bytes.every((byte) => byte <= 255) ? bytes : null;
+}
+
+function ipv6Bytes(text: string): readonly number[] | null {
+  // The interface of a link-local address says nothing about who it is.
+  const [address = '', ...zone] = text.split('%');
+  if (zone.length > 1) return null;
+  const halves = address.split('::');
+  if (halves.length > 2) return null;
+  const [front, back] = halves.map(groupBytes);
+  if (front === undefined || front === null || back === null) return null;
+  if (back === undefined) return front.length === IPV6_BYTES ? front : null;
+  const missing = IPV6_BYTES - front.length - back.length;
+  if (missing < 2) return null;
+  return [...front, ...Array.from({ length: missing }, () => 0), ...back];
+}
+
+/** The bytes of groups between colons; the last may be an IPv4 address. */
+function groupBytes(text: string): readonly number[] | null {
+  if (text === '') return [];
+  const bytes: number[] = [];
+  const groups = text.split(':');
+  for (const [index, group] of groups.entries()) {
+    if (/^[0-9a-fA-F]{1,4}$/.test(group)) {
+      const value = Number.parseInt(group, 16);
+      bytes.push(value >> 8, value & 0xff);
+      continue;
+    }
+    const embedded = index === groups.length - 1 ? ipv4Bytes(group) : null;
+    if (embedded === null) return null;
+    bytes.push(...embedded);
+  }
+  return bytes;
+}
+
+function sameBits(one: readonly number[], other: readonly number[], bits: number): boolean {
+  const whole = bits >> 3;
+  for (let index = 0; index < whole; index++) if (one[index] !== other[index]) return false;
+  const rest = bits & 7;
+  if (rest === 0) return true;
+  const mask = 0xff << (8 - rest);
+  return (((one[whole] ?? 0) ^ (other[whole] ?? 0)) & mask & 0xff) === 0;
+}

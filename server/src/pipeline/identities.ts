@@ -1,0 +1,100 @@
+/**
+ * What a connection is known to be: its address, and what it has authenticated as.
+ *
+ * Authentication is decided when its packet comes, so that it holds for whatever is sent behind
+ * it; the answer takes its place in the session's order. Identities belong to the connection: a
+ * session that is resumed elsewhere starts afresh. Called by Pipeline and Requests.
+ */
+import {
+  AuthPacket,
+  type ClientInfo,
+  decode,
+  type Identity,
+  MarshallingError,
+} from '@rookery/protocol';
+import { type Identities, SUPER_SCHEME } from './access.js';
+import { plainAddress } from './address-range.js';
+
+export interface AuthenticatorParts {
+  /** Of `user:password`, as stored in ACLs: `user:` and the base64 SHA-1 of the whole. */
+  readonly digestOf: (userAndPassword: string) => string;
+  /** The digest of the super user, or null when there is none. */
+  readonly superDigest: string | null;
+}
+
+/** Every request carries its connection's identities, so they have a bound, in characters. */
+const IDENTITY_CHARS_MAX = 8192;
+
+const NOBODY: Identities = [];
+
+/** What every connection is, from its first request on. */
+export function identitiesOf(remoteAddress: string): Identities {
+  return remoteAddress === '' ? NOBODY : [{ scheme: 'ip', id: plainAddress(remoteAddress) }];
+}
+
+export class Authenticator {
+  readonly #parts: AuthenticatorParts;
+  #failures = 0;
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts;
+  }
+
+  /** Attempts refused so far. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** `body` is an AuthPacket. Null when it does not hold: -115, and the connection ends. */
+  authenticate(body: Uint8Array, before: Identities): Identities | null {
+    const gained = this.#gained(body);
+    const after = gained === null ? null : joined(before, gained);
+    if (after === null || sizeOf(after) > IDENTITY_CHARS_MAX) {
+      this.#failures += 1;
+      return null;
+    }
+    return after;
+  }
+
+  #gained(body: Uint8Array): Identities | null {
+    const packet = readPacket(body);
+    if (packet === null) return null;
+    // The address of a connection is known anyway.
+    if (packet.scheme === 'ip') return NOBODY;
+    if (packet.scheme !== 'digest' || packet.auth === null) return null;
+    const id = this.#parts.digestOf(Buffer.from(packet.auth).toString('utf8'));
+    const own: Identity = { scheme: 'digest', id };
+    if (id !== this.#parts.superDigest) return [own];
+    return [{ scheme: SUPER_SCHEME, id: '' }, own];
+  }
+}
+
+/** `user` of each, without anything that is secret: the answer of whoAmI. */
+export function clientInfoOf(identities: Identities): readonly ClientInfo[] {
+  return identities.map(({ scheme, id }) => ({ authScheme: scheme, user: userOf(scheme, id) }));
+}
+
+function userOf(scheme: string, id: string): string {
+  return scheme === 'digest' ? (id.split(':')[0] ?? '') : id;
+}
+
+/** The newest first, the address last. */
+function joined(before: Identities, gained: Identities): Identities {
+  const fresh = gained.filter(
+    (one) => !before.some(({ scheme, id }) => scheme === one.scheme && id === one.id),
+  );
+  return fresh.length === 0 ? before : [...fresh, ...before];
+}
+
+function sizeOf(identities: Identities): number {
+  return identities.reduce((sum, { scheme, id }) => sum + scheme.length + id.length, 0);
+}
+
+function readPacket(body: Uint8Array): AuthPacket | null {
+  try {
+    return decode(AuthPacket, body);
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    return null;
+  }
+}
