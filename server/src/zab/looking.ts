@@ -155,26 +155,20 @@ export class Looking implements Role {
     return newest === null ? null : newest.leader;
   }
 
+  /**
+   * The best of those who stand, each heard from its own mouth. What others say of a third member
+   * is not believed: two of them could keep a candidate alive that has long given up.
+   */
   #best(electorate: Electorate): Candidate {
     const { id, currentEpoch, history, round, links } = this.#member;
     let best: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };
     for (const link of links.values()) {
       const vote = link.vote;
-      if (vote === null || vote.leader === 0 || vote.round !== round) continue;
-      if (vote.state !== 'looking' || !counts(this.#member, link, electorate)) continue;
-      if (vote.leader !== id && this.#canLead(vote.leader, electorate) && isBetter(vote, best)) {
-        best = pick(vote);
-      }
+      if (vote === null || vote.state !== 'looking' || vote.leader !== link.peer) continue;
+      if (vote.round !== round || !counts(this.#member, link, electorate)) continue;
+      if (isBetter(vote, best)) best = pick(vote);
     }
     return best;
-  }
-
-  /** A candidate must be reachable from here, have a vote, and not be with another leader. */
-  #canLead(peer: PeerId, electorate: Electorate): boolean {
-    const link = this.#member.linkOf(peer);
-    if (link === undefined) return false;
-    if (link.vote === null) return true;
-    return link.vote.state === 'looking' && counts(this.#member, link, electorate);
   }
 
   #maybeDecide(electorate: Electorate): void {

@@ -50,7 +50,7 @@ export class Member {
   acceptedFrom: PeerId = 0;
   #committed: Zxid;
   #delivered: Zxid;
-  /** Whatever the role then: once this is durable, a damaged disk is whole again. */
+  /** Once this is durable a damaged disk is whole again, whatever the role then. */
   #soundFrom: Ticket = Number.POSITIVE_INFINITY;
   readonly #avoided = new Map<PeerId, number>();
   #outputs: ZabOutput[] = [];
@@ -138,6 +138,7 @@ export class Member {
       () => `a snapshot at ${formatZxid(zxid)} goes back from ${formatZxid(this.#delivered)}`,
     );
     const ticket = this.tickets.issue();
+    this.#soundFrom = ticket;
     this.history.reset(zxid);
     this.#committed = zxid;
     this.#delivered = zxid;
@@ -159,9 +160,7 @@ export class Member {
     this.#currentEpoch = epoch;
     if (this.ensembleId !== ensembleId) this.founded = false;
     this.ensembleId = ensembleId;
-    const ticket = this.#saveEpochs();
-    this.#soundFrom = ticket;
-    return ticket;
+    return this.#saveEpochs();
   }
 
   /**
