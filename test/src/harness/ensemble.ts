@@ -105,10 +105,11 @@ export class Ensemble {
   /** Resolves once each of these members serves clients. */
   async serving(ids: readonly number[] = this.running.map((member) => member.id)): Promise<void> {
     for (const member of ids.map((id) => this.member(id))) {
-      const status = await until(`member ${member.id} serves`, SERVING_DEADLINE_MS, () => {
-        return member.running ? member.status() : 'ended';
+      const settled = await until(`member ${member.id} serves`, SERVING_DEADLINE_MS, async () => {
+        if (!member.running) return 'ended';
+        return (await member.status()) && 'serves';
       });
-      if (status === 'ended') throw new Error(`member ${member.id} has ended by itself`);
+      if (settled === 'ended') throw new Error(`member ${member.id} has ended by itself`);
     }
   }
 
