@@ -7,7 +7,7 @@
  * Only orders; the pipeline runs, forwards and answers. Entries are its own afterwards.
  */
 import { assert, type Zxid } from '@rookery/protocol';
-import type { Identities } from './access.js';
+import type { Requester } from './access.js';
 import type { ConnectionId } from './output.js';
 
 export interface QueueEntry {
@@ -19,7 +19,7 @@ export interface QueueEntry {
   /** The jute record behind the header, copied; of an auth its outcome instead (see Requests). */
   readonly body: Uint8Array;
   /** What the connection was known to be when the request came. */
-  readonly identities: Identities;
+  readonly requester: Requester;
   /** The member's number of a write or sync, 0 for a read. */
   readonly request: number;
   readonly sinceMs: number;

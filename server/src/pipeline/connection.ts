@@ -6,7 +6,7 @@
  * more is read from it. Plain data; Pipeline changes it.
  */
 import type { SessionId } from '../state/txn.js';
-import type { Identities } from './access.js';
+import type { Identities, Requester } from './access.js';
 import { CommitQueue } from './commit-queue.js';
 import { identitiesOf } from './identities.js';
 import type { ConnectionId, Output } from './output.js';
@@ -18,8 +18,8 @@ export class Connection {
   readonly output: Output;
   readonly queue = new CommitQueue();
   phase: Phase = 'open';
-  /** Grows with each authentication; requests take it along as it is when they come. */
-  identities: Identities;
+  /** Replaced by each authentication; requests take it along as it is when they come. */
+  requester: Requester;
   /** The session it wants while `joining` (0: a new one), and has while `live`. */
   session: SessionId = 0;
   timeoutMs = 0;
@@ -32,10 +32,15 @@ export class Connection {
   /** Paused because too much of it, or of all, is pending. */
   throttled = false;
 
-  constructor(id: ConnectionId, output: Output) {
+  constructor(id: ConnectionId, output: Output, skipAcl: boolean) {
     this.id = id;
     this.output = output;
-    this.identities = identitiesOf(output.remoteAddress);
+    this.requester = { identities: identitiesOf(output.remoteAddress), skipAcl };
+  }
+
+  /** What it has authenticated as holds for all that comes from now on. */
+  becomes(identities: Identities): void {
+    this.requester = { ...this.requester, identities };
   }
 
   view(): ConnectionView {

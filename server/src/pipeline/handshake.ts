@@ -119,7 +119,7 @@ export class Handshake {
       session: 0,
       opcode: OpCode.createSession,
       body: encode(CreateSessionRequest, { timeoutMs }),
-      identities: connection.identities,
+      identities: connection.requester.identities,
     });
   }
 

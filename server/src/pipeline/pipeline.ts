@@ -74,7 +74,6 @@ export class Pipeline {
       outbox: this.#outbox,
       throttle: this.#throttle,
       authenticator: this.#authenticator,
-      skipAcl: options.skipAcl,
       watches,
       connections: this.#connections,
     });
@@ -138,7 +137,7 @@ export class Pipeline {
 
   onOpen(id: ConnectionId, output: Output): void {
     assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
-    this.#connections.set(id, new Connection(id, output));
+    this.#connections.set(id, new Connection(id, output, this.#options.skipAcl));
   }
 
   /** `frame` (without its length) is only read during the call. `nowMs`: for the latency. */
@@ -241,12 +240,10 @@ export class Pipeline {
   }
 
   #applierOf(state: ReplicatedState): Applier {
-    const { skipAcl } = this.#options;
     return new Applier(state, this.watches, (watcher, { type, path, acl }) => {
       const connection = this.#connections.get(watcher);
       assert(connection !== undefined, () => `watcher ${watcher} is a connection`);
-      const { identities } = connection;
-      if (!mayDo({ identities, skipAcl }, acl, Perms.read)) return;
+      if (!mayDo(connection.requester, acl, Perms.read)) return;
       connection.output.stats.sentPackets(1);
       writeEvent(connection.output.writer, { zxid: this.#applying, type, path });
     });

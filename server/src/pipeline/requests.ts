@@ -22,7 +22,7 @@ import {
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn } from '../state/txn.js';
 import type { WatchTable } from '../state/watches.js';
-import type { Identities } from './access.js';
+import type { Requester } from './access.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Authenticator } from './identities.js';
@@ -43,7 +43,6 @@ export interface RequestsParts {
   readonly outbox: Outbox;
   readonly throttle: Throttle;
   readonly authenticator: Authenticator;
-  readonly skipAcl: boolean;
   readonly watches: WatchTable;
   readonly connections: ReadonlyMap<ConnectionId, Connection>;
 }
@@ -61,7 +60,7 @@ interface Header {
 interface ReadToRun {
   readonly header: Header;
   readonly body: JuteReader;
-  readonly identities: Identities;
+  readonly requester: Requester;
   readonly sinceMs: number;
 }
 
@@ -176,8 +175,8 @@ export class Requests {
   #onRead(connection: Connection, header: Header, frame: Uint8Array): void {
     if (connection.queue.length === 0) {
       const reader = new JuteReader(frame, HEADER_BYTES);
-      const { identities } = connection;
-      return this.#run(connection, { header, body: reader, identities, sinceMs: this.#nowMs });
+      const { requester } = connection;
+      return this.#run(connection, { header, body: reader, requester, sinceMs: this.#nowMs });
     }
     this.#enqueue(connection, this.#entryOf(connection, header, frame));
   }
@@ -185,10 +184,10 @@ export class Requests {
   /** Decided at once, for what comes behind it; answered, with its outcome, at its place. */
   #onAuth(connection: Connection, header: Header, frame: Uint8Array): void {
     const packet = frame.subarray(HEADER_BYTES);
-    const { identities } = connection;
+    const { identities } = connection.requester;
     const gained = this.#parts.authenticator.authenticate(packet, identities);
     if (gained === null) connection.phase = 'leaving';
-    else connection.identities = gained;
+    else connection.becomes(gained);
     const error = gained === null ? ErrorCode.authFailed : ErrorCode.ok;
     const outcome = new JuteWriter();
     outcome.int(header.xid);
@@ -206,7 +205,7 @@ export class Requests {
       xid: header.xid,
       opcode: header.opcode,
       body: Buffer.from(frame.subarray(HEADER_BYTES)),
-      identities: connection.identities,
+      requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
       syncedAt: null,
@@ -224,8 +223,9 @@ export class Requests {
   }
 
   #forward(connection: Connection, entry: QueueEntry): void {
-    const { request, opcode, body, identities } = entry;
+    const { request, opcode, body } = entry;
     const { session } = connection;
+    const { identities } = entry.requester;
     this.#parts.outbox.forward({ request, session, opcode, body, identities });
   }
 
@@ -236,9 +236,9 @@ export class Requests {
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
       if (entry.kind === 'read') {
-        const { identities, sinceMs } = entry;
+        const { requester, sinceMs } = entry;
         const body = new JuteReader(entry.body);
-        this.#run(connection, { header: entry, body, identities, sinceMs });
+        this.#run(connection, { header: entry, body, requester, sinceMs });
         this.#parts.throttle.answered(connection, entry);
       } else if (entry.kind === 'sync') {
         this.#answerSync(connection, entry);
@@ -250,17 +250,17 @@ export class Requests {
   }
 
   #run(connection: Connection, read: ReadToRun): void {
-    const { header, body, sinceMs } = read;
+    const { header, body, requester, sinceMs } = read;
     const { output } = connection;
     const { xid, opcode } = header;
-    const { watches, skipAcl } = this.#parts;
+    const { watches } = this.#parts;
     const state = this.#state;
-    const requester = { identities: read.identities, skipAcl };
     if (classOf(opcode) === 'unknown') {
       writeError(output.writer, { xid, zxid: NO_ZXID, code: ErrorCode.unimplemented });
     } else {
       try {
-        const scene = { state, watches, watcher: connection.id, output, requester };
+        const { id: watcher, session } = connection;
+        const scene = { state, watches, watcher, output, requester, session };
         runRead(scene, header, body);
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;
