@@ -1,0 +1,29 @@
+/**
+ * What each member has come to.
+ *
+ *   state [ID...]    role as clients see it, epochs, log, commit, and all that was delivered
+ */
+import { zxidText } from '../describe.js';
+import type { Command } from '../session.js';
+import { payloadsOf } from '../tree.js';
+import { membersIn } from './words.js';
+
+const state: Command = (session, words) => {
+  for (const id of membersIn(session, words.length === 0 ? ['all'] : words)) {
+    const { zab, tree, serves } = session.ensemble.member(id);
+    if (zab === null) {
+      session.print(`${id} down`);
+      continue;
+    }
+    const role = serves === zab.role ? zab.role : `${zab.role} (not serving)`;
+    const epochs = `epochs ${zab.acceptedEpoch}/${zab.currentEpoch}`;
+    const log = `last ${zxidText(zab.last)} durable ${zxidText(zab.durable)}`;
+    const applied = payloadsOf(tree).join(' ') || 'nothing';
+    const member = zab.ensembleId === '' ? ' no-id' : '';
+    session.print(
+      `${id} ${role}${member} ${epochs} ${log} committed ${zxidText(zab.committed)}: ${applied}`,
+    );
+  }
+};
+
+export const viewCommands = { state };

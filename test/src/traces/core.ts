@@ -1,0 +1,12 @@
+/** The core under test: its internal face, which the server package does not export. */
+export type {
+  LinkId,
+  RoleName,
+  StorageOutput,
+  Ticket,
+  ZabInput,
+  ZabOptions,
+  ZabOutput,
+  ZabStart,
+} from '../../../server/src/zab/index.js';
+export { Zab } from '../../../server/src/zab/index.js';

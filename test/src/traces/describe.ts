@@ -1,0 +1,151 @@
+/** Turns what the core does into the lines of a trace: one line per output, zxids as e1:4. */
+import {
+  type CoreMessage,
+  counterOf,
+  epochOf,
+  type HistorySummary,
+  type Proposal,
+  unreachable,
+  type VoteMessage,
+  type Zxid,
+} from '@rookery/protocol';
+import type { ZabOutput } from './core.js';
+import type { Packet } from './network.js';
+
+export function zxidText(zxid: Zxid): string {
+  if (zxid === 0) return '0';
+  const counter = counterOf(zxid);
+  const text = counter > 0xffff ? `0x${counter.toString(16)}` : String(counter);
+  return `e${epochOf(zxid)}:${text}`;
+}
+
+/** `e1:4`, `e1:4..6`, `e1:4..6 e2:1`. */
+export function rangesText(proposals: readonly Proposal[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  proposals.forEach((proposal, index) => {
+    const next = proposals[index + 1];
+    if (next !== undefined && epochOf(next.zxid) === epochOf(proposal.zxid)) return;
+    const first = proposals[from];
+    from = index + 1;
+    if (first === undefined) return;
+    const last = zxidText(proposal.zxid).slice(zxidText(proposal.zxid).indexOf(':') + 1);
+    parts.push(first === proposal ? zxidText(first.zxid) : `${zxidText(first.zxid)}..${last}`);
+  });
+  return parts.length === 0 ? 'nothing' : parts.join(' ');
+}
+
+export function summaryText(summary: HistorySummary): string {
+  const parts = summary.ranges.map(({ epoch, first, last }) =>
+    first === last ? `e${epoch}:${first}` : `e${epoch}:${first}..${last}`,
+  );
+  const log = parts.length === 0 ? 'nothing' : parts.join(' ');
+  return summary.base === 0 ? log : `${log} after ${zxidText(summary.base)}`;
+}
+
+export function messageText(message: CoreMessage): string {
+  switch (message.kind) {
+    case 'ping':
+      return 'ping';
+    case 'vote':
+      return voteText(message);
+    case 'followerInfo':
+      return `followerInfo accepted=${message.acceptedEpoch}`;
+    case 'newEpoch':
+      return `newEpoch ${message.epoch}${message.established ? ' established' : ''}`;
+    case 'ackEpoch': {
+      const { currentEpoch, last, applied, history, snapshotOnly } = message;
+      const what = `current=${currentEpoch} last=${zxidText(last)} applied=${zxidText(applied)}`;
+      const log = snapshotOnly ? 'snapshot only' : `log=[${summaryText(history)}]`;
+      return `ackEpoch ${message.epoch} ${what} ${log}`;
+    }
+    case 'syncStart':
+      return message.mode === 'snap'
+        ? 'SNAP'
+        : `${message.mode.toUpperCase()} after ${zxidText(message.after)}`;
+    case 'snapshotDone':
+      return `snapshotDone ${zxidText(message.zxid)}`;
+    case 'propose':
+      return `propose ${rangesText(message.proposals)}`;
+    case 'newLeader':
+      return `newLeader ${message.epoch} last=${zxidText(message.last)} id=${message.ensembleId}`;
+    case 'ackNewLeader':
+      return `ackNewLeader ${message.epoch} last=${zxidText(message.last)}`;
+    case 'upToDate':
+      return `upToDate committed=${zxidText(message.committed)}`;
+    case 'ack':
+      return `ack ${zxidText(message.zxid)}`;
+    case 'commit':
+      return `commit ${zxidText(message.zxid)}`;
+    case 'confirm':
+      return `confirm round ${message.round}`;
+    case 'confirmAck':
+      return `confirmAck round ${message.round}`;
+    default:
+      return unreachable(message);
+  }
+}
+
+function voteText(vote: VoteMessage): string {
+  const view = `(${vote.epoch}, ${zxidText(vote.zxid)})`;
+  const marks = `${vote.sound ? '' : ' damaged'}${vote.ensembleId === '' ? ' no-id' : ''}`;
+  if (vote.state === 'looking') {
+    const choice = vote.leader === 0 ? 'for nobody' : `for ${vote.leader} ${view}`;
+    return `vote r${vote.round} ${choice}${marks}`;
+  }
+  const leader = vote.state === 'leading' ? 'leading' : `following ${vote.leader}`;
+  return `vote r${vote.round} ${leader} ${view}${marks}`;
+}
+
+export function packetText(packet: Packet): string {
+  switch (packet.kind) {
+    case 'connected':
+      return 'connected';
+    case 'closed':
+      return 'closed';
+    case 'chunk':
+      return `chunk ${packet.index} of the snapshot at ${zxidText(packet.zxid)}`;
+    case 'message':
+      return messageText(packet.message);
+    default:
+      return unreachable(packet);
+  }
+}
+
+/** Null for what a trace does not show. */
+export function outputText(id: number, output: ZabOutput): string | null {
+  switch (output.kind) {
+    case 'append':
+      return `${id} append t${output.ticket} ${rangesText(output.proposals)}`;
+    case 'truncate':
+      return `${id} truncate t${output.ticket} after ${zxidText(output.after)}`;
+    case 'saveEpochs': {
+      const { ticket, accepted, current, ensembleId, founded } = output;
+      const ensemble = `id=${ensembleId || 'none'}${founded ? ' founded' : ''}`;
+      return `${id} saveEpochs t${ticket} accepted=${accepted} current=${current} ${ensemble}`;
+    }
+    case 'installSnapshot':
+      return `${id} installSnapshot t${output.ticket} ${zxidText(output.zxid)}`;
+    case 'send':
+      if (output.message.kind === 'ping') return null;
+      return `${id} -> ${output.peer} ${messageText(output.message)}`;
+    case 'deliver':
+      return `${id} deliver ${rangesText(output.proposals)}`;
+    case 'confirmed':
+      return `${id} confirmed ${output.id} at ${zxidText(output.zxid)}`;
+    case 'role':
+      return output.role === 'looking'
+        ? `${id} role looking`
+        : `${id} role ${output.role} leader=${output.leader} epoch=${output.epoch}`;
+    case 'sendHistory':
+      return `${id} sendHistory to ${output.peer} (${zxidText(output.after)}, ${zxidText(output.through)}]`;
+    case 'sendSnapshot':
+      return `${id} sendSnapshot to ${output.peer}`;
+    case 'disconnect':
+      return `${id} disconnect ${output.peer}: ${output.reason}`;
+    case 'note':
+      return `${id} note ${output.event}: ${output.detail}`;
+    default:
+      return unreachable(output);
+  }
+}

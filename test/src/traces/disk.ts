@@ -1,0 +1,163 @@
+/**
+ * The disk of a simulated member, as the storage contract has it.
+ *
+ * Storage outputs wait in a queue and become durable in order, one at a time, when told to; a crash
+ * loses those that still wait. Recovery reads what is durable and nothing else. The asserts are the
+ * contract's: the real storage refuses the same things.
+ */
+import {
+  assert,
+  counterOf,
+  type EpochRange,
+  epochOf,
+  type HistorySummary,
+  type Proposal,
+  unreachable,
+  type Zxid,
+} from '@rookery/protocol';
+import type { StorageOutput, Ticket, ZabStart } from './core.js';
+import { EMPTY_TREE, type Tree } from './tree.js';
+
+export class Disk {
+  accepted = 0;
+  current = 0;
+  ensembleId = '';
+  founded = false;
+  damaged = false;
+  /** The log starts after this. */
+  base: Zxid = 0;
+  log: Proposal[] = [];
+  checkpoint: Tree = EMPTY_TREE;
+  queue: StorageOutput[] = [];
+  /** What the chunks of a snapshot have brought; null while it is not whole. */
+  staged: Tree | null = null;
+
+  get last(): Zxid {
+    return this.log.at(-1)?.zxid ?? this.base;
+  }
+
+  holds(zxid: Zxid): boolean {
+    if (this.damaged) return false;
+    if (zxid <= this.base || zxid <= this.checkpoint.zxid) return true;
+    return this.log.some((proposal) => proposal.zxid === zxid);
+  }
+
+  enqueue(output: StorageOutput): void {
+    this.queue.push(output);
+  }
+
+  /** Makes the oldest output durable; returns it, or null when nothing waits. */
+  persistOne(): StorageOutput | null {
+    const output = this.queue.shift();
+    if (output === undefined) return null;
+    this.#write(output);
+    return output;
+  }
+
+  crash(): void {
+    this.queue = [];
+    this.staged = null;
+  }
+
+  takeCheckpoint(tree: Tree): void {
+    assert(!this.damaged && tree.zxid >= this.checkpoint.zxid, 'a checkpoint goes forward');
+    assert(tree.zxid <= this.last, 'a checkpoint of what the log does not hold');
+    this.checkpoint = tree;
+  }
+
+  purge(base: Zxid): void {
+    assert(base <= this.checkpoint.zxid, 'purged beyond the checkpoint');
+    assert(base === this.base || this.log.some(({ zxid }) => zxid === base), 'purged at a hole');
+    this.log = this.log.filter(({ zxid }) => zxid > base);
+    this.base = base;
+  }
+
+  /** The log in (after, through], or null when it no longer goes back so far. */
+  read(after: Zxid, through: Zxid): readonly Proposal[] | null {
+    if (after < this.base) return null;
+    return this.log.filter(({ zxid }) => zxid > after && zxid <= through);
+  }
+
+  recover(): ZabStart {
+    const { damaged, checkpoint } = this;
+    return {
+      acceptedEpoch: this.accepted,
+      currentEpoch: this.current,
+      ensembleId: this.ensembleId,
+      founded: this.founded,
+      sound: !damaged,
+      applied: damaged ? 0 : checkpoint.zxid,
+      history: damaged ? { base: 0, ranges: [] } : this.#summary(),
+      suffix: damaged ? [] : this.log.filter(({ zxid }) => zxid > checkpoint.zxid),
+    };
+  }
+
+  #summary(): HistorySummary {
+    const ranges: EpochRange[] = [];
+    for (const { zxid } of this.log) {
+      const range = ranges.at(-1);
+      const counter = counterOf(zxid);
+      if (range?.epoch === epochOf(zxid)) ranges[ranges.length - 1] = { ...range, last: counter };
+      else ranges.push({ epoch: epochOf(zxid), first: counter, last: counter });
+    }
+    return { base: this.base, ranges };
+  }
+
+  #write(output: StorageOutput): void {
+    switch (output.kind) {
+      case 'append':
+        return this.#append(output.proposals);
+      case 'truncate':
+        return this.#truncate(output.after);
+      case 'saveEpochs':
+        return this.#saveEpochs(output);
+      case 'installSnapshot':
+        return this.#install(output.zxid, output.ticket);
+      default:
+        unreachable(output);
+    }
+  }
+
+  #append(proposals: readonly Proposal[]): void {
+    assert(!this.damaged, 'append to a damaged disk');
+    for (const proposal of proposals) {
+      assert(
+        proposal.previous === this.last,
+        () => `the log ends at ${this.last}, appended after ${proposal.previous}`,
+      );
+      this.log.push(proposal);
+    }
+  }
+
+  #truncate(after: Zxid): void {
+    assert(!this.damaged && after >= this.checkpoint.zxid, 'truncated below the checkpoint');
+    assert(
+      after === this.base || this.log.some(({ zxid }) => zxid === after),
+      'truncated at a hole',
+    );
+    this.log = this.log.filter(({ zxid }) => zxid <= after);
+  }
+
+  #saveEpochs(output: StorageOutput & { readonly kind: 'saveEpochs' }): void {
+    const { accepted, current, ensembleId, founded } = output;
+    assert(accepted >= this.accepted, `acceptedEpoch falls from ${this.accepted} to ${accepted}`);
+    assert(current >= this.current, `currentEpoch falls from ${this.current} to ${current}`);
+    assert(current <= accepted, `currentEpoch ${current} above acceptedEpoch ${accepted}`);
+    const leaves = this.ensembleId !== ensembleId || (this.founded && !founded);
+    assert(!leaves || !this.founded || this.damaged, 'a founded member leaves its ensemble');
+    this.accepted = accepted;
+    this.current = current;
+    this.ensembleId = ensembleId;
+    this.founded = founded;
+  }
+
+  #install(zxid: Zxid, ticket: Ticket): void {
+    const tree = this.staged;
+    assert(tree !== null && tree.zxid === zxid, `t${ticket}: no whole snapshot at ${zxid}`);
+    this.checkpoint = tree;
+    this.base = zxid;
+    this.log = [];
+    this.damaged = false;
+    this.staged = null;
+  }
+}
