@@ -1,11 +1,21 @@
+import { Summary } from '../net/summary.js';
+
 /** What `mntr` counts of the driver's work since the process started. */
 export class Counters {
   commits = 0;
+  /** Of this member while it led. */
+  proposals = 0;
+  /** Sessions that this member closed while it led, because nothing was heard of them. */
+  expiredSessions = 0;
+  /** Clients that came with a session. */
+  resumes = 0;
   snapshotsSent = 0;
   diffsSent = 0;
   truncationsSent = 0;
   /** Times this member went looking for a leader. */
   looked = 0;
+  /** From looking for a leader to serving clients, ms. */
+  readonly elections = new Summary();
 
   /** By the core's notes. */
   count(event: string): void {

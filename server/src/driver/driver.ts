@@ -153,6 +153,7 @@ export class Driver {
   #propose(): void {
     if (this.keeper.pendingBytes > UNWRITTEN_BYTES_MAX) return;
     const taken = this.#desk?.takeProposals() ?? [];
+    this.#parts.counters.proposals += taken.length;
     for (const proposals of chunksByBytes(taken, MESSAGE_BYTES_MAX)) {
       this.#step({ kind: 'propose', proposals });
     }
@@ -164,7 +165,7 @@ export class Driver {
       this.#touchedAtMs = nowMs;
       this.#reportTouches();
     }
-    this.#desk?.onTick();
+    this.#parts.counters.expiredSessions += this.#desk?.onTick() ?? 0;
   }
 
   #guarded(handler: ClientHandler): ClientHandler {
@@ -185,6 +186,7 @@ export class Driver {
     const items = this.#pipeline.takeForwards();
     const syncs = this.#pipeline.takeSyncs();
     const attaches = this.#pipeline.takeAttaches();
+    this.#parts.counters.resumes += attaches.length;
     for (const attach of attaches) this.#toLeader(attach);
     for (const chunk of chunksByBytes(items, MESSAGE_BYTES_MAX)) {
       this.#toLeader({ kind: 'requests', items: chunk });
@@ -348,6 +350,7 @@ export class Driver {
   #onRole(output: RoleOutput): void {
     const { role, leader, epoch } = output;
     const was = this.#role;
+    if (role !== 'looking') this.#parts.counters.elections.record(this.roleForMs);
     this.#role = role;
     this.#leader = leader;
     this.#roleSinceMs = this.#turns.nowMs;

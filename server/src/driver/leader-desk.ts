@@ -65,6 +65,13 @@ export class LeaderDesk {
     return this.#sizes;
   }
 
+  /** For reports. */
+  sessionExpiries(): readonly { readonly id: SessionId; readonly inMs: number }[] {
+    const { nowMs } = this.#hooks.time();
+    const deadlines = this.leadership.deadlines();
+    return deadlines.map(({ session, deadlineMs }) => ({ id: session, inMs: deadlineMs - nowMs }));
+  }
+
   onRequests(origin: PeerId, items: readonly ForwardedRequest[]): void {
     this.#collect(this.leadership.onRequests(origin, items, this.#hooks.time()));
     this.#sendDetaches();
@@ -84,9 +91,12 @@ export class LeaderDesk {
     this.#sendDetaches();
   }
 
-  onTick(): void {
-    this.#collect(this.leadership.onTick(this.#hooks.time(), EXPIRED_PER_TICK_MAX));
+  /** Returns how many sessions expired. */
+  onTick(): number {
+    const prepared = this.leadership.onTick(this.#hooks.time(), EXPIRED_PER_TICK_MAX);
+    this.#collect(prepared);
     this.#sendDetaches();
+    return prepared.filter(({ txn }) => txn.op.kind === 'closeSession').length;
   }
 
   onApplied(zxid: Zxid, txn: Txn): void {

@@ -10,10 +10,15 @@ import type {
   LeaderView,
   MemberView,
   Metric,
+  PathWatch,
   QuorumView,
   ServerMode,
+  SessionEphemerals,
+  SessionsView,
   WatchSummary,
 } from '../net/member-view.js';
+import { openFilesCount, openFilesMax } from '../net/open-files.js';
+import type { Summary } from '../net/summary.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { VERSION } from '../version.js';
 import type { Zab } from '../zab/index.js';
@@ -75,10 +80,23 @@ export class MemberStatus implements MemberView {
   }
   get watches(): WatchSummary {
     const { watches } = this.#parts.pipeline;
+    const data = watches.dump('data');
+    const connections = new Set([...data.values()].flatMap((watchers) => [...watchers]));
     return {
-      connections: watches.watcherCount,
-      paths: watches.pathCount,
-      watches: watches.watchCount,
+      connections: connections.size,
+      paths: data.size,
+      watches: [...data.values()].reduce((sum, watchers) => sum + watchers.size, 0),
+      all: watches.watchCount,
+    };
+  }
+
+  get sessions(): SessionsView {
+    const { driver } = this.#parts;
+    const replicated = driver.keeper.state.sessions.sorted();
+    return {
+      expiries: driver.desk?.sessionExpiries() ?? null,
+      all: replicated.map(([id, { timeoutMs }]) => ({ id, timeoutMs })),
+      local: null,
     };
   }
 
@@ -137,6 +155,9 @@ export class MemberStatus implements MemberView {
     const { counters, pipeline, zab } = this.#parts;
     return [
       { name: 'auth_failed_count', value: pipeline.authFailures, decimal: false },
+      { name: 'proposal_count', value: counters.proposals, decimal: false },
+      { name: 'stale_sessions_expired', value: counters.expiredSessions, decimal: false },
+      { name: 'connection_revalidate_count', value: counters.resumes, decimal: false },
       { name: 'commit_count', value: counters.commits, decimal: false },
       { name: 'snap_count', value: counters.snapshotsSent, decimal: false },
       { name: 'diff_count', value: counters.diffsSent, decimal: false },
@@ -145,6 +166,34 @@ export class MemberStatus implements MemberView {
       { name: 'accepted_epoch', value: zab.acceptedEpoch, decimal: false },
       { name: 'current_epoch', value: zab.currentEpoch, decimal: false },
     ];
+  }
+
+  get openFiles(): { readonly count: number; readonly max: number } {
+    const max = openFilesMax();
+    return { count: openFilesCount(), max: Number.isFinite(max) ? max : 0 };
+  }
+
+  summaries(): readonly (readonly [name: string, summary: Summary])[] {
+    const { counters } = this.#parts;
+    return [
+      ['election_time', counters.elections],
+      ['unavailable_time', counters.elections],
+    ];
+  }
+
+  ephemerals(): readonly SessionEphemerals[] {
+    const { tree } = this.#parts.driver.keeper.state;
+    return tree
+      .sessionsWithEphemerals()
+      .map((session) => ({ session, paths: tree.ephemeralsOf(session) }));
+  }
+
+  dataWatches(): readonly PathWatch[] {
+    const { pipeline } = this.#parts;
+    return [...pipeline.watches.dump('data')].map(([path, watchers]) => ({
+      path,
+      sessions: [...watchers].map((watcher) => pipeline.view(watcher)?.session ?? 0),
+    }));
   }
 
   environment(): readonly (readonly [name: string, value: string])[] {

@@ -23,6 +23,8 @@ export interface ConnectionLimits {
   readonly outputHardBytes: number;
   /** How long an ended connection may take to close. */
   readonly lingerMs: number;
+  /** A connection without a session is closed after this time. */
+  readonly sessionlessTimeoutMs: number;
 }
 
 /** What a connection needs of its port. */
@@ -88,6 +90,15 @@ export class ClientConnection {
   /** As the bracketed number of `stat` and `cons`: 1 while read from, 4 while output waits. */
   get interestOps(): number {
     return (this.#holds === 0 && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
+  }
+
+  /** When it is dropped if nothing more comes. */
+  get expiresWallMs(): number {
+    const { timers, limits } = this.#owner;
+    const { sessionTimeoutMs, lastResponseMs } = this.stats;
+    const timeoutMs = sessionTimeoutMs === 0 ? limits.sessionlessTimeoutMs : sessionTimeoutMs;
+    const idleMs = timers.nowMs() - Math.max(this.openedAtMs, lastResponseMs);
+    return timers.wallMs() + timeoutMs - idleMs;
   }
 
   /**
@@ -232,6 +243,8 @@ export class ClientConnection {
     if (this.#writer.length === 0) return;
     const bytes = this.#writer.take();
     this.#owner.stats.bytesSent += bytes.length;
+    // The replies of a turn are one response.
+    this.#owner.stats.responseSizes.record(bytes.length);
     this.#stream.write(bytes);
   }
 

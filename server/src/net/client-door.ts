@@ -8,7 +8,7 @@
 import { unreachable } from '@rookery/protocol';
 import type { ClientConnection } from './client-connection.js';
 import type { AskedWord } from './four-letter/reply.js';
-import { readFirstBytes } from './four-letter/words.js';
+import { type FourLetterWord, readFirstBytes } from './four-letter/words.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
@@ -17,6 +17,8 @@ export interface ClientDoorParts {
   readonly timers: Timers;
   /** How long a client may take to close after the answer to a word. */
   readonly lingerMs: number;
+  /** Bytes that belong to a word and follow it. */
+  argumentBytes(word: FourLetterWord): number;
   /** The text of the answer. */
   onWord(asked: AskedWord): string;
   /** The client speaks frames: opens the connection and gives it all bytes so far. */
@@ -68,7 +70,7 @@ export class ClientDoor {
         this.drop();
         return;
       case 'word':
-        this.#answer(this.#parts.onWord(first));
+        this.#maybeAnswer(first.word);
         return;
       default:
         unreachable(first);
@@ -79,6 +81,14 @@ export class ClientDoor {
     const bytes = this.#first;
     this.#first = new Uint8Array(0);
     this.#connection = this.#parts.onFrames(bytes);
+  }
+
+  /** Waits for what belongs to the word; who never sends it is dropped in time. */
+  #maybeAnswer(word: FourLetterWord): void {
+    const end = WORD_BYTES + this.#parts.argumentBytes(word);
+    if (this.#first.length < end) return;
+    const argument = this.#first.subarray(WORD_BYTES, end);
+    this.#answer(this.#parts.onWord({ word, argument }));
   }
 
   /** One chunk: kazoo reads the reply with a single recv. */

@@ -10,7 +10,7 @@ import { ClientConnection, type ConnectionLimits } from './client-connection.js'
 import { ClientDoor } from './client-door.js';
 import type { ClientHandler } from './client-handler.js';
 import { type AskedWord, replyToWord } from './four-letter/reply.js';
-import type { FourLetterWhitelist } from './four-letter/words.js';
+import { type FourLetterWhitelist, TRACE_MASK_BYTES } from './four-letter/words.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
@@ -21,8 +21,6 @@ export interface ClientPortOptions extends ConnectionLimits {
   readonly address: Address;
   /** Connections from one address; 0 for no limit. */
   readonly connectionsPerAddressMax: number;
-  /** A connection without a session is closed after this time. */
-  readonly sessionlessTimeoutMs: number;
   readonly whitelist: FourLetterWhitelist;
 }
 
@@ -166,6 +164,9 @@ export class ClientPort {
       stream,
       timers: this.timers,
       lingerMs: this.#options.lingerMs,
+      argumentBytes: (word) => {
+        return word === 'stmk' && this.#options.whitelist.allows(word) ? TRACE_MASK_BYTES : 0;
+      },
       onWord: (asked) => this.#answerWord(asked, stream),
       onFrames: (first) => {
         this.#doors.delete(door);
@@ -182,12 +183,15 @@ export class ClientPort {
   }
 
   #answerWord(asked: AskedWord, { remoteAddress, remotePort }: ByteStream): string {
-    const stats = new ConnectionStats(this.stats, this.timers.wallMs());
+    const wallMs = this.timers.wallMs();
+    const stats = new ConnectionStats(this.stats, wallMs);
     stats.receivedPackets(1);
-    const asker = { remoteAddress, remotePort, interestOps: 0, stats };
+    const expiresWallMs = wallMs + this.#options.sessionlessTimeoutMs;
+    const asker = { remoteAddress, remotePort, interestOps: 0, expiresWallMs, stats };
     const connections = [asker, ...this.#connections];
     const { view } = this.#parts;
-    return replyToWord(asked, this.#options.whitelist, { view, stats: this.stats, connections });
+    const context = { view, stats: this.stats, wallMs, connections };
+    return replyToWord(asked, this.#options.whitelist, context);
   }
 
   #open(id: number, stream: ByteStream): ClientConnection {

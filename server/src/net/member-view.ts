@@ -5,7 +5,8 @@
  * at the moment a word is asked, inside a turn, so they agree with each other. Nothing here may
  * wait: sizes of directories are the last ones known.
  */
-import type { Zxid } from '@rookery/protocol';
+import type { Int64, Zxid } from '@rookery/protocol';
+import type { Summary } from './summary.js';
 
 export type ServerMode = 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only';
 
@@ -53,10 +54,38 @@ export interface ConfigurationView {
   readonly maxSessionTimeoutMs: number;
 }
 
+/** Of the data watches; `all` counts those of children too. */
 export interface WatchSummary {
   readonly connections: number;
   readonly paths: number;
   readonly watches: number;
+  readonly all: number;
+}
+
+export interface PathWatch {
+  readonly path: string;
+  readonly sessions: readonly Int64[];
+}
+
+export interface SessionEphemerals {
+  readonly session: Int64;
+  /** In order. */
+  readonly paths: readonly string[];
+}
+
+export interface SessionExpiry {
+  readonly id: Int64;
+  /** From now; negative when it is overdue. */
+  readonly inMs: number;
+}
+
+export interface SessionsView {
+  /** Where the leases are kept: the leader. Null elsewhere. */
+  readonly expiries: readonly SessionExpiry[] | null;
+  /** The replicated sessions, in ascending order. */
+  readonly all: readonly { readonly id: Int64; readonly timeoutMs: number }[];
+  /** Null while local sessions are off. */
+  readonly local: readonly SessionExpiry[] | null;
 }
 
 export interface DigestAt {
@@ -88,12 +117,20 @@ export interface MemberView {
   readonly outstandingRequests: number;
   readonly uptimeMs: number;
   readonly watches: WatchSummary;
+  readonly sessions: SessionsView;
   readonly quorum: QuorumView | null;
   readonly leader: LeaderView | null;
   readonly configuration: ConfigurationView;
+  readonly openFiles: { readonly count: number; readonly max: number };
   /** Tree digests, the newest last; one at the applied zxid will do. */
   readonly digests: readonly DigestAt[];
   readonly extraMetrics: readonly Metric[];
+  /** By mntr's names. */
+  summaries(): readonly (readonly [name: string, summary: Summary])[];
+  /** The sessions that own ephemerals. */
+  ephemerals(): readonly SessionEphemerals[];
+  /** The paths with a data watch, each with the sessions that watch it. */
+  dataWatches(): readonly PathWatch[];
   /** What `envi` prints below `zookeeper.version`; `readEnvironment` has it for this process. */
   environment(): readonly (readonly [name: string, value: string])[];
 }

@@ -4,7 +4,7 @@
  * libuv accepts and closes at once what comes in without a free file descriptor, and tells nobody
  * (the silence of ZOOKEEPER-4203), so the transport stops short of the limit and says so.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Left for the two databases, their logs and the peers. */
 const RESERVED_FILES = 2048;
@@ -25,4 +25,14 @@ export function openFilesMax(): number {
   }
   const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
   return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+}
+
+/** Open files of this process; 0 where the system does not tell. */
+export function openFilesCount(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    // Not Linux.
+    return 0;
+  }
 }

@@ -5,6 +5,12 @@
  * `replied` and `sentPackets`. Nothing is read back to decide anything. `reset` is srst and crst.
  */
 import type { Int64 } from '@rookery/protocol';
+import { Summary } from './summary.js';
+
+/** What changes the state, by the letters of `cons`; all else counts as a read. */
+const UPDATES: ReadonlySet<string> = new Set([
+  ...['CREA', 'DELE', 'SETD', 'SETA', 'MULT', 'RECO', 'CLOS', 'SESS'],
+]);
 
 /** One answered request. */
 export interface ReplyRecord {
@@ -27,12 +33,22 @@ export class ServerStats {
   connectionsDropped = 0;
   sessionlessExpired = 0;
   largeRequestsRejected = 0;
+  /** What stmk set, and ZooKeeper's default before. */
+  traceMask = 306n;
   readonly latency = new LatencyStats();
+  readonly readLatency = new Summary();
+  readonly updateLatency = new Summary();
+  /** Connection tokens that were missing when a connection was refused for them. */
+  readonly tokenDeficit = new Summary();
+  readonly responseSizes = new ResponseSizes();
 
   reset(): void {
     this.packetsReceived = 0;
     this.packetsSent = 0;
     this.latency.reset();
+    this.readLatency.reset();
+    this.updateLatency.reset();
+    this.responseSizes.reset();
   }
 }
 
@@ -69,6 +85,8 @@ export class ConnectionStats {
     this.lastLatencyMs = reply.latencyMs;
     this.latency.record(reply.latencyMs);
     this.#server.latency.record(reply.latencyMs);
+    if (UPDATES.has(reply.operation)) this.#server.updateLatency.record(reply.latencyMs);
+    else this.#server.readLatency.record(reply.latencyMs);
   }
 
   /** Counts packets that answer nothing, such as watch events. */
@@ -121,5 +139,27 @@ export class LatencyStats {
     this.totalMs = 0;
     this.minMs = 0;
     this.maxMs = 0;
+  }
+}
+
+/** Bytes of the last, smallest and largest reply. */
+export class ResponseSizes {
+  count = 0;
+  last = -1;
+  min = 0;
+  max = 0;
+
+  record(bytes: number): void {
+    this.last = bytes;
+    if (this.count === 0 || bytes < this.min) this.min = bytes;
+    if (bytes > this.max) this.max = bytes;
+    this.count += 1;
+  }
+
+  reset(): void {
+    this.count = 0;
+    this.last = -1;
+    this.min = 0;
+    this.max = 0;
   }
 }

@@ -87,6 +87,11 @@ export class Leadership {
     return this.#leases.count;
   }
 
+  /** When each session expires if nothing more is heard of it, on the lease clock. */
+  deadlines(): ReturnType<Leases['deadlines']> {
+    return this.#leases.deadlines();
+  }
+
   /** Requests of sessions that `origin` does not own are dropped; a detach tells it. */
   onRequests(
     origin: PeerId,

@@ -36,6 +36,11 @@ export class Leases {
     return this.#leases.size;
   }
 
+  /** When each session expires if nothing more is heard of it, for reports. */
+  deadlines(): readonly { readonly session: SessionId; readonly deadlineMs: number }[] {
+    return [...this.#leases.values()];
+  }
+
   /** A session that is alive from now on. */
   add(session: SessionId, timeoutMs: number, nowMs: number): void {
     assert(!this.#leases.has(session), () => `session ${session} has no lease yet`);

@@ -12,12 +12,16 @@ export interface ConnectionView {
   readonly remotePort: number;
   /** 1 while it is read from, 4 while output waits; 0 for the connection that asks. */
   readonly interestOps: number;
+  /** When it is dropped if nothing comes; ms since 1970. */
+  readonly expiresWallMs: number;
   readonly stats: ConnectionStats;
 }
 
 export interface WordContext {
   readonly view: MemberView;
   readonly stats: ServerStats;
+  /** Now, ms since 1970. */
+  readonly wallMs: number;
   /** The asking connection first, as ZooKeeper counts and shows it too. */
   readonly connections: readonly ConnectionView[];
 }

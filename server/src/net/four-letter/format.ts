@@ -13,3 +13,17 @@ export function formatDecimal(value: number): string {
 export function formatHex(value: Int64): string {
   return value >= 0 ? value.toString(16) : BigInt.asUintN(64, BigInt(value)).toString(16);
 }
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const MONTHS = [
+  ...['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun'],
+  ...['Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
+];
+
+/** As Date.toString of Java, in UTC: Fri Nov 20 10:49:22 UTC 2026. */
+export function formatDate(wallMs: number): string {
+  const date = new Date(wallMs);
+  const day = `${DAYS[date.getUTCDay()]} ${MONTHS[date.getUTCMonth()]}`;
+  const time = date.toISOString().slice(11, 19);
+  return `${day} ${String(date.getUTCDate()).padStart(2, '0')} ${time} UTC ${date.getUTCFullYear()}`;
+}

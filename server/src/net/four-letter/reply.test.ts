@@ -26,6 +26,23 @@ const QUORUM = {
   membership: 'server.1=h:1:1:participant;2181\nversion=0',
 };
 
+const WALL_MS = 1_795_171_757_040;
+
+/**
+ * Of the recorded mntr: ZooKeeper's processors, its watch cleaner, Netty, and what it keeps by
+ * top-level znode. All have counterparts of the same kind that are here.
+ */
+const NOT_HERE = new RegExp(
+  [
+    '_per_namespace$',
+    'netty|dead_watchers_cleaner|_om_|socket_closing|local_write_committed|server_write_committed',
+    'commit_proc_|commitproc_time|in_commit_processor|_final_proc_time|prep_process_time|prep_processor_queue_size',
+    'sync_process_time|sync_processor_batch|sync_processor_queue_(size|and|time)',
+    'session_queue|throttle_queue_time|learner_request_processor|proposal_process_time',
+    'commit_process_time|commit_propagation|proposal_ack_creation',
+  ].join('|'),
+);
+
 const LEADER = {
   learners: 2,
   syncedFollowers: 2,
@@ -37,7 +54,8 @@ const LEADER = {
 
 describe('a reply to a four-letter word', () => {
   it('is the one that ZooKeeper gives, but for numbers, for srvr, stat, cons and conf', () => {
-    for (const word of ['srvr', 'stat', 'cons', 'conf', 'wchs', 'dirs', 'crst', 'srst', 'gtmk']) {
+    const words = ['srvr', 'stat', 'cons', 'conf', 'wchs', 'wchc', 'wchp'];
+    for (const word of [...words, 'dirs', 'crst', 'srst', 'gtmk', 'ruok', 'isro']) {
       expect(masked(ask(word)), word).toBe(masked(recorded[word] ?? ''));
     }
   });
@@ -64,20 +82,80 @@ describe('a reply to a four-letter word', () => {
     expect(ask('srvr')).not.toContain('Proposal');
   });
 
-  it('has, for mntr, known names only, integers bare and averages with decimals', () => {
-    const known = new Set((recorded['mntr'] ?? '').split('\n').map((line) => line.split('\t')[0]));
-    const lines = ask('mntr').split('\n');
-    expect(lines.pop()).toBe('');
-    for (const line of lines) {
-      const [name = '', value = ''] = line.split('\t');
-      expect(known).toContain(name);
-      if (name === 'zk_avg_latency') expect(value).toMatch(/^\d+\.\d{1,4}$/);
-      else if (!['zk_version', 'zk_server_state'].includes(name)) expect(value).toMatch(/^\d+$/);
+  it('has, for mntr, each recorded name but those that are explained, and no other', () => {
+    const names = namesOf(recorded['mntr'] ?? '').filter((name) => !NOT_HERE.test(name));
+    const answered = namesOf(ask('mntr'));
+    expect(answered.filter((name) => !names.includes(name))).toEqual([]);
+    expect(names.filter((name) => !answered.includes(name))).toEqual([]);
+    expect(answered.slice(0, 2)).toEqual(['zk_version', 'zk_server_state']);
+  });
+
+  it('has, for mntr, values of the recorded form: integers bare, averages with decimals', () => {
+    const forms = new Map(linesOf(recorded['mntr'] ?? '').map(([name, value]) => [name, value]));
+    for (const [name, value] of linesOf(ask('mntr'))) {
+      if (name === 'zk_version' || name === 'zk_server_state') continue;
+      const form = forms.get(name)?.includes('.') ? /^\d+\.\d{1,4}$/ : /^-?\d+$/;
+      expect(value, name).toMatch(form);
     }
-    expect(lines.slice(0, 2).map((line) => line.split('\t')[0])).toEqual([
-      'zk_version',
-      'zk_server_state',
-    ]);
+  });
+
+  it('lists, for dump, sets of sessions and connections as the recorded ones', () => {
+    const expiries = [
+      { id: 0x100001f910e0003n, inMs: 4000 },
+      { id: 0x100001f910e0002n, inMs: 10_000 },
+    ];
+    const text = ask('dump', { sessions: { expiries, all: [], local: null } });
+    // Sets of nobody are left out, and only the lines' kinds are compared.
+    expect(kindsOf(text)).toEqual(kindsOf(recorded['dump'] ?? ''));
+    expect(text).toMatch(/^SessionTracker dump:\nSession Sets \(2\)\/\(2\):\n1 expire at \w{3} /);
+    expect(text).toMatch(/\n1 expire at \w{3} \w{3} \d\d \d\d:\d\d:\d\d UTC \d{4}:\n\t0x100001f/);
+  });
+
+  it('lists, for dump, ephemerals by session, and timeouts where no leases are kept', () => {
+    const text = ask('dump', {
+      sessions: { expiries: null, all: [{ id: 0x10, timeoutMs: 10_000 }], local: null },
+      ephemerals: () => [{ session: 0x10, paths: ['/e1', '/e2'] }],
+    });
+    expect(text).toContain('SessionTracker dump:\nGlobal Sessions(1):\n0x10\t10000ms\n');
+    expect(text).toContain('Sessions with Ephemerals (1):\n0x10:\n\t/e1\n\t/e2\nConnections');
+  });
+
+  it('tells local sessions from global ones in dump', () => {
+    const local = [{ id: -5, inMs: 100 }];
+    const leader = ask('dump', { sessions: { expiries: [], all: [], local } });
+    expect(leader).toMatch(
+      /:\nLocal Session Sets \(1\)\/\(1\):\n1 expire .*\n\t0xfffffffffffffffb\n/,
+    );
+    expect(leader).toContain('\nGlobal Session Sets (0)/(0):\nephemeral');
+    const follower = ask('dump', { sessions: { expiries: null, all: [], local: [] } });
+    expect(follower).toContain('\nLocal Session Sets (0)/(0):\nGlobal Sessions(0):\nephemeral');
+  });
+
+  it('lists data watches by session and by path, with a blank line at the end', () => {
+    const watched = [
+      { path: '/nothere', sessions: [2] },
+      { path: '/e1', sessions: [1, 2] },
+    ];
+    const changes = { dataWatches: () => watched };
+    expect(ask('wchc', changes)).toBe('0x2\n\t/nothere\n\t/e1\n0x1\n\t/e1\n\n');
+    expect(ask('wchp', changes)).toBe('/nothere\n\t0x2\n/e1\n\t0x1\n\t0x2\n\n');
+  });
+
+  it('remembers the trace mask that stmk sets', () => {
+    const stats = new ServerStats();
+    const context = { stats, connections: [] };
+    const mask = Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe]);
+    expect(ask('stmk', {}, context, undefined, mask)).toBe('-2');
+    expect(ask('gtmk', {}, context)).toBe('-2');
+  });
+
+  it('says so in srvr and stat when the member only serves reads', () => {
+    const second = 'READ-ONLY mode; serving only read-only clients';
+    for (const word of ['srvr', 'stat']) {
+      const text = ask(word, { mode: 'read-only' });
+      expect(text.split('\n')[1], word).toBe(second);
+      expect(text, word).toContain('\nMode: read-only\n');
+    }
   });
 
   it('has, for mntr on a leader, its followers under the new and the old name', () => {
@@ -108,7 +186,8 @@ describe('a reply to a four-letter word', () => {
   it('shows a negative session id as unsigned', () => {
     const stats = new ConnectionStats(new ServerStats(), 0);
     stats.sessionId = -2;
-    const connection = { remoteAddress: '10.0.0.1', remotePort: 1, interestOps: 1, stats };
+    const address = { remoteAddress: '10.0.0.1', remotePort: 1 };
+    const connection = { ...address, interestOps: 1, expiresWallMs: 0, stats };
     expect(ask('cons', {}, { connections: [connection] })).toContain('sid=0xfffffffffffffffe,');
   });
 
@@ -124,13 +203,15 @@ describe('a reply to a four-letter word', () => {
 });
 
 describe('a four-letter word that is not answered', () => {
-  it('says that the member does not serve, except for ruok, isro and envi', () => {
+  it('says that the member does not serve, except for those that tell nothing of its state', () => {
     const idle = 'This ZooKeeper instance is not currently serving requests\n';
-    for (const word of ['srvr', 'stat', 'mntr', 'cons', 'conf', 'hash', 'wchs']) {
+    for (const word of ['srvr', 'stat', 'mntr', 'cons', 'conf', 'dump', 'wchs', 'wchc', 'wchp']) {
       expect(ask(word, { serving: false }), word).toBe(idle);
     }
+    expect(ask('hash', { serving: false })).toBe(idle.trimEnd());
     expect(ask('ruok', { serving: false })).toBe('imok');
     expect(ask('isro', { serving: false })).toBe('null');
+    expect(ask('gtmk', { serving: false })).toBe('306');
     expect(ask('envi', { serving: false })).toMatch(/^Environment:/);
   });
 
@@ -140,16 +221,16 @@ describe('a four-letter word that is not answered', () => {
     expect(ask('stat', {}, {}, whitelist)).toBe(refused);
     expect(ask('ruok', {}, {}, whitelist)).toBe('imok');
   });
-
-  it('is refused when ZooKeeper has it and Rookery does not', () => {
-    expect(ask('dump')).toBe('dump is not executed because it is not in the whitelist.\n');
-  });
 });
 
 describe('the first four bytes', () => {
   it('are a word only when they are the name of one', () => {
     expect(readFirstBytes(Buffer.from('stat')).kind).toBe('word');
     expect(readFirstBytes(Buffer.from('Stat')).kind).toBe('frames');
+    // Commands of ZooKeeper's admin server that never were words.
+    for (const name of ['orst', 'lsnp', 'obsr', 'sysp']) {
+      expect(readFirstBytes(Buffer.from(name)).kind).toBe('frames');
+    }
     expect(readFirstBytes(Buffer.from([0, 0, 0, 45])).kind).toBe('frames');
     expect(readFirstBytes(Buffer.from([0xff, 0xf4, 0xff, 0xfd])).kind).toBe('telnetClose');
   });
@@ -160,12 +241,36 @@ function ask(
   changes: Partial<MemberView> = {},
   context: Partial<WordContext> = {},
   whitelist = new FourLetterWhitelist('*'),
+  argument = Buffer.alloc(0),
 ): string {
   const first = readFirstBytes(Buffer.from(name));
   if (first.kind !== 'word') throw new Error(`${name} is not a word`);
   const stats = context.stats ?? new ServerStats();
   const connections = context.connections ?? clients(stats);
-  return replyToWord(first, whitelist, { view: memberView(changes), stats, connections });
+  const view = memberView(changes);
+  const asked = { word: first.word, argument };
+  return replyToWord(asked, whitelist, { view, stats, wallMs: WALL_MS, connections });
+}
+
+function linesOf(text: string): string[][] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t'));
+}
+
+function namesOf(text: string): string[] {
+  return linesOf(text).map(([name = '']) => name);
+}
+
+/** The kinds of lines of a dump, each once and in order. */
+function kindsOf(dump: string): string[] {
+  const kinds = dump
+    .split('\n')
+    .filter((line) => !line.startsWith('0 expire'))
+    .map((line) => line.replace(/\d+ expire at .*/, 'EXPIRE').replace(/\d+\)/g, 'N)'))
+    .map((line) => line.replace(/\/[\d.]+:\d+/, 'ADDRESS').replace(/0x[\da-f]+/, 'ID'));
+  return [...new Set(kinds)];
 }
 
 /** The asking connection and one with a session, as in the recording. */
@@ -178,9 +283,16 @@ function clients(server: ServerStats): ConnectionView[] {
   session.sessionTimeoutMs = 4000;
   session.sentPackets(1);
   session.replied({ operation: 'CREA', xid: 1, zxid: 0x33, latencyMs: 3, nowMs: 2_070_830 });
+  const expiresWallMs = WALL_MS + 4000;
   return [
-    { remoteAddress: '127.0.0.1', remotePort: 43048, interestOps: 0, stats: asker },
-    { remoteAddress: '127.0.0.1', remotePort: 42964, interestOps: 1, stats: session },
+    { remoteAddress: '127.0.0.1', remotePort: 43048, interestOps: 0, expiresWallMs, stats: asker },
+    {
+      remoteAddress: '127.0.0.1',
+      remotePort: 42964,
+      interestOps: 1,
+      expiresWallMs,
+      stats: session,
+    },
   ];
 }
 

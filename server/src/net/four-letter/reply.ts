@@ -8,40 +8,48 @@ import { unreachable } from '@rookery/protocol';
 import { configurationReply } from './conf.js';
 import { connectionsReply } from './cons.js';
 import type { WordContext } from './context.js';
+import { dumpReply } from './dump.js';
 import { environmentReply } from './envi.js';
 import { formatHex } from './format.js';
 import { monitorReply } from './mntr.js';
 import { serverReply, statusReply } from './srvr.js';
+import { watchesByPathReply, watchesBySessionReply, watchSummaryReply } from './watches.js';
 import type { FourLetterWhitelist, FourLetterWord } from './words.js';
 
 export interface AskedWord {
-  readonly name: string;
-  /** Null when ZooKeeper has the word and Rookery does not. */
-  readonly word: FourLetterWord | null;
+  readonly word: FourLetterWord;
+  /** Of stmk the new mask, of all others nothing. */
+  readonly argument: Uint8Array;
 }
 
-const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests\n';
-
-/** ZooKeeper's default trace mask; there is nothing to trace here. */
-const TRACE_MASK = '306';
+const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests';
 
 /** Answered in every state of the member. */
-const ALWAYS_ANSWERED: ReadonlySet<FourLetterWord> = new Set(['envi', 'gtmk', 'isro', 'ruok']);
+const ALWAYS_ANSWERED: ReadonlySet<FourLetterWord> = new Set<FourLetterWord>([
+  'envi',
+  'gtmk',
+  'isro',
+  'ruok',
+  'stmk',
+]);
 
 export function replyToWord(
   asked: AskedWord,
   whitelist: FourLetterWhitelist,
   context: WordContext,
 ): string {
-  const { name, word } = asked;
-  if (word === null || !whitelist.allows(name)) {
-    return `${name} is not executed because it is not in the whitelist.\n`;
+  const { word } = asked;
+  if (!whitelist.allows(word)) {
+    return `${word} is not executed because it is not in the whitelist.\n`;
   }
-  if (!context.view.serving && !ALWAYS_ANSWERED.has(word)) return NOT_SERVING;
-  return textFor(word, context);
+  if (!context.view.serving && !ALWAYS_ANSWERED.has(word)) {
+    // ZooKeeper forgot the newline there.
+    return word === 'hash' ? NOT_SERVING : `${NOT_SERVING}\n`;
+  }
+  return textFor(asked, context);
 }
 
-function textFor(word: FourLetterWord, context: WordContext): string {
+function textFor({ word, argument }: AskedWord, context: WordContext): string {
   const { view } = context;
   switch (word) {
     case 'conf':
@@ -55,8 +63,10 @@ function textFor(word: FourLetterWord, context: WordContext): string {
       return directoriesReply(context);
     case 'envi':
       return environmentReply(view);
+    case 'dump':
+      return dumpReply(context);
     case 'gtmk':
-      return TRACE_MASK;
+      return `${context.stats.traceMask}`;
     case 'hash':
       return view.digests.map(({ zxid, digest }) => `${formatHex(zxid)}: ${digest}\n`).join('');
     case 'isro':
@@ -73,8 +83,14 @@ function textFor(word: FourLetterWord, context: WordContext): string {
       return serverReply(context);
     case 'stat':
       return statusReply(context);
+    case 'stmk':
+      return `${setTraceMask(context, argument)}`;
+    case 'wchc':
+      return watchesBySessionReply(view);
+    case 'wchp':
+      return watchesByPathReply(view);
     case 'wchs':
-      return watchesReply(context);
+      return watchSummaryReply(view);
     default:
       return unreachable(word);
   }
@@ -85,7 +101,9 @@ function directoriesReply({ view }: WordContext): string {
   return `datadir_size: ${dataDirBytes}\nlogdir_size: ${dataLogBytes}\n`;
 }
 
-function watchesReply({ view }: WordContext): string {
-  const { connections, paths, watches } = view.watches;
-  return `${connections} connections watching ${paths} paths\nTotal watches:${watches}\n`;
+/** Remembered and told, without effect: there is nothing to trace here. */
+function setTraceMask({ stats }: WordContext, argument: Uint8Array): bigint {
+  const { buffer, byteOffset, byteLength } = argument;
+  stats.traceMask = new DataView(buffer, byteOffset, byteLength).getBigInt64(0);
+  return stats.traceMask;
 }

@@ -16,7 +16,9 @@ export function statusReply(context: WordContext): string {
 }
 
 function versionLine({ view }: WordContext): string {
-  return `Zookeeper version: ${view.version}\n`;
+  const readOnly =
+    view.mode === 'read-only' ? 'READ-ONLY mode; serving only read-only clients\n' : '';
+  return `Zookeeper version: ${view.version}\n${readOnly}`;
 }
 
 function clientLine({ remoteAddress, remotePort, interestOps, stats }: ConnectionView): string {

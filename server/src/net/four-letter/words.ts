@@ -5,39 +5,26 @@
  * frame length, so no frame that is within the limits is ever taken for one.
  */
 
-/** Words answered here; the others that ZooKeeper knows are answered as not whitelisted. */
-export const SERVED_WORDS = [
-  'conf',
-  'cons',
-  'crst',
-  'dirs',
-  'envi',
-  'gtmk',
-  'hash',
-  'isro',
-  'mntr',
-  'ruok',
-  'srst',
-  'srvr',
-  'stat',
-  'wchs',
+/** All words of ZooKeeper 3.8.0. What is none of them is taken for the length of a frame. */
+export const WORDS = [
+  ...['conf', 'cons', 'crst', 'dirs', 'dump', 'envi', 'gtmk', 'hash', 'isro', 'mntr'],
+  ...['ruok', 'srst', 'srvr', 'stat', 'stmk', 'wchc', 'wchp', 'wchs'],
 ] as const;
 
-export type FourLetterWord = (typeof SERVED_WORDS)[number];
-
-const UNSERVED_WORDS = ['dump', 'orst', 'stmk', 'wchc', 'wchp'];
+export type FourLetterWord = (typeof WORDS)[number];
 
 const WORDS_BY_NAME: ReadonlyMap<string, FourLetterWord> = new Map(
-  SERVED_WORDS.map((word) => [word, word]),
+  WORDS.map((word) => [word, word]),
 );
 
-const KNOWN_NAMES: ReadonlySet<string> = new Set([...SERVED_WORDS, ...UNSERVED_WORDS]);
+/** What stmk is followed by: the new mask, a long. */
+export const TRACE_MASK_BYTES = 8;
 
 /** What telnet sends when it closes. */
 const TELNET_CLOSE = 0xfff4fffd;
 
 export type FirstBytes =
-  | { readonly kind: 'word'; readonly name: string; readonly word: FourLetterWord | null }
+  | { readonly kind: 'word'; readonly word: FourLetterWord }
   | { readonly kind: 'telnetClose' }
   | { readonly kind: 'frames' };
 
@@ -45,9 +32,8 @@ export type FirstBytes =
 export function readFirstBytes(bytes: Uint8Array): FirstBytes {
   const [a = 0, b = 0, c = 0, d = 0] = bytes;
   if (((a << 24) | (b << 16) | (c << 8) | d) >>> 0 === TELNET_CLOSE) return { kind: 'telnetClose' };
-  const name = String.fromCharCode(a, b, c, d);
-  if (!KNOWN_NAMES.has(name)) return { kind: 'frames' };
-  return { kind: 'word', name, word: WORDS_BY_NAME.get(name) ?? null };
+  const word = WORDS_BY_NAME.get(String.fromCharCode(a, b, c, d));
+  return word === undefined ? { kind: 'frames' } : { kind: 'word', word };
 }
 
 /** Which words may be asked; made from the configuration's `fourLetterWords`. */

@@ -36,7 +36,8 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
     localSessions: 0,
     outstandingRequests: 0,
     uptimeMs: 2154.7,
-    watches: { connections: 0, paths: 0, watches: 0 },
+    watches: { connections: 0, paths: 0, watches: 0, all: 0 },
+    sessions: { expiries: [], all: [], local: null },
     quorum: null,
     leader: null,
     configuration: {
@@ -51,8 +52,12 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       minSessionTimeoutMs: 4000,
       maxSessionTimeoutMs: 40000,
     },
+    openFiles: { count: 39, max: 20_000 },
     digests: [],
     extraMetrics: [],
+    summaries: () => [],
+    ephemerals: () => [],
+    dataWatches: () => [],
     environment: () => [['host.name', 'localhost']],
     ...changes,
   };

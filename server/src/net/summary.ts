@@ -1,0 +1,68 @@
+/**
+ * Count, sum, minimum, maximum and percentiles of a stream of durations or sizes, in fixed memory.
+ *
+ * Percentiles come from buckets that are exact below 16 and an eighth wide above. Recording is a
+ * few additions: it may be called for every request.
+ */
+const EXACT_MAX = 16;
+const BUCKETS_PER_DOUBLING = 8;
+/** Up to 2^31. */
+const BUCKETS = EXACT_MAX + 28 * BUCKETS_PER_DOUBLING;
+
+export class Summary {
+  count = 0;
+  sum = 0;
+  min = 0;
+  max = 0;
+  readonly #buckets = new Uint32Array(BUCKETS);
+
+  get average(): number {
+    return this.count === 0 ? 0 : this.sum / this.count;
+  }
+
+  /** Whole numbers, as ZooKeeper keeps them: what comes with a fraction loses it. */
+  record(value: number): void {
+    const whole = Math.max(0, Math.floor(value));
+    if (this.count === 0 || whole < this.min) this.min = whole;
+    if (whole > this.max) this.max = whole;
+    this.count += 1;
+    this.sum += whole;
+    const bucket = bucketOf(whole);
+    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
+  }
+
+  /** The least value that `share` of all are not above, rounded down to its bucket; 0 of nothing. */
+  percentile(share: number): number {
+    let left = Math.ceil(this.count * share);
+    if (left === 0) return 0;
+    for (const [bucket, count] of this.#buckets.entries()) {
+      left -= count;
+      if (left <= 0) return Math.max(this.min, leastOf(bucket));
+    }
+    return this.max;
+  }
+
+  reset(): void {
+    this.count = 0;
+    this.sum = 0;
+    this.min = 0;
+    this.max = 0;
+    this.#buckets.fill(0);
+  }
+}
+
+function bucketOf(value: number): number {
+  if (value < EXACT_MAX) return value;
+  const exponent = 31 - Math.clz32(value);
+  const eighth = Math.floor((value / 2 ** exponent - 1) * BUCKETS_PER_DOUBLING);
+  const bucket = EXACT_MAX + (exponent - 4) * BUCKETS_PER_DOUBLING + eighth;
+  return Math.min(bucket, BUCKETS - 1);
+}
+
+function leastOf(bucket: number): number {
+  if (bucket < EXACT_MAX) return bucket;
+  const above = bucket - EXACT_MAX;
+  const doubling = Math.floor(above / BUCKETS_PER_DOUBLING);
+  const eighth = above % BUCKETS_PER_DOUBLING;
+  return 2 ** (doubling + 4) * (1 + eighth / BUCKETS_PER_DOUBLING);
+}
