@@ -72,7 +72,7 @@ function ipv6Bytes(text: string): readonly number[] | null {
   if (zone.length > 1) return null;
   const halves = address.split('::');
   if (halves.length > 2) return null;
-  const [front, back] = halves.map(groupBytes);
+  const [front, back] = halves.map((half, index) => groupBytes(half, index === halves.length - 1));
   if (front === undefined || front === null || back === null) return null;
   if (back === undefined) return front.length === IPV6_BYTES ? front : null;
   const missing = IPV6_BYTES - front.length - back.length;
@@ -80,8 +80,8 @@ function ipv6Bytes(text: string): readonly number[] | null {
   return [...front, ...Array.from({ length: missing }, () => 0), ...back];
 }
 
-/** The bytes of groups between colons; the last may be an IPv4 address. */
-function groupBytes(text: string): readonly number[] | null {
+/** The bytes of groups between colons; the very last may be an IPv4 address. */
+function groupBytes(text: string, isLast: boolean): readonly number[] | null {
   if (text === '') return [];
   const bytes: number[] = [];
   const groups = text.split(':');
@@ -91,7 +91,7 @@ function groupBytes(text: string): readonly number[] | null {
       bytes.push(value >> 8, value & 0xff);
       continue;
     }
-    const embedded = index === groups.length - 1 ? ipv4Bytes(group) : null;
+    const embedded = isLast && index === groups.length - 1 ? ipv4Bytes(group) : null;
     if (embedded === null) return null;
     bytes.push(...embedded);
   }

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { legalAcl } from './acl-form.js';
+
+const WORLD = { perms: 31, scheme: 'world', id: 'anyone' };
+const BOB = { scheme: 'digest', id: 'bob:hash' };
+const ANN = { scheme: 'digest', id: 'ann:hash' };
+const HOME = { scheme: 'ip', id: '127.0.0.1' };
+const SUPER = { scheme: 'super', id: '' };
+
+function auth(perms: number, id = '') {
+  return { perms, scheme: 'auth', id };
+}
+
+describe('an ACL list of a request', () => {
+  it('is invalid when it is null or empty', () => {
+    expect(legalAcl(null, [BOB])).toBe(null);
+    expect(legalAcl([], [BOB])).toBe(null);
+  });
+
+  it.each([
+    ['world', 'anyone', true],
+    ['world', 'someone', false],
+    ['world', '', false],
+    ['digest', 'bob:hash', true],
+    ['digest', ':hash', true],
+    ['digest', 'bob:hash:', true],
+    ['digest', 'bob', false],
+    ['digest', 'bob:', false],
+    ['digest', ':', false],
+    ['digest', '', false],
+    ['digest', 'a:b:c', false],
+    ['ip', '10.0.0.0/8', true],
+    ['ip', '10.0.0.0/40', false],
+    ['super', '', false],
+    ['sasl', 'bob', false],
+    ['x509', 'CN=bob', false],
+    ['', '', false],
+  ])('with %s:%s is legal: %s', (scheme, id, legal) => {
+    const acl = { perms: 31, scheme, id };
+    expect(legalAcl([acl], [])).toEqual(legal ? [acl] : null);
+    expect(legalAcl([WORLD, acl], []) === null).toBe(!legal);
+  });
+
+  it('loses its duplicates and keeps its order', () => {
+    const read = { ...WORLD, perms: 1 };
+    expect(legalAcl([read, WORLD, read, WORLD], [])).toEqual([read, WORLD]);
+  });
+
+  it('has each authenticated id of the connection in the place of auth, but not the address', () => {
+    expect(legalAcl([auth(3, 'whatever'), WORLD], [SUPER, ANN, BOB, HOME])).toEqual([
+      { perms: 3, ...ANN },
+      { perms: 3, ...BOB },
+      WORLD,
+    ]);
+  });
+
+  it('has what auth stands for only once', () => {
+    const bob = { perms: 31, ...BOB };
+    expect(legalAcl([bob, auth(31), auth(31, 'x'), auth(1)], [BOB, HOME])).toEqual([
+      bob,
+      { perms: 1, ...BOB },
+    ]);
+  });
+
+  it('is invalid with auth on a connection that has not authenticated', () => {
+    expect(legalAcl([auth(31)], [HOME])).toBe(null);
+    expect(legalAcl([WORLD, auth(31)], [])).toBe(null);
+  });
+});

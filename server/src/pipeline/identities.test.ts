@@ -1,0 +1,99 @@
+import { AuthPacket, encode } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { digestOf } from '../digest-of.js';
+import { Authenticator, clientInfoOf, identitiesOf } from './identities.js';
+
+const HOME = { scheme: 'ip', id: '127.0.0.1' };
+const BOB = { scheme: 'digest', id: 'bob:gyVmCdwVbTJYrznoSu1koqYEYF0=' };
+
+function packet(scheme: string, auth: string | null): Uint8Array {
+  return encode(AuthPacket, { type: 0, scheme, auth: auth === null ? null : Buffer.from(auth) });
+}
+function newAuthenticator(superDigest: string | null = null): Authenticator {
+  return new Authenticator({ digestOf, superDigest });
+}
+
+describe('a connection', () => {
+  it('is its address from the start, IPv4-mapped or not', () => {
+    expect(identitiesOf('127.0.0.1')).toEqual([HOME]);
+    expect(identitiesOf('::ffff:127.0.0.1')).toEqual([HOME]);
+    expect(identitiesOf('')).toEqual([]);
+  });
+
+  it('becomes the digest of what it sends, besides what it was', () => {
+    const before = [HOME];
+    const after = newAuthenticator().authenticate(packet('digest', 'bob:secret'), before);
+    expect(after?.map(({ scheme }) => scheme)).toEqual(['digest', 'ip']);
+    expect(after?.[0]?.id).toBe(digestOf('bob:secret'));
+    expect(before).toEqual([HOME]);
+  });
+
+  it('has each identity once, however often it authenticates', () => {
+    const authenticator = newAuthenticator();
+    const once = authenticator.authenticate(packet('digest', 'bob:secret'), [HOME]) ?? [];
+    expect(authenticator.authenticate(packet('digest', 'bob:secret'), once)).toEqual(once);
+    expect(authenticator.authenticate(packet('digest', 'ann:secret'), once)).toHaveLength(3);
+  });
+
+  it('gains nothing by authenticating with its address, which always holds', () => {
+    expect(newAuthenticator().authenticate(packet('ip', null), [HOME])).toEqual([HOME]);
+  });
+
+  it.each(['world', 'auth', 'super', 'sasl', 'x509', 'nope', ''])(
+    'cannot authenticate with scheme %j',
+    (scheme) => {
+      const authenticator = newAuthenticator();
+      expect(authenticator.authenticate(packet(scheme, 'bob:secret'), [HOME])).toBe(null);
+      expect(authenticator.failures).toBe(1);
+    },
+  );
+
+  it('does not authenticate with a malformed packet or without data', () => {
+    const authenticator = newAuthenticator();
+    expect(authenticator.authenticate(new Uint8Array(3), [HOME])).toBe(null);
+    expect(authenticator.authenticate(packet('digest', null), [HOME])).toBe(null);
+    expect(authenticator.failures).toBe(2);
+  });
+
+  it('cannot make each of its requests as large as it likes', () => {
+    const authenticator = newAuthenticator();
+    expect(authenticator.authenticate(packet('digest', `${'u'.repeat(9000)}:x`), [])).toBe(null);
+    let identities: ReturnType<typeof identitiesOf> | null = [HOME];
+    let count = 0;
+    while (identities !== null && count < 1000) {
+      count += 1;
+      identities = authenticator.authenticate(packet('digest', `user${count}:x`), identities);
+    }
+    expect(identities).toBe(null);
+    expect(count).toBeGreaterThan(100);
+  });
+
+  it('is the super user with the password that the operator chose, and only then', () => {
+    const authenticator = newAuthenticator(digestOf('super:secret'));
+    const schemes = (auth: string) =>
+      authenticator.authenticate(packet('digest', auth), [HOME])?.map(({ scheme }) => scheme);
+    expect(schemes('super:secret')).toEqual(['super', 'digest', 'ip']);
+    expect(schemes('super:wrong')).toEqual(['digest', 'ip']);
+    expect(schemes('bob:secret')).toEqual(['digest', 'ip']);
+    const without = newAuthenticator().authenticate(packet('digest', 'super:secret'), []);
+    expect(without).toHaveLength(1);
+  });
+});
+
+describe('the answer of whoAmI', () => {
+  it('names users and addresses, and no digest', () => {
+    expect(clientInfoOf([{ scheme: 'super', id: '' }, BOB, HOME])).toEqual([
+      { authScheme: 'super', user: '' },
+      { authScheme: 'digest', user: 'bob' },
+      { authScheme: 'ip', user: '127.0.0.1' },
+    ]);
+  });
+});
+
+describe('the digest scheme', () => {
+  it('is the user and the base64 SHA-1 of user and password, as ZooKeeper has it', () => {
+    // The entry in ZooKeeper's documentation of its ACL schemes.
+    expect(digestOf('super:test')).toBe('super:D/InIHSb7yEEbrWz8b9l71RjZJU=');
+    expect(digestOf('super:admin')).toBe('super:xQJmxLMiHGwaqBvst5y6rkB6HQs=');
+  });
+});
