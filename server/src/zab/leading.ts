@@ -343,16 +343,16 @@ export class Leading implements Role {
     return learner?.link.link === link && learner.streaming ? learner : null;
   }
 
-  /** Steps down when those left are no quorum any more. */
+  /**
+   * Steps down when those left are no quorum any more. Before broadcast whoever is reachable may
+   * still offer itself: giving up for one that changed its mind could go on for ever.
+   */
   #dropLearner(peer: PeerId, reason: string): void {
     const learner = this.#learners.get(peer);
     if (learner === undefined) return;
     this.#learners.delete(peer);
     if (learner.streaming) this.#member.drop(learner.link, `transfer given up: ${reason}`);
-    if (this.#phase === 'discovery') return;
-    const left = this.#learners.count((other) =>
-      this.#phase === 'broadcast' ? other.active : other.voter || other.caughtUp,
-    );
+    const left = this.#phase === 'broadcast' ? this.activeLearners : this.#member.links.size;
     if (left + 1 < this.#member.quorum) this.#stepDown(`no quorum: ${reason}`);
   }
 
