@@ -107,6 +107,8 @@ export {
   GetAclResponse,
   GetAllChildrenNumberResponse,
   GetChildren2Response,
+  GetChildrenPageRequest,
+  GetChildrenPageResponse,
   GetChildrenResponse,
   GetEphemeralsRequest,
   GetEphemeralsResponse,

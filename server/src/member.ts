@@ -57,6 +57,9 @@ const SETTLE_MS = 200;
 /** Recent proposals in memory: what most returning learners need, bytes. */
 const WINDOW_BYTES = 8 << 20;
 const CHUNK_BYTES = 256 << 10;
+/** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
+const CONTAINER_CHECK_MS = 60_000;
+const CONTAINERS_PER_MINUTE = 10_000;
 /** Bytes of requests that one member may have at its leader: several members fit a link's queue. */
 const OUTSTANDING_BYTES = 16 << 20;
 
@@ -278,7 +281,16 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
     timeoutMs: config.peerTimeoutMs,
     firstCounter: options.tuning?.firstCounter ?? 1,
     checkpoint: logBytesMax === undefined ? {} : { logBytesMax },
-    skipAcl: config.skipACL,
+    writeRules: {
+      skipAcl: config.skipACL,
+      extendedTypes: config.extendedTypes,
+      enforceQuota: config.enforceQuota,
+      reconfigEnabled: config.reconfigEnabled,
+    },
+    reaper: {
+      intervalMs: options.tuning?.containerCheckMs ?? CONTAINER_CHECK_MS,
+      perMinuteMax: CONTAINERS_PER_MINUTE,
+    },
     membership,
   };
 }

@@ -16,6 +16,8 @@ export interface Tuning {
   readonly firstCounter?: number;
   /** Proposals kept in memory for learners, bytes. */
   readonly windowBytes?: number;
+  /** Containers and TTL znodes are looked through this often, ms. */
+  readonly containerCheckMs?: number;
 }
 
 const VARIABLES = {
@@ -24,6 +26,7 @@ const VARIABLES = {
   checkpointLogBytes: 'ROOKERY_CHECKPOINT_LOG_BYTES',
   firstCounter: 'ROOKERY_FIRST_COUNTER',
   windowBytes: 'ROOKERY_WINDOW_BYTES',
+  containerCheckMs: 'ROOKERY_CONTAINER_CHECK_MS',
 } as const;
 
 /** Throws OperatorError for a value that is no whole number. */

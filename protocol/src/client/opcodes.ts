@@ -34,6 +34,8 @@ export const OpCode = {
   setWatches2: 105,
   addWatch: 106,
   whoAmI: 107,
+  /** Not ZooKeeper's: a page of a directory's names. */
+  getChildrenPage: 10001,
   createSession: -10,
   closeSession: -11,
   error: -1,

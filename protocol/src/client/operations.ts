@@ -27,6 +27,8 @@ import {
   GetAclResponse,
   GetAllChildrenNumberResponse,
   GetChildren2Response,
+  GetChildrenPageRequest,
+  GetChildrenPageResponse,
   GetChildrenResponse,
   GetEphemeralsRequest,
   GetEphemeralsResponse,
@@ -91,6 +93,11 @@ export const OPERATIONS = {
   [OpCode.setWatches2]: operation('setWatches2', SetWatches2Request, Empty),
   [OpCode.addWatch]: operation('addWatch', AddWatchRequest, ErrorResponse),
   [OpCode.whoAmI]: operation('whoAmI', Empty, WhoAmIResponse),
+  [OpCode.getChildrenPage]: operation(
+    'getChildrenPage',
+    GetChildrenPageRequest,
+    GetChildrenPageResponse,
+  ),
   [OpCode.createSession]: operation('createSession', CreateSessionRequest, Empty),
   [OpCode.closeSession]: operation('closeSession', Empty, Empty),
 } as const;

@@ -151,6 +151,10 @@ const BODIES: Bodies = {
   ],
   [OpCode.addWatch]: [fc.record({ path: text, mode: int }), fc.record({ error: int })],
   [OpCode.whoAmI]: [empty, fc.record({ clientInfo: fc.array(clientInfo, { maxLength: 3 }) })],
+  [OpCode.getChildrenPage]: [
+    fc.record({ path: text, startAfter: text, limit: int, watch: fc.boolean() }),
+    fc.record({ children: texts, stat, more: fc.boolean() }),
+  ],
   [OpCode.createSession]: [fc.record({ timeoutMs: int }), empty],
   [OpCode.closeSession]: [empty, empty],
 };

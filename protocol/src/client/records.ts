@@ -5,6 +5,7 @@
  * where Java takes it. Field order is wire order. Records of the hot path are in hot-records.ts.
  */
 import {
+  bool,
   buffer,
   type Codec,
   type Decoded,
@@ -119,6 +120,30 @@ export type GetChildrenResponse = Decoded<typeof GetChildrenResponse>;
 
 export const GetChildren2Response = record({ children: vector(string), stat: Stat });
 export type GetChildren2Response = Decoded<typeof GetChildren2Response>;
+
+/**
+ * A page of a directory's names, in the order of their UTF-16 code units, which is the order of
+ * JavaScript's and Java's string comparison. Listing goes on from the last name of a page; what
+ * changes meanwhile may show or not, every name that stays is given exactly once.
+ */
+export const GetChildrenPageRequest = record({
+  path: string,
+  /** Only names above this one, which need not exist; '' (null is read as that) for the start. */
+  startAfter: stringOrEmpty,
+  /** At least 1, else -8. A page may have fewer names although there are more. */
+  limit: int,
+  /** Sets a child watch, as getChildren does. */
+  watch: bool,
+});
+export type GetChildrenPageRequest = Decoded<typeof GetChildrenPageRequest>;
+
+/** `more`: there are names above the last one. */
+export const GetChildrenPageResponse = record({
+  children: vector(string),
+  stat: Stat,
+  more: bool,
+});
+export type GetChildrenPageResponse = Decoded<typeof GetChildrenPageResponse>;
 
 export const ReconfigRequest = record({
   joiningServers: nullableString,

@@ -378,7 +378,8 @@ export class Driver {
           lastZxid,
           firstCounter: options.firstCounter,
           leaseSlackMs: options.timeoutMs,
-          skipAcl: options.skipAcl,
+          ...options.writeRules,
+          reaper: options.reaper,
         },
         random16,
       },
@@ -386,6 +387,7 @@ export class Driver {
     );
     return new LeaderDesk(leadership, {
       time,
+      note: (text) => this.#logger.warn({ detail: text }, 'quota.exceeded'),
       confirm: (id) => this.#step({ kind: 'confirm', id }),
       answer: (member, answer) => this.#answer(member, answer),
     });

@@ -25,6 +25,8 @@ export type Answer = Attached | Detach | Synced;
 
 export interface DeskHooks {
   time(): LeaderTime;
+  /** A quota is exceeded. */
+  note(text: string): void;
   /** Asks the core whether this member still leads. */
   confirm(id: number): void;
   /** To another member by its link, to this one by its pipeline. */
@@ -36,8 +38,10 @@ interface WaitingSync {
   readonly request: number;
 }
 
-/** Sessions closed by one tick: the rest waits for the next one. */
-const EXPIRED_PER_TICK_MAX = 1000;
+/** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
+const CHANGES_PER_TICK_MAX = 1000;
+/** Exceeded quotas are told at most this often, each path once. */
+const NOTES_MS = 1000;
 
 export class LeaderDesk {
   readonly leadership: Leadership;
@@ -45,6 +49,7 @@ export class LeaderDesk {
   readonly #syncs = new Map<number, WaitingSync[]>();
   #gathering: WaitingSync[] = [];
   #nextConfirm = 1;
+  #nextNotesMs = 0;
   #proposals: Proposal[] = [];
   #last: Zxid;
   /** Bytes of this term's proposals; -1 before the first. */
@@ -93,8 +98,13 @@ export class LeaderDesk {
 
   /** Returns how many sessions expired. */
   onTick(): number {
-    const prepared = this.leadership.onTick(this.#hooks.time(), EXPIRED_PER_TICK_MAX);
+    const time = this.#hooks.time();
+    const prepared = this.leadership.onTick(time, CHANGES_PER_TICK_MAX);
     this.#collect(prepared);
+    if (time.nowMs >= this.#nextNotesMs) {
+      this.#nextNotesMs = time.nowMs + NOTES_MS;
+      for (const note of this.leadership.takeNotes()) this.#hooks.note(note);
+    }
     this.#sendDetaches();
     return prepared.filter(({ txn }) => txn.op.kind === 'closeSession').length;
   }

@@ -7,6 +7,8 @@ import type { ClientPort } from '../net/client-port.js';
 import type { PeerPort } from '../net/peer-port.js';
 import type { Timers } from '../net/timers.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
+import type { WriteRules } from '../pipeline/prepare.js';
+import type { ReaperOptions } from '../pipeline/reaper.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { CheckpointOptions } from '../storage/checkpointer.js';
 import type { Storage } from '../storage/storage.js';
@@ -23,8 +25,9 @@ export interface DriverOptions {
   /** The counter an epoch starts at: 1, but for tests of the rollover. */
   readonly firstCounter: number;
   readonly checkpoint: Partial<CheckpointOptions>;
-  /** While this member leads, no write is checked against an ACL. */
-  readonly skipAcl: boolean;
+  /** For the time that this member leads. */
+  readonly writeRules: WriteRules;
+  readonly reaper: ReaperOptions;
   /** The text of /zookeeper/config. */
   readonly membership: string;
 }

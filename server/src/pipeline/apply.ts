@@ -50,6 +50,7 @@ export class Applier implements ChangeSink {
   }
 
   created(path: string, node: number): void {
+    this.#stats?.push(this.#state.tree.stat(node));
     this.#acl = this.#state.tree.acl(node);
     this.#watches.trigger({ kind: 'created', path }, this.#emit);
   }

@@ -19,6 +19,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import type { LeadershipOptions } from './options.js';
 import { Prepare, type PreparedTxn } from './prepare.js';
+import { Reaper } from './reaper.js';
 
 export type { PreparedTxn } from './prepare.js';
 
@@ -51,6 +52,7 @@ export class Leadership {
   readonly #prepare: Prepare;
   readonly #leases: Leases;
   readonly #ownership = new Ownership();
+  readonly #reaper: Reaper;
   readonly #random16: () => Uint8Array;
   #detaches: DetachOrder[] = [];
   #inFlight = 0;
@@ -59,9 +61,10 @@ export class Leadership {
   constructor(dependencies: LeadershipDependencies, time: LeaderTime) {
     const { state, options, random16 } = dependencies;
     this.#random16 = random16;
-    this.#prepare = new Prepare(state, options.skipAcl);
+    this.#prepare = new Prepare(state, options);
     this.#prepare.begin(options.epoch, options.lastZxid, options.firstCounter);
     this.#leases = new Leases({ slackMs: options.leaseSlackMs, bucketMs: LEASE_BUCKET_MS });
+    this.#reaper = new Reaper(state, options.reaper, time.nowMs);
     for (const [session, { timeoutMs }] of state.sessions.sorted()) {
       this.#leases.add(session, timeoutMs, time.nowMs);
     }
@@ -133,13 +136,20 @@ export class Leadership {
     }
   }
 
-  /** Closes sessions whose lease has run out; at most `max` in one call. */
+  /**
+   * Closes sessions whose lease has run out, and deletes containers and TTL nodes that nobody
+   * would miss; at most `max` transactions in one call.
+   */
   onTick(time: LeaderTime, max: number): readonly PreparedTxn[] {
     const room = Math.min(max, this.#prepare.counterLeft());
     const prepared: PreparedTxn[] = [];
     for (const session of this.#leases.expired(time.nowMs, room)) {
       const closed = this.#prepare.prepareExpiry(session, time.wallMs);
       if (closed !== null) prepared.push(closed);
+    }
+    for (const path of this.#reaper.due(time, room - prepared.length)) {
+      const deleted = this.#prepare.prepareReap(path, time.wallMs);
+      if (deleted !== null) prepared.push(deleted);
     }
     this.#inFlight += prepared.length;
     return prepared;
@@ -153,6 +163,11 @@ export class Leadership {
       this.#leases.remove(txn.session);
       this.#ownership.remove(txn.session);
     }
+  }
+
+  /** Quotas that were exceeded since the last call, for the log. */
+  takeNotes(): readonly string[] {
+    return this.#prepare.takeNotes();
   }
 
   takeDetaches(): readonly DetachOrder[] {

@@ -2,6 +2,8 @@
  * The limits that the pipeline and the leader work under; from the configuration, never changed.
  */
 import type { PeerId } from '@rookery/protocol';
+import type { WriteRules } from './prepare.js';
+import type { ReaperOptions } from './reaper.js';
 
 export interface PipelineOptions {
   readonly id: PeerId;
@@ -24,7 +26,7 @@ export interface PipelineOptions {
   readonly superDigest: string | null;
 }
 
-export interface LeadershipOptions {
+export interface LeadershipOptions extends WriteRules {
   readonly id: PeerId;
   readonly epoch: number;
   /** The last zxid of the history that this leadership starts from; all of it is applied. */
@@ -33,6 +35,5 @@ export interface LeadershipOptions {
   readonly firstCounter: number;
   /** H: added to every deadline, because touches are reported at most this late. */
   readonly leaseSlackMs: number;
-  /** No ACL is checked for writes. */
-  readonly skipAcl: boolean;
+  readonly reaper: ReaperOptions;
 }

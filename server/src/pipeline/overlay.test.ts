@@ -94,7 +94,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 class Leader {
   readonly state = new ReplicatedState();
-  readonly prepare = new Prepare(this.state, false);
+  readonly prepare = new Prepare(this.state, {
+    skipAcl: false,
+    extendedTypes: true,
+    enforceQuota: false,
+    reconfigEnabled: false,
+  });
   readonly bodies: string[] = [];
   readonly #waiting: { zxid: number; body: Uint8Array }[] = [];
   #sessions: number[] = [];

@@ -23,6 +23,7 @@ export interface NodeView {
   /** The session whose ephemeral it is, else 0. */
   readonly owner: SessionId;
   readonly acl: readonly Acl[];
+  readonly dataBytes: number;
 }
 
 interface NodeRecord extends NodeView {
@@ -59,6 +60,7 @@ const ABSENT: NodeView = {
   childCount: 0,
   owner: 0,
   acl: [],
+  dataBytes: 0,
 };
 
 export class Overlay {
@@ -99,7 +101,13 @@ export class Overlay {
       childCount: tree.childCount(node),
       owner: tree.owner(node),
       acl: tree.acl(node),
+      dataBytes: tree.dataLength(node),
     };
+  }
+
+  /** A transaction in flight changes the znode itself, or creates or deletes a child of it. */
+  touches(path: string): boolean {
+    return this.#nodes.has(path);
   }
 
   isClosing(session: SessionId): boolean {
@@ -134,15 +142,14 @@ export class Overlay {
     }
   }
 
-  create(path: string, created: Pick<NodeView, 'owner' | 'acl'>): void {
-    const { owner, acl } = created;
+  create(path: string, created: Pick<NodeView, 'owner' | 'acl' | 'dataBytes'>): void {
     const parentPath = parentOf(path);
     const parent = this.node(parentPath);
     const creates = (parent.creates + 1) | 0;
     const zxid = this.#zxid;
     this.#set(parentPath, { ...parent, creates, childCount: parent.childCount + 1, zxid }, 0);
-    this.#set(path, { ...ABSENT, exists: true, owner, acl, zxid }, owner);
-    this.#countEphemeral(owner, 1);
+    this.#set(path, { ...ABSENT, exists: true, ...created, zxid }, created.owner);
+    this.#countEphemeral(created.owner, 1);
   }
 
   delete(path: string): void {
@@ -154,10 +161,10 @@ export class Overlay {
   }
 
   /** Returns the version that the znode has afterwards. */
-  setData(path: string): number {
+  setData(path: string, dataBytes: number): number {
     const node = this.node(path);
     const version = nextVersion(node.version);
-    this.#set(path, { ...node, version, zxid: this.#zxid }, 0);
+    this.#set(path, { ...node, version, dataBytes, zxid: this.#zxid }, 0);
     return version;
   }
 

@@ -8,10 +8,6 @@
 import {
   type CreateRequest,
   ErrorCode,
-  isCreateFlag,
-  isEphemeralFlag,
-  isSequentialFlag,
-  isTtlFlag,
   type PathVersionRequest,
   Perms,
   parentOf,
@@ -23,7 +19,9 @@ import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester as Principal } from './access.js';
 import { legalAcl } from './acl-form.js';
+import { type AskedMode, createModeOf } from './create-mode.js';
 import type { Overlay } from './overlay.js';
+import type { QuotaGuard } from './quota-guard.js';
 
 /** Not to be deleted by anyone. */
 const SPECIAL_PATHS: ReadonlySet<string> = new Set([
@@ -44,15 +42,19 @@ export type Decision = NodeOp | ErrorCode;
 export interface Requester extends Principal {
   readonly session: SessionId;
   readonly opcode: number;
+  /** TTL nodes may be created. */
+  readonly extendedTypes: boolean;
+  readonly quotas: QuotaGuard;
 }
 
 export function decideCreate(
   overlay: Overlay,
   requester: Requester,
-  request: CreateRequest,
+  request: CreateRequest & AskedMode,
 ): Decision {
-  const { path, flags } = request;
-  if (!isCreateFlag(flags) || isTtlFlag(flags)) return ErrorCode.badArguments;
+  const { path, data } = request;
+  const created = createModeOf(requester.opcode, request, requester.extendedTypes);
+  if (typeof created === 'number') return created;
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
   const acl = legalAcl(request.acl, requester.identities);
@@ -60,19 +62,24 @@ export function decideCreate(
   const parent = overlay.node(parentOf(path));
   if (!parent.exists) return ErrorCode.noNode;
   if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
-  const full = isSequentialFlag(flags) ? path + sequenceSuffix(parent.creates) : path;
+  const full = created.sequential ? path + sequenceSuffix(parent.creates) : path;
   if (validatePath(full) !== null) return ErrorCode.badArguments;
   if (overlay.node(full).exists) return ErrorCode.nodeExists;
   if (parent.owner !== 0) return ErrorCode.noChildrenForEphemerals;
-  const ephemeral = isEphemeralFlag(flags);
-  overlay.create(full, { owner: ephemeral ? requester.session : 0, acl });
+  const dataBytes = data === null ? 0 : data.length;
+  if (requester.quotas.refuses(full, { count: 1, bytes: dataBytes })) {
+    return ErrorCode.quotaExceeded;
+  }
+  const { mode, ttlMs } = created;
+  const owner = mode === 'ephemeral' ? requester.session : 0;
+  overlay.create(full, { owner, acl, dataBytes });
   return {
     kind: 'create',
     path: full,
-    data: request.data,
+    data,
     acl,
-    mode: ephemeral ? 'ephemeral' : 'persistent',
-    ttlMs: 0,
+    mode,
+    ttlMs,
     opcode: requester.opcode,
   };
 }
@@ -109,8 +116,12 @@ export function decideSetData(
   if (!node.exists) return ErrorCode.noNode;
   if (path === CONFIG_PATH) return ErrorCode.noAuth;
   if (!mayDo(requester, node.acl, Perms.write)) return ErrorCode.noAuth;
+  const dataBytes = data === null ? 0 : data.length;
+  if (requester.quotas.refuses(path, { count: 0, bytes: dataBytes - node.dataBytes })) {
+    return ErrorCode.quotaExceeded;
+  }
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  return { kind: 'setData', path, data, version: overlay.setData(path) };
+  return { kind: 'setData', path, data, version: overlay.setData(path, dataBytes) };
 }
 
 export function decideSetAcl(

@@ -258,15 +258,16 @@ describe('multi', () => {
     expect(decode(MultiResponse, done.body).results).toEqual([]);
   });
 
-  both('with a bad create flag is malformed as a whole', (run) => {
-    expect(run.answer(multi(createOp('/m'), createOp('/n', 9))).error).toBe(-5);
+  both('with a bad create flag fails at that operation', (run) => {
+    const failed = run.answer(multi(createOp('/m'), createOp('/n', 9)));
+    const { results } = decode(MultiResponse, failed.body);
+    expect(results).toEqual([0, -8].map((error) => ({ opcode: -1, error })));
     expect(run.answer((c) => c.delete('/m')).error).toBe(-101);
   });
 
-  both('with an operation that is not served yet is -6 as a whole', (run) => {
-    const { request } = createOp('/c', 4) as { request: CreateRequest };
-    const container: MultiRequestOp = { opcode: OpCode.createContainer, request };
-    expect(run.answer(multi(createOp('/m'), container)).error).toBe(-6);
+  both('with a TTL flag on a plain create is malformed as a whole', (run) => {
+    expect(run.answer(multi(createOp('/m'), createOp('/n', 5))).error).toBe(-5);
+    expect(run.answer((c) => c.delete('/m')).error).toBe(-101);
   });
 
   both('of a read is malformed, and so is a truncated one', (run) => {

@@ -10,12 +10,12 @@ import {
   COUNTER_MAX,
   CreateRequest,
   CreateSessionRequest,
+  CreateTtlRequest,
   counterOf,
   ErrorCode,
   epochOf,
   type ForwardedRequest,
   formatZxid,
-  isCreateFlag,
   JuteReader,
   MarshallingError,
   MultiRequest,
@@ -25,13 +25,16 @@ import {
   PASSWORD_BYTES,
   PathVersionRequest,
   type PeerId,
+  ReconfigRequest,
   SetAclRequest,
   SetDataRequest,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import { NO_NODE } from '../state/tree.js';
 import type { ErrorOp, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import { multiCreateOpcode } from './create-mode.js';
 import { type OpenedSession, Overlay } from './overlay.js';
 import {
   type Decision,
@@ -42,6 +45,7 @@ import {
   decideSetData,
   type Requester,
 } from './prepare-op.js';
+import { QuotaGuard } from './quota-guard.js';
 
 /** To be encoded and proposed in this turn: its data may be views of the request's body. */
 export interface PreparedTxn {
@@ -49,19 +53,29 @@ export interface PreparedTxn {
   readonly txn: Txn;
 }
 
+/** What the operator allows; from the configuration. */
+export interface WriteRules {
+  readonly skipAcl: boolean;
+  readonly extendedTypes: boolean;
+  readonly enforceQuota: boolean;
+  readonly reconfigEnabled: boolean;
+}
+
 export class Prepare {
   readonly #state: ReplicatedState;
   readonly #overlay: Overlay;
-  readonly #skipAcl: boolean;
+  readonly #rules: WriteRules;
+  readonly #quotas: QuotaGuard;
   #lastZxid: Zxid = 0;
   /** The zxid that the next transaction gets. */
   #next: Zxid = 0;
   #exhausted = false;
   #timeMs: number;
 
-  constructor(state: ReplicatedState, skipAcl: boolean) {
+  constructor(state: ReplicatedState, rules: WriteRules) {
     this.#state = state;
-    this.#skipAcl = skipAcl;
+    this.#rules = rules;
+    this.#quotas = new QuotaGuard(state, rules.enforceQuota);
     this.#overlay = new Overlay(state);
     this.#timeMs = state.lastTime;
   }
@@ -115,6 +129,28 @@ export class Prepare {
     return { zxid, txn: { origin: 0, request: 0, session, time, op: { kind: 'closeSession' } } };
   }
 
+  /**
+   * The delete of a container or TTL node that nobody would miss; null when somebody would after
+   * all. While anything in flight touches it, somebody may.
+   */
+  prepareReap(path: string, wallMs: number): PreparedTxn | null {
+    const { tree } = this.#state;
+    const node = tree.find(path);
+    if (node === NO_NODE || this.#overlay.touches(path)) return null;
+    const time = this.#tick(wallMs);
+    if (!tree.isReapable(node, time)) return null;
+    const zxid = this.#takeZxid();
+    this.#overlay.begin(zxid);
+    this.#overlay.delete(path);
+    this.#overlay.commit();
+    return { zxid, txn: { origin: 0, request: 0, session: 0, time, op: { kind: 'delete', path } } };
+  }
+
+  /** Quotas that were exceeded since the last call, for the log. */
+  takeNotes(): readonly string[] {
+    return this.#quotas.takeNotes();
+  }
+
   /** The transaction is in the state now: the overlay forgets it. */
   applied(zxid: Zxid): void {
     this.#overlay.applied(zxid);
@@ -159,7 +195,10 @@ export class Prepare {
     switch (request.opcode) {
       case OpCode.create:
       case OpCode.create2:
+      case OpCode.createContainer:
         return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
+      case OpCode.createTtl:
+        return this.#single(decideCreate(overlay, requester, CreateTtlRequest.read(reader)));
       case OpCode.delete:
         return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
       case OpCode.setData:
@@ -174,6 +213,10 @@ export class Prepare {
         if (!overlay.isLive(request.session)) return failure(ErrorCode.sessionExpired);
         overlay.closeSession(request.session);
         return { kind: 'closeSession' };
+      case OpCode.reconfig:
+        ReconfigRequest.read(reader);
+        if (!this.#rules.reconfigEnabled) return failure(ErrorCode.reconfigDisabled);
+        return failure(ErrorCode.unimplemented);
       default:
         return failure(ErrorCode.unimplemented);
     }
@@ -186,8 +229,7 @@ export class Prepare {
   }
 
   #multi(requester: Requester, requests: readonly MultiRequestOp[]): TxnOp {
-    const refused = wholeMultiRefusal(requests);
-    if (refused !== ErrorCode.ok) return failure(refused);
+    if (!requests.every(isWellFormed)) return failure(ErrorCode.marshallingError);
     const ops: NodeOp[] = [];
     for (const request of requests) {
       const decision = this.#decideOp(requester, request);
@@ -202,7 +244,9 @@ export class Prepare {
   }
 
   #requesterOf({ session, opcode, identities }: ForwardedRequest): Requester {
-    return { session, opcode, identities, skipAcl: this.#skipAcl };
+    const { skipAcl, extendedTypes } = this.#rules;
+    const quotas = this.#quotas;
+    return { session, opcode, identities, skipAcl, extendedTypes, quotas };
   }
 
   #decideOp(whole: Requester, op: MultiRequestOp): Decision {
@@ -210,16 +254,17 @@ export class Prepare {
     switch (op.opcode) {
       case OpCode.create:
       case OpCode.create2:
-        return decideCreate(this.#overlay, requester, op.request);
+      case OpCode.createContainer:
+      case OpCode.createTtl: {
+        const opcode = multiCreateOpcode(op.opcode, op.request.flags) ?? op.opcode;
+        return decideCreate(this.#overlay, { ...requester, opcode }, op.request);
+      }
       case OpCode.delete:
         return decideDelete(this.#overlay, requester, op.request);
       case OpCode.setData:
         return decideSetData(this.#overlay, requester, op.request);
       case OpCode.check:
         return decideCheck(this.#overlay, requester, op.request);
-      case OpCode.createContainer:
-      case OpCode.createTtl:
-        return ErrorCode.unimplemented;
       default:
         return unreachable(op);
     }
@@ -233,17 +278,21 @@ export class Prepare {
   }
 }
 
-/** A multi with an operation that is not served, or with a create flag that does not decode. */
-function wholeMultiRefusal(requests: readonly MultiRequestOp[]): ErrorCode {
-  let refused: ErrorCode = ErrorCode.ok;
-  for (const { opcode, request } of requests) {
-    if (opcode === OpCode.createContainer || opcode === OpCode.createTtl) {
-      refused = ErrorCode.unimplemented;
-    } else if (opcode === OpCode.create || opcode === OpCode.create2) {
-      if (!isCreateFlag(request.flags)) return ErrorCode.marshallingError;
-    }
+/** A create whose flag does not go with its operation makes the whole multi malformed. */
+function isWellFormed(op: MultiRequestOp): boolean {
+  switch (op.opcode) {
+    case OpCode.create:
+    case OpCode.create2:
+    case OpCode.createContainer:
+    case OpCode.createTtl:
+      return multiCreateOpcode(op.opcode, op.request.flags) !== null;
+    case OpCode.delete:
+    case OpCode.setData:
+    case OpCode.check:
+      return true;
+    default:
+      return unreachable(op);
   }
-  return refused;
 }
 
 function failure(code: ErrorCode): ErrorOp {

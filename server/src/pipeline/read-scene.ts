@@ -3,6 +3,7 @@
  */
 import { Perms } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { SessionId } from '../state/txn.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
 import { mayDo, type Requester } from './access.js';
 import type { Output } from './output.js';
@@ -13,6 +14,7 @@ export interface ReadScene {
   readonly watcher: WatcherId;
   readonly output: Output;
   readonly requester: Requester;
+  readonly session: SessionId;
 }
 
 /** Whether the one who asks may read this node; every read of a node asks. */

@@ -23,6 +23,7 @@ import { readAcl } from './read-acl.js';
 import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { catchUp } from './set-watches.js';
+import { runSpecialRead } from './special-reads.js';
 
 export interface ReadHeader {
   readonly xid: number;
@@ -57,7 +58,7 @@ export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader):
       // The body is the outcome; ZooKeeper answers with zxid 0.
       return writeError(writer, { xid, zxid: 0, code: ErrorResponse.read(body).error });
     default:
-      return writeError(writer, { xid, zxid: state.lastZxid, code: ErrorCode.unimplemented });
+      return runSpecialRead(scene, header, body);
   }
 }
 

@@ -42,7 +42,7 @@ export interface TxnReply {
   readonly xid: number;
   readonly zxid: Zxid;
   readonly txn: Txn;
-  /** Of each setData of a multi, in order: its Stat before the next operation. */
+  /** Of each create and setData of a multi, in order: its Stat before the next operation. */
   readonly stats: readonly Stat[];
 }
 
@@ -92,16 +92,21 @@ function errorResult(error: number): MultiResult {
 
 function resultsOf(ops: readonly NodeOp[], stats: readonly Stat[]): readonly MultiResult[] {
   let used = 0;
+  const nextStat = (): Stat => {
+    const stat = stats[used++];
+    assert(stat !== undefined, 'each create and setData of a multi left its Stat');
+    return stat;
+  };
   return ops.map((op): MultiResult => {
     switch (op.kind) {
-      case 'create':
+      case 'create': {
+        const stat = nextStat();
         // 3.8 answers a create2 inside a multi as a create, without its Stat.
-        return { opcode: OpCode.create, path: op.path };
-      case 'setData': {
-        const stat = stats[used++];
-        assert(stat !== undefined, 'a setData of a multi left its Stat');
-        return { opcode: OpCode.setData, stat };
+        if (op.opcode === OpCode.create) return { opcode: OpCode.create, path: op.path };
+        return { opcode: OpCode.create2, path: op.path, stat };
       }
+      case 'setData':
+        return { opcode: OpCode.setData, stat: nextStat() };
       case 'delete':
         return { opcode: OpCode.delete };
       case 'check':

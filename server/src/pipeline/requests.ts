@@ -91,7 +91,6 @@ export class Requests {
     const requestClass = classOf(header.opcode);
     switch (requestClass) {
       case 'read':
-      case 'unserved':
         return this.#onRead(connection, header, frame);
       case 'auth':
         return this.#onAuth(connection, header, frame);
@@ -327,7 +326,6 @@ function kindOf(opcode: number): QueueEntry['kind'] {
       return requestClass;
     case 'read':
     case 'auth':
-    case 'unserved':
     case 'unknown':
       return 'read';
     default:

@@ -1,0 +1,58 @@
+/**
+ * What kind of znode a create makes: from its opcode, its flags and its time to live.
+ *
+ * The opcode makes a container or a TTL node, not the flag; inside a multi it is the other way
+ * round, because ZooKeeper takes the opcode from the flag there. Called by prepare-op and prepare.
+ */
+import {
+  CreateFlag,
+  ErrorCode,
+  type Int64,
+  isCreateFlag,
+  isEphemeralFlag,
+  isSequentialFlag,
+  isTtlFlag,
+  OpCode,
+  TTL_MAX_MS,
+} from '@rookery/protocol';
+import type { NodeMode } from '../state/txn.js';
+
+export interface CreateMode {
+  readonly mode: NodeMode;
+  readonly sequential: boolean;
+  /** 0 but for mode ttl. */
+  readonly ttlMs: number;
+}
+
+export interface AskedMode {
+  readonly flags: number;
+  /** Only createTtl has it. */
+  readonly ttlMs?: Int64;
+}
+
+/** Or the code of the error, as the first check of a create. */
+export function createModeOf(
+  opcode: number,
+  asked: AskedMode,
+  extendedTypes: boolean,
+): CreateMode | ErrorCode {
+  const { flags } = asked;
+  if (!isCreateFlag(flags)) return ErrorCode.badArguments;
+  if (isTtlFlag(flags) && !extendedTypes) return ErrorCode.unimplemented;
+  if (isTtlFlag(flags) !== (opcode === OpCode.createTtl)) return ErrorCode.badArguments;
+  const sequential = isSequentialFlag(flags);
+  if (opcode === OpCode.createTtl) {
+    const ttlMs = Number(asked.ttlMs ?? 0);
+    if (!(ttlMs >= 1 && ttlMs <= TTL_MAX_MS)) return ErrorCode.badArguments;
+    return { mode: 'ttl', sequential, ttlMs };
+  }
+  if (opcode === OpCode.createContainer) return { mode: 'container', sequential, ttlMs: 0 };
+  return { mode: isEphemeralFlag(flags) ? 'ephemeral' : 'persistent', sequential, ttlMs: 0 };
+}
+
+/** The opcode that a create of a multi has, or null when that makes the whole multi malformed. */
+export function multiCreateOpcode(opcode: number, flags: number): number | null {
+  if (flags === CreateFlag.container) return OpCode.createContainer;
+  if (!isCreateFlag(flags) || !isTtlFlag(flags)) return OpCode.create;
+  return opcode === OpCode.createTtl ? opcode : null;
+}

@@ -1,0 +1,75 @@
+/**
+ * Whether a write stays within the quota that it counts for.
+ *
+ * Compared with the statistics as applied, like ZooKeeper does: what is in flight is not counted
+ * yet. A hard limit refuses when the operator has it so (`enforceQuota`); whatever is exceeded is
+ * noted, for the driver to log: the newest note of each path, of a bounded number of paths. Called
+ * by prepare-op.
+ */
+
+import { limitsPathOf, readLimits, readStats, statsPathOf } from '../state/quota-text.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import { NO_NODE } from '../state/tree.js';
+
+export interface QuotaChange {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+interface Limit {
+  readonly what: 'count' | 'bytes';
+  readonly value: number;
+  readonly soft: number;
+  readonly hard: number;
+}
+
+const NOTES_MAX = 100;
+const NO_NOTES: readonly string[] = [];
+
+export class QuotaGuard {
+  readonly #state: ReplicatedState;
+  readonly #enforce: boolean;
+  readonly #notes = new Map<string, string>();
+
+  constructor(state: ReplicatedState, enforce: boolean) {
+    this.#state = state;
+    this.#enforce = enforce;
+  }
+
+  /** True when the change is to be refused: -125. */
+  refuses(path: string, change: QuotaChange): boolean {
+    const prefix = this.#state.quotas.governing(path);
+    if (prefix === null) return false;
+    const { tree } = this.#state;
+    const limitsNode = tree.find(limitsPathOf(prefix));
+    const statsNode = tree.find(statsPathOf(prefix));
+    if (limitsNode === NO_NODE || statsNode === NO_NODE) return false;
+    const limits = readLimits(tree.data(limitsNode));
+    const stats = readStats(tree.data(statsNode));
+    const { count, bytes } = change;
+    const counted = { soft: limits.count, hard: limits.countHard, value: stats.count + count };
+    const sized = { soft: limits.bytes, hard: limits.bytesHard, value: stats.bytes + bytes };
+    if (count !== 0 && this.#exceeds(prefix, { what: 'count', ...counted })) return true;
+    return bytes !== 0 && this.#exceeds(prefix, { what: 'bytes', ...sized });
+  }
+
+  /** Since the last call. */
+  takeNotes(): readonly string[] {
+    if (this.#notes.size === 0) return NO_NOTES;
+    const notes = [...this.#notes.values()];
+    this.#notes.clear();
+    return notes;
+  }
+
+  /** A hard limit replaces the soft one of the same kind. */
+  #exceeds(prefix: string, { what, value, soft, hard }: Limit): boolean {
+    const isHard = hard > -1;
+    const limit = isHard ? hard : soft;
+    if (limit < 0 || value <= limit) return false;
+    if (this.#notes.size < NOTES_MAX || this.#notes.has(prefix)) {
+      const kind = isHard ? 'hard' : 'soft';
+      this.#notes.set(prefix, `${prefix} has ${what} ${value}, above its ${kind} limit ${limit}`);
+    }
+    return isHard && this.#enforce;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Which containers and TTL znodes the leader deletes next, because nobody would miss them.
+ *
+ * Looks through the state's index of them once per interval, a slice per tick, and hands out what
+ * it found at a bounded rate. Only proposes: whether a znode may really go is decided anew when
+ * the delete is prepared. Time is an argument. Called by Leadership.
+ */
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { Tree } from '../state/tree.js';
+
+export interface ReaperOptions {
+  /** From one search to the next, ms. */
+  readonly intervalMs: number;
+  readonly perMinuteMax: number;
+}
+
+/** Znodes looked at in one tick: about a millisecond. */
+const SLICE = 5_000;
+/** What one search keeps for its interval; the next one finds the rest. */
+const FOUND_MAX = 10_000;
+/** A tick that comes late makes up for this much, ms. */
+const CATCH_UP_MS = 1_000;
+const NONE: readonly string[] = [];
+
+export class Reaper {
+  readonly #tree: Tree;
+  readonly #options: ReaperOptions;
+  #nextSearchMs: number;
+  /** Places of the index below it are still to be looked at. */
+  #unseen = 0;
+  #found: string[] = [];
+  #tickedMs: number;
+  /** Deletes that the rate allows by now, in fractions. */
+  #allowed = 0;
+
+  constructor(state: ReplicatedState, options: ReaperOptions, nowMs: number) {
+    this.#tree = state.tree;
+    this.#options = options;
+    this.#nextSearchMs = nowMs + options.intervalMs;
+    this.#tickedMs = nowMs;
+  }
+
+  /** Paths to delete now, if they still may go; `wallMs` is what a TTL is compared with. */
+  due(time: { readonly nowMs: number; readonly wallMs: number }, max: number): readonly string[] {
+    const { nowMs, wallMs } = time;
+    const elapsedMs = Math.min(nowMs - this.#tickedMs, CATCH_UP_MS);
+    this.#tickedMs = nowMs;
+    if (this.#unseen === 0 && this.#found.length === 0) {
+      if (nowMs < this.#nextSearchMs) return NONE;
+      this.#nextSearchMs = nowMs + this.#options.intervalMs;
+      this.#unseen = this.#tree.timedCount;
+    }
+    this.#search(wallMs);
+    if (this.#found.length === 0) return NONE;
+    const rate = this.#options.perMinuteMax / 60_000;
+    this.#allowed = Math.min(this.#allowed + elapsedMs * rate, Math.max(1, CATCH_UP_MS * rate));
+    const count = Math.min(Math.floor(this.#allowed), max);
+    this.#allowed -= count;
+    return this.#found.splice(0, count);
+  }
+
+  /** From the end to the start: what a delete moves to a freed place has been seen. */
+  #search(wallMs: number): void {
+    let place = Math.min(this.#unseen, this.#tree.timedCount);
+    const end = Math.max(0, place - SLICE);
+    while (place > end && this.#found.length < FOUND_MAX) {
+      place -= 1;
+      const node = this.#tree.timedNode(place);
+      if (this.#tree.isReapable(node, wallMs)) this.#found.push(this.#tree.path(node));
+    }
+    this.#unseen = this.#found.length < FOUND_MAX ? place : 0;
+  }
+}

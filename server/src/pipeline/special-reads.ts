@@ -1,0 +1,150 @@
+/**
+ * The reads of few clients: several at once, counts, ephemerals, pages, watches by request, SASL.
+ *
+ * As in read.ts: what is malformed throws MarshallingError before anything is written or set.
+ * Called by read.
+ */
+import {
+  AddWatchRequest,
+  ErrorCode,
+  ErrorResponse,
+  GetAllChildrenNumberResponse,
+  GetChildrenPageRequest,
+  GetChildrenPageResponse,
+  GetEphemeralsRequest,
+  GetEphemeralsResponse,
+  type JuteReader,
+  MultiReadRequest,
+  type MultiReadRequestOp,
+  MultiReadResponse,
+  type MultiReadResult,
+  OpCode,
+  PathRequest,
+  SaslRequest,
+  SaslResponse,
+  SetWatches2Request,
+  WatchesRequest,
+} from '@rookery/protocol';
+import { NO_NODE } from '../state/tree.js';
+import { mayRead, type ReadScene } from './read-scene.js';
+import { beginReply, writeError } from './reply.js';
+import { catchUpWithPersistent } from './set-watches.js';
+import { addWatch, checkWatches, removeWatches } from './watch-requests.js';
+
+/** Names of one page, as jute strings: far below what any client takes as a frame. */
+const PAGE_BYTES_MAX = 256 << 10;
+
+export function runSpecialRead(
+  scene: ReadScene,
+  header: { readonly xid: number; readonly opcode: number },
+  body: JuteReader,
+): void {
+  const { xid, opcode } = header;
+  switch (opcode) {
+    case OpCode.multiRead:
+      return readMany(scene, xid, MultiReadRequest.read(body));
+    case OpCode.getEphemerals:
+      return readEphemerals(scene, xid, GetEphemeralsRequest.read(body).prefixPath);
+    case OpCode.getAllChildrenNumber:
+      return countDescendants(scene, xid, PathRequest.read(body).path);
+    case OpCode.getChildrenPage:
+      return readPage(scene, xid, GetChildrenPageRequest.read(body));
+    case OpCode.setWatches2:
+      catchUpWithPersistent(scene, SetWatches2Request.read(body));
+      return answer(scene, xid, ErrorCode.ok);
+    case OpCode.addWatch:
+      return answerAddWatch(scene, xid, addWatch(scene, AddWatchRequest.read(body)));
+    case OpCode.checkWatches:
+      return answer(scene, xid, checkWatches(scene, WatchesRequest.read(body)));
+    case OpCode.removeWatches:
+      return answer(scene, xid, removeWatches(scene, WatchesRequest.read(body)));
+    case OpCode.sasl:
+      return answerSasl(scene, xid, SaslRequest.read(body));
+    default:
+      return answer(scene, xid, ErrorCode.unimplemented);
+  }
+}
+
+function readMany(scene: ReadScene, xid: number, request: MultiReadRequest): void {
+  const results = request.ops.map((op) => readOne(scene, op));
+  const { writer } = scene.output;
+  beginReply(writer, xid, scene.state.lastZxid);
+  MultiReadResponse.write(writer, { results });
+  writer.endFrame();
+}
+
+/** The watch flag counts for nothing here. */
+function readOne(scene: ReadScene, op: MultiReadRequestOp): MultiReadResult {
+  const { tree } = scene.state;
+  const node = tree.find(op.request.path);
+  const refused = refusal(scene, node);
+  if (refused !== ErrorCode.ok) return { opcode: OpCode.error, error: refused };
+  return op.opcode === OpCode.getData
+    ? { opcode: op.opcode, data: tree.data(node), stat: tree.stat(node) }
+    : { opcode: op.opcode, children: tree.children(node) };
+}
+
+function readEphemerals(scene: ReadScene, xid: number, prefix: string): void {
+  const all = scene.state.tree.ephemeralsOf(scene.session);
+  // A prefix of characters, not of segments; blank and / stand for all.
+  const wanted = prefix.trim();
+  const ephemerals =
+    wanted === '' || wanted === '/' ? all : all.filter((path) => path.startsWith(prefix));
+  const { writer } = scene.output;
+  beginReply(writer, xid, scene.state.lastZxid);
+  GetEphemeralsResponse.write(writer, { ephemerals });
+  writer.endFrame();
+}
+
+function countDescendants(scene: ReadScene, xid: number, path: string): void {
+  const { tree } = scene.state;
+  const node = tree.find(path);
+  const refused = refusal(scene, node);
+  if (refused !== ErrorCode.ok) return answer(scene, xid, refused);
+  const { writer } = scene.output;
+  beginReply(writer, xid, scene.state.lastZxid);
+  GetAllChildrenNumberResponse.write(writer, { totalNumber: tree.descendantCount(node) });
+  writer.endFrame();
+}
+
+function readPage(scene: ReadScene, xid: number, request: GetChildrenPageRequest): void {
+  const { path, startAfter, limit, watch } = request;
+  const { tree } = scene.state;
+  if (limit < 1) return answer(scene, xid, ErrorCode.badArguments);
+  const node = tree.find(path);
+  const refused = refusal(scene, node);
+  if (refused !== ErrorCode.ok) return answer(scene, xid, refused);
+  if (watch) scene.watches.add('child', path, scene.watcher);
+  const page = tree.childPage(node, { startAfter, limit, bytesMax: PAGE_BYTES_MAX });
+  const { writer } = scene.output;
+  beginReply(writer, xid, scene.state.lastZxid);
+  const { names: children, more } = page;
+  GetChildrenPageResponse.write(writer, { children, stat: tree.stat(node), more });
+  writer.endFrame();
+}
+
+/** Nobody here can negotiate: the answer that ZooKeeper without SASL gives, zxid 0 included. */
+function answerSasl(scene: ReadScene, xid: number, _request: SaslRequest): void {
+  const { writer } = scene.output;
+  beginReply(writer, xid, 0);
+  SaslResponse.write(writer, { token: null });
+  writer.endFrame();
+}
+
+function answerAddWatch(scene: ReadScene, xid: number, code: ErrorCode): void {
+  if (code !== ErrorCode.ok) return answer(scene, xid, code);
+  const { writer } = scene.output;
+  beginReply(writer, xid, scene.state.lastZxid);
+  ErrorResponse.write(writer, { error: ErrorCode.ok });
+  writer.endFrame();
+}
+
+function answer(scene: ReadScene, xid: number, code: ErrorCode): void {
+  writeError(scene.output.writer, { xid, zxid: scene.state.lastZxid, code });
+}
+
+/** `ok` when there is a node and it may be read. */
+function refusal(scene: ReadScene, node: number): ErrorCode {
+  if (node === NO_NODE) return ErrorCode.noNode;
+  return mayRead(scene, node) ? ErrorCode.ok : ErrorCode.noAuth;
+}

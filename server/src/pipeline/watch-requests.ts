@@ -1,0 +1,54 @@
+/**
+ * addWatch, checkWatches and removeWatches: the watches of one connection, as it asks for them.
+ *
+ * Types 1 and 2 mean one-shot watches only, 4 and 5 the persistent ones (ZOOKEEPER-4472), 3 all of
+ * them. An unknown mode or type is answered like a malformed request, as ZooKeeper does. Whether
+ * there is a node at the path does not matter. Called by read.
+ */
+import {
+  AddWatchMode,
+  type AddWatchRequest,
+  ErrorCode,
+  WatcherType,
+  type WatchesRequest,
+} from '@rookery/protocol';
+import type { WatchMode } from '../state/watches.js';
+import type { ReadScene } from './read-scene.js';
+
+const MODES_BY_TYPE: ReadonlyMap<number, readonly WatchMode[]> = new Map([
+  [WatcherType.children, ['child']],
+  [WatcherType.data, ['data']],
+  [WatcherType.any, ['data', 'child', 'persistent', 'recursive']],
+  [WatcherType.persistent, ['persistent']],
+  [WatcherType.persistentRecursive, ['recursive']],
+] as const);
+
+export function addWatch(scene: ReadScene, request: AddWatchRequest): ErrorCode {
+  const { watches, watcher } = scene;
+  switch (request.mode) {
+    case AddWatchMode.persistent:
+      watches.add('persistent', request.path, watcher);
+      return ErrorCode.ok;
+    case AddWatchMode.persistentRecursive:
+      watches.add('recursive', request.path, watcher);
+      return ErrorCode.ok;
+    default:
+      return ErrorCode.marshallingError;
+  }
+}
+
+export function checkWatches(scene: ReadScene, request: WatchesRequest): ErrorCode {
+  const { watches, watcher } = scene;
+  const modes = MODES_BY_TYPE.get(request.type);
+  if (modes === undefined) return ErrorCode.marshallingError;
+  const found = modes.some((mode) => watches.has(mode, request.path, watcher));
+  return found ? ErrorCode.ok : ErrorCode.noWatcher;
+}
+
+export function removeWatches(scene: ReadScene, request: WatchesRequest): ErrorCode {
+  const { watches, watcher } = scene;
+  const modes = MODES_BY_TYPE.get(request.type);
+  if (modes === undefined) return ErrorCode.marshallingError;
+  const removed = modes.filter((mode) => watches.remove(mode, request.path, watcher));
+  return removed.length > 0 ? ErrorCode.ok : ErrorCode.noWatcher;
+}
