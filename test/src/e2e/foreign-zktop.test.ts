@@ -1,0 +1,40 @@
+/**
+ * zktop, a terminal monitor, as Debian ships it: it reads what `stat` answers, to the letter.
+ *
+ * It runs in a pseudo-terminal, and the test looks at the screen that a user would see.
+ */
+import { expect, it } from 'vitest';
+import { runCommand } from '../foreign/command.js';
+import { useServingEnsemble } from '../harness/ensemble.js';
+import { mayLack, PYTHON } from '../harness/foreign.js';
+import { useClient } from '../harness/use-client.js';
+
+const ZKTOP = '/usr/bin/zktop';
+const SCREEN = new URL('../foreign/zktop/zktop_screen.py', import.meta.url).pathname;
+const DEADLINE_MS = 45_000;
+
+it.skipIf(mayLack(ZKTOP))(
+  'zktop shows all three members with their roles, one leader and two followers, and a client',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const client = await useClient(ensemble.member(3));
+    const leader = await ensemble.leader();
+    const servers = ensemble.members.map((member) => `127.0.0.1:${member.clientPort}`);
+    // A row: id, host, port, first letter of the mode, then eight numbers.
+    const rows = ensemble.members.map((member, index) => {
+      const mode = member === leader ? 'L' : 'F';
+      return `${index}  127\\.0\\.0\\.1 +${member.clientPort} ${mode}( +[\\d.]+){7}`;
+    });
+    const pattern = `Ensemble -- nodecount:\\d+ zxid:0x[0-9a-f]+ sessions:\\d+\\n[\\s\\S]*${rows.join('\\n')}`;
+    const { code, output } = await runCommand({
+      file: PYTHON,
+      args: [SCREEN, servers.join(','), pattern],
+      deadlineMs: DEADLINE_MS,
+    });
+    console.log(output);
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/^127\.0\.0\.1 +\d+ 2 \d/m);
+    await client.close();
+  },
+  DEADLINE_MS + 30_000,
+);
