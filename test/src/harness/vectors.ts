@@ -50,10 +50,6 @@ export function isConnect(exchange: Exchange): boolean {
   return /^(connect|resume)/.test(exchange.name);
 }
 
-export function isEvent(frame: Uint8Array): boolean {
-  return new JuteReader(frame).int() === WATCH_XID;
-}
-
 /** What is left of a frame once everything is masked that differs from run to run. */
 export function describeReply(exchange: Exchange, frame: Uint8Array): unknown {
   const bytes = frame.length;
