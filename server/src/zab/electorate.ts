@@ -25,16 +25,15 @@ export function electorateOf(member: Member): Electorate {
   if (votes.some((vote) => vote.founded)) {
     return {
       kind: 'none',
-      reason: 'this member has no ensemble id but others do: waiting for their leader',
+      reason:
+        'no vote here (a new or wiped member, no ensemble id): waiting for a leader to sync with',
     };
   }
   const needed = member.options.foundWithQuorum ? member.quorum : member.options.voters.length;
   const ready = votes.filter((vote) => vote.sound).length + 1;
   if (ready < needed) {
-    return {
-      kind: 'none',
-      reason: `an ensemble is founded by ${needed} members, ${ready} are reachable`,
-    };
+    const reason = `no ensemble yet: ${needed} members must meet to found it, ${ready} have`;
+    return { kind: 'none', reason: `${reason}; ${member.unreachableText()}` };
   }
   return { kind: 'founding' };
 }

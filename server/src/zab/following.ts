@@ -52,7 +52,7 @@ export class Following implements Role {
       return;
     }
     this.#sawLeading = link.vote?.state === 'leading';
-    for (const other of this.#member.links.values()) this.#member.send(other, this.vote());
+    this.#tellVote();
     this.#member.tickets.after(this.#member.tickets.newest, () => {
       const acceptedEpoch = this.#member.acceptedEpoch;
       this.#member.send(link, { kind: 'followerInfo', acceptedEpoch });
@@ -304,6 +304,12 @@ export class Following implements Role {
     this.#phase = 'active';
     const epoch = this.#member.currentEpoch;
     this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
+    this.#tellVote();
+  }
+
+  /** To all: who has an ensemble id now counts in the next election. */
+  #tellVote(): void {
+    for (const link of this.#member.links.values()) this.#member.send(link, this.vote());
   }
 
   /** The leader said what it must not say now: nothing of it is believed, start over. */

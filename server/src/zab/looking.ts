@@ -213,9 +213,9 @@ export class Looking implements Role {
   #shortage(barred: readonly PeerId[]): string {
     const { links, quorum } = this.#member;
     const voters = links.size - barred.length + 1;
-    const missing = `a quorum is ${quorum} voters, ${voters} reachable`;
+    const missing = `a quorum is ${quorum} voters, ${voters} here; ${this.#member.unreachableText()}`;
     if (barred.length === 0) return missing;
-    return `${missing}; without a vote (no ensemble id or a damaged disk): ${barred.join(', ')}`;
+    return `${missing}; without a vote (wiped, new or damaged disk): ${barred.join(', ')}`;
   }
 
   /** The others have a leader, but not one that this member can reach. */

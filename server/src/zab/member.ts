@@ -220,6 +220,12 @@ export class Member {
     this.history.trim(through, this.options.windowBytesMax);
   }
 
+  /** For whoever reads the log at night: which members to look after. */
+  unreachableText(): string {
+    const missing = this.options.voters.filter((id) => id !== this.id && !this.links.has(id));
+    return missing.length === 0 ? 'all are reachable' : `unreachable: ${missing.join(', ')}`;
+  }
+
   linkOf(peer: PeerId): Link | undefined {
     return this.links.get(peer);
   }

@@ -57,6 +57,10 @@ export class Zab {
   get founded(): boolean {
     return this.#member.founded;
   }
+  /** False for a damaged disk, until a snapshot has replaced what was on it. */
+  get sound(): boolean {
+    return this.#member.sound;
+  }
   /** The newest zxid in the log, durable or not. */
   get last(): Zxid {
     return this.#member.history.last;

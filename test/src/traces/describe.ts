@@ -14,9 +14,12 @@ import type { Packet } from './network.js';
 
 export function zxidText(zxid: Zxid): string {
   if (zxid === 0) return '0';
-  const counter = counterOf(zxid);
-  const text = counter > 0xffff ? `0x${counter.toString(16)}` : String(counter);
-  return `e${epochOf(zxid)}:${text}`;
+  return `e${epochOf(zxid)}:${hex(counterOf(zxid))}`;
+}
+
+/** Large counters are those near the rollover. */
+function hex(counter: number): string {
+  return counter > 0xffff ? `0x${counter.toString(16)}` : String(counter);
 }
 
 /** `e1:4`, `e1:4..6`, `e1:4..6 e2:1`. */
@@ -37,7 +40,7 @@ export function rangesText(proposals: readonly Proposal[]): string {
 
 export function summaryText(summary: HistorySummary): string {
   const parts = summary.ranges.map(({ epoch, first, last }) =>
-    first === last ? `e${epoch}:${first}` : `e${epoch}:${first}..${last}`,
+    first === last ? `e${epoch}:${hex(first)}` : `e${epoch}:${hex(first)}..${hex(last)}`,
   );
   const log = parts.length === 0 ? 'nothing' : parts.join(' ');
   return summary.base === 0 ? log : `${log} after ${zxidText(summary.base)}`;

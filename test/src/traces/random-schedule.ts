@@ -161,7 +161,9 @@ export class RandomSchedule {
     const { checker } = this.ensemble;
     const others = [...this.ensemble.members.values()].filter((member) => member.id !== id);
     const members = others.filter(({ disk }) => !disk.damaged && disk.founded).length;
-    const founding = others.every(({ disk }) => !disk.founded) && checker.newest === 0;
+    const founding = others.every(
+      ({ disk, zab }) => disk.ensembleId + (zab?.ensembleId ?? '') === '',
+    );
     if (members < checker.quorum && !founding) return;
     if (this.ensemble.member(id).zab !== null) this.#crash(id);
     const how = founding || this.#chance(0.5) ? 'wipe' : 'damage';
