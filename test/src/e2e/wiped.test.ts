@@ -10,7 +10,6 @@ import { useServingEnsemble } from '../harness/ensemble.js';
 import { create, exists, sync } from '../harness/operations.js';
 import { useClient } from '../harness/use-client.js';
 import { never, until } from '../harness/wait.js';
-import { WireClient } from '../harness/wire-client.js';
 
 const TEST_DEADLINE_MS = 120_000;
 const SAYS_WHY_DEADLINE_MS = 20_000;
@@ -26,9 +25,10 @@ it(
     const [a, b, c] = ensemble.members;
     if (a === undefined || b === undefined || c === undefined) throw new Error('three are needed');
     await c.stop();
-    const client = await WireClient.connect({ port: a.clientPort });
+    // C may have led: then the others need a leader first.
+    await ensemble.leader();
+    const client = await useClient(a);
     await create(client, '/acknowledged', 'by A and B');
-    await client.close();
     await Promise.all([a.stop(), b.stop()]);
     ensemble.wipe(b.id);
 
