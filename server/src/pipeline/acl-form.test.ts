@@ -46,6 +46,11 @@ describe('an ACL list of a request', () => {
     expect(legalAcl([read, WORLD, read, WORLD], [])).toEqual([read, WORLD]);
   });
 
+  it('has no duplicates where two entries only read alike', () => {
+    const one = { perms: 31, scheme: 'digest', id: 'a b:c' };
+    expect(legalAcl([{ perms: 31, scheme: 'digest a', id: 'b:c' }, one], [])).toBe(null);
+  });
+
   it('has each authenticated id of the connection in the place of auth, but not the address', () => {
     expect(legalAcl([auth(3, 'whatever'), WORLD], [SUPER, ANN, BOB, HOME])).toEqual([
       { perms: 3, ...ANN },
@@ -54,12 +59,22 @@ describe('an ACL list of a request', () => {
     ]);
   });
 
-  it('has what auth stands for only once', () => {
+  it('loses its duplicates before auth is replaced, as in ZooKeeper', () => {
     const bob = { perms: 31, ...BOB };
-    expect(legalAcl([bob, auth(31), auth(31, 'x'), auth(1)], [BOB, HOME])).toEqual([
+    expect(legalAcl([auth(31), bob, auth(31), auth(1)], [BOB, HOME])).toEqual([
+      bob,
       bob,
       { perms: 1, ...BOB },
     ]);
+  });
+
+  it('cannot be larger than what a client takes as an answer, however it is written', () => {
+    const long = { perms: 31, scheme: 'digest', id: `${'u'.repeat(200_000)}:x` };
+    expect(legalAcl([long], [])).toEqual([long]);
+    expect(legalAcl([long, { ...long, perms: 1 }], [])).toBe(null);
+    const identities = Array.from({ length: 150 }, (_, i) => ({ scheme: 'digest', id: `${i}:x` }));
+    const many = Array.from({ length: 60_000 }, (_, perms) => auth(perms));
+    expect(legalAcl(many, identities)).toBe(null);
   });
 
   it('is invalid with auth on a connection that has not authenticated', () => {

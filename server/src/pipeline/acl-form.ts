@@ -1,12 +1,21 @@
 /**
  * Whether the ACL list of a request has a legal form, and what is stored of it.
  *
- * The scheme `auth` stands for the authenticated ids of the connection and is replaced by them; the
- * order is otherwise the request's. Duplicates go. Called by prepare-op.
+ * The request loses its duplicates; then the scheme `auth`, which stands for the authenticated ids
+ * of the connection, is replaced by them. The order is otherwise the request's. What is stored has
+ * a bound, so that the answer of getACL is always one that a client takes. Called by prepare-op.
  */
 import type { Acl } from '../state/txn.js';
 import type { Identities } from './access.js';
 import { isAddressRange } from './address-range.js';
+
+/**
+ * Of a stored list: three bytes a character at most, and so below ZooKeeper's limit of a frame. Else
+ * a request of many `auth` with different permissions could grow a hundredfold.
+ */
+const STORED_SIZE_MAX = 256 << 10;
+/** What an entry takes besides its two strings. */
+const ENTRY_BYTES = 12;
 
 /** What is stored, or null when the list is invalid (-114). */
 export function legalAcl(
@@ -14,17 +23,17 @@ export function legalAcl(
   identities: Identities,
 ): readonly Acl[] | null {
   if (requested === null || requested.length === 0) return null;
+  // Nearly every create: the world alone.
+  if (requested.length === 1 && requested.every(isWorld)) return requested;
   const stored: Acl[] = [];
-  for (const acl of requested) {
-    if (acl.scheme === 'auth') {
-      const own = identities.filter(isAuthenticated);
-      if (own.length === 0) return null;
-      for (const { scheme, id } of own) addOnce(stored, { perms: acl.perms, scheme, id });
-    } else if (isLegal(acl)) {
-      addOnce(stored, acl);
-    } else {
-      return null;
-    }
+  const own = identities.filter(isAuthenticated);
+  let size = 0;
+  for (const acl of withoutDuplicates(requested)) {
+    const meant = acl.scheme === 'auth' ? own.map((id) => ({ perms: acl.perms, ...id })) : [acl];
+    if (meant.length === 0 || (acl.scheme !== 'auth' && !isLegal(acl))) return null;
+    for (const { scheme, id } of meant) size += ENTRY_BYTES + scheme.length + id.length;
+    if (size > STORED_SIZE_MAX) return null;
+    stored.push(...meant);
   }
   return stored;
 }
@@ -34,18 +43,23 @@ function isAuthenticated({ scheme }: { readonly scheme: string }): boolean {
   return scheme === 'digest';
 }
 
-function addOnce(list: Acl[], acl: Acl): void {
-  if (!list.some((other) => same(acl, other))) list.push(acl);
+function withoutDuplicates(acls: readonly Acl[]): Iterable<Acl> {
+  if (acls.length === 1) return acls;
+  return new Map(acls.map((acl) => [keyOf(acl), acl])).values();
 }
 
-function same(one: Acl, other: Acl): boolean {
-  return one.perms === other.perms && one.scheme === other.scheme && one.id === other.id;
+function keyOf({ perms, scheme, id }: Acl): string {
+  return `${perms} ${scheme.length} ${scheme} ${id}`;
+}
+
+function isWorld(acl: Acl): boolean {
+  return acl.scheme === 'world' && acl.id === 'anyone';
 }
 
 function isLegal(acl: Acl): boolean {
   switch (acl.scheme) {
     case 'world':
-      return acl.id === 'anyone';
+      return isWorld(acl);
     case 'digest':
       return isDigestId(acl.id);
     case 'ip':

@@ -43,6 +43,9 @@ describe('an address range', () => {
     expect(inAddressRange('10.1.2.3', 'nonsense')).toBe(false);
   });
 
+  it.each(['1.2.3.4/+8', '001.2.3.4/08', '0.0.0.0'])('%s is one, as in ZooKeeper', (text) => {
+    expect(isAddressRange(text)).toBe(true);
+  });
   it.each(['1.2.3.4', '1.2.3.4/0', '1.2.3.4/32', '::', '::1/128', '1::', 'fe80::1:2/64'])(
     '%s is one',
     (text) => expect(isAddressRange(text)).toBe(true),

@@ -8,6 +8,8 @@
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const MAPPED_BITS = 96;
+/** As Java parses an integer: a plus and leading zeros are allowed. */
+const NATURAL = /^\+?\d+$/;
 
 export function isAddressRange(text: string): boolean {
   return rangeOf(text) !== null;
@@ -41,7 +43,7 @@ function rangeOf(text: string): Range | null {
   let bits = width;
   if (slash >= 0) {
     const digits = text.slice(slash + 1);
-    if (!/^\d{1,3}$/.test(digits)) return null;
+    if (!NATURAL.test(digits)) return null;
     bits = Number(digits);
     if (bits > width) return null;
   }
@@ -62,7 +64,7 @@ function isMapped(bytes: readonly number[]): boolean {
 function ipv4Bytes(text: string): readonly number[] | null {
   const parts = text.split('.');
   if (parts.length !== IPV4_BYTES) return null;
-  const bytes = parts.map((part) => (/^\d{1,3}$/.test(part) ? Number(part) : 256));
+  const bytes = parts.map((part) => (NATURAL.test(part) ? Number(part) : 256));
   return bytes.every((byte) => byte <= 255) ? bytes : null;
 }
 
