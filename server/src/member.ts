@@ -292,6 +292,7 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
       perMinuteMax: CONTAINERS_PER_MINUTE,
     },
     membership,
+    readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
   };
 }
 
@@ -313,8 +314,11 @@ function newPipeline(
       firstRequest: firstRequestOf(randomBytes(6)),
       skipAcl: config.skipACL,
       superDigest: config.superDigest,
+      localSessions: config.localSessions,
+      tickMs: config.peerHeartbeatMs / 2,
     },
     digestOf,
+    random16: () => randomBytes(16),
   });
 }
 

@@ -5,20 +5,18 @@
  */
 import type { ClientHandler } from '../net/client-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
+import type { Turns } from './turns.js';
 
-/** `enter` begins the driver's turn, once, and returns its time. */
-export function clientHandler(pipeline: Pipeline, enter: () => number): ClientHandler {
+export function clientHandler(pipeline: Pipeline, turns: Turns): ClientHandler {
   return {
     onOpen(connection) {
-      enter();
-      pipeline.onOpen(connection.id, connection);
+      turns.run(() => pipeline.onOpen(connection.id, connection));
     },
     onFrame(connection, frame) {
-      pipeline.onFrame(connection.id, frame, enter());
+      turns.run(() => pipeline.onFrame(connection.id, frame, turns.nowMs));
     },
     onClosed(connection) {
-      enter();
-      pipeline.onClosed(connection.id);
+      turns.run(() => pipeline.onClosed(connection.id));
     },
   };
 }

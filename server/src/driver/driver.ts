@@ -26,6 +26,7 @@ import { chunksByBytes } from './chunks.js';
 import { clientHandler } from './client-handler.js';
 import { type Answer, LeaderDesk } from './leader-desk.js';
 import type { DriverParts } from './parts.js';
+import { ReadOnlyMode } from './read-only-mode.js';
 import { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
 import { Transfers } from './transfers.js';
@@ -48,6 +49,7 @@ export class Driver {
   readonly #logger: Logger;
   readonly #pipeline: Pipeline;
   readonly #turns: Turns;
+  readonly #readOnly: ReadOnlyMode;
   readonly #links = new Map<PeerId, number>();
   readonly #transfers: Transfers;
   readonly #receiver: SnapshotReceiver;
@@ -65,6 +67,7 @@ export class Driver {
     this.#zab = parts.zab;
     this.#logger = parts.logger;
     this.#pipeline = parts.pipeline;
+    this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
       onTick: (nowMs) => this.#onTick(nowMs),
       onEnd: () => this.#endTurn(),
@@ -93,7 +96,7 @@ export class Driver {
         this.#turns.run(() => this.#step({ kind: 'message', peer, link, message })),
       onRefused: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
     });
-    this.clients = this.#guarded(clientHandler(this.#pipeline, () => this.#turns.enter()));
+    this.clients = clientHandler(this.#pipeline, this.#turns);
     this.peers = {
       onConnected: (peer, link) => this.#turns.run(() => this.#onConnected(peer, link)),
       onMessage: (peer, link, message) =>
@@ -166,14 +169,8 @@ export class Driver {
       this.#reportTouches();
     }
     this.#parts.counters.expiredSessions += this.#desk?.onTick() ?? 0;
-  }
-
-  #guarded(handler: ClientHandler): ClientHandler {
-    return {
-      onOpen: (connection) => this.#turns.run(() => handler.onOpen(connection)),
-      onFrame: (connection, frame) => this.#turns.run(() => handler.onFrame(connection, frame)),
-      onClosed: (connection) => this.#turns.run(() => handler.onClosed(connection)),
-    };
+    this.#pipeline.onTick(nowMs);
+    if (this.#role === 'looking') this.#readOnly.onTick(this.roleForMs);
   }
 
   #background(work: Promise<void>): void {
@@ -308,10 +305,12 @@ export class Driver {
 
   #run(output: ZabOutput): void {
     switch (output.kind) {
+      case 'installSnapshot':
+        this.#readOnly.end();
+        return this.keeper.enqueue(output);
       case 'append':
       case 'truncate':
       case 'saveEpochs':
-      case 'installSnapshot':
         return this.keeper.enqueue(output);
       case 'send':
         return this.#send(output.peer, output.link, output.message);
@@ -339,6 +338,7 @@ export class Driver {
   }
 
   #deliver(proposals: readonly Proposal[]): void {
+    this.#readOnly.end();
     for (const proposal of proposals) {
       const txn = decodeTxn(proposal.body);
       this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
@@ -350,6 +350,7 @@ export class Driver {
   #onRole(output: RoleOutput): void {
     const { role, leader, epoch } = output;
     const was = this.#role;
+    if (role !== 'looking') this.#readOnly.end();
     if (role !== 'looking') this.#parts.counters.elections.record(this.roleForMs);
     this.#role = role;
     this.#leader = leader;

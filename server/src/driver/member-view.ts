@@ -41,7 +41,6 @@ export interface MemberViewParts {
 
 export class MemberStatus implements MemberView {
   readonly version = VERSION;
-  readonly localSessions = 0;
   readonly #parts: MemberViewParts;
   readonly #startedMs: number;
 
@@ -51,10 +50,11 @@ export class MemberStatus implements MemberView {
   }
 
   get serving(): boolean {
-    return this.#parts.driver.role !== 'looking';
+    return this.#parts.driver.role !== 'looking' || this.#parts.pipeline.isReadOnly;
   }
   get mode(): ServerMode {
     if (this.#parts.config.servers.length === 1) return 'standalone';
+    if (this.#parts.pipeline.isReadOnly) return 'read-only';
     return this.#parts.driver.role === 'leading' ? 'leader' : 'follower';
   }
   get lastZxid(): number {
@@ -71,6 +71,9 @@ export class MemberStatus implements MemberView {
   }
   get globalSessions(): number {
     return this.#parts.driver.keeper.state.sessions.count;
+  }
+  get localSessions(): number {
+    return this.#parts.pipeline.localSessions.count;
   }
   get outstandingRequests(): number {
     return this.#parts.pipeline.outstanding;
@@ -91,12 +94,13 @@ export class MemberStatus implements MemberView {
   }
 
   get sessions(): SessionsView {
-    const { driver } = this.#parts;
+    const { config, driver, pipeline } = this.#parts;
+    const { isReadOnly, localSessions } = pipeline;
     const replicated = driver.keeper.state.sessions.sorted();
     return {
       expiries: driver.desk?.sessionExpiries() ?? null,
       all: replicated.map(([id, { timeoutMs }]) => ({ id, timeoutMs })),
-      local: null,
+      local: config.localSessions || isReadOnly ? localSessions.expiries() : null,
     };
   }
 

@@ -30,6 +30,8 @@ export interface DriverOptions {
   readonly reaper: ReaperOptions;
   /** The text of /zookeeper/config. */
   readonly membership: string;
+  /** Without a quorum for so long, reads are served to clients that allow it; null for never. */
+  readonly readOnlyAfterMs: number | null;
 }
 
 export interface DriverParts {

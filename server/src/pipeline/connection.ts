@@ -25,6 +25,8 @@ export class Connection {
   timeoutMs = 0;
   /** Whether its ConnectRequest had a readOnly byte: then the response has one. */
   hasReadOnly = false;
+  /** It asked for the end of its session, and that is answered. */
+  closesSession = false;
   /** Frames that came before the handshake was answered. */
   early: Uint8Array[] = [];
   /** Heard from since the last report of touches. */

@@ -3,11 +3,11 @@
  *
  * A new session is a write (createSession), answered when it is applied here. To resume one the
  * leader is asked, who alone knows where the session is and whether it lives; the answer waits
- * until this member has applied the session's own creation. Nothing of a connection is processed
- * before its answer. Owns the connections that wait; Pipeline makes them live.
+ * until this member has applied the session's own creation. A local session is opened and resumed
+ * here and at once. Nothing of a connection is processed before its answer. Owns the connections
+ * that wait; Pipeline makes them live.
  */
 import {
-  assert,
   ConnectRequest,
   ConnectResponse,
   CreateSessionRequest,
@@ -18,42 +18,63 @@ import {
   PASSWORD_BYTES,
   type Zxid,
 } from '@rookery/protocol';
-import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
+import { isLocalId, type LocalSessions } from './local-sessions.js';
 import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
+import type { OpenedSession } from './overlay.js';
 
 /** What to do with a connection whose ConnectRequest came. */
 export type ConnectOutcome =
   | { readonly kind: 'wait' }
+  /** A local session, there already: answer at once. */
+  | { readonly kind: 'welcome' }
   /** Answer that the session is expired, then end. */
   | { readonly kind: 'expired' }
   /** Close without an answer. */
   | { readonly kind: 'close'; readonly reason: string };
 
 const WAIT: ConnectOutcome = { kind: 'wait' };
+const WELCOME: ConnectOutcome = { kind: 'welcome' };
 const EXPIRED: ConnectOutcome = { kind: 'expired' };
 const NO_PASSWORD = new Uint8Array(PASSWORD_BYTES);
+
+export interface HandshakeParts {
+  readonly outbox: Outbox;
+  readonly local: LocalSessions;
+  readonly random16: () => Uint8Array;
+}
 
 export class Handshake {
   readonly #options: PipelineOptions;
   readonly #outbox: Outbox;
+  readonly #local: LocalSessions;
+  readonly #random16: () => Uint8Array;
   /** By the number of the createSession or the attach. */
   readonly #waiting = new Map<number, Connection>();
   /** Attached, but the creation of the session is not applied here yet. */
   #early: Connection[] = [];
 
-  constructor(options: PipelineOptions, outbox: Outbox) {
+  constructor(options: PipelineOptions, parts: HandshakeParts) {
     this.#options = options;
-    this.#outbox = outbox;
+    this.#outbox = parts.outbox;
+    this.#local = parts.local;
+    this.#random16 = parts.random16;
   }
 
-  onConnect(connection: Connection, frame: Uint8Array, applied: Zxid): ConnectOutcome {
+  onConnect(
+    connection: Connection,
+    frame: Uint8Array,
+    at: { readonly applied: Zxid; readonly isReadOnly: boolean },
+  ): ConnectOutcome {
     const request = readRequest(frame);
     if (request === null) return { kind: 'close', reason: 'malformed connect request' };
     connection.hasReadOnly = request.readOnly !== null;
-    if (request.lastZxidSeen > applied) {
+    if (at.isReadOnly && request.readOnly !== true) {
+      return { kind: 'close', reason: 'not a read-only client' };
+    }
+    if (request.lastZxidSeen > at.applied) {
       return { kind: 'close', reason: `client has seen zxid ${request.lastZxidSeen}` };
     }
     const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#options;
@@ -61,15 +82,14 @@ export class Handshake {
     const timeoutMs = Math.min(asked, maxSessionTimeoutMs);
     connection.timeoutMs = timeoutMs;
     const session = request.sessionId;
-    if (session === 0) {
-      this.#create(connection, timeoutMs);
-      return WAIT;
-    }
+    if (session === 0) return this.#openSession(connection, timeoutMs, at.isReadOnly);
     const password = request.password;
     // An id that is no safe integer was never given out here.
-    if (typeof session !== 'number' || session < 0) return EXPIRED;
+    if (typeof session !== 'number') return EXPIRED;
     if (password?.length !== PASSWORD_BYTES) return EXPIRED;
     connection.session = session;
+    if (isLocalId(session)) return this.#resumeLocal(connection, password);
+    if (at.isReadOnly) return { kind: 'close', reason: 'only the quorum knows its session' };
     const number = this.#wait(connection);
     this.#outbox.attach({ request: number, session, password: Buffer.from(password), timeoutMs });
     return WAIT;
@@ -113,6 +133,23 @@ export class Handshake {
     this.#early = [];
   }
 
+  #openSession(connection: Connection, timeoutMs: number, isReadOnly: boolean): ConnectOutcome {
+    if (!isReadOnly && !this.#options.localSessions) {
+      this.#create(connection, timeoutMs);
+      return WAIT;
+    }
+    const password = this.#random16();
+    connection.session = this.#local.open({ timeoutMs, password, isReadOnly });
+    return WELCOME;
+  }
+
+  #resumeLocal(connection: Connection, password: Uint8Array): ConnectOutcome {
+    const session = this.#local.resume(connection.session, password);
+    if (session === undefined) return EXPIRED;
+    connection.timeoutMs = session.timeoutMs;
+    return WELCOME;
+  }
+
   #create(connection: Connection, timeoutMs: number): void {
     this.#outbox.forward({
       request: this.#wait(connection),
@@ -131,30 +168,33 @@ export class Handshake {
 }
 
 /** The answer to a client whose session is there. */
-export function writeWelcome(connection: Connection, state: ReplicatedState): void {
-  const session = state.sessions.get(connection.session);
-  assert(session !== undefined, () => `session ${connection.session} is there`);
-  writeResponse(connection, connection.session, session);
+export function writeWelcome(
+  connection: Connection,
+  session: OpenedSession,
+  isReadOnly: boolean,
+): void {
+  const { session: sessionId } = connection;
+  writeResponse(connection, { ...session, sessionId, isReadOnly });
 }
 
 /** The answer by which a client learns that its session is gone. */
 export function writeExpired(connection: Connection): void {
-  writeResponse(connection, 0, { timeoutMs: 0, password: NO_PASSWORD });
+  const none = { sessionId: 0, timeoutMs: 0, password: NO_PASSWORD, isReadOnly: false };
+  writeResponse(connection, none);
 }
 
 function writeResponse(
   connection: Connection,
-  sessionId: SessionId,
-  session: { readonly timeoutMs: number; readonly password: Uint8Array },
+  session: OpenedSession & { readonly sessionId: SessionId; readonly isReadOnly: boolean },
 ): void {
   const { writer } = connection.output;
   writer.beginFrame();
   ConnectResponse.write(writer, {
     protocolVersion: 0,
     timeoutMs: session.timeoutMs,
-    sessionId,
+    sessionId: session.sessionId,
     password: session.password,
-    readOnly: connection.hasReadOnly ? false : null,
+    readOnly: connection.hasReadOnly ? session.isReadOnly : null,
   });
   writer.endFrame();
 }

@@ -17,6 +17,7 @@ import { Leases } from '../sessions/leases.js';
 import { Ownership } from '../sessions/ownership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
+import { LOCAL_SESSION } from './local-sessions.js';
 import type { LeadershipOptions } from './options.js';
 import { Prepare, type PreparedTxn } from './prepare.js';
 import { Reaper } from './reaper.js';
@@ -178,6 +179,7 @@ export class Leadership {
 
   #mayAsk(origin: PeerId, item: ForwardedRequest): boolean {
     if (item.opcode === OpCode.createSession) return true;
+    if (item.session === LOCAL_SESSION) return item.opcode !== OpCode.closeSession;
     return this.#ownership.ownerOf(item.session) === origin;
   }
 

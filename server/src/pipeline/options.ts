@@ -20,6 +20,10 @@ export interface PipelineOptions {
    * again: a transaction of that run may still be delivered.
    */
   readonly firstRequest: number;
+  /** New sessions are local ones. */
+  readonly localSessions: boolean;
+  /** `Pipeline.onTick` is called this often, ms. */
+  readonly tickMs: number;
   /** No ACL is checked for reads and watch events. */
   readonly skipAcl: boolean;
   /** `super:` and the base64 SHA-1 of `super:password`; null: there is no super user. */

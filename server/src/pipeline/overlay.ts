@@ -11,6 +11,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 import { nextVersion } from '../state/versions.js';
+import { LOCAL_SESSION } from './local-sessions.js';
 
 /** What the checks of a request ask of a znode. */
 export interface NodeView {
@@ -120,6 +121,8 @@ export class Overlay {
 
   /** Exists, or will, and is not being closed. */
   isLive(session: SessionId): boolean {
+    // Its member vouches for it.
+    if (session === LOCAL_SESSION) return true;
     if (this.#closing.has(session)) return false;
     return this.#state.sessions.has(session) || this.#opened.has(session);
   }

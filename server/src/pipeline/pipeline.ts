@@ -29,6 +29,7 @@ import { Connection, type ConnectionView } from './connection.js';
 import { writeEvent } from './event.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
+import { isLocalId, LocalSessions } from './local-sessions.js';
 import { operationName } from './operation-names.js';
 import type { PipelineOptions } from './options.js';
 import { Outbox } from './outbox.js';
@@ -41,10 +42,16 @@ export interface PipelineDependencies {
   readonly options: PipelineOptions;
   /** Of `user:password`, as ACLs hold it: `user:` and the base64 SHA-1 of the whole. */
   readonly digestOf: (userAndPassword: string) => string;
+  /** 16 fresh random bytes: the password of a local session. */
+  readonly random16: () => Uint8Array;
 }
+
+/** Whom this member serves: see `startServing` and `startServingReadOnly`. */
+type Serving = 'nobody' | 'all' | 'readOnly';
 
 export class Pipeline {
   readonly watches = new WatchTable();
+  readonly localSessions: LocalSessions;
   readonly #options: PipelineOptions;
   readonly #outbox: Outbox;
   readonly #handshake: Handshake;
@@ -57,17 +64,23 @@ export class Pipeline {
   #state: ReplicatedState;
   #applier: Applier;
   #heard: SessionId[] = [];
-  #serving = false;
+  #serving: Serving = 'nobody';
   #nowMs = 0;
   /** The transaction whose events come out. */
   #applying: Zxid = 0;
 
   constructor(dependencies: PipelineDependencies) {
-    const { state, options, digestOf } = dependencies;
+    const { state, options, digestOf, random16 } = dependencies;
     const { watches } = this;
     this.#options = options;
     this.#outbox = new Outbox(options.firstRequest);
-    this.#handshake = new Handshake(options, this.#outbox);
+    const { id, firstRequest: first, tickMs } = options;
+    this.localSessions = new LocalSessions({ id, first, tickMs });
+    this.#handshake = new Handshake(options, {
+      outbox: this.#outbox,
+      local: this.localSessions,
+      random16,
+    });
     this.#throttle = new Throttle(options);
     this.#authenticator = new Authenticator({ digestOf, superDigest: options.superDigest });
     this.#requests = new Requests(state, {
@@ -82,7 +95,11 @@ export class Pipeline {
   }
 
   get serving(): boolean {
-    return this.#serving;
+    return this.#serving === 'all';
+  }
+  /** Serves read-only clients and no others. */
+  get isReadOnly(): boolean {
+    return this.#serving === 'readOnly';
   }
 
   /** Requests that wait for a commit or a sync, and those behind them. */
@@ -102,8 +119,26 @@ export class Pipeline {
 
   /** A role in which clients may be served has begun; its whole initial history is applied. */
   startServing(): void {
-    assert(!this.#serving, 'serving starts once per role');
-    this.#serving = true;
+    assert(this.#serving === 'nobody', 'serving starts once per role');
+    this.#serving = 'all';
+    this.localSessions.renew();
+  }
+
+  /**
+   * The quorum is lost: reads of what is applied are served to clients that allow it. Nothing is
+   * applied until `stopServing`.
+   */
+  startServingReadOnly(): void {
+    assert(this.#serving === 'nobody', 'read-only serving starts when nobody is served');
+    this.#serving = 'readOnly';
+    this.#requests.isReadOnly = true;
+    this.localSessions.renew();
+  }
+
+  /** Ends local sessions that were silent for too long. */
+  onTick(nowMs: number): void {
+    if (this.#serving === 'nobody') return;
+    for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
   }
 
   /**
@@ -112,7 +147,9 @@ export class Pipeline {
    * that have not sent their ConnectRequest stay. Harmless when not serving.
    */
   stopServing(): readonly ConnectionId[] {
-    this.#serving = false;
+    if (this.#serving === 'readOnly') this.localSessions.dropReadOnly();
+    this.#serving = 'nobody';
+    this.#requests.isReadOnly = false;
     const ended: ConnectionId[] = [];
     for (const connection of [...this.#connections.values()]) {
       if (connection.phase === 'open') continue;
@@ -129,7 +166,7 @@ export class Pipeline {
 
   /** After an installed snapshot; only while not serving. */
   replaceState(state: ReplicatedState): void {
-    assert(!this.#serving, 'the state is replaced while no client sees it');
+    assert(this.#serving === 'nobody', 'the state is replaced while no client sees it');
     this.#state = state;
     this.#requests.state = state;
     this.#applier = this.#applierOf(state);
@@ -219,11 +256,12 @@ export class Pipeline {
   /** Every delivered proposal, in order, serving or not. */
   apply(zxid: Zxid, txn: Txn, nowMs: number): void {
     this.#nowMs = nowMs;
-    const isOwn = this.#serving && txn.origin === this.#options.id;
+    assert(this.#serving !== 'readOnly', 'nothing changes while reads are served without a quorum');
+    const isOwn = this.serving && txn.origin === this.#options.id;
     this.#applying = zxid;
     const stats = this.#applier.apply(zxid, txn, isOwn);
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
-    if (!this.#serving) return;
+    if (!this.serving) return;
     if (isOwn) this.#answerOwn(zxid, txn, stats);
     if (txn.op.kind === 'closeSession') this.#endLive(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
@@ -250,9 +288,12 @@ export class Pipeline {
   }
 
   #onConnect(connection: Connection, frame: Uint8Array): void {
-    if (!this.#serving) return this.#close(connection, 'not serving');
-    const outcome = this.#handshake.onConnect(connection, frame, this.#state.lastZxid);
+    if (this.#serving === 'nobody') return this.#close(connection, 'not serving');
+    const at = { applied: this.#state.lastZxid, isReadOnly: this.isReadOnly };
+    const outcome = this.#handshake.onConnect(connection, frame, at);
     switch (outcome.kind) {
+      case 'welcome':
+        return this.#welcome(connection);
       case 'wait':
         connection.phase = 'joining';
         return connection.output.hold('handshake');
@@ -267,7 +308,9 @@ export class Pipeline {
 
   #onRequest(connection: Connection, frame: Uint8Array): void {
     if (frame.length < HEADER_BYTES) return this.#close(connection, 'malformed request header');
-    if (!connection.touched) {
+    if (isLocalId(connection.session)) {
+      this.localSessions.touch(connection.session);
+    } else if (!connection.touched) {
       connection.touched = true;
       this.#heard.push(connection.session);
     }
@@ -289,11 +332,12 @@ export class Pipeline {
   #welcome(connection: Connection): void {
     const { session, output } = connection;
     // It may have been closed between the leader's answer and now.
-    if (!this.#state.sessions.has(session)) return this.#refuse(connection);
+    const opened = this.localSessions.get(session) ?? this.#state.sessions.get(session);
+    if (opened === undefined) return this.#refuse(connection);
     this.#endLive(session);
     connection.phase = 'live';
     this.#sessions.set(session, connection);
-    writeWelcome(connection, this.#state);
+    writeWelcome(connection, opened, this.isReadOnly);
     output.bindSession({ id: session, timeoutMs: connection.timeoutMs });
     const nowMs = this.#nowMs;
     const operation = operationName(OpCode.createSession);
@@ -311,6 +355,7 @@ export class Pipeline {
 
   #endFinished(): void {
     for (const connection of this.#requests.takeFinished()) {
+      if (connection.closesSession) this.localSessions.close(connection.session);
       if (connection.phase !== 'gone') this.#end(connection);
     }
   }

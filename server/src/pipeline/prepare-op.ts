@@ -20,6 +20,7 @@ import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester as Principal } from './access.js';
 import { legalAcl } from './acl-form.js';
 import { type AskedMode, createModeOf } from './create-mode.js';
+import { LOCAL_SESSION } from './local-sessions.js';
 import type { Overlay } from './overlay.js';
 import type { QuotaGuard } from './quota-guard.js';
 
@@ -55,6 +56,9 @@ export function decideCreate(
   const { path, data } = request;
   const created = createModeOf(requester.opcode, request, requester.extendedTypes);
   if (typeof created === 'number') return created;
+  if (created.mode === 'ephemeral' && requester.session === LOCAL_SESSION) {
+    return ErrorCode.ephemeralOnLocalSession;
+  }
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
   const acl = legalAcl(request.acl, requester.identities);

@@ -26,10 +26,12 @@ import type { Requester } from './access.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Authenticator } from './identities.js';
+import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
 import { operationName } from './operation-names.js';
 import type { Outbox } from './outbox.js';
 import type { ConnectionId } from './output.js';
 import { runRead } from './read.js';
+import { isRefusedReadOnly } from './read-only.js';
 import { beginReply, writeError, writeTxnReply } from './reply.js';
 import { classOf } from './request.js';
 import type { Throttle } from './throttle.js';
@@ -71,6 +73,8 @@ export class Requests {
   /** Confirmed syncs whose zxid is not applied yet; their zxids never fall. */
   #dueSyncs: DueSync[] = [];
   #finished: Connection[] = [];
+  /** What would change anything is refused. */
+  isReadOnly = false;
   #state: ReplicatedState;
   #nowMs = 0;
 
@@ -89,6 +93,7 @@ export class Requests {
     const reader = new JuteReader(frame);
     const header = { xid: reader.int(), opcode: reader.int() };
     const requestClass = classOf(header.opcode);
+    if (this.isReadOnly && isRefusedReadOnly(requestClass)) return this.#refuse(connection, header);
     switch (requestClass) {
       case 'read':
         return this.#onRead(connection, header, frame);
@@ -101,7 +106,10 @@ export class Requests {
       case 'write':
       case 'close':
       case 'sync':
-        if (requestClass === 'close') connection.phase = 'leaving';
+        if (requestClass === 'close') {
+          connection.phase = 'leaving';
+          if (isLocalId(connection.session)) return this.#onLocalClose(connection, header, frame);
+        }
         return this.#enqueue(connection, this.#entryOf(connection, header, frame));
       default:
         return unreachable(requestClass);
@@ -171,6 +179,20 @@ export class Requests {
     return finished;
   }
 
+  /** Without a quorum nothing is ever pending, so it is answered at once. */
+  #refuse(connection: Connection, header: Header): void {
+    const { xid } = header;
+    const code = ErrorCode.notReadOnly;
+    writeError(connection.output.writer, { xid, zxid: this.#state.lastZxid, code });
+    this.#count(connection, { header, sinceMs: this.#nowMs });
+  }
+
+  /** Nobody else knows the session: answered here, at its place. */
+  #onLocalClose(connection: Connection, header: Header, frame: Uint8Array): void {
+    this.#onRead(connection, header, frame);
+    this.#maybeFinish(connection);
+  }
+
   #onRead(connection: Connection, header: Header, frame: Uint8Array): void {
     if (connection.queue.length === 0) {
       const reader = new JuteReader(frame, HEADER_BYTES);
@@ -197,7 +219,7 @@ export class Requests {
   }
 
   #entryOf(connection: Connection, header: Header, frame: Uint8Array): QueueEntry {
-    const kind = kindOf(header.opcode);
+    const kind = kindOf(header.opcode, connection);
     return {
       connection: connection.id,
       kind,
@@ -223,7 +245,7 @@ export class Requests {
 
   #forward(connection: Connection, entry: QueueEntry): void {
     const { request, opcode, body } = entry;
-    const { session } = connection;
+    const session = isLocalId(connection.session) ? LOCAL_SESSION : connection.session;
     const { identities } = entry.requester;
     this.#parts.outbox.forward({ request, session, opcode, body, identities });
   }
@@ -256,6 +278,10 @@ export class Requests {
     const state = this.#state;
     if (classOf(opcode) === 'unknown') {
       writeError(output.writer, { xid, zxid: NO_ZXID, code: ErrorCode.unimplemented });
+    } else if (opcode === OpCode.closeSession) {
+      connection.closesSession = true;
+      beginReply(output.writer, xid, state.lastZxid);
+      output.writer.endFrame();
     } else {
       try {
         const { id: watcher, session } = connection;
@@ -317,11 +343,12 @@ export class Requests {
   }
 }
 
-function kindOf(opcode: number): QueueEntry['kind'] {
+function kindOf(opcode: number, { session }: Connection): QueueEntry['kind'] {
   const requestClass = classOf(opcode);
   switch (requestClass) {
-    case 'write':
     case 'close':
+      return isLocalId(session) ? 'read' : 'close';
+    case 'write':
     case 'sync':
       return requestClass;
     case 'read':

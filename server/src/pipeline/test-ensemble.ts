@@ -30,6 +30,7 @@ export class TestMember {
   readonly pipeline: Pipeline;
   /** How many proposals of the ensemble's log it has applied. */
   appliedCount = 0;
+  #passwords = 100;
 
   constructor(id: PeerId, options: Partial<PipelineOptions>, digestOf: DigestOf) {
     this.id = id;
@@ -45,9 +46,12 @@ export class TestMember {
         firstRequest: FIRST_REQUEST * id,
         skipAcl: false,
         superDigest: fakeDigestOf('super:secret'),
+        localSessions: false,
+        tickMs: 50,
         ...options,
       },
       digestOf,
+      random16: () => new Uint8Array(16).fill(++this.#passwords),
     });
     this.pipeline.startServing();
   }

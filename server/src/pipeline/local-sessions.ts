@@ -1,0 +1,124 @@
+/**
+ * Sessions that only this member knows: local sessions, and all sessions of read-only mode.
+ *
+ * They own nothing and are in no transaction: their writes go to the leader as LOCAL_SESSION. Ids
+ * are negative, so that none is ever a zxid, and hold the member, so that no two members give out
+ * the same. They live on over changes of the role, which give each a fresh timeout; while this
+ * member serves nobody no time passes for them. Expiry is by this member's own clock of leases.
+ * Called by Pipeline and Handshake.
+ */
+import { assert, type PeerId } from '@rookery/protocol';
+import { LeaseClock } from '../sessions/lease-clock.js';
+import { Leases } from '../sessions/leases.js';
+import type { SessionId } from '../state/txn.js';
+
+/** In whose name the leader sees every request of a local session; no session has this id. */
+export const LOCAL_SESSION: SessionId = 0;
+
+export interface LocalSession {
+  readonly timeoutMs: number;
+  readonly password: Uint8Array;
+  /** Made in read-only mode: it ends with it. */
+  readonly isReadOnly: boolean;
+}
+
+export interface LocalSessionsOptions {
+  readonly id: PeerId;
+  /** Where the numbers in the ids begin: a random one, so that no earlier run gave out the same. */
+  readonly first: number;
+  /** The clock is read at least this often, ms. */
+  readonly tickMs: number;
+}
+
+/** Per member: 255 of them fit a safe integer. */
+const IDS = 2 ** 44;
+const BUCKET_MS = 100;
+
+export function isLocalId(session: SessionId): boolean {
+  return session < 0;
+}
+
+export class LocalSessions {
+  readonly #options: LocalSessionsOptions;
+  readonly #clock: LeaseClock;
+  readonly #sessions = new Map<SessionId, LocalSession>();
+  #leases: Leases;
+  #next: number;
+  #nowMs = 0;
+
+  constructor(options: LocalSessionsOptions) {
+    assert(options.id > 0 && options.id < 256, () => `member id ${options.id} fits a byte`);
+    this.#options = options;
+    this.#clock = new LeaseClock(2 * options.tickMs);
+    this.#leases = this.#newLeases();
+    this.#next = options.first % IDS;
+  }
+
+  get count(): number {
+    return this.#sessions.size;
+  }
+
+  get(session: SessionId): LocalSession | undefined {
+    return this.#sessions.get(session);
+  }
+
+  open(session: LocalSession): SessionId {
+    const id = -(this.#options.id * IDS + this.#next);
+    this.#next = (this.#next + 1) % IDS;
+    assert(!this.#sessions.has(id), () => `local session ${id} is new`);
+    this.#sessions.set(id, session);
+    this.#leases.add(id, session.timeoutMs, this.#nowMs);
+    return id;
+  }
+
+  /** Undefined when there is none, or another password. */
+  resume(id: SessionId, password: Uint8Array): LocalSession | undefined {
+    const session = this.#sessions.get(id);
+    if (session?.password.every((byte, index) => byte === password[index]) !== true) {
+      return undefined;
+    }
+    this.touch(id);
+    return session;
+  }
+
+  touch(id: SessionId): void {
+    this.#leases.touch(id, this.#nowMs);
+  }
+
+  /** Unknown ones are ignored. */
+  close(id: SessionId): void {
+    this.#sessions.delete(id);
+    this.#leases.remove(id);
+  }
+
+  /** At each tick while clients are served: takes out those whose time is up. */
+  expire(monotonicMs: number): readonly SessionId[] {
+    this.#nowMs = this.#clock.read(monotonicMs);
+    const expired = this.#leases.expired(this.#nowMs, this.#sessions.size);
+    for (const id of expired) this.#sessions.delete(id);
+    return expired;
+  }
+
+  /** Clients are served from now on: who was cut off meanwhile has its full timeout again. */
+  renew(): void {
+    this.#leases = this.#newLeases();
+    for (const [id, { timeoutMs }] of this.#sessions) this.#leases.add(id, timeoutMs, this.#nowMs);
+  }
+
+  /** Read-only mode is over. */
+  dropReadOnly(): void {
+    for (const [id, { isReadOnly }] of this.#sessions) if (isReadOnly) this.close(id);
+  }
+
+  /** For reports. */
+  expiries(): readonly { readonly id: SessionId; readonly inMs: number }[] {
+    return this.#leases
+      .deadlines()
+      .map(({ session, deadlineMs }) => ({ id: session, inMs: deadlineMs - this.#nowMs }));
+  }
+
+  /** A touch may count from the tick before it. */
+  #newLeases(): Leases {
+    return new Leases({ slackMs: 2 * this.#options.tickMs, bucketMs: BUCKET_MS });
+  }
+}
