@@ -34,7 +34,10 @@ export class Looking implements Role {
   #started = false;
   #settleAtMs: number | null = null;
   #votedAtMs = 0;
+  #startedAtMs = 0;
+  /** Why nobody can be elected just now, and what of it the log has. */
   #reason = '';
+  #toldReason = '';
 
   constructor(member: Member, transitions: Transitions) {
     this.#member = member;
@@ -45,6 +48,7 @@ export class Looking implements Role {
   start(): void {
     this.#member.tickets.after(this.#member.tickets.newest, () => {
       this.#started = true;
+      this.#startedAtMs = this.#member.nowMs;
       this.#member.round += 1;
       this.#evaluate(true);
     });
@@ -67,6 +71,7 @@ export class Looking implements Role {
     if (!this.#started) return;
     if (this.#member.nowMs - this.#votedAtMs >= this.#member.options.heartbeatMs) this.#broadcast();
     this.#evaluate();
+    this.#maybeTellReason();
   }
 
   onConnected(link: Link): void {
@@ -132,13 +137,14 @@ export class Looking implements Role {
       this.#transitions.follow(leader);
       return;
     }
+    this.#reason = '';
     const electorate = electorateOf(this.#member);
     const before = this.#candidate;
     this.#candidate = electorate.kind === 'none' ? NOBODY : this.#best(electorate);
     const changed = !same(before, this.#candidate);
     if (changed) this.#settleAtMs = null;
     if (changed || tell) this.#broadcast();
-    if (electorate.kind === 'none') this.#explain(electorate.reason);
+    if (electorate.kind === 'none') this.#reason = electorate.reason;
     else this.#maybeDecide(electorate);
   }
 
@@ -182,7 +188,7 @@ export class Looking implements Role {
     }
     if (supporters < this.#member.quorum) {
       this.#settleAtMs = null;
-      if (supporters + undecided < this.#member.quorum) this.#explain(this.#shortage(barred));
+      if (supporters + undecided < this.#member.quorum) this.#reason = this.#shortage(barred);
       else this.#maybeExplainForeignLeader();
       return;
     }
@@ -223,15 +229,18 @@ export class Looking implements Role {
     for (const { peer, vote } of this.#member.links.values()) {
       if (vote?.state !== 'following' || vote.leader === this.#member.id) continue;
       if (this.#member.linkOf(vote.leader) !== undefined) continue;
-      this.#explain(`member ${peer} follows ${vote.leader}, which is not reachable from here`);
+      this.#reason = `member ${peer} follows ${vote.leader}, which is not reachable from here`;
       return;
     }
   }
 
-  /** Says once why nobody can be elected, for whoever waits for this ensemble. */
-  #explain(reason: string): void {
-    if (reason !== this.#reason) this.#member.note('election.waiting', reason);
-    this.#reason = reason;
+  /** Says once, if it lasts, why nobody can be elected: for whoever waits for this ensemble. */
+  #maybeTellReason(): void {
+    const { nowMs, options } = this.#member;
+    if (this.#reason === '' || this.#reason === this.#toldReason) return;
+    if (nowMs - this.#startedAtMs < options.settleMs) return;
+    this.#toldReason = this.#reason;
+    this.#member.note('election.waiting', this.#reason);
   }
 }
 
