@@ -1,7 +1,7 @@
 import { EventType } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type WatchChange, type WatchKind, WatchTable } from './watches.js';
+import { type WatchChange, type WatchMode, WatchTable } from './watches.js';
 
 function fire(table: WatchTable, kind: WatchChange['kind'], path: string): string[] {
   const events: string[] = [];
@@ -80,61 +80,166 @@ describe('the watch table', () => {
     expect(table.counts('data')).toEqual({ watches: 2, paths: 2, watchers: 1 });
   });
 
-  it('holds what a set of triples holds, after any adds, removals and triggers', () => {
-    const kind = fc.constantFrom<WatchKind>('data', 'child');
-    const path = fc.constantFrom('/a', '/a/b', '/a/c', '/d');
-    const watcher = fc.integer({ min: 1, max: 4 });
-    const change = fc.constantFrom<WatchChange['kind']>('created', 'deleted', 'dataChanged');
-    const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ do: fc.constant('add' as const), kind, path, watcher }) },
-      {
-        weight: 2,
-        arbitrary: fc.record({ do: fc.constant('remove' as const), kind, path, watcher }),
-      },
-      { weight: 1, arbitrary: fc.record({ do: fc.constant('gone' as const), watcher }) },
-      { weight: 2, arbitrary: fc.record({ do: fc.constant('trigger' as const), change, path }) },
+  it('lists each path of a table with its watchers', () => {
+    const table = new WatchTable();
+    table.add('data', '/a', 1);
+    table.add('persistent', '/a', 2);
+    table.add('recursive', '/b', 3);
+    table.add('child', '/c', 4);
+    expect(table.dump('data')).toEqual(
+      new Map([
+        ['/a', new Set([1, 2])],
+        ['/b', new Set([3])],
+      ]),
     );
+    expect(table.dump('child')).toEqual(
+      new Map([
+        ['/c', new Set([4])],
+        ['/a', new Set([2])],
+      ]),
+    );
+  });
+});
+
+describe('a persistent watch', () => {
+  it('hears of the node, of its children and of its deletion, and stays', () => {
+    const table = new WatchTable();
+    table.add('persistent', '/a', 1);
+    expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
+    expect(fire(table, 'dataChanged', '/a')).toEqual(['1 dataChanged /a']);
+    expect(fire(table, 'created', '/a/b')).toEqual(['1 childrenChanged /a']);
+    expect(fire(table, 'dataChanged', '/a/b')).toEqual([]);
+    expect(fire(table, 'created', '/a/b/c')).toEqual([]);
+    expect(fire(table, 'deleted', '/a/b')).toEqual(['1 childrenChanged /a']);
+    expect(fire(table, 'deleted', '/a')).toEqual(['1 deleted /a']);
+    expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
+  });
+});
+
+describe('a recursive watch', () => {
+  it('hears of every change at its node and below, and never of children', () => {
+    const table = new WatchTable();
+    table.add('recursive', '/a', 1);
+    expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
+    expect(fire(table, 'created', '/a/b/c')).toEqual(['1 created /a/b/c']);
+    expect(fire(table, 'dataChanged', '/a/b')).toEqual(['1 dataChanged /a/b']);
+    expect(fire(table, 'deleted', '/a/b/c')).toEqual(['1 deleted /a/b/c']);
+    expect(fire(table, 'created', '/ab')).toEqual([]);
+  });
+
+  it('of the root hears of everything', () => {
+    const table = new WatchTable();
+    table.add('recursive', '/', 1);
+    expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
+    expect(fire(table, 'dataChanged', '/')).toEqual(['1 dataChanged /']);
+  });
+});
+
+describe('watches of several modes on one path', () => {
+  it('give a watcher one event per change, and only the one-shot ones are used up', () => {
+    const table = new WatchTable();
+    for (const mode of ['data', 'child', 'persistent', 'recursive'] as const) {
+      table.add(mode, '/a', 1);
+    }
+    expect(fire(table, 'dataChanged', '/a')).toEqual(['1 dataChanged /a']);
+    expect(table.has('data', '/a', 1)).toBe(false);
+    expect(fire(table, 'created', '/a/b')).toEqual(['1 created /a/b', '1 childrenChanged /a']);
+    expect(table.has('child', '/a', 1)).toBe(false);
+    expect(fire(table, 'deleted', '/a')).toEqual(['1 deleted /a']);
+    expect(table.watchCount).toBe(2);
+    table.removeWatcher(1);
+    expect(table.watchCount).toBe(0);
+  });
+});
+
+/** A set of `mode path watcher`, and the rules of the protocol written down one by one. */
+class WatchModel {
+  readonly watches = new Set<string>();
+
+  fire(kind: WatchChange['kind'], path: string): ReadonlySet<string> {
+    const parent = path.slice(0, path.lastIndexOf('/')) || '/';
+    const ancestors = ['/', path];
+    for (let at = parent; at !== '/'; at = at.slice(0, at.lastIndexOf('/')) || '/') {
+      ancestors.push(at);
+    }
+    const events = new Set<string>();
+    const tell = (mode: WatchMode, watched: string, event: string): void => {
+      for (const watch of [...this.watches]) {
+        const [itsMode, itsPath, watcher] = watch.split(' ');
+        if (itsMode !== mode || itsPath !== watched) continue;
+        events.add(`${watcher} ${event}`);
+        if (mode === 'data' || mode === 'child') this.watches.delete(watch);
+      }
+    };
+    tell('data', path, `${kind} ${path}`);
+    tell('persistent', path, `${kind} ${path}`);
+    for (const ancestor of new Set(ancestors)) tell('recursive', ancestor, `${kind} ${path}`);
+    if (kind === 'deleted') tell('child', path, `${kind} ${path}`);
+    if (kind !== 'dataChanged') {
+      tell('child', parent, `childrenChanged ${parent}`);
+      tell('persistent', parent, `childrenChanged ${parent}`);
+    }
+    return events;
+  }
+}
+
+const MODES = ['data', 'child', 'persistent', 'recursive'] as const;
+const mode = fc.constantFrom<WatchMode>(...MODES);
+const path = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/a/c', '/d');
+const watcher = fc.integer({ min: 1, max: 4 });
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('add' as const), mode, path, watcher }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), mode, path, watcher }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('gone' as const), watcher }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('trigger' as const),
+      change: fc.constantFrom<WatchChange['kind']>('created', 'deleted', 'dataChanged'),
+      path: fc.constantFrom('/a', '/a/b', '/a/b/c', '/a/c', '/d'),
+    }),
+  },
+);
+
+describe('the watch table, against a naive model', () => {
+  it('holds and tells the same, after any adds, removals and triggers in any modes', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
         const table = new WatchTable();
-        const model = new Set<string>();
+        const model = new WatchModel();
         for (const next of steps) {
           if (next.do === 'add') {
-            table.add(next.kind, next.path, next.watcher);
-            model.add(`${next.kind} ${next.path} ${next.watcher}`);
+            table.add(next.mode, next.path, next.watcher);
+            model.watches.add(`${next.mode} ${next.path} ${next.watcher}`);
           } else if (next.do === 'remove') {
-            const had = model.delete(`${next.kind} ${next.path} ${next.watcher}`);
-            expect(table.remove(next.kind, next.path, next.watcher)).toBe(had);
+            const had = model.watches.delete(`${next.mode} ${next.path} ${next.watcher}`);
+            expect(table.remove(next.mode, next.path, next.watcher)).toBe(had);
           } else if (next.do === 'gone') {
             table.removeWatcher(next.watcher);
-            for (const watch of [...model].filter((w) => w.endsWith(` ${next.watcher}`))) {
-              model.delete(watch);
+            for (const watch of [...model.watches]) {
+              if (watch.endsWith(` ${next.watcher}`)) model.watches.delete(watch);
             }
           } else {
-            const fired = [`data ${next.path} `];
-            if (next.change !== 'dataChanged') {
-              fired.push(`child ${next.path.slice(0, next.path.lastIndexOf('/')) || '/'} `);
-            }
-            if (next.change === 'deleted') {
-              fired.push(`child ${next.path} `);
-            }
-            const gone = [...model].filter((w) => fired.some((prefix) => w.startsWith(prefix)));
             const told = fire(table, next.change, next.path);
             expect(new Set(told).size).toBe(told.length);
-            expect(told.length).toBeLessThanOrEqual(gone.length);
-            for (const watch of gone) {
-              model.delete(watch);
-            }
+            expect(new Set(told)).toEqual(model.fire(next.change, next.path));
           }
-          expect(table.watchCount).toBe(model.size);
-          for (const watch of model) {
-            const [k, p, w] = watch.split(' ');
-            expect(table.has(k === 'data' ? 'data' : 'child', p ?? '', Number(w))).toBe(true);
-          }
-          const paths = new Set([...model].map((w) => w.slice(0, w.lastIndexOf(' '))));
+          expect(heldBy(table)).toEqual(model.watches);
+          expect(table.watchCount).toBe(model.watches.size);
+          const paths = new Set([...model.watches].map((w) => w.slice(0, w.lastIndexOf(' '))));
           expect(table.pathCount).toBe(paths.size);
         }
       }),
     );
   });
 });
+
+function heldBy(table: WatchTable): ReadonlySet<string> {
+  const held = new Set<string>();
+  for (const one of MODES) {
+    for (const at of ['/', '/a', '/a/b', '/a/b/c', '/a/c', '/d']) {
+      for (const who of [1, 2, 3, 4]) if (table.has(one, at, who)) held.add(`${one} ${at} ${who}`);
+    }
+  }
+  return held;
+}

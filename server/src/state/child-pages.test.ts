@@ -1,0 +1,127 @@
+/**
+ * Goal: whoever pages through a directory while it changes gets every name that stayed exactly
+ * once, in order, and none that was never there. Method: directories of each size class against a
+ * sorted list; the class is forced by what the directory says its count is.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ChildPages } from './child-pages.js';
+
+const NODE = 7;
+const ROOMY = 1 << 20;
+/** What makes a directory small, kept or huge. */
+const COUNTS = [1, 5_000, 300_000] as const;
+
+class Directory {
+  readonly pages = new ChildPages();
+  readonly names: Set<string>;
+  readonly #count: number;
+
+  constructor(names: Iterable<string>, count: number) {
+    this.names = new Set(names);
+    this.#count = count;
+  }
+
+  page(startAfter: string, limit: number, bytesMax = ROOMY) {
+    const list = () => [...this.names];
+    const directory = { node: NODE, count: this.#count, list };
+    return this.pages.page(directory, { startAfter, limit, bytesMax });
+  }
+
+  change(name: string, exists: boolean): void {
+    if (exists) this.names.add(name);
+    else this.names.delete(name);
+    if (this.pages.keeps(NODE)) this.pages.changed(NODE, name, exists);
+  }
+}
+
+const name = fc.string({
+  unit: fc.constantFrom('a', 'b', 'Z', 'ä', '日', '\u{1f600}'),
+  minLength: 1,
+});
+const names = fc.uniqueArray(name, { maxLength: 40, size: 'max' });
+
+describe('a page', () => {
+  it('has the names behind the given one, in code-unit order, and says whether there are more', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...COUNTS),
+        names,
+        fc.option(name, { nil: '' }),
+        fc.integer({ min: 1, max: 12 }),
+        (count, all, startAfter, limit) => {
+          const behind = [...all].sort().filter((one) => one > startAfter);
+          const page = new Directory(all, count).page(startAfter, limit);
+          expect(page.names).toEqual(behind.slice(0, limit));
+          expect(page.more).toBe(behind.length > limit);
+        },
+      ),
+    );
+  });
+
+  it('ends before its names take too many bytes, but has at least one', () => {
+    for (const count of COUNTS) {
+      const directory = new Directory(['aaaa', 'bbbb', 'ää'], count);
+      expect(directory.page('', 9, 16)).toEqual({ names: ['aaaa', 'bbbb'], more: true });
+      expect(directory.page('', 9, 15)).toEqual({ names: ['aaaa'], more: true });
+      expect(directory.page('', 9, 1)).toEqual({ names: ['aaaa'], more: true });
+      expect(directory.page('bbbb', 9, 8)).toEqual({ names: ['ää'], more: false });
+    }
+  });
+});
+
+describe('paging through a directory that changes', () => {
+  it('gives each name that stays exactly once', () => {
+    const change = fc.record({ name, exists: fc.boolean() });
+    const turns = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...COUNTS),
+        names,
+        turns,
+        fc.integer({ min: 1, max: 5 }),
+        (count, before, changes, limit) => {
+          const directory = new Directory(before, count);
+          const stayed = new Set(before);
+          const ever = new Set(before);
+          const got: string[] = [];
+          let pending = [...changes];
+          for (let more = true; more; ) {
+            const page = directory.page(got.at(-1) ?? '', limit);
+            got.push(...page.names);
+            more = page.more;
+            for (const one of pending[0] ?? []) {
+              directory.change(one.name, one.exists);
+              stayed.delete(one.name);
+              ever.add(one.name);
+            }
+            pending = pending.slice(1);
+          }
+          expect(got).toEqual([...new Set(got)].sort());
+          expect([...stayed].filter((one) => !got.includes(one))).toEqual([]);
+          expect(got.filter((one) => !ever.has(one))).toEqual([]);
+        },
+      ),
+    );
+  });
+
+  it('gives a list up that has changed too much, and one of a directory that is gone', () => {
+    const directory = new Directory(['a', 'b'], 5_000);
+    directory.page('', 1);
+    expect(directory.pages.keeps(NODE)).toBe(true);
+    for (let index = 0; index < 1_001; index++) directory.change(`n${index}`, true);
+    expect(directory.pages.keeps(NODE)).toBe(false);
+    expect(directory.page('b', 2)).toEqual({ names: ['n0', 'n1'], more: true });
+    directory.pages.forget(NODE);
+    expect(directory.pages.keeps(NODE)).toBe(false);
+  });
+
+  it('keeps the lists of few directories', () => {
+    const pages = new ChildPages();
+    const asked = { startAfter: '', limit: 1, bytesMax: ROOMY };
+    for (const node of [1, 2, 3, 4, 1, 5]) {
+      pages.page({ node, count: 5_000, list: () => ['a'] }, asked);
+    }
+    expect([1, 2, 3, 4, 5].filter((node) => pages.keeps(node))).toEqual([1, 3, 4, 5]);
+  });
+});
