@@ -16,7 +16,6 @@ import {
   PathWatchRequest,
   ReplyHeader,
   RequestHeader,
-  SaslRequest,
 } from '@rookery/protocol';
 import {
   afterAll,
@@ -185,14 +184,6 @@ describe('in a session', () => {
       await within('the end of the connection', CLOSED_DEADLINE_MS, connection.ended);
     },
   );
-
-  it('an operation that is known but not served yet is answered with -6 and kept', async () => {
-    const client = await useClient(member);
-    const reply = await client.request(OpCode.sasl, SaslRequest, { token: null });
-    // Once it is served, another operation takes its place here.
-    expect(reply.error).toBe(ErrorCode.unimplemented);
-    expect((await getData(client, '/')).data).toBe('');
-  });
 });
 
 describe('too much', () => {

@@ -137,6 +137,41 @@ it(
 );
 
 it(
+  'a leader that was frozen acknowledges nothing of what waited for it',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const old = await ensemble.leader();
+    const others = ensemble.members.filter((member) => member !== old);
+    const client = await useClient(old);
+    await create(client, '/frozen');
+
+    const frozenAtMs = performance.now();
+    old.freeze();
+    const lone = client.pipeline(() => [
+      ...Array.from({ length: LONE_WRITES }, (_, i) => sendCreate(client, `/frozen/lone-${i}`)),
+      sendSync(client),
+    ]);
+    const survivor = await useClient(await leaderAmong(others));
+    await create(survivor, '/frozen/during');
+    console.log(
+      `frozen leader: ${(performance.now() - frozenAtMs).toFixed(0)} ms to the next write`,
+    );
+
+    old.thaw();
+    await within('the end of the old connection', DEADLINE_MS, client.closed);
+    expect(await answersOf(lone), 'answers of a leader of the past').toEqual([]);
+    await ensemble.serving();
+    await ensemble.sameState();
+    for (const member of ensemble.members) {
+      const reader = await useClient(member);
+      await sync(reader);
+      expect(await getChildren(reader, '/frozen'), `member ${member.id}`).toEqual(['during']);
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
   'every link slow: writes and elections still work',
   async () => {
     const ensemble = await useServingEnsemble({ proxied: true });
