@@ -138,11 +138,13 @@ export class Storage {
     assert(accepted >= meta.acceptedEpoch, `accepted epoch ${accepted} < ${meta.acceptedEpoch}`);
     assert(current >= meta.currentEpoch, `current epoch ${current} < ${meta.currentEpoch}`);
     assert(current <= accepted, `current epoch ${current} > accepted epoch ${accepted}`);
+    // A tentative ensemble may lose to another; a damaged member gives its membership up.
+    const bound = meta.founded && meta.damaged === null;
     assert(
-      meta.ensembleId === '' || meta.ensembleId === ensembleId,
+      !bound || meta.ensembleId === ensembleId,
       `a member of ensemble ${meta.ensembleId} does not join ${ensembleId}`,
     );
-    assert(founded || !meta.founded, 'an ensemble that was founded stays so');
+    assert(!bound || founded, 'an ensemble that was founded stays so');
     await this.exclusively('saveEpochs', () =>
       this.changeMeta({ ensembleId, founded, acceptedEpoch: accepted, currentEpoch: current }),
     );

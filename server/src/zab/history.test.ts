@@ -88,7 +88,7 @@ describe('a history', () => {
   });
 });
 
-/** A log as storage may have it: some epochs, of each some counters from 1, purged up to a point. */
+/** A log as storage may have it: some epochs, some counters of each, purged up to a point. */
 const anyLog = fc
   .record({
     counts: fc.array(fc.nat(4), { minLength: 1, maxLength: 5 }),

@@ -105,7 +105,11 @@ export interface ZabOptions {
   readonly voters: readonly PeerId[];
   /** A ping is sent on every link this often, ms. */
   readonly heartbeatMs: number;
-  /** A peer that has not answered for this long is gone, ms; also the bound H of the leases. */
+  /**
+   * A peer that has not answered for this long is gone, ms. A leader serves at most this long after
+   * its quorum last answered, and a follower at most this long after a leader that still did: so
+   * after a new leader's election others may serve for twice this long. The leases' H is that.
+   */
   readonly timeoutMs: number;
   /** How long to wait for a better vote when not every reachable voter agrees, ms. */
   readonly settleMs: number;

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { RandomSchedule } from './random-schedule.js';
 
 const { env } = process;
-const SEEDS = Number(env['ZAB_SEEDS'] ?? 100);
+const SEEDS = Number(env['ZAB_SEEDS'] ?? 300);
 const FIRST = Number(env['ZAB_FIRST'] ?? 1);
 const STEPS = Number(env['ZAB_STEPS'] ?? 2000);
 const ONE = env['ZAB_SEED'];

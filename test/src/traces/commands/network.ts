@@ -7,7 +7,7 @@
  *   deliver A B [N|all]              the oldest packets from A to B arrive
  *   lose A B [N|all]                 the newest packets from A to B never will
  *   queue                            what is under way
- *   transfer A                       A's driver carries out a snapshot or history that was asked for
+ *   transfer A                       A's driver carries out the snapshot or history asked for
  *   stabilize [ID...]                disks write and messages arrive, until nothing moves; among
  *                                    these members only, if any are named. No time passes.
  */
