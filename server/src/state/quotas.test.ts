@@ -169,6 +169,7 @@ describe('the statistics of a quota', () => {
           expect(one.text(STATS)).toBe(`count=${below.length},bytes=${bytes}`);
           expect(other.state.digest()).toBe(one.state.digest());
           expect(timedPaths(other.state)).toEqual(timedPaths(one.state));
+          expect(descendantCounts(other.state)).toEqual(descendantCounts(one.state));
         }
       }),
       { numRuns: 60 },
@@ -178,6 +179,12 @@ describe('the statistics of a quota', () => {
 
 function timedPaths({ tree }: ReplicatedState): readonly string[] {
   return Array.from({ length: tree.timedCount }, (_, at) => tree.path(tree.timedNode(at))).sort();
+}
+
+function descendantCounts({ tree }: ReplicatedState): readonly number[] {
+  return ['/', '/q', '/q/a', '/zookeeper', '/zookeeper/quota']
+    .map((path) => tree.find(path))
+    .map((node) => (node === -1 ? -1 : tree.descendantCount(node)));
 }
 
 describe('the text of a quota', () => {
