@@ -13,7 +13,9 @@ import { useServingEnsemble } from '../harness/ensemble.js';
 import { mayLack } from '../harness/foreign.js';
 
 const PROGRAM = 'CuratorRecipes';
-const SOURCE = new URL(`../foreign/curator/${PROGRAM}.java`, import.meta.url).pathname;
+const SOURCES = [PROGRAM, 'Checks'].map(
+  (name) => new URL(`../foreign/curator/${name}.java`, import.meta.url).pathname,
+);
 const JAVAC = '/usr/bin/javac';
 const JARS = '/usr/share/java';
 const RECIPES_JAR = join(JARS, 'curator-recipes.jar');
@@ -52,7 +54,7 @@ it.skipIf(mayLack(JAVAC) || (!existsSync(RECIPES_JAR) && mayLack(RECIPES_JAR)))(
     onTestFinished(() => rmSync(classes, { recursive: true, force: true }));
     const compiled = await runCommand({
       file: JAVAC,
-      args: ['-cp', CLASS_PATH, '-d', classes, SOURCE],
+      args: ['-cp', CLASS_PATH, '-d', classes, ...SOURCES],
       deadlineMs: COMPILE_DEADLINE_MS,
     });
     expect(compiled).toEqual({ code: 0, output: '' });

@@ -11,17 +11,23 @@ import { ZK_CLI } from '../harness/foreign.js';
 
 const END_MARK = /^([\s\S]*?)printwatches is (?:on|off)\n/;
 const EVENT = /^([\s\S]*?WatchedEvent [^\n]*\n)/;
-const NOISE = /^(SLF4J: .*|WATCHER::|\s*)$/;
+/** A closed shell complains after every mark, too, before or behind the next command's answer. */
+const NOISE = /^(SLF4J: .*|WATCHER::|Not connected|\s*)$/;
 
 export interface Step {
   readonly command: string;
   /** Events to wait for that this command or what runs meanwhile brings about; default none. */
   readonly events?: number;
+  /** What Rookery answers where it differs on purpose: ARCHITECTURE.md, Divergences. */
+  readonly divergence?: readonly string[];
 }
 
-/** Runs all steps in one session and returns what a reader would see, masked. */
-export async function transcript(server: string, steps: readonly Step[]): Promise<string[]> {
-  const lines: string[] = [];
+/** A command and what a reader would see of its answer, masked. */
+export type Exchange = readonly [command: string, ...answer: string[]];
+
+/** Runs all steps in one session. */
+export async function transcript(server: string, steps: readonly Step[]): Promise<Exchange[]> {
+  const exchanges: Exchange[] = [];
   const shell = new Conversation('/bin/sh', [
     '-c',
     'exec "$@" 2>&1',
@@ -33,14 +39,15 @@ export async function transcript(server: string, steps: readonly Step[]): Promis
   try {
     await shell.expect(/WatchedEvent state:SyncConnected [^\n]*\n/);
     for (const { command, events = 0 } of steps) {
-      lines.push(`> ${command.replaceAll(server, '<server>')}`);
-      lines.push(...(await answerTo(shell, command, events)));
+      const shown = command.replaceAll(server, '<server>');
+      exchanges.push([shown, ...(await answerTo(shell, command, events))]);
     }
     shell.say('quit');
     await shell.expect(/state:Closed type:None path:null\n/);
-    return lines;
+    return exchanges;
   } catch (cause) {
-    throw new Error(`the session at ${server} got stuck after:\n${lines.join('\n')}`, { cause });
+    const last = exchanges.slice(-3).flat().join('\n');
+    throw new Error(`the session at ${server} got stuck after:\n${last}`, { cause });
   } finally {
     await shell.close();
   }
@@ -50,7 +57,19 @@ async function answerTo(shell: Conversation, command: string, events: number): P
   let text = (await shell.ask(`${command}\nprintwatches`, END_MARK))[1] ?? '';
   while (eventsIn(text).length < events) text += (await shell.expect(EVENT))[1] ?? '';
   const answer = text.split('\n').filter((line) => !NOISE.test(line) && !isEvent(line));
-  return [...answer, ...eventsIn(text)].map(masked);
+  return [...inOneOrder(answer), ...eventsIn(text)].map(masked);
+}
+
+/** An ACL is a set: its entries, of two lines each, are put on one line and sorted. */
+function inOneOrder(lines: readonly string[]): string[] {
+  const entries: string[] = [];
+  const others: string[] = [];
+  for (const line of lines) {
+    if (line.startsWith("'")) entries.push(line);
+    else if (/^: c?d?r?w?a?$/.test(line)) entries.push(`${entries.pop() ?? ''}${line}`);
+    else others.push(line);
+  }
+  return [...entries.sort(), ...others];
 }
 
 function eventsIn(text: string): string[] {
@@ -61,13 +80,12 @@ function isEvent(line: string): boolean {
   return line.startsWith('WatchedEvent ');
 }
 
-/** Without zxids, times, session ids, ports, and what 3.8.0 and later put behind a `;`. */
+/** Without zxids, times, session ids and addresses. */
 function masked(line: string): string {
   return line
     .replace(/^([cmp]Zxid = )0x[0-9a-f]+$/, '$1<zxid>')
     .replace(/^([cm]time = ).*$/, '$1<time>')
     .replace(/^(ephemeralOwner = )0x[0-9a-f]{2,}$/, '$1<session>')
-    .replace(/^(server\.\d+=[^;]*:participant)(;.*)?$/, '$1')
     .replace(/^version=[0-9a-f]+$/, 'version=<zxid>')
-    .replace(/127\.0\.0\.1(:\d+)+/g, '127.0.0.1:<port>');
+    .replace(/(127\.0\.0\.1|0\.0\.0\.0)(:\d+)+/g, '<address>');
 }

@@ -80,7 +80,10 @@ const apache: Product = {
         return value === undefined ? [] : [`${key}=${value}`];
       }),
       // The election port lies 10,000 above the peer port.
-      ...layout.servers.map((s) => `server.${s.id}=${s.host}:${s.peerPort}:${s.peerPort + 10_000}`),
+      ...layout.servers.map(({ id, host, peerPort, clientPort }) => {
+        const ports = `${peerPort}:${peerPort + 10_000}:participant;${clientPort}`;
+        return `server.${id}=${host}:${ports}`;
+      }),
     ];
     writeFileSync(file, `${lines.join('\n')}\n`);
     const classPath = '/etc/zookeeper/conf:/usr/share/java/zookeeper.jar';

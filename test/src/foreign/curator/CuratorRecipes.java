@@ -1,25 +1,22 @@
 /*
  * Exercises the recipes of Apache Curator, each between two clients at different members.
  *
- * Usage: CuratorRecipes HOST:PORT HOST:PORT. Prints a line per recipe, `NAME: ok`, or `NAME: FAILED`
- * with the reason, and exits 1 when one failed. Every recipe has its own subtree and a deadline; one
- * that fails does not stop the others. Compiled and run by foreign-curator.test.ts.
+ * Usage: CuratorRecipes HOST:PORT HOST:PORT. Prints a line per recipe, `NAME: ok`, or
+ * `NAME: FAILED` with the reason, and exits 1 when one failed. Every recipe has its own subtree and
+ * a deadline; one that fails does not stop the others. Compiled and run by foreign-curator.test.ts.
  */
-import java.nio.charset.StandardCharsets;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.atomic.AtomicValue;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
@@ -38,22 +35,18 @@ import org.apache.curator.framework.recipes.nodes.PersistentNode;
 import org.apache.curator.framework.recipes.queue.DistributedQueue;
 import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
-import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.framework.recipes.shared.SharedCountListener;
 import org.apache.curator.framework.recipes.shared.SharedCountReader;
 import org.apache.curator.framework.recipes.shared.VersionedValue;
 import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
-public final class CuratorRecipes {
-  private static final int SESSION_TIMEOUT_MS = 10_000;
+public final class CuratorRecipes extends Checks {
   private static final int RECIPE_DEADLINE_S = 40;
-  private static final int WAIT_S = 15;
   /** Long enough to mean "not given"; what is awaited here must not come at all. */
   private static final int REFUSED_MS = 300;
 
@@ -61,7 +54,6 @@ public final class CuratorRecipes {
     void run(String path) throws Exception;
   }
 
-  private final ExecutorService threads = Executors.newCachedThreadPool(CuratorRecipes::daemon);
   private final CuratorFramework a;
   private final CuratorFramework b;
   private boolean failed;
@@ -98,7 +90,7 @@ public final class CuratorRecipes {
   private void run(String name, Recipe recipe) {
     Future<Void> outcome = background(() -> recipe.run("/recipes/" + name));
     try {
-      outcome.get(RECIPE_DEADLINE_S, TimeUnit.SECONDS);
+      outcome.get(RECIPE_DEADLINE_S, SECONDS);
       System.out.println(name + ": ok");
     } catch (Exception error) {
       failed = true;
@@ -112,21 +104,21 @@ public final class CuratorRecipes {
     InterProcessMutex atA = new InterProcessMutex(a, path + "/lock");
     InterProcessMutex atB = new InterProcessMutex(b, path + "/lock");
     atA.acquire();
-    require(atA.acquire(WAIT_S, TimeUnit.SECONDS), "the holder acquires again");
-    require(!atB.acquire(REFUSED_MS, TimeUnit.MILLISECONDS), "nobody else acquires");
+    require(atA.acquire(WAIT_S, SECONDS), "the holder acquires again");
+    require(!atB.acquire(REFUSED_MS, MILLISECONDS), "nobody else acquires");
     require(atB.getParticipantNodes().size() == 1, "the one that gave up left the queue");
     atA.release();
-    require(!atB.acquire(REFUSED_MS, TimeUnit.MILLISECONDS), "released once of twice");
+    require(!atB.acquire(REFUSED_MS, MILLISECONDS), "released once of twice");
     atA.release();
-    require(atB.acquire(WAIT_S, TimeUnit.SECONDS), "free for the other");
+    require(atB.acquire(WAIT_S, SECONDS), "free for the other");
     atB.release();
 
     String counter = path + "/counter";
     a.create().creatingParentsIfNeeded().forPath(counter, bytes("0"));
     Future<Void> first = background(() -> countUnder(atA, a, counter));
     Future<Void> second = background(() -> countUnder(atB, b, counter));
-    first.get(WAIT_S, TimeUnit.SECONDS);
-    second.get(WAIT_S, TimeUnit.SECONDS);
+    first.get(WAIT_S, SECONDS);
+    second.get(WAIT_S, SECONDS);
     equal("40", text(a.getData().forPath(counter)), "no count was lost under the lock");
   }
 
@@ -146,15 +138,15 @@ public final class CuratorRecipes {
     InterProcessReadWriteLock atA = new InterProcessReadWriteLock(a, path);
     InterProcessReadWriteLock atB = new InterProcessReadWriteLock(b, path);
     atA.readLock().acquire();
-    require(atB.readLock().acquire(WAIT_S, TimeUnit.SECONDS), "two readers at a time");
+    require(atB.readLock().acquire(WAIT_S, SECONDS), "two readers at a time");
     atB.readLock().release();
-    require(!atB.writeLock().acquire(REFUSED_MS, TimeUnit.MILLISECONDS), "a reader keeps writers out");
+    require(!atB.writeLock().acquire(REFUSED_MS, MILLISECONDS), "a reader keeps writers out");
     atA.readLock().release();
-    require(atB.writeLock().acquire(WAIT_S, TimeUnit.SECONDS), "the last reader left");
-    require(!atA.readLock().acquire(REFUSED_MS, TimeUnit.MILLISECONDS), "a writer keeps readers out");
-    require(atB.readLock().acquire(WAIT_S, TimeUnit.SECONDS), "the writer may read too");
+    require(atB.writeLock().acquire(WAIT_S, SECONDS), "the last reader left");
+    require(!atA.readLock().acquire(REFUSED_MS, MILLISECONDS), "a writer keeps readers out");
+    require(atB.readLock().acquire(WAIT_S, SECONDS), "the writer may read too");
     atB.writeLock().release();
-    require(atA.readLock().acquire(WAIT_S, TimeUnit.SECONDS), "the writer became a reader");
+    require(atA.readLock().acquire(WAIT_S, SECONDS), "the writer became a reader");
     atA.readLock().release();
     atB.readLock().release();
   }
@@ -164,13 +156,13 @@ public final class CuratorRecipes {
     InterProcessSemaphoreV2 atB = new InterProcessSemaphoreV2(b, path, 2);
     atA.setNodeData(bytes("from a"));
     Lease first = atA.acquire();
-    Lease second = atB.acquire(WAIT_S, TimeUnit.SECONDS);
+    Lease second = atB.acquire(WAIT_S, SECONDS);
     require(second != null, "two leases for two");
     equal("from a", text(first.getData()), "a lease carries its data");
-    require(atB.acquire(REFUSED_MS, TimeUnit.MILLISECONDS) == null, "there is no third");
+    require(atB.acquire(REFUSED_MS, MILLISECONDS) == null, "there is no third");
     equal(2, atA.getParticipantNodes().size(), "leases taken");
     atA.returnLease(first);
-    Lease third = atB.acquire(WAIT_S, TimeUnit.SECONDS);
+    Lease third = atB.acquire(WAIT_S, SECONDS);
     require(third != null, "a returned lease is given again");
     atB.returnAll(List.of(second, third));
     equal(0, atA.getParticipantNodes().size(), "leases left");
@@ -180,14 +172,14 @@ public final class CuratorRecipes {
     LeaderLatch atA = new LeaderLatch(a, path, "a");
     LeaderLatch atB = new LeaderLatch(b, path, "b");
     atA.start();
-    require(atA.await(WAIT_S, TimeUnit.SECONDS), "the first one leads");
+    require(atA.await(WAIT_S, SECONDS), "the first one leads");
     atB.start();
     eventually("both take part", () -> atA.getParticipants().size() == 2);
-    require(!atB.await(REFUSED_MS, TimeUnit.MILLISECONDS), "the second one does not lead");
+    require(!atB.await(REFUSED_MS, MILLISECONDS), "the second one does not lead");
     b.sync().forPath(path);
     equal("a", atB.getLeader().getId(), "the leader that b sees");
     atA.close();
-    require(atB.await(WAIT_S, TimeUnit.SECONDS), "the second one follows it");
+    require(atB.await(WAIT_S, SECONDS), "the second one follows it");
     equal("b", atB.getLeader().getId(), "the leader afterwards");
     atB.close();
   }
@@ -199,20 +191,21 @@ public final class CuratorRecipes {
     List<LeaderSelector> selectors = new ArrayList<>();
     for (CuratorFramework client : List.of(a, b)) {
       String id = client == a ? "a" : "b";
-      LeaderSelector selector = new LeaderSelector(client, path, new LeaderSelectorListenerAdapter() {
+      LeaderSelectorListenerAdapter listener = new LeaderSelectorListenerAdapter() {
         @Override
         public void takeLeadership(CuratorFramework ignored) {
           terms.add(leading.incrementAndGet() == 1 ? id : "two at a time");
           leading.decrementAndGet();
           enough.countDown();
         }
-      });
+      };
+      LeaderSelector selector = new LeaderSelector(client, path, listener);
       selector.setId(id);
       selector.autoRequeue();
       selector.start();
       selectors.add(selector);
     }
-    require(enough.await(WAIT_S, TimeUnit.SECONDS), "leadership goes round");
+    require(enough.await(WAIT_S, SECONDS), "leadership goes round");
     selectors.forEach(LeaderSelector::close);
     equal(Set.of("a", "b"), Set.copyOf(terms), "who led");
   }
@@ -220,13 +213,13 @@ public final class CuratorRecipes {
   private void barrier(String path) throws Exception {
     DistributedBarrier atA = new DistributedBarrier(a, path);
     DistributedBarrier atB = new DistributedBarrier(b, path);
-    require(atB.waitOnBarrier(WAIT_S, TimeUnit.SECONDS), "no barrier, no wait");
+    require(atB.waitOnBarrier(WAIT_S, SECONDS), "no barrier, no wait");
     atA.setBarrier();
     b.sync().forPath(path);
-    require(!atB.waitOnBarrier(REFUSED_MS, TimeUnit.MILLISECONDS), "the barrier holds");
-    Future<Boolean> waiting = threads.submit(() -> atB.waitOnBarrier(WAIT_S, TimeUnit.SECONDS));
+    require(!atB.waitOnBarrier(REFUSED_MS, MILLISECONDS), "the barrier holds");
+    Future<Boolean> waiting = THREADS.submit(() -> atB.waitOnBarrier(WAIT_S, SECONDS));
     atA.removeBarrier();
-    require(waiting.get(WAIT_S, TimeUnit.SECONDS), "its removal wakes who waits");
+    require(waiting.get(WAIT_S, SECONDS), "its removal wakes who waits");
   }
 
   private void doubleBarrier(String path) throws Exception {
@@ -237,14 +230,14 @@ public final class CuratorRecipes {
       DistributedDoubleBarrier barrier = new DistributedDoubleBarrier(i == 1 ? b : a, path, 3);
       members.add(background(() -> {
         entered.incrementAndGet();
-        require(barrier.enter(WAIT_S, TimeUnit.SECONDS), "entered in time");
+        require(barrier.enter(WAIT_S, SECONDS), "entered in time");
         equal(3, entered.get(), "nobody passes before all have come");
         left.incrementAndGet();
-        require(barrier.leave(WAIT_S, TimeUnit.SECONDS), "left in time");
+        require(barrier.leave(WAIT_S, SECONDS), "left in time");
         equal(3, left.get(), "nobody is gone before all leave");
       }));
     }
-    for (Future<Void> member : members) member.get(2 * WAIT_S, TimeUnit.SECONDS);
+    for (Future<Void> member : members) member.get(2 * WAIT_S, SECONDS);
   }
 
   private void sharedCount(String path) throws Exception {
@@ -277,12 +270,13 @@ public final class CuratorRecipes {
   private void atomicLong(String path) throws Exception {
     List<Future<Void>> adders = new ArrayList<>();
     for (CuratorFramework client : List.of(a, b)) {
-      DistributedAtomicLong number = new DistributedAtomicLong(client, path, new RetryNTimes(100, 5));
+      RetryNTimes retry = new RetryNTimes(100, 5);
+      DistributedAtomicLong number = new DistributedAtomicLong(client, path, retry);
       adders.add(background(() -> {
         for (int i = 0; i < 25; i++) require(number.increment().succeeded(), "an increment");
       }));
     }
-    for (Future<Void> adder : adders) adder.get(WAIT_S, TimeUnit.SECONDS);
+    for (Future<Void> adder : adders) adder.get(WAIT_S, SECONDS);
     DistributedAtomicLong number = new DistributedAtomicLong(a, path, new RetryNTimes(100, 5));
     a.sync().forPath(path);
     equal(50L, number.get().postValue(), "no increment was lost");
@@ -301,11 +295,13 @@ public final class CuratorRecipes {
     cache.listenable().addListener(CuratorCacheListener.builder()
         .forInitialized(initialized::countDown)
         .forCreates(node -> seen.add("created " + node.getPath()))
-        .forChanges((old, node) -> seen.add("changed " + text(old.getData()) + text(node.getData())))
+        .forChanges((old, node) -> {
+          seen.add("changed " + text(old.getData()) + text(node.getData()));
+        })
         .forDeletes(node -> seen.add("deleted " + node.getPath()))
         .build());
     cache.start();
-    require(initialized.await(WAIT_S, TimeUnit.SECONDS), "the cache is filled");
+    require(initialized.await(WAIT_S, SECONDS), "the cache is filled");
     equal(Set.of("created " + path, "created " + path + "/before"), Set.copyOf(seen), "first fill");
     seen.clear();
     String deep = path + "/deep/er";
@@ -324,7 +320,7 @@ public final class CuratorRecipes {
   private void persistentNode(String path) throws Exception {
     PersistentNode node = new PersistentNode(a, CreateMode.EPHEMERAL, false, path, bytes("here"));
     node.start();
-    require(node.waitForInitialCreate(WAIT_S, TimeUnit.SECONDS), "it is created");
+    require(node.waitForInitialCreate(WAIT_S, SECONDS), "it is created");
     b.sync().forPath(path);
     equal("here", text(b.getData().forPath(path)), "its data");
     long first = b.checkExists().forPath(path).getCzxid();
@@ -343,7 +339,7 @@ public final class CuratorRecipes {
     ZooKeeper thief = new ZooKeeper(
         b.getZookeeperClient().getCurrentConnectionString(), SESSION_TIMEOUT_MS,
         event -> connected.countDown(), owner.getSessionId(), owner.getSessionPasswd());
-    require(connected.await(WAIT_S, TimeUnit.SECONDS), "the session moves");
+    require(connected.await(WAIT_S, SECONDS), "the session moves");
     thief.close();
   }
 
@@ -383,78 +379,21 @@ public final class CuratorRecipes {
       @Override
       public void stateChanged(CuratorFramework client, ConnectionState state) {}
     };
-    QueueSerializer<String> serializer = new QueueSerializer<>() {
-      @Override
-      public byte[] serialize(String item) {
-        return bytes(item);
-      }
-
-      @Override
-      public String deserialize(byte[] item) {
-        return text(item);
-      }
-    };
-    DistributedQueue<String> put = QueueBuilder.<String>builder(a, null, serializer, path + "/queue")
-        .lockPath(path + "/locks").buildQueue();
-    DistributedQueue<String> take = QueueBuilder.builder(b, consumer, serializer, path + "/queue")
-        .lockPath(path + "/locks").buildQueue();
+    String items = path + "/items";
+    String locks = path + "/locks";
+    DistributedQueue<String> put =
+        QueueBuilder.<String>builder(a, null, TEXT, items).lockPath(locks).buildQueue();
+    DistributedQueue<String> take =
+        QueueBuilder.builder(b, consumer, TEXT, items).lockPath(locks).buildQueue();
     put.start();
-    List<String> items = new ArrayList<>();
-    for (int i = 0; i < 20; i++) items.add("item " + i);
-    for (String item : items) put.put(item);
-    require(put.flushPuts(WAIT_S, TimeUnit.SECONDS), "all are in the queue");
+    List<String> expected = new ArrayList<>();
+    for (int i = 0; i < 20; i++) expected.add("item " + i);
+    for (String item : expected) put.put(item);
+    require(put.flushPuts(WAIT_S, SECONDS), "all are in the queue");
     take.start();
-    eventually("all are taken", () -> taken.size() == items.size());
-    equal(items, List.copyOf(taken), "each once and in order");
+    eventually("all are taken", () -> taken.size() == expected.size());
+    equal(expected, List.copyOf(taken), "each once and in order");
     put.close();
     take.close();
-  }
-
-  private static CuratorFramework connect(String server) {
-    CuratorFramework client = CuratorFrameworkFactory.newClient(
-        server, SESSION_TIMEOUT_MS, SESSION_TIMEOUT_MS, new ExponentialBackoffRetry(100, 10));
-    client.start();
-    return client;
-  }
-
-  private interface Work {
-    void run() throws Exception;
-  }
-
-  private Future<Void> background(Work work) {
-    return threads.submit(() -> {
-      work.run();
-      return null;
-    });
-  }
-
-  private static Thread daemon(Runnable work) {
-    Thread thread = new Thread(work);
-    thread.setDaemon(true);
-    return thread;
-  }
-
-  private static void eventually(String what, Callable<Boolean> probe) throws Exception {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (!probe.call()) {
-      require(System.nanoTime() < end, "still waiting: " + what);
-      Thread.sleep(20);
-    }
-  }
-
-  private static void require(boolean holds, String what) {
-    if (!holds) throw new IllegalStateException("expected: " + what);
-  }
-
-  private static void equal(Object expected, Object actual, String what) {
-    require(expected.equals(actual), what + " is " + expected + ", not " + actual);
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static String text(byte[] bytes) {
-    return new String(bytes, StandardCharsets.UTF_8);
   }
 }

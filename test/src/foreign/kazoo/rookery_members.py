@@ -31,6 +31,22 @@ EXCLUDED = {
 LOCAL_SESSIONS = {"TestReadOnlyMode"}
 local_sessions = False
 
+# The classes that take longest, most of it waiting, longest first: dealt out before the others.
+SLOW = [
+    "TestReadOnlyMode",
+    "KazooPartitionerTests",
+    "KazooChildrenWatcherTests",
+    "TestClient",
+    "TestEventletClient",
+    "TestGeventClient",
+    "KazooLockTests",
+    "TestEventletLock",
+    "KazooTreeCacheTests",
+    "TestEventletSemaphore",
+    "TestConnection",
+    "TestSemaphore",
+]
+
 
 class Member(common.ManagedZooKeeper):
     """One member of Rookery with the life of kazoo's server: its stop and destroy serve as is."""
@@ -157,9 +173,14 @@ def matches(item, name):
 
 def share(items, shard, shards):
     """Deals out whole classes, so that fixtures and the order within a class stay."""
-    classes = list(dict.fromkeys(item.nodeid.rsplit("::", 1)[0] for item in items))
+    classes = sorted({item.cls for item in items}, key=turn)
     mine = set(classes[shard - 1::shards])
-    return [item for item in items if item.nodeid.rsplit("::", 1)[0] in mine]
+    return [item for item in items if item.cls in mine]
+
+
+def turn(cls):
+    name = cls.__name__
+    return (SLOW.index(name) if name in SLOW else len(SLOW), cls.__module__, name)
 
 
 def pytest_terminal_summary(terminalreporter):

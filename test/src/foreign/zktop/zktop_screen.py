@@ -1,9 +1,9 @@
 """Runs zktop in a terminal of its own and prints the screen once it shows what is asked for.
 
-Usage: zktop_screen.py SERVERS PATTERN. The terminal is a pseudo-terminal of 24 lines by 100 columns;
-what zktop draws is followed by a small interpreter of the control sequences that curses sends for
-TERM=ansi. Exits 0 with the screen on standard output when the pattern,
-matched against the whole screen, was seen; 1 with the last screen when it was not in time.
+Usage: zktop_screen.py SERVERS PATTERN. The terminal is a pseudo-terminal of 24 lines by 100
+columns; what zktop draws is followed by a small interpreter of the control sequences that curses
+sends for TERM=ansi. Exits 0 with the screen on standard output when the pattern, matched
+against the whole screen, was seen; 1 with the last screen when it was not in time.
 """
 import fcntl
 import os
@@ -18,7 +18,8 @@ import time
 ROWS, COLUMNS = 24, 100
 DEADLINE_S = 30
 SEQUENCE = re.compile(
-    rb"\x1b\[([?0-9;]*)([A-Za-z])|\x1b[()][A-Z0-9]|\x1b([=>78MDE])|([\x00-\x1f])|([^\x00-\x1f\x1b]+)"
+    rb"\x1b\[([?0-9;]*)([A-Za-z@])|\x1b[()][A-Z0-9]|\x1b([=>78MDE])"
+    rb"|([\x00-\x1a\x1c-\x1f])|([^\x00-\x1f]+)"
 )
 
 
@@ -95,7 +96,8 @@ class Screen:
         elif final == "@":
             line[self.column:] = ([" "] * count + line[self.column:])[:COLUMNS - self.column]
         elif final == "P":
-            line[self.column:] = (line[self.column + count:] + [" "] * COLUMNS)[:COLUMNS - self.column]
+            rest = line[self.column + count:] + [" "] * COLUMNS
+            line[self.column:] = rest[:COLUMNS - self.column]
         elif final in "LM":
             self._shift_lines(count if final == "L" else -count)
         elif final == "J":
