@@ -12,6 +12,7 @@ import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { MemberStatus } from './driver/member-view.js';
+import { type DerivedLimits, derivedLimits } from './limits.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
 import { PEER_PORT_DEFAULTS, PeerPort } from './net/peer-port.js';
@@ -60,8 +61,6 @@ const CHUNK_BYTES = 256 << 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;
 const CONTAINERS_PER_MINUTE = 10_000;
-/** Bytes of requests that one member may have at its leader: several members fit a link's queue. */
-const OUTSTANDING_BYTES = 16 << 20;
 
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
@@ -115,7 +114,8 @@ export class Member {
       zabStart(parts.recovered),
     );
     const counters = new Counters();
-    const pipeline = newPipeline(config, self, state, surroundings);
+    const limits = derivedLimits({ ...config, members: config.servers.length });
+    const pipeline = newPipeline(config, self, state, { ...surroundings, ...limits });
     this.#driver = new Driver({
       options: driverOptions(config, options, membership),
       zab,
@@ -156,6 +156,8 @@ export class Member {
     this.#peerPort = new PeerPort({
       options: {
         ...PEER_PORT_DEFAULTS,
+        frameBytesMax: limits.peerFrameBytesMax,
+        queueBytesMax: limits.peerQueueBytesMax,
         id: self.id,
         instance: surroundings.uuid(),
         address: { host: self.host, port: self.peerPort },
@@ -300,7 +302,7 @@ function newPipeline(
   config: Config,
   self: ServerAddress,
   state: ReplicatedState,
-  { randomBytes }: Surroundings,
+  { randomBytes, outstandingBytesMax }: Surroundings & DerivedLimits,
 ): Pipeline {
   return new Pipeline({
     state,
@@ -309,8 +311,7 @@ function newPipeline(
       minSessionTimeoutMs: config.minSessionTimeoutMs,
       maxSessionTimeoutMs: config.maxSessionTimeoutMs,
       outstandingMax: config.globalOutstandingLimit,
-      outstandingBytesMax: OUTSTANDING_BYTES,
-      connectionOutstandingMax: config.globalOutstandingLimit,
+      outstandingBytesMax,
       firstRequest: firstRequestOf(randomBytes(6)),
       skipAcl: config.skipACL,
       superDigest: config.superDigest,

@@ -19,7 +19,10 @@ export interface ConnectionLimits {
   readonly frameBytesMax: number;
   /** Reading stops above this many bytes of output, and goes on below half of it. */
   readonly outputSoftBytes: number;
-  /** The connection is dropped above this many bytes of output. */
+  /**
+   * The connection is dropped above this many bytes of output, the largest single one not counted:
+   * whatever a client asks for it gets, in one answer of any size.
+   */
   readonly outputHardBytes: number;
   /** How long an ended connection may take to close. */
   readonly lingerMs: number;
@@ -43,6 +46,9 @@ const HOLD = { handshake: 1, outstanding: 2, output: 4 } as const;
 
 type Phase = 'open' | 'ended' | 'closed';
 
+/** Why a connection is dropped: what the client did, what is so here, or what is logged already. */
+export type CloseCause = 'fault' | 'state' | 'told';
+
 export class ClientConnection {
   /** Unique in this process; only grows. */
   readonly id: number;
@@ -58,6 +64,8 @@ export class ClientConnection {
   #phase: Phase = 'open';
   #holds = 0;
   #isDirty = false;
+  /** The largest output of one turn since everything was sent. */
+  #largestBytes = 0;
   #isResumeDue = false;
   #linger: Timer | null = null;
 
@@ -141,13 +149,16 @@ export class ClientConnection {
     this.#linger = this.#owner.timers.after(this.#owner.limits.lingerMs, () => {
       this.#stream.destroy();
     });
-    if (this.#stream.bufferedBytes > this.#owner.limits.outputHardBytes) this.#stream.destroy();
   }
 
-  /** Drops the connection at once, with what waits to be sent. */
-  close(reason: string): void {
+  /**
+   * Drops the connection at once, with what waits to be sent: one log line, which is at level debug
+   * where the reason is no fault of the client's or has been told.
+   */
+  close(reason: string, cause: CloseCause = 'fault'): void {
     if (this.#phase === 'closed') return;
-    this.#owner.logger.debug(this.#describe({ reason }), 'client.dropped');
+    const level = cause === 'fault' ? 'info' : 'debug';
+    this.#owner.logger[level](this.#describe({ reason }), 'client.dropped');
     this.#phase = 'closed';
     this.#owner.stats.connectionsDropped += 1;
     this.#stream.destroy();
@@ -160,13 +171,15 @@ export class ClientConnection {
       this.#writer.reset();
       return;
     }
+    if (this.#stream.bufferedBytes === 0) this.#largestBytes = 0;
+    this.#largestBytes = Math.max(this.#largestBytes, this.#writer.length);
     this.#writeOut();
     const buffered = this.#stream.bufferedBytes;
     const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
-    if (buffered > outputHardBytes) {
+    if (buffered > outputHardBytes + this.#largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
       this.#owner.logger.warn(this.#describe(facts), 'client.output_overflow');
-      this.close('reads too slowly');
+      this.close('reads too slowly', 'told');
     } else if (buffered > outputSoftBytes) {
       this.#setHold(HOLD.output);
     } else {
@@ -210,7 +223,7 @@ export class ClientConnection {
       if (!(error instanceof FrameError)) throw error;
       this.#owner.stats.largeRequestsRejected += 1;
       this.#owner.logger.warn(this.#describe({ problem: error.message }), 'client.bad_frame');
-      this.close('bad frame');
+      this.close('bad frame', 'told');
     }
   }
 

@@ -38,6 +38,13 @@ export function legalAcl(
   return stored;
 }
 
+/** As it is stored: in characters, and what an entry takes besides. */
+export function sizeOfAcl(acl: readonly Acl[]): number {
+  let size = 0;
+  for (const { scheme, id } of acl) size += ENTRY_BYTES + scheme.length + id.length;
+  return size;
+}
+
 /** By what it proved: neither an address nor being the super user is something it can own by. */
 function isAuthenticated({ scheme }: { readonly scheme: string }): boolean {
   return scheme === 'digest';

@@ -13,8 +13,6 @@ export interface PipelineOptions {
   readonly outstandingMax: number;
   /** The same for the bytes of their bodies: many large writes must not fill the memory. */
   readonly outstandingBytesMax: number;
-  /** Requests of one connection that may wait; above it, that client is paused. */
-  readonly connectionOutstandingMax: number;
   /**
    * Requests are numbered from here on. No number of an earlier run of this member may come
    * again: a transaction of that run may still be delivered.

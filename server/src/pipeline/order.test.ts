@@ -98,7 +98,7 @@ describe('pipelined requests of one session', () => {
 
 describe('thousands of pipelined requests', () => {
   it('are all answered in order, in whatever portions they are applied', () => {
-    const ensemble = new TestEnsemble({ pipeline: { connectionOutstandingMax: 1e6 } });
+    const ensemble = new TestEnsemble({ pipeline: { outstandingMax: 1e6 } });
     const client = ensemble.connect();
     const xids: number[] = [];
     client.create('/a');

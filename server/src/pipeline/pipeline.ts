@@ -81,7 +81,7 @@ export class Pipeline {
       local: this.localSessions,
       random16,
     });
-    this.#throttle = new Throttle(options);
+    this.#throttle = new Throttle(options, this.#connections);
     this.#authenticator = new Authenticator({ digestOf, superDigest: options.superDigest });
     this.#requests = new Requests(state, {
       outbox: this.#outbox,
@@ -288,7 +288,7 @@ export class Pipeline {
   }
 
   #onConnect(connection: Connection, frame: Uint8Array): void {
-    if (this.#serving === 'nobody') return this.#close(connection, 'not serving');
+    if (this.#serving === 'nobody') return this.#close(connection, 'not serving', 'state');
     const at = { applied: this.#state.lastZxid, isReadOnly: this.isReadOnly };
     const outcome = this.#handshake.onConnect(connection, frame, at);
     switch (outcome.kind) {
@@ -342,6 +342,7 @@ export class Pipeline {
     const nowMs = this.#nowMs;
     const operation = operationName(OpCode.createSession);
     output.stats.replied({ operation, xid: 0, zxid: this.#state.lastZxid, latencyMs: 0, nowMs });
+    this.#throttle.joined(connection);
     output.release('handshake');
     const { early } = connection;
     connection.early = [];
@@ -370,9 +371,9 @@ export class Pipeline {
     connection.output.end();
   }
 
-  #close(connection: Connection, reason: string): void {
+  #close(connection: Connection, reason: string, cause: 'fault' | 'state' = 'fault'): void {
     this.#forget(connection);
-    connection.output.close(reason);
+    connection.output.close(reason, cause);
   }
 
   #forget(connection: Connection): void {

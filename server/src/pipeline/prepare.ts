@@ -34,6 +34,7 @@ import {
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { ErrorOp, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import { sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
 import { type OpenedSession, Overlay } from './overlay.js';
 import {
@@ -60,6 +61,14 @@ export interface WriteRules {
   readonly enforceQuota: boolean;
   readonly reconfigEnabled: boolean;
 }
+
+interface AskedMulti {
+  readonly ops: readonly MultiRequestOp[];
+  readonly aclBytesMax: number;
+}
+
+/** What the ACLs of a multi may have more than the whole request. */
+const ACL_GROWTH_BYTES_MAX = 256 << 10;
 
 export class Prepare {
   readonly #state: ReplicatedState;
@@ -206,7 +215,10 @@ export class Prepare {
       case OpCode.setAcl:
         return this.#single(decideSetAcl(overlay, requester, SetAclRequest.read(reader)));
       case OpCode.multi:
-        return this.#multi(requester, MultiRequest.read(reader).ops);
+        return this.#multi(requester, {
+          ...MultiRequest.read(reader),
+          aclBytesMax: request.body.length + ACL_GROWTH_BYTES_MAX,
+        });
       case OpCode.createSession:
         return this.#openSession(CreateSessionRequest.read(reader).timeoutMs, random16());
       case OpCode.closeSession:
@@ -228,11 +240,16 @@ export class Prepare {
     return decision;
   }
 
-  #multi(requester: Requester, requests: readonly MultiRequestOp[]): TxnOp {
-    if (!requests.every(isWellFormed)) return failure(ErrorCode.marshallingError);
+  /** Each `auth` in it is replaced by many ids: all together have a bound, or no frame holds it. */
+  #multi(requester: Requester, { ops: requests, aclBytesMax }: AskedMulti): TxnOp {
     const ops: NodeOp[] = [];
+    let aclBytes = 0;
     for (const request of requests) {
-      const decision = this.#decideOp(requester, request);
+      let decision = this.#decideOp(requester, request);
+      if (typeof decision === 'object' && decision.kind === 'create') {
+        aclBytes += sizeOfAcl(decision.acl);
+        if (aclBytes > aclBytesMax) decision = ErrorCode.invalidAcl;
+      }
       if (typeof decision === 'number') {
         this.#overlay.rollBack();
         return multiFailure(decision, { failed: ops.length, count: requests.length });
@@ -256,7 +273,7 @@ export class Prepare {
       case OpCode.create2:
       case OpCode.createContainer:
       case OpCode.createTtl: {
-        const opcode = multiCreateOpcode(op.opcode, op.request.flags) ?? op.opcode;
+        const opcode = multiCreateOpcode(op.opcode, op.request.flags);
         return decideCreate(this.#overlay, { ...requester, opcode }, op.request);
       }
       case OpCode.delete:
@@ -275,23 +292,6 @@ export class Prepare {
     assert(password.length === PASSWORD_BYTES, () => `${password.length} random bytes are 16`);
     this.#overlay.openSession({ timeoutMs, password });
     return { kind: 'createSession', timeoutMs, password };
-  }
-}
-
-/** A create whose flag does not go with its operation makes the whole multi malformed. */
-function isWellFormed(op: MultiRequestOp): boolean {
-  switch (op.opcode) {
-    case OpCode.create:
-    case OpCode.create2:
-    case OpCode.createContainer:
-    case OpCode.createTtl:
-      return multiCreateOpcode(op.opcode, op.request.flags) !== null;
-    case OpCode.delete:
-    case OpCode.setData:
-    case OpCode.check:
-      return true;
-    default:
-      return unreachable(op);
   }
 }
 

@@ -64,7 +64,7 @@ describe('bad requests', () => {
 
 describe('backpressure', () => {
   it('a client with too many requests pending is held, and released at half of it', () => {
-    const ensemble = new TestEnsemble({ pipeline: { connectionOutstandingMax: 4 } });
+    const ensemble = new TestEnsemble({ pipeline: { outstandingMax: 8 } });
     const client = ensemble.connect();
     for (let index = 0; index < 4; index++) client.create(`/n${index}`);
     expect([...client.holds]).toEqual(['outstanding']);
@@ -77,18 +77,53 @@ describe('backpressure', () => {
   });
 
   it('when the whole member is full, whoever asks is held, until half is answered', () => {
-    const ensemble = new TestEnsemble({ pipeline: { outstandingMax: 4 } });
+    const ensemble = new TestEnsemble({ pipeline: { outstandingMax: 8 } });
     const [one, other] = [ensemble.connect(), ensemble.connect()];
-    for (let index = 0; index < 4; index++) one.create(`/n${index}`);
+    for (let index = 0; index < 8; index++) one.create(`/n${index}`);
     other.create('/other');
     expect([one.holds.size, other.holds.size]).toEqual([1, 1]);
     ensemble.forward();
-    ensemble.apply(1, 2);
+    ensemble.apply(1, 4);
     expect([one.holds.size, other.holds.size]).toEqual([1, 1]);
+    // Four are left, three of the same client: more than its share while another asks too.
     ensemble.apply(1, 1);
-    expect([one.holds.size, other.holds.size]).toEqual([0, 0]);
+    expect([one.holds.size, other.holds.size]).toEqual([1, 0]);
+    ensemble.apply(1, 2);
+    expect(one.holds.size).toBe(0);
     ensemble.settle();
     expect(ensemble.leader.pipeline.outstanding).toBe(0);
+  });
+
+  it('a client is held before it takes the room of those who have nothing pending', () => {
+    const ensemble = new TestEnsemble({ pipeline: { outstandingMax: 12 } });
+    const [one, two, three] = [ensemble.connect(), ensemble.connect(), ensemble.connect()];
+    for (const [client, share] of [
+      [one, 6],
+      [two, 4],
+      [three, 2],
+    ] as const) {
+      for (let index = 1; index <= share; index++) {
+        expect(client.holds.size, `before request ${index}`).toBe(0);
+        client.create(`/${client.id}-${index}`);
+      }
+      expect(client.holds.size).toBe(1);
+    }
+    ensemble.settle();
+    expect([one, two, three].map((client) => client.holds.size)).toEqual([0, 0, 0]);
+  });
+
+  it('when the bytes are too many, everybody is held, those who come meanwhile too', () => {
+    const ensemble = new TestEnsemble({ pipeline: { outstandingBytesMax: 1000 } });
+    const [one, silent] = [ensemble.connect(), ensemble.connect()];
+    const late = ensemble.open();
+    late.connect();
+    one.create('/big', { data: 'x'.repeat(2000) });
+    expect([one.holds.size, silent.holds.size]).toEqual([1, 1]);
+    ensemble.forward();
+    ensemble.apply(1, 1);
+    expect([...late.holds]).toEqual(['outstanding']);
+    ensemble.settle();
+    expect([one, silent, late].map((client) => client.holds.size)).toEqual([0, 0, 0]);
   });
 
   it('a held client that goes away makes room for the others', () => {

@@ -23,6 +23,7 @@ import {
   SaslRequest,
   SaslResponse,
   SetWatches2Request,
+  unreachable,
   WatchesRequest,
 } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
@@ -33,6 +34,14 @@ import { addWatch, checkWatches, removeWatches } from './watch-requests.js';
 
 /** Names of one page, as jute strings: far below what any client takes as a frame. */
 const PAGE_BYTES_MAX = 256 << 10;
+
+/**
+ * What comes behind this much is answered -127: a frame of reads of one large znode would else be
+ * answered with more than any memory holds.
+ */
+const MULTI_READ_BYTES_MAX = 8 << 20;
+/** The length of a string. */
+const NAME_BYTES = 4;
 
 export function runSpecialRead(
   scene: ReadScene,
@@ -66,11 +75,30 @@ export function runSpecialRead(
 }
 
 function readMany(scene: ReadScene, xid: number, request: MultiReadRequest): void {
-  const results = request.ops.map((op) => readOne(scene, op));
+  let bytes = 0;
+  const results = request.ops.map((op): MultiReadResult => {
+    if (bytes > MULTI_READ_BYTES_MAX) return { opcode: OpCode.error, error: ErrorCode.throttledOp };
+    const result = readOne(scene, op);
+    bytes += sizeOf(result);
+    return result;
+  });
   const { writer } = scene.output;
   beginReply(writer, xid, scene.state.lastZxid);
   MultiReadResponse.write(writer, { results });
   writer.endFrame();
+}
+
+function sizeOf(result: MultiReadResult): number {
+  switch (result.opcode) {
+    case OpCode.getData:
+      return result.data?.length ?? 0;
+    case OpCode.getChildren:
+      return result.children.reduce((sum, name) => sum + NAME_BYTES + name.length, 0);
+    case OpCode.error:
+      return 0;
+    default:
+      return unreachable(result);
+  }
 }
 
 /** The watch flag counts for nothing here. */

@@ -42,7 +42,6 @@ export class TestMember {
         maxSessionTimeoutMs: 40_000,
         outstandingMax: 1_000,
         outstandingBytesMax: 64 << 20,
-        connectionOutstandingMax: 1_000,
         firstRequest: FIRST_REQUEST * id,
         skipAcl: false,
         superDigest: fakeDigestOf('super:secret'),

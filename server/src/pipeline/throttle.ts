@@ -1,25 +1,32 @@
 /**
  * Backpressure: clients whose requests pile up are not read from until enough is answered.
  *
- * Counts what waits in all queues, requests and bytes. A connection is paused when its own queue
- * or the whole is full, and resumed at half of both, so that it does not flap. Bounded: a paused
- * connection adds at most what net had already read of it.
+ * Counts what waits in all queues, requests and bytes. A connection is paused when it has its share
+ * or the whole is full, and resumed at half of both, so that it does not flap. The share leaves room
+ * for one more client than have something pending. Requests are small, so of those who have none
+ * pending each may add one; bytes are not: when they are too many, everybody is paused.
  */
-
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { PipelineOptions } from './options.js';
+import type { ConnectionId } from './output.js';
 
 export class Throttle {
   readonly #options: PipelineOptions;
+  readonly #connections: ReadonlyMap<ConnectionId, Connection>;
   readonly #throttled = new Set<Connection>();
   #requests = 0;
   #bytes = 0;
+  /** Connections with something pending. */
+  #busy = 0;
   /** The whole was full and has not fallen to half since. */
   #full = false;
+  /** It was full of bytes: everybody is paused. */
+  #heavy = false;
 
-  constructor(options: PipelineOptions) {
+  constructor(options: PipelineOptions, connections: ReadonlyMap<ConnectionId, Connection>) {
     this.#options = options;
+    this.#connections = connections;
   }
 
   get requests(): number {
@@ -32,18 +39,28 @@ export class Throttle {
 
   /** `entry` was put into the connection's queue. */
   added(connection: Connection, entry: QueueEntry): void {
-    const { outstandingMax, outstandingBytesMax, connectionOutstandingMax } = this.#options;
+    const { outstandingMax, outstandingBytesMax } = this.#options;
+    const own = connection.queue.length;
     this.#requests += 1;
     this.#bytes += entry.body.length;
-    connection.output.stats.outstanding = connection.queue.length;
-    if (this.#requests >= outstandingMax || this.#bytes >= outstandingBytesMax) this.#full = true;
-    if (this.#full || connection.queue.length >= connectionOutstandingMax) this.#pause(connection);
+    if (own === 1) this.#busy += 1;
+    connection.output.stats.outstanding = own;
+    if (this.#requests >= outstandingMax) this.#full = true;
+    if (this.#bytes >= outstandingBytesMax && !this.#heavy) this.#pauseAll();
+    if (this.#full || own >= this.#share) this.#pause(connection);
+  }
+
+  /** The connection is live from now on. */
+  joined(connection: Connection): void {
+    if (this.#heavy) this.#pause(connection);
   }
 
   /** `entry` was answered and is out of the queue. */
   answered(connection: Connection, entry: QueueEntry): void {
     this.#subtract(entry);
-    connection.output.stats.outstanding = connection.queue.length;
+    const own = connection.queue.length;
+    if (own === 0) this.#busy -= 1;
+    connection.output.stats.outstanding = own;
     if (connection.throttled) this.#maybeResume(connection);
     this.#maybeOpen();
   }
@@ -52,8 +69,22 @@ export class Throttle {
   dropped(connection: Connection, entries: readonly QueueEntry[]): void {
     this.#throttled.delete(connection);
     connection.throttled = false;
+    if (entries.length > 0) this.#busy -= 1;
     for (const entry of entries) this.#subtract(entry);
     this.#maybeOpen();
+  }
+
+  /** What one connection may have pending. */
+  get #share(): number {
+    return Math.max(1, Math.floor(this.#options.outstandingMax / (this.#busy + 1)));
+  }
+
+  #pauseAll(): void {
+    this.#full = true;
+    this.#heavy = true;
+    for (const connection of this.#connections.values()) {
+      if (connection.phase === 'live') this.#pause(connection);
+    }
   }
 
   #subtract(entry: QueueEntry): void {
@@ -66,6 +97,7 @@ export class Throttle {
     if (!this.#full) return;
     if (this.#requests * 2 > outstandingMax || this.#bytes * 2 > outstandingBytesMax) return;
     this.#full = false;
+    this.#heavy = false;
     for (const connection of this.#throttled) this.#maybeResume(connection);
   }
 
@@ -77,8 +109,8 @@ export class Throttle {
   }
 
   #maybeResume(connection: Connection): void {
-    const own = connection.queue.length * 2;
-    if (this.#full || own > this.#options.connectionOutstandingMax) return;
+    const own = connection.queue.length;
+    if (this.#full || own * 2 > Math.max(2, this.#share)) return;
     connection.throttled = false;
     this.#throttled.delete(connection);
     connection.output.release('outstanding');

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { derivedLimits } from './limits.js';
+
+describe('limits that follow from others', () => {
+  it('hold whatever the largest client frame becomes, for every configuration', () => {
+    for (const frameBytesMax of [1024, 1_048_575, 32 << 20]) {
+      for (const members of [1, 3, 5, 255]) {
+        const limits = derivedLimits({ frameBytesMax, members });
+        expect(limits.peerFrameBytesMax).toBeGreaterThan(2 * frameBytesMax);
+        expect(limits.peerQueueBytesMax).toBeGreaterThan(2 * limits.peerFrameBytesMax - 1);
+        const inFlight = members * (limits.outstandingBytesMax + frameBytesMax);
+        expect(limits.peerQueueBytesMax).toBeGreaterThan(inFlight);
+      }
+    }
+  });
+
+  it('are the usual ones for the usual configuration', () => {
+    expect(derivedLimits({ frameBytesMax: 1_048_575, members: 3 })).toMatchObject({
+      peerFrameBytesMax: 32 << 20,
+      outstandingBytesMax: 16 << 20,
+    });
+  });
+});

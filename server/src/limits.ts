@@ -1,0 +1,48 @@
+/**
+ * Limits that follow from others, so that what is admitted always fits all that is behind it.
+ *
+ * A client's frame becomes a request to the leader, a transaction in peer messages and log records,
+ * and a znode record in checkpoints and snapshots. All sizes in bytes. Called by Member.
+ */
+
+/** What a message, a transaction or a record adds to what a client sent, an ACL list included. */
+const OVERHEAD_BYTES = 2 << 20;
+/** Proposals or requests that the driver gathers before one more that may be of any size. */
+const GATHERED_BYTES = 1 << 20;
+const PEER_FRAME_BYTES_MIN = 32 << 20;
+const PEER_QUEUE_BYTES_MIN = 64 << 20;
+/** Chunks of a snapshot on their way, each with a znode of the largest size. */
+const CHUNKS_QUEUED = 8;
+const OUTSTANDING_BYTES_MIN = 4 << 20;
+/** Of all members together: what the leader may have to queue for one follower at once. */
+const OUTSTANDING_BYTES = 48 << 20;
+
+export interface DerivedLimits {
+  /** Of a message between members. */
+  readonly peerFrameBytesMax: number;
+  /** Waiting on one link, before it is dropped. */
+  readonly peerQueueBytesMax: number;
+  /** Requests of a member's clients that it has taken in and not answered. */
+  readonly outstandingBytesMax: number;
+}
+
+export function derivedLimits(given: {
+  readonly frameBytesMax: number;
+  readonly members: number;
+}): DerivedLimits {
+  const { frameBytesMax, members } = given;
+  // Paths, data and ids may each be repeated in UTF-8 that is longer than what came.
+  const itemBytesMax = 2 * frameBytesMax + OVERHEAD_BYTES;
+  const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);
+  const outstandingBytesMax = Math.max(
+    OUTSTANDING_BYTES_MIN,
+    Math.floor(OUTSTANDING_BYTES / members),
+  );
+  // A member that is full has still taken the whole frame that made it so.
+  const inFlight = members * (outstandingBytesMax + 2 * frameBytesMax);
+  return {
+    peerFrameBytesMax,
+    peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + CHUNKS_QUEUED * itemBytesMax),
+    outstandingBytesMax,
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Limits at admission: nothing that a client can send grows, on its way into the log or back to
+ * the client, beyond what the links, the log and the memory take (ZOOKEEPER-3496, -4306).
+ */
+import {
+  decode,
+  ErrorCode,
+  MultiReadRequest,
+  MultiReadResponse,
+  MultiRequest,
+  MultiResponse,
+  OpCode,
+} from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { encodeTxn } from '../state/txn-codec.js';
+import { OPEN_ACL, type TestClient } from './test-client.js';
+import { TestEnsemble } from './test-ensemble.js';
+
+const FRAME_BYTES_MAX = 1_048_575;
+const AUTH_ACL = [{ perms: 31, scheme: 'auth', id: '' }];
+
+describe('a multi of the largest size', () => {
+  it('is no larger as a transaction, whatever its operations are', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    const create = { path: '/', data: null, acl: OPEN_ACL, flags: 2 };
+    const count = Math.floor(FRAME_BYTES_MAX / 50);
+    const ops = Array.from({ length: count }, () => ({ opcode: OpCode.create, request: create }));
+    client.send(OpCode.multi, MultiRequest, { ops });
+    const { leadership, time, leader } = ensemble;
+    const [forwarded] = leader.pipeline.takeForwards();
+    if (forwarded === undefined) throw new Error('the multi is forwarded');
+    const [prepared] = leadership.onRequests(1, [forwarded], time);
+    if (prepared === undefined) throw new Error('the multi is prepared');
+    expect(prepared.txn.op.kind).toBe('multi');
+    expect(encodeTxn(prepared.txn).length).toBeLessThan(forwarded.body.length);
+  });
+
+  it('is refused with -114 when its auth entries stand for more ids than a message holds', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    authenticate(client, 60);
+    const create = (index: number) => ({ path: `/${index}`, data: null, acl: AUTH_ACL, flags: 0 });
+    const ops = Array.from({ length: 20_000 }, (_, index) => ({
+      opcode: OpCode.create,
+      request: create(index),
+    }));
+    client.send(OpCode.multi, MultiRequest, { ops });
+    ensemble.settle();
+    const { results } = decode(MultiResponse, client.takeOne().body);
+    const errors = new Set(results.map((result) => 'error' in result && result.error));
+    expect(errors).toContain(ErrorCode.invalidAcl);
+    // A few of them are a matter of course.
+    client.send(OpCode.multi, MultiRequest, { ops: ops.slice(0, 3) });
+    ensemble.settle();
+    expect(decode(MultiResponse, client.takeOne().body).results).toHaveLength(3);
+    expect(ensemble.leader.state.tree.find('/2')).toBeGreaterThan(0);
+  });
+});
+
+describe('a multiRead', () => {
+  it('of one large znode, again and again, is answered in full up to a bound', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    client.create('/large', { data: 'x'.repeat(1_000_000) });
+    ensemble.settle();
+    client.take();
+    const read = { opcode: OpCode.getData, request: { path: '/large', watch: false } } as const;
+    const ops = Array.from({ length: 30_000 }, () => read);
+    client.send(OpCode.multiRead, MultiReadRequest, { ops });
+    const answer = client.writer.take();
+    expect(answer.length).toBeLessThan(32 << 20);
+    // Behind the length and the reply's header.
+    const { results } = decode(MultiReadResponse, answer.subarray(20));
+    const codes = results.map((result) => ('error' in result ? result.error : 0));
+    expect(codes.slice(0, 9)).toEqual(new Array(9).fill(0));
+    expect(new Set(codes.slice(9))).toEqual(new Set([ErrorCode.throttledOp]));
+  });
+});
+
+function authenticate(client: TestClient, count: number): void {
+  for (let index = 0; index < count; index++) {
+    const packet = Buffer.from(`\0\0\0\0\0\0\0\x06digest\0\0\0\x08u${100_000 + index}:`, 'latin1');
+    client.sendRaw(OpCode.auth, packet);
+  }
+  client.take();
+}
