@@ -60,6 +60,8 @@ const settingsSchema = z.strictObject(
     minSessionTimeoutMs: integer(1, TIMEOUT_MS_MAX).optional(),
     maxSessionTimeoutMs: integer(1, TIMEOUT_MS_MAX).optional(),
     maxClientCnxns: integer(0, 1_000_000).default(0),
+    connectionTokensMax: integer(0, 1_000_000).default(0),
+    connectionTokensPerSecond: integer(1, 1_000_000).default(100),
     globalOutstandingLimit: integer(1, 1_000_000).default(1000),
     frameBytesMax: integer(1024, FRAME_BYTES_LIMIT).default(1_048_575),
     fourLetterWords: z
@@ -141,9 +143,11 @@ function sessionLimitProblems(raw: Record<string, unknown>): string[] {
   const tickTimeMs = validOrNull(shape.tickTimeMs, raw['tickTimeMs']);
   const least = validOrNull(shape.minSessionTimeoutMs, raw['minSessionTimeoutMs']);
   const most = validOrNull(shape.maxSessionTimeoutMs, raw['maxSessionTimeoutMs']);
-  if (tickTimeMs === null || least === null || most === null) return [];
+  if (least === null || most === null) return [];
+  // Two limits that are both given contradict each other whatever a tick is.
+  if (tickTimeMs === null && (least === undefined || most === undefined)) return [];
   const limits = sessionLimits({
-    tickTimeMs,
+    tickTimeMs: tickTimeMs ?? 0,
     minSessionTimeoutMs: least,
     maxSessionTimeoutMs: most,
   });

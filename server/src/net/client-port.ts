@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import { ClientConnection, type ConnectionLimits } from './client-connection.js';
 import { ClientDoor } from './client-door.js';
 import type { ClientHandler } from './client-handler.js';
+import { ConnectionTokens, type ConnectionTokensOptions } from './connection-tokens.js';
 import { type AskedWord, replyToWord } from './four-letter/reply.js';
 import { type FourLetterWhitelist, TRACE_MASK_BYTES } from './four-letter/words.js';
 import { ListenError } from './listen-error.js';
@@ -22,6 +23,7 @@ export interface ClientPortOptions extends ConnectionLimits {
   /** Connections from one address; 0 for no limit. */
   readonly connectionsPerAddressMax: number;
   readonly whitelist: FourLetterWhitelist;
+  readonly connectionTokens: ConnectionTokensOptions;
 }
 
 /** The options with ZooKeeper's and the design's defaults for what the configuration leaves out. */
@@ -32,6 +34,7 @@ export const CLIENT_PORT_DEFAULTS = {
   lingerMs: 2_000,
   connectionsPerAddressMax: 0,
   sessionlessTimeoutMs: 10_000,
+  connectionTokens: { max: 0, perSecond: 1 },
 } as const;
 
 export interface ClientPortParts {
@@ -58,6 +61,7 @@ export class ClientPort {
   readonly #connections = new Set<ClientConnection>();
   /** Open streams without a session, at the door or past it: since when, and how to drop them. */
   readonly #sessionless = new Map<number, Sessionless>();
+  readonly #tokens: ConnectionTokens;
   readonly #doors = new Set<ClientDoor>();
   readonly #countByAddress = new Map<string, number>();
   #dirty: ClientConnection[] = [];
@@ -74,6 +78,7 @@ export class ClientPort {
     this.timers = parts.timers;
     this.logger = parts.logger;
     this.stats = parts.stats;
+    this.#tokens = new ConnectionTokens(parts.options.connectionTokens, parts.timers.nowMs());
   }
 
   /** Connections past the door, those that are about to close included. */
@@ -169,6 +174,7 @@ export class ClientPort {
       },
       onWord: (asked) => this.#answerWord(asked, stream),
       onFrames: (first) => {
+        if (!this.#mayCome(stream)) return null;
         this.#doors.delete(door);
         const connection = this.#open(id, stream);
         connection.onData(first);
@@ -194,11 +200,24 @@ export class ClientPort {
     return replyToWord(asked, this.#options.whitelist, context);
   }
 
+  /** Four-letter words need no token. */
+  #mayCome(stream: ByteStream): boolean {
+    if (this.#tokens.take(this.timers.nowMs())) return true;
+    this.stats.connectionsRejected += 1;
+    this.stats.tokenDeficit.record(1);
+    const facts = { remote: stream.remoteAddress, reason: 'connections come too fast' };
+    this.logger.warn(facts, 'client.refused');
+    return false;
+  }
+
   #open(id: number, stream: ByteStream): ClientConnection {
     const stats = new ConnectionStats(this.stats, this.timers.wallMs());
     const connection = new ClientConnection({ id, stream, owner: this, stats });
     const sinceMs = this.#sessionless.get(id)?.sinceMs ?? connection.openedAtMs;
-    this.#sessionless.set(id, { sinceMs, drop: () => connection.close('no session in time') });
+    this.#sessionless.set(id, {
+      sinceMs,
+      drop: () => connection.close('no session in time', 'told'),
+    });
     this.#connections.add(connection);
     this.stats.connectionRequests += 1;
     this.#parts.handler.onOpen(connection);

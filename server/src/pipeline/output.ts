@@ -47,6 +47,6 @@ export interface Output {
   release(reason: HoldReason): void;
   /** Half-closes once everything in `writer` is sent; net bounds how long that may take. */
   end(): void;
-  /** Drops the connection at once; `reason` is for the log. */
-  close(reason: string): void;
+  /** Drops the connection at once; `reason` is for the log, `state` where it is not the client's. */
+  close(reason: string, cause?: 'fault' | 'state'): void;
 }
