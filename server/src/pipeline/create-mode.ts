@@ -12,6 +12,7 @@ import {
   isEphemeralFlag,
   isSequentialFlag,
   isTtlFlag,
+  MarshallingError,
   OpCode,
   TTL_MAX_MS,
 } from '@rookery/protocol';
@@ -50,9 +51,13 @@ export function createModeOf(
   return { mode: isEphemeralFlag(flags) ? 'ephemeral' : 'persistent', sequential, ttlMs: 0 };
 }
 
-/** The opcode that a create of a multi has, or null when that makes the whole multi malformed. */
-export function multiCreateOpcode(opcode: number, flags: number): number | null {
+/**
+ * The opcode that a create of a multi has. Throws MarshallingError for a TTL flag without a time to
+ * live: ZooKeeper finds out only when it gets there, so that an earlier error wins.
+ */
+export function multiCreateOpcode(opcode: number, flags: number): number {
   if (flags === CreateFlag.container) return OpCode.createContainer;
   if (!isCreateFlag(flags) || !isTtlFlag(flags)) return OpCode.create;
-  return opcode === OpCode.createTtl ? opcode : null;
+  if (opcode === OpCode.createTtl) return opcode;
+  throw new MarshallingError(`operation ${opcode} of a multi has no time to live`);
 }

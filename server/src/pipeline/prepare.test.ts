@@ -267,6 +267,9 @@ describe('multi', () => {
 
   both('with a TTL flag on a plain create is malformed as a whole', (run) => {
     expect(run.answer(multi(createOp('/m'), createOp('/n', 5))).error).toBe(-5);
+    const earlier = run.answer(multi(createOp('/m/x'), createOp('/n', 5)));
+    const { results } = decode(MultiResponse, earlier.body);
+    expect(results).toEqual([-101, -2].map((error) => ({ opcode: -1, error })));
     expect(run.answer((c) => c.delete('/m')).error).toBe(-101);
   });
 
