@@ -43,6 +43,8 @@ describe('a config file', () => {
       minSessionTimeoutMs: 4000,
       maxSessionTimeoutMs: 40_000,
       maxClientCnxns: 0,
+      connectionTokensMax: 0,
+      connectionTokensPerSecond: 100,
       globalOutstandingLimit: 1000,
       frameBytesMax: 1_048_575,
       fourLetterWords: '*',
@@ -190,7 +192,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(22);
+    expect(keys).toHaveLength(24);
     for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {

@@ -93,9 +93,23 @@ export interface Config {
    */
   readonly maxClientCnxns: number;
   /**
+   * Connections of clients that a member takes at once before `connectionTokensPerSecond` limits
+   * them; default 0, no limit. One more is closed without a reply, and counts as rejected. It
+   * protects a member from the storm of reconnects behind a restart. ZooKeeper's
+   * connectionMaxTokens.
+   */
+  readonly connectionTokensMax: number;
+  /**
+   * How many more may come every second once these are used up; default 100. Without effect while
+   * `connectionTokensMax` is 0. Too small, and clients come back more slowly than their sessions
+   * expire.
+   */
+  readonly connectionTokensPerSecond: number;
+  /**
    * Requests of clients that a member has taken in and not yet answered; default 1000. Past it the
    * member stops reading from connections with an unanswered request, so that memory stays bounded
-   * and clients feel the pressure. Too small, and pipelining clients wait for nothing.
+   * and clients feel the pressure. One client has a share of it that leaves room for one more than
+   * have requests pending: half, for a client alone. Too small, and pipelining clients wait for nothing.
    */
   readonly globalOutstandingLimit: number;
   /**
@@ -127,11 +141,16 @@ export interface Config {
   readonly enforceQuota: boolean;
   /**
    * Whether a member cut off from its quorum serves reads to clients that allow it; default false.
+   * They see what this member had applied, which may be long out of date. It begins after twice
+   * `peerTimeoutMs`, ends with these connections when a quorum is back, and is not for a member
+   * that was wiped or damaged, or that was started anew and has no checkpoint yet.
    */
   readonly readOnlyMode: boolean;
   /**
-   * Whether clients get sessions that only their member knows, until they create an ephemeral
-   * znode; default false. Saves two writes per session; such a session dies with its member.
+   * Whether clients get sessions that only their member knows; default false. Saves two writes per
+   * session. Such a session can be resumed at its member alone, ends with that member's process,
+   * and owns no ephemeral znodes: creating one is answered -120, as ZooKeeper does unless it may
+   * upgrade sessions.
    */
   readonly localSessions: boolean;
   /** Whether clients may change the list of members; default false: such requests answer -123. */

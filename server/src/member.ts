@@ -329,6 +329,10 @@ function clientPortOptions(config: Config, self: ServerAddress) {
     address: { host: self.host, port: self.clientPort },
     frameBytesMax: config.frameBytesMax,
     connectionsPerAddressMax: config.maxClientCnxns,
+    connectionTokens: {
+      max: config.connectionTokensMax,
+      perSecond: config.connectionTokensPerSecond,
+    },
     whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
   };
 }

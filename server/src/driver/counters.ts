@@ -1,6 +1,10 @@
+/**
+ * What `mntr` counts of the driver's work since the process started.
+ *
+ * Whoever does the work counts it; nothing is read back to decide anything.
+ */
 import { Summary } from '../net/summary.js';
 
-/** What `mntr` counts of the driver's work since the process started. */
 export class Counters {
   commits = 0;
   /** Of this member while it led. */

@@ -21,8 +21,11 @@ export interface ClientDoorParts {
   argumentBytes(word: FourLetterWord): number;
   /** The text of the answer. */
   onWord(asked: AskedWord): string;
-  /** The client speaks frames: opens the connection and gives it all bytes so far. */
-  onFrames(first: Uint8Array): ClientConnection;
+  /**
+   * The client speaks frames: opens the connection and gives it all bytes so far. Null: it is not
+   * let in, and dropped.
+   */
+  onFrames(first: Uint8Array): ClientConnection | null;
   /** Once, when the stream is gone. */
   onClosed(connection: ClientConnection | null): void;
 }
@@ -81,6 +84,7 @@ export class ClientDoor {
     const bytes = this.#first;
     this.#first = new Uint8Array(0);
     this.#connection = this.#parts.onFrames(bytes);
+    if (this.#connection === null) this.drop();
   }
 
   /** Waits for what belongs to the word; who never sends it is dropped in time. */

@@ -106,6 +106,28 @@ describe('the door of the client port', () => {
     expect(handler.events.at(-1)).toMatch(/late$/);
   });
 
+  it('refuses connections that come too fast, and no four-letter word', async () => {
+    const connectionTokens = { max: 1, perSecond: 1 };
+    const { timers, stats, connect } = await bench({ connectionTokens });
+    const clients = [await connect(), await connect(), await connect()];
+    for (const client of clients.slice(0, 2)) client.stream.write(frameOf('x'));
+    clients[2]?.stream.write(Buffer.from('ruok'));
+    await timers.advance(5);
+    expect(clients.map((client) => client.isClosed)).toEqual([false, true, false]);
+    expect([clients[2]?.text, stats.connectionsRejected]).toEqual(['imok', 1]);
+  });
+
+  it('waits for the mask of stmk', async () => {
+    const { timers, stats, connect } = await bench();
+    const client = await connect();
+    client.stream.write(Buffer.from('stmk\0\0\0\0'));
+    await timers.advance(5);
+    expect(client.text).toBe('');
+    client.stream.write(Buffer.from([0, 0, 1, 2]));
+    await timers.advance(5);
+    expect([client.text, stats.traceMask]).toEqual(['258', 258n]);
+  });
+
   it('closes who has no session in time, and nobody who has', async () => {
     const { timers, handler, log, connect } = await bench();
     handler.onFrameDo = (connection) => connection.bindSession({ id: 7, timeoutMs: 4000 });
@@ -286,6 +308,24 @@ describe('a client connection', () => {
     expect(connection?.isOpen).toBe(false);
     expect(log.lines.filter((line) => line.msg === 'client.output_overflow').length).toBe(1);
     expect(handler.events.filter((event) => event === 'closed 1').length).toBe(1);
+  });
+
+  it('gets one answer of any size, however long it takes to read it', async () => {
+    const { timers, port, handler, connect } = await bench({ outputHardBytes: 1 << 21 });
+    const client = await connect();
+    client.stream.write(frameOf('list'));
+    client.stream.pause();
+    await timers.advance(5);
+    const [connection] = handler.connections;
+    if (connection !== undefined) put(connection, 'c'.repeat(10_000_000));
+    port.flush();
+    await timers.advance(5);
+    if (connection !== undefined) put(connection, 'an event meanwhile');
+    port.flush();
+    client.stream.resume();
+    await timers.advance(50);
+    expect(connection?.isOpen).toBe(true);
+    expect(client.text.length).toBeGreaterThan(10_000_000);
   });
 
   it('sends what was written before end(), nothing after, and then end of stream', async () => {

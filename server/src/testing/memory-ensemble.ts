@@ -170,6 +170,8 @@ function configOf(seats: readonly Seat[]): Config {
     minSessionTimeoutMs: 4000,
     maxSessionTimeoutMs: 40_000,
     maxClientCnxns: 0,
+    connectionTokensMax: 0,
+    connectionTokensPerSecond: 100,
     globalOutstandingLimit: 1000,
     frameBytesMax: 1_048_575,
     fourLetterWords: '*',
