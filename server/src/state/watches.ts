@@ -11,7 +11,7 @@
 import { assert, EventType, parentOf } from '@rookery/protocol';
 import { WatchedPaths } from './watched-paths.js';
 
-/** What four-letter words tell of; persistent watches are in both tables, recursive ones in data. */
+/** As four-letter words tell: persistent watches are in both tables, recursive ones in data. */
 export type WatchKind = 'data' | 'child';
 export type WatchMode = WatchKind | 'persistent' | 'recursive';
 /** The member's number of a connection. */
