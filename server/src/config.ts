@@ -108,8 +108,9 @@ export interface Config {
   /**
    * Requests of clients that a member has taken in and not yet answered; default 1000. Past it the
    * member stops reading from connections with an unanswered request, so that memory stays bounded
-   * and clients feel the pressure. One client has a share of it that leaves room for one more than
-   * have requests pending: half, for a client alone. Too small, and pipelining clients wait for nothing.
+   * and clients feel the pressure. One client has a share that leaves room for one more than have
+   * requests pending: half of it, for a client alone. Too small, and pipelining clients wait for
+   * nothing.
    */
   readonly globalOutstandingLimit: number;
   /**

@@ -17,7 +17,7 @@ describe('limits that follow from others', () => {
   it('are the usual ones for the usual configuration', () => {
     expect(derivedLimits({ frameBytesMax: 1_048_575, members: 3 })).toMatchObject({
       peerFrameBytesMax: 32 << 20,
-      outstandingBytesMax: 16 << 20,
+      outstandingBytesMax: 4 << 20,
     });
   });
 });

@@ -13,9 +13,12 @@ const PEER_FRAME_BYTES_MIN = 32 << 20;
 const PEER_QUEUE_BYTES_MIN = 64 << 20;
 /** Chunks of a snapshot on their way, each with a znode of the largest size. */
 const CHUNKS_QUEUED = 8;
-const OUTSTANDING_BYTES_MIN = 4 << 20;
-/** Of all members together: what the leader may have to queue for one follower at once. */
-const OUTSTANDING_BYTES = 48 << 20;
+const OUTSTANDING_BYTES_MIN = 1 << 20;
+/**
+ * Of all members together: what the leader may have to queue for one follower at once. Heartbeats
+ * wait behind it, so that it must pass in a fraction of the peer timeout.
+ */
+const OUTSTANDING_BYTES = 12 << 20;
 
 export interface DerivedLimits {
   /** Of a message between members. */

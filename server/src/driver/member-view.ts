@@ -119,8 +119,8 @@ export class MemberStatus implements MemberView {
   }
 
   get leader(): LeaderView | null {
-    const { driver, zab } = this.#parts;
-    if (driver.desk === null) return null;
+    const { config, driver, zab } = this.#parts;
+    if (driver.desk === null || config.servers.length === 1) return null;
     const synced = zab.activeLearners;
     return {
       learners: synced,

@@ -31,7 +31,7 @@ export class Summary {
     this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
   }
 
-  /** The least value that `share` of all are not above, rounded down to its bucket; 0 of nothing. */
+  /** What `share` of all are not above, rounded down to its bucket; 0 when there is nothing. */
   percentile(share: number): number {
     let left = Math.ceil(this.count * share);
     if (left === 0) return 0;

@@ -2,9 +2,9 @@
  * Backpressure: clients whose requests pile up are not read from until enough is answered.
  *
  * Counts what waits in all queues, requests and bytes. A connection is paused when it has its share
- * or the whole is full, and resumed at half of both, so that it does not flap. The share leaves room
- * for one more client than have something pending. Requests are small, so of those who have none
- * pending each may add one; bytes are not: when they are too many, everybody is paused.
+ * or the whole is full, and resumed at half of both, so that it does not flap. The share leaves
+ * room for one more client than have something pending. Requests are small, so of those who have
+ * none pending each may add one; bytes are not: when they are too many, everybody is paused.
  */
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';

@@ -38,6 +38,8 @@ export interface Session {
   readonly id: Int64;
   readonly password: Uint8Array;
   readonly timeoutMs: number;
+  /** The member said that it serves reads alone. */
+  readonly readOnly?: boolean;
 }
 
 export interface Reply {
@@ -73,6 +75,8 @@ export interface ConnectOptions {
   /** Resumes this session instead of asking for a new one. */
   readonly session?: Session;
   readonly lastZxidSeen?: Int64;
+  /** Content with a member that has no quorum. */
+  readonly readOnly?: boolean;
   /** False leaves pings to the test: the session then lives on requests alone. */
   readonly pings?: boolean;
   /** False forgets arrivals once they are delivered, for load without end. */
@@ -290,7 +294,7 @@ export function connectRequest(options: Omit<ConnectOptions, 'port'>): Uint8Arra
     timeoutMs: options.timeoutMs ?? options.session?.timeoutMs ?? DEFAULT_SESSION_TIMEOUT_MS,
     sessionId: options.session?.id ?? 0,
     password: options.session?.password ?? new Uint8Array(PASSWORD_BYTES),
-    readOnly: false,
+    readOnly: options.readOnly ?? false,
   });
   writer.endFrame();
   return writer.take();
@@ -298,7 +302,8 @@ export function connectRequest(options: Omit<ConnectOptions, 'port'>): Uint8Arra
 
 /** Undefined for the answer that says "expired". */
 function readConnectResponse(frame: Uint8Array): Session | undefined {
-  const { timeoutMs, sessionId, password } = decode(ConnectResponse, frame);
+  const { timeoutMs, sessionId, password, readOnly } = decode(ConnectResponse, frame);
   if (timeoutMs <= 0 || password === null) return undefined;
-  return { id: sessionId, timeoutMs, password: Uint8Array.from(password) };
+  const own = Uint8Array.from(password);
+  return { id: sessionId, timeoutMs, password: own, readOnly: readOnly === true };
 }

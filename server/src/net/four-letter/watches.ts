@@ -1,7 +1,8 @@
 /**
  * `wchs`, `wchc` and `wchp`: data watches in numbers, by session, and by path.
  *
- * As in ZooKeeper these tell of the data watches alone: getData, exists, and both kinds of addWatch.
+ * As in ZooKeeper these tell of the data watches alone: those of getData and exists, and both kinds
+ * of addWatch.
  */
 import type { MemberView } from '../member-view.js';
 import { formatHex } from './format.js';

@@ -1,0 +1,280 @@
+/**
+ * At every limit: what was accepted once is read back after a restart and by a member that came by
+ * SNAP, and what is refused harms nobody (ZOOKEEPER-3496, -4306). And nothing wedges: however small
+ * the room or large the burst, every request is answered.
+ */
+import {
+  CreateFlag,
+  CreateRequest,
+  decode,
+  encode,
+  GetChildrenResponse,
+  GetDataResponse,
+  MultiRequest,
+  OpCode,
+  PathWatchRequest,
+  Perms,
+} from '@rookery/protocol';
+import { expect, it } from 'vitest';
+import { type Ensemble, useEnsemble, useServingEnsemble } from '../harness/ensemble.js';
+import type { Member } from '../harness/member.js';
+import { create, exists, multiFailed, sendSetData, sync } from '../harness/operations.js';
+import { useClient } from '../harness/use-client.js';
+import { until, within } from '../harness/wait.js';
+import { ConnectionLost, type Reply, WireClient } from '../harness/wire-client.js';
+
+const TEST_DEADLINE_MS = 180_000;
+const CLOSED_DEADLINE_MS = 10_000;
+const SYNC_DEADLINE_MS = 60_000;
+const FRAME_BYTES_MAX = 1_048_575;
+const ACL = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];
+const HEADER_BYTES = 8;
+/** So that who was away needs a snapshot. */
+const NO_OLD_LOG = {
+  ROOKERY_LOG_KEEP_BYTES: '1',
+  ROOKERY_LOG_SEGMENT_BYTES: '65536',
+  ROOKERY_CHECKPOINT_LOG_BYTES: '65536',
+  ROOKERY_WINDOW_BYTES: '65536',
+};
+
+function createRequest(path: string, data: Uint8Array | null, flags = 0): CreateRequest {
+  return { path, data, acl: ACL, flags };
+}
+
+/** A create whose frame has exactly this many bytes. */
+function createOf(path: string, frameBytes: number): CreateRequest {
+  const empty = encode(CreateRequest, createRequest(path, Buffer.alloc(0)));
+  return createRequest(path, Buffer.alloc(frameBytes - HEADER_BYTES - empty.length, path));
+}
+
+function sendCreateOf(client: WireClient, request: CreateRequest): Promise<Reply> {
+  return client.request(OpCode.create, CreateRequest, request);
+}
+
+/** As many operations as a frame holds, each made by `op`. */
+function fullMulti(path: (index: number) => string, flags: number): MultiRequest {
+  const op = (index: number) => ({
+    opcode: OpCode.create,
+    request: createRequest(path(index), null, flags),
+  });
+  const one = encode(MultiRequest, { ops: [op(10_000)] }).length;
+  const none = encode(MultiRequest, { ops: [] }).length;
+  const count = Math.floor((FRAME_BYTES_MAX - HEADER_BYTES - none) / (one - none));
+  return { ops: Array.from({ length: count }, (_, index) => op(index)) };
+}
+
+async function childrenOf(client: WireClient, path: string): Promise<Reply> {
+  return await client.request(OpCode.getChildren, PathWatchRequest, { path, watch: false });
+}
+
+async function expectReadBack(member: Member, largest: CreateRequest, names: number) {
+  const client = await useClient(member);
+  await sync(client);
+  const { path } = largest;
+  const data = await client.request(OpCode.getData, PathWatchRequest, { path, watch: false });
+  expect(
+    Buffer.compare(
+      decode(GetDataResponse, data.body).data ?? Buffer.alloc(0),
+      largest.data ?? Buffer.alloc(0),
+    ),
+  ).toBe(0);
+  expect(await exists(client, longPath())).toBeDefined();
+  const listed = await childrenOf(client, '/directory');
+  expect(listed.body.length).toBeGreaterThan(FRAME_BYTES_MAX);
+  expect(decode(GetChildrenResponse, listed.body).children.length).toBe(names);
+  const sequential = await childrenOf(client, '/sequential');
+  expect(decode(GetChildrenResponse, sequential.body).children.length).toBeGreaterThan(15_000);
+}
+
+function longPath(): string {
+  return `/${'n'.repeat(500_000)}`;
+}
+
+/** A directory whose list of names is larger than any frame. */
+async function fillDirectory(client: WireClient): Promise<number> {
+  await create(client, '/directory');
+  let names = 0;
+  for (const part of ['a', 'b', 'c', 'd']) {
+    const multi = fullMulti((index) => `/directory/${part}${'-'.repeat(40)}${10_000 + index}`, 0);
+    const reply = await client.request(OpCode.multi, MultiRequest, multi);
+    expect(multiFailed(reply)).toBe(false);
+    names += multi.ops.length;
+  }
+  return names;
+}
+
+async function bringBackBySnapshot(ensemble: Ensemble, away: Member): Promise<void> {
+  ensemble.wipe(away.id);
+  const mark = away.logMark();
+  ensemble.start([away.id]);
+  await away.waitForLog(/snapshot\.installed/, SYNC_DEADLINE_MS, mark);
+  await ensemble.serving();
+}
+
+it(
+  'what fills a frame is replicated, comes by SNAP, and is read back after a restart',
+  async () => {
+    const ensemble = await useEnsemble({ environment: NO_OLD_LOG });
+    ensemble.start();
+    await ensemble.serving();
+    const [away] = await ensemble.followers();
+    if (away === undefined) throw new Error('there is a follower');
+    const [home] = ensemble.members.filter((member) => member !== away);
+    if (home === undefined) throw new Error('there is another member');
+    const client = await useClient(home);
+    const largest = createOf('/largest', FRAME_BYTES_MAX);
+    expect((await sendCreateOf(client, largest)).error).toBe(0);
+    expect((await sendCreateOf(client, createRequest(longPath(), null))).error).toBe(0);
+    await create(client, '/sequential');
+    const sequential = fullMulti(() => '/sequential/', CreateFlag.persistentSequential);
+    const reply = await client.request(OpCode.multi, MultiRequest, sequential);
+    expect(multiFailed(reply)).toBe(false);
+    const names = await fillDirectory(client);
+
+    const over = await useClient(home);
+    const refused = sendCreateOf(over, createOf('/over', FRAME_BYTES_MAX + 1));
+    await expect(refused).rejects.toThrow(ConnectionLost);
+    expect(await exists(client, '/over')).toBeUndefined();
+
+    await away.kill();
+    await create(client, '/while-away');
+    await bringBackBySnapshot(ensemble, away);
+    await expectReadBack(away, largest, names);
+    await ensemble.sameState();
+    for (const member of ensemble.members) await member.kill();
+    ensemble.start();
+    await ensemble.serving();
+    for (const member of ensemble.members) await expectReadBack(member, largest, names);
+    await ensemble.sameState();
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a session with more ephemerals than a frame could list is closed, replayed and gone everywhere',
+  async () => {
+    const ensemble = await useServingEnsemble({ environment: NO_OLD_LOG });
+    const [member] = await ensemble.followers();
+    if (member === undefined) throw new Error('there is a follower');
+    const owner = await useClient(member);
+    await create(owner, '/e');
+    for (const part of ['a', 'b', 'c']) {
+      const multi = fullMulti(
+        (index) => `/e/${part}${'-'.repeat(60)}${10_000 + index}`,
+        CreateFlag.ephemeral,
+      );
+      expect(multiFailed(await owner.request(OpCode.multi, MultiRequest, multi))).toBe(false);
+    }
+    const client = await useClient(member);
+    const listed = await childrenOf(client, '/e');
+    expect(listed.body.length).toBeGreaterThan(FRAME_BYTES_MAX);
+    await owner.close();
+    for (const each of ensemble.members) await each.kill();
+    ensemble.start();
+    await ensemble.serving();
+    await ensemble.sameState();
+    for (const each of ensemble.members) {
+      const reader = await useClient(each);
+      await sync(reader);
+      const left = await childrenOf(reader, '/e');
+      expect(decode(GetChildrenResponse, left.body).children).toEqual([]);
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'with the largest frames that can be configured, a znode that fills one comes by SNAP as well',
+  async () => {
+    const frameBytesMax = 32 << 20;
+    const settings = { frameBytesMax };
+    const ensemble = await useServingEnsemble({ settings, environment: NO_OLD_LOG });
+    const [away] = await ensemble.followers();
+    if (away === undefined) throw new Error('there is a follower');
+    const [home] = ensemble.members.filter((member) => member !== away);
+    if (home === undefined) throw new Error('there is another member');
+    const client = await useClient(home);
+    const requests = ['/one', '/two', '/three'].map((path) => createOf(path, frameBytesMax));
+    const replies = await Promise.all(requests.map((request) => sendCreateOf(client, request)));
+    expect(replies.map((reply) => reply.error)).toEqual([0, 0, 0]);
+    await ensemble.sameState();
+    await away.kill();
+    await bringBackBySnapshot(ensemble, away);
+    await ensemble.sameState();
+    const reader = await useClient(away);
+    const read = { path: '/three', watch: false };
+    const { body } = await reader.request(OpCode.getData, PathWatchRequest, read);
+    expect(decode(GetDataResponse, body).data?.length).toBe(requests[2]?.data?.length);
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a burst of large writes from many clients at every member is answered, and no link is dropped',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const clients = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        useClient(ensemble.member((index % 3) + 1), { timeoutMs: 10_000 }),
+      ),
+    );
+    const answers = clients.flatMap((client, index) => {
+      const large = createOf(`/burst-${index}`, 1_000_000);
+      return [
+        sendCreateOf(client, large),
+        ...[1, 2].map(() => sendSetData(client, large.path, 'x'.repeat(900_000))),
+      ];
+    });
+    const all = Promise.all(answers);
+    const replies = await within('all answers', SYNC_DEADLINE_MS, all);
+    expect(new Set(replies.map((reply) => reply.error))).toEqual(new Set([0]));
+    for (const member of ensemble.members) {
+      expect(member.log()).not.toMatch(/peer\.queue_overflow|role\.ended/);
+    }
+    await ensemble.sameState();
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'with room for a single outstanding request every client is answered all the same',
+  async () => {
+    const ensemble = await useServingEnsemble({ settings: { globalOutstandingLimit: 1 } });
+    const clients = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => useClient(ensemble.member((index % 3) + 1))),
+    );
+    const answers = clients.flatMap((client, index) =>
+      client.pipeline(() => [
+        sendCreateOf(client, createRequest(`/n${index}`, null)),
+        ...Array.from({ length: 20 }, () => sendSetData(client, `/n${index}`, 'x')),
+        exists(client, `/n${index}`).then(() => undefined),
+      ]),
+    );
+    await within('all answers', SYNC_DEADLINE_MS, Promise.all(answers));
+    await ensemble.sameState();
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'connections past the limits are closed without a reply, and others are let in again in time',
+  async () => {
+    const settings = { maxClientCnxns: 3, connectionTokensMax: 4, connectionTokensPerSecond: 2 };
+    const ensemble = await useServingEnsemble({ size: 1, settings });
+    const port = ensemble.member(1).clientPort;
+    const first = await WireClient.connect({ port });
+    const others = [await WireClient.connect({ port }), await WireClient.connect({ port })];
+    await expect(WireClient.connect({ port })).rejects.toThrow(ConnectionLost);
+    await Promise.all(others.map((client) => client.close()));
+    const session = await until('a token is there again', CLOSED_DEADLINE_MS, async () => {
+      const client = await WireClient.connect({ port });
+      await client.close();
+      return client.session;
+    });
+    expect(session.timeoutMs).toBeGreaterThan(0);
+    expect(first.open).toBe(true);
+    expect(await ensemble.metric('zk_connection_rejected')).toBeGreaterThan(0);
+    await first.close();
+  },
+  TEST_DEADLINE_MS,
+);
