@@ -254,6 +254,7 @@ function zabOptions(config: Config, options: MemberOptions, newEnsembleId: strin
     timeoutMs: config.peerTimeoutMs,
     settleMs: SETTLE_MS,
     initTimeoutMs: config.initLimit * config.tickTimeMs,
+    syncTimeoutMs: config.syncLimit * config.tickTimeMs,
     windowBytesMax: options.tuning?.windowBytes ?? WINDOW_BYTES,
     chunkBytesMax: CHUNK_BYTES,
     newEnsembleId,
@@ -281,6 +282,7 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
     tickMs: config.peerHeartbeatMs / 2,
     heartbeatMs: config.peerHeartbeatMs,
     timeoutMs: config.peerTimeoutMs,
+    transferTimeoutMs: config.initLimit * config.tickTimeMs,
     firstCounter: options.tuning?.firstCounter ?? 1,
     checkpoint: logBytesMax === undefined ? {} : { logBytesMax },
     writeRules: {
@@ -347,7 +349,7 @@ function membershipOf(config: Config): string {
   if (config.servers.length === 1) return '';
   const lines = config.servers.map(
     ({ id, host, peerPort, clientPort }) =>
-      `server.${id}=${host}:${peerPort}:${peerPort}:participant;${host}:${clientPort}`,
+      `server.${id}=${host}:${peerPort}:${electionPort(peerPort, clientPort)}:participant;${host}:${clientPort}`,
   );
   return [...lines, 'version=0'].join('\n');
 }
@@ -355,4 +357,13 @@ function membershipOf(config: Config): string {
 /** Random in [0, 2^48): no number of an earlier run of this member comes again. */
 function firstRequestOf(bytes: Uint8Array): number {
   return bytes.reduce((number, byte) => number * 256 + byte, 0);
+}
+
+/**
+ * ZooKeeper's text has a port of its own for elections and its parsers insist that it differs from
+ * the others; here one port serves both, so this is a number that nobody listens on.
+ */
+function electionPort(peerPort: number, clientPort: number): number {
+  const free = [peerPort + 1, peerPort + 2, peerPort - 1, peerPort - 2];
+  return free.find((port) => port !== clientPort && port > 0 && port <= 65_535) ?? peerPort + 1;
 }

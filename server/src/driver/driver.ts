@@ -29,7 +29,7 @@ import type { DriverParts } from './parts.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
-import { Transfers } from './transfers.js';
+import { type TransferLinks, Transfers } from './transfers.js';
 import { Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
@@ -79,7 +79,7 @@ export class Driver {
       onPurged: (base) => this.#turns.run(() => this.#step({ kind: 'purged', base })),
       onFatal: (error) => this.fail(error),
     });
-    this.#transfers = new Transfers(parts.storage, parts.timers, {
+    const links: TransferLinks = {
       isUp: (peer, link) => this.#links.get(peer) === link,
       send: (peer, link, message) => this.#turns.run(() => this.#send(peer, link, message)),
       queuedBytes: (peer, link) => parts.peerPort().queuedBytes(peer, link),
@@ -88,7 +88,9 @@ export class Driver {
         this.#turns.run(() => this.#step({ kind: 'snapshotSent', peer, link, zxid })),
       onHistorySent: (peer, link, through) =>
         this.#turns.run(() => this.#step({ kind: 'historySent', peer, link, through })),
-    });
+    };
+    const { transferTimeoutMs } = parts.options;
+    this.#transfers = new Transfers(parts.storage, parts.timers, links, transferTimeoutMs);
     this.#receiver = new SnapshotReceiver(parts.storage, {
       onWritten: (peer, link, index) =>
         this.#turns.run(() => this.#send(peer, link, { kind: 'snapshotAck', index })),
@@ -237,6 +239,7 @@ export class Driver {
 
   #onDisconnected(peer: PeerId, link: number): void {
     if (this.#links.get(peer) === link) this.#links.delete(peer);
+    this.#desk?.onMemberGone(peer);
     this.#transfers.onDisconnected(peer, link);
     this.#background(this.#receiver.onDisconnected(peer, link));
     this.#step({ kind: 'disconnected', peer, link });
@@ -378,7 +381,7 @@ export class Driver {
           epoch,
           lastZxid,
           firstCounter: options.firstCounter,
-          leaseSlackMs: options.timeoutMs,
+          leaseSlackMs: 2 * options.timeoutMs,
           ...options.writeRules,
           reaper: options.reaper,
         },

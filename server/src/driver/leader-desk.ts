@@ -33,9 +33,10 @@ export interface DeskHooks {
   answer(member: PeerId, answer: Answer): void;
 }
 
-interface WaitingSync {
+/** What only a leader that still leads may say: that all is seen, or that a session is gone. */
+interface Unconfirmed {
   readonly origin: PeerId;
-  readonly request: number;
+  answer(zxid: Zxid): Answer;
 }
 
 /** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
@@ -46,8 +47,8 @@ const NOTES_MS = 1000;
 export class LeaderDesk {
   readonly leadership: Leadership;
   readonly #hooks: DeskHooks;
-  readonly #syncs = new Map<number, WaitingSync[]>();
-  #gathering: WaitingSync[] = [];
+  readonly #syncs = new Map<number, Unconfirmed[]>();
+  #gathering: Unconfirmed[] = [];
   #nextConfirm = 1;
   #nextNotesMs = 0;
   #proposals: Proposal[] = [];
@@ -61,7 +62,7 @@ export class LeaderDesk {
     this.#last = leadership.lastZxid;
   }
 
-  /** Syncs that wait for a quorum. */
+  /** Answers that wait for a quorum. */
   get pendingSyncs(): number {
     return this.#syncs.size + this.#gathering.length;
   }
@@ -82,13 +83,25 @@ export class LeaderDesk {
     this.#sendDetaches();
   }
 
+  /**
+   * That a session is gone is told only once a quorum has confirmed this leader: another one may
+   * already have made it, and a client that is told so loses its ephemerals for good.
+   */
   onAttach(origin: PeerId, attach: Attach): void {
-    this.#hooks.answer(origin, this.leadership.onAttach(origin, attach, this.#hooks.time()));
+    const attached = this.leadership.onAttach(origin, attach, this.#hooks.time());
+    if (attached.valid) this.#hooks.answer(origin, attached);
+    else this.#gathering.push({ origin, answer: () => attached });
     this.#sendDetaches();
   }
 
   onSync(origin: PeerId, sync: SyncRequest): void {
-    this.#gathering.push({ origin, request: sync.request });
+    const { request } = sync;
+    this.#gathering.push({ origin, answer: (zxid) => ({ kind: 'synced', request, zxid }) });
+  }
+
+  /** The link of a member was lost: what it heard of its clients last may not have got through. */
+  onMemberGone(member: PeerId): void {
+    this.leadership.onMemberGone(member, this.#hooks.time());
   }
 
   onTouch(origin: PeerId, sessions: readonly SessionId[]): void {
@@ -116,12 +129,10 @@ export class LeaderDesk {
   onConfirmed(id: number, zxid: Zxid): void {
     const waiting = this.#syncs.get(id) ?? [];
     this.#syncs.delete(id);
-    for (const { origin, request } of waiting) {
-      this.#hooks.answer(origin, { kind: 'synced', request, zxid });
-    }
+    for (const { origin, answer } of waiting) this.#hooks.answer(origin, answer(zxid));
   }
 
-  /** The turn's proposals, in order; all syncs of the turn share one question to the quorum. */
+  /** The turn's proposals, in order; all that must be confirmed shares one question. */
   takeProposals(): readonly Proposal[] {
     if (this.#gathering.length > 0) {
       const id = this.#nextConfirm++;

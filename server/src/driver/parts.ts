@@ -22,6 +22,8 @@ export interface DriverOptions {
   readonly heartbeatMs: number;
   /** H of the leases, ms. */
   readonly timeoutMs: number;
+  /** How long a snapshot or history on its way to a learner may stand still, ms. */
+  readonly transferTimeoutMs: number;
   /** The counter an epoch starts at: 1, but for tests of the rollover. */
   readonly firstCounter: number;
   readonly checkpoint: Partial<CheckpointOptions>;

@@ -5,7 +5,14 @@
  * core's installSnapshot finds a whole snapshot. A lost link abandons what came in; the tree in
  * use is untouched until the flip.
  */
-import type { CoreMessage, PeerId, SnapshotChunk } from '@rookery/protocol';
+import {
+  type CoreMessage,
+  type PeerId,
+  type Proposal,
+  packedBytesOf,
+  type SnapshotChunk,
+} from '@rookery/protocol';
+import { SnapshotDamagedError } from '../storage/errors.js';
 import type { SnapshotSink, Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
 
@@ -27,7 +34,11 @@ interface Incoming {
   pending: number;
   /** Null until SnapshotDone came; then what waits behind the last chunk. */
   waiting: CoreMessage[] | null;
+  waitingBytes: number;
 }
+
+/** Proposals that may wait behind a snapshot that is still being written, bytes. */
+const WAITING_BYTES_MAX = 64 << 20;
 
 export class SnapshotReceiver {
   readonly #storage: Storage;
@@ -46,9 +57,8 @@ export class SnapshotReceiver {
     const incoming = this.#incoming;
     if (incoming?.peer !== peer || incoming.link !== link) return Promise.resolve();
     if (chunk.index !== incoming.nextIndex) {
-      this.#incoming = null;
-      this.#hooks.onRefused(peer, link, `snapshot chunk ${chunk.index} out of order`);
-      return this.#abandon(incoming);
+      this.#refuse(incoming, `snapshot chunk ${chunk.index} out of order`);
+      return Promise.resolve();
     }
     incoming.nextIndex += 1;
     incoming.pending += 1;
@@ -64,6 +74,11 @@ export class SnapshotReceiver {
     if (message.kind === 'snapshotDone') incoming.waiting ??= [];
     if (incoming.waiting === null) return false;
     incoming.waiting.push(message);
+    if (message.kind === 'propose') incoming.waitingBytes += bytesOf(message.proposals);
+    if (incoming.waitingBytes > WAITING_BYTES_MAX) {
+      this.#refuse(incoming, 'the disk here cannot keep up with the snapshot');
+      return true;
+    }
     this.#maybeRelease(incoming);
     return true;
   }
@@ -78,13 +93,19 @@ export class SnapshotReceiver {
   #begin(peer: PeerId, link: LinkId): void {
     const sink = this.#writes.then(() => this.#storage.beginSnapshot());
     this.#writes = sink.then(() => undefined);
-    this.#incoming = { peer, link, sink, nextIndex: 0, pending: 0, waiting: null };
+    this.#incoming = { peer, link, sink, nextIndex: 0, pending: 0, waiting: null, waitingBytes: 0 };
   }
 
   async #write(incoming: Incoming, chunk: SnapshotChunk): Promise<void> {
     const sink = await incoming.sink;
     if (this.#incoming !== incoming) return;
-    await sink.write(chunk.records);
+    try {
+      await sink.write(chunk.records);
+    } catch (error) {
+      if (!(error instanceof SnapshotDamagedError)) throw error;
+      this.#refuse(incoming, `the snapshot is damaged: ${error.message}`);
+      return;
+    }
     if (this.#incoming !== incoming) return;
     incoming.pending -= 1;
     this.#hooks.onWritten(incoming.peer, incoming.link, chunk.index);
@@ -98,8 +119,17 @@ export class SnapshotReceiver {
     for (const message of waiting) this.#hooks.onMessage(peer, link, message);
   }
 
+  /** The link is dropped, and with its end the snapshot is abandoned. */
+  #refuse(incoming: Incoming, reason: string): void {
+    this.#hooks.onRefused(incoming.peer, incoming.link, reason);
+  }
+
   async #abandon(incoming: Incoming): Promise<void> {
     this.#writes = this.#writes.then(async () => (await incoming.sink).abandon());
     await this.#writes;
   }
+}
+
+function bytesOf(proposals: readonly Proposal[]): number {
+  return proposals.reduce((sum, proposal) => sum + packedBytesOf(proposal), 0);
 }

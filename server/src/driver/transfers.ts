@@ -39,9 +39,12 @@ export class Transfers {
   readonly #storage: Storage;
   readonly #timers: Timers;
   readonly #links: TransferLinks;
+  readonly #patienceMs: number;
   readonly #acknowledged = new Map<PeerId, Acknowledged>();
 
-  constructor(storage: Storage, timers: Timers, links: TransferLinks) {
+  /** `patienceMs`: how long a transfer may stand still before its link is given up. */
+  constructor(storage: Storage, timers: Timers, links: TransferLinks, patienceMs: number) {
+    this.#patienceMs = patienceMs;
     this.#storage = storage;
     this.#timers = timers;
     this.#links = links;
@@ -82,9 +85,10 @@ export class Transfers {
     for await (const records of source.records()) {
       while (index - to.index > CHUNKS_IN_FLIGHT_MAX) {
         if (!this.#links.isUp(peer, to.link)) return false;
-        await new Promise<void>((resolve) => {
-          to.wake = resolve;
-        });
+        if (!(await this.#acknowledgedInTime(to))) {
+          this.#links.drop(peer, to.link, 'it takes no more of the snapshot');
+          return false;
+        }
       }
       if (!this.#links.isUp(peer, to.link)) return false;
       this.#links.send(peer, to.link, { kind: 'snapshotChunk', index, records });
@@ -93,15 +97,25 @@ export class Transfers {
     return this.#links.isUp(peer, to.link);
   }
 
+  /** False: nothing came for too long, and meanwhile log and LevelDB snapshot are pinned. */
+  #acknowledgedInTime(to: Acknowledged): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#timers.after(this.#patienceMs, () => resolve(false));
+      to.wake = () => {
+        timer.cancel();
+        resolve(true);
+      };
+    });
+  }
+
   async sendHistory(peer: PeerId, link: LinkId, after: Zxid, through: Zxid): Promise<void> {
     try {
       for await (const proposals of this.#storage.readHistory(after, through)) {
         if (!this.#links.isUp(peer, link)) return;
         this.#links.send(peer, link, { kind: 'propose', proposals });
-        while (this.#links.queuedBytes(peer, link) > QUEUED_BYTES_MAX) {
-          await new Promise<void>((resolve) => {
-            this.#timers.after(QUEUE_CHECK_MS, resolve);
-          });
+        if (!(await this.#drainedInTime(peer, link))) {
+          this.#links.drop(peer, link, 'it takes no more of the log');
+          return;
         }
       }
     } catch (error) {
@@ -110,5 +124,20 @@ export class Transfers {
       return;
     }
     if (this.#links.isUp(peer, link)) this.#links.onHistorySent(peer, link, through);
+  }
+
+  async #drainedInTime(peer: PeerId, link: LinkId): Promise<boolean> {
+    let waitedMs = 0;
+    let before = Number.POSITIVE_INFINITY;
+    for (;;) {
+      const queued = this.#links.queuedBytes(peer, link);
+      if (queued <= QUEUED_BYTES_MAX) return true;
+      waitedMs = queued < before ? 0 : waitedMs + QUEUE_CHECK_MS;
+      if (waitedMs > this.#patienceMs) return false;
+      before = queued;
+      await new Promise<void>((resolve) => {
+        this.#timers.after(QUEUE_CHECK_MS, resolve);
+      });
+    }
   }
 }

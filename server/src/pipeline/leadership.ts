@@ -138,6 +138,14 @@ export class Leadership {
   }
 
   /**
+   * The member may have answered clients until now without being able to report it, so its sessions
+   * count as heard from: never expired early, at worst later by the time its loss took to be noticed.
+   */
+  onMemberGone(member: PeerId, time: LeaderTime): void {
+    for (const session of this.#ownership.ownedBy(member)) this.#leases.touch(session, time.nowMs);
+  }
+
+  /**
    * Closes sessions whose lease has run out, and deletes containers and TTL nodes that nobody
    * would miss; at most `max` transactions in one call.
    */

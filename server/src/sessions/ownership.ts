@@ -25,6 +25,10 @@ export class Ownership {
     return before === to ? undefined : before;
   }
 
+  *ownedBy(member: PeerId): Iterable<SessionId> {
+    for (const [session, owner] of this.#owners) if (owner === member) yield session;
+  }
+
   remove(session: SessionId): void {
     this.#owners.delete(session);
   }

@@ -5,61 +5,17 @@
  */
 import { ErrorCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { MemoryClient } from './memory-client.js';
-import { MemoryEnsemble, type MemoryEnsembleOptions } from './memory-ensemble.js';
-
-const TINY_LOG = {
-  logKeepBytes: 2_000,
-  logSegmentBytes: 4_000,
-  checkpointLogBytes: 1_000,
-  windowBytes: 500,
-};
-
-async function serving(options: Partial<MemoryEnsembleOptions> = {}): Promise<MemoryEnsemble> {
-  const ensemble = new MemoryEnsemble({ size: 3, seed: 1, ...options });
-  await ensemble.start();
-  await everyoneServes(ensemble);
-  return ensemble;
-}
-
-async function everyoneServes(ensemble: MemoryEnsemble): Promise<void> {
-  const ids = ensemble.config.servers.map((server) => server.id);
-  await ensemble.until(() => ids.every((id) => ensemble.serves(id)), 'did all members serve');
-}
-
-async function connected(ensemble: MemoryEnsemble, id: number): Promise<MemoryClient> {
-  const client = await ensemble.client(id);
-  client.connect();
-  await ensemble.until(() => client.connected !== null, `was a session opened at ${id}`);
-  return client;
-}
-
-async function write(ensemble: MemoryEnsemble, client: MemoryClient, paths: readonly string[]) {
-  const xids = paths.map((path) => client.create(path, 'x'.repeat(100)));
-  await ensemble.until(
-    () => xids.every((xid) => client.errorOf(xid) !== undefined),
-    `were ${paths[0]} and the rest answered`,
-  );
-  for (const xid of xids) expect(client.errorOf(xid)).toBe(ErrorCode.ok);
-}
-
-function names(prefix: string, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `/${prefix}-${index}`);
-}
-
-async function expectEqual(ensemble: MemoryEnsemble): Promise<void> {
-  const ids = ensemble.config.servers.map((server) => server.id);
-  const digests = () => ids.map((id) => JSON.stringify(ensemble.member(id).status.digests));
-  await ensemble.until(() => new Set(digests()).size === 1, 'were all digests equal');
-}
-
-function follower(ensemble: MemoryEnsemble): number {
-  return ensemble.leader === 1 ? 2 : 1;
-}
-
-function notes(ensemble: MemoryEnsemble, event: string): number {
-  return ensemble.lines.filter((line) => line.includes(`"msg":"${event}"`)).length;
-}
+import {
+  connected,
+  everyoneServes,
+  expectEqual,
+  follower,
+  names,
+  notes,
+  serving,
+  TINY_LOG,
+  write,
+} from './scenario.js';
 
 describe('an ensemble in memory', () => {
   it.each([1, 3, 5, 7])('of %i members serves a write at every member', async (size) => {

@@ -27,6 +27,8 @@ interface Seat {
   tree: MemoryStore;
   log: MemoryStore;
   member: Member | null;
+  /** A disk that hangs: what every change of it waits for. */
+  hung: { readonly until: Promise<void>; release(): void } | null;
 }
 
 const CLIENT_PORT = 2181;
@@ -46,18 +48,14 @@ export class MemoryEnsemble {
   readonly #seats: readonly Seat[];
   readonly #random: () => number;
   #uuids = 0;
+  /** Members started from now on may found the ensemble with a quorum. */
+  found = false;
 
   constructor(options: MemoryEnsembleOptions) {
     this.#options = options;
     this.#random = seededRandom(options.seed);
     const ids = Array.from({ length: options.size }, (_, index) => index + 1);
-    this.#seats = ids.map((id) => ({
-      id,
-      host: `member-${id}`,
-      tree: new MemoryStore(),
-      log: new MemoryStore(),
-      member: null,
-    }));
+    this.#seats = ids.map(newSeat);
     this.config = configOf(this.#seats);
   }
 
@@ -79,8 +77,32 @@ export class MemoryEnsemble {
   /** The member's disk is new. It must be down. */
   wipe(id: PeerId): void {
     const seat = this.#seat(id);
-    seat.tree = new MemoryStore();
-    seat.log = new MemoryStore();
+    seat.tree = newStore(seat);
+    seat.log = newStore(seat);
+  }
+
+  /** No change of the member's disk completes until `unhang`. */
+  hang(id: PeerId): void {
+    let release = () => {};
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#seat(id).hung = { until, release };
+  }
+
+  unhang(id: PeerId): void {
+    const seat = this.#seat(id);
+    seat.hung?.release();
+    seat.hung = null;
+  }
+
+  /** The member's tree store, to look at or to damage. */
+  treeOf(id: PeerId): MemoryStore {
+    return this.#seat(id).tree;
+  }
+
+  logOf(id: PeerId): MemoryStore {
+    return this.#seat(id).log;
   }
 
   cutOff(id: PeerId): void {
@@ -135,7 +157,7 @@ export class MemoryEnsemble {
       { base: { member: seat.id }, timestamp: () => `,"time":${this.timers.nowMs()}` },
       { write: (line: string) => void this.lines.push(line) },
     );
-    const options = { id: seat.id, logger, found: false, ...(tuning ? { tuning } : {}) };
+    const options = { id: seat.id, logger, found: this.found, ...(tuning ? { tuning } : {}) };
     const member = await Member.open(this.config, options, {
       transport: this.network.transport(seat.host),
       timers: this.timers,
@@ -155,6 +177,22 @@ export class MemoryEnsemble {
     if (seat === undefined) throw new Error(`there is no member ${id}`);
     return seat;
   }
+}
+
+function newSeat(id: PeerId): Seat {
+  const disk: Pick<Seat, 'hung'> = { hung: null };
+  const seat = Object.assign(disk, {
+    id,
+    host: `member-${id}`,
+    tree: newStore(disk),
+    log: newStore(disk),
+    member: null,
+  });
+  return seat;
+}
+
+function newStore(seat: Pick<Seat, 'hung'>): MemoryStore {
+  return new MemoryStore({ gate: () => seat.hung?.until ?? Promise.resolve() });
 }
 
 function configOf(seats: readonly Seat[]): Config {

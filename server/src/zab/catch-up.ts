@@ -75,8 +75,8 @@ export class CatchUp {
     for (const proposals of chunksOf(missing, options.chunkBytesMax)) {
       this.#member.send(learner.link, { kind: 'propose', proposals });
     }
-    learner.sentThrough = last;
     learner.caughtUp = true;
+    learner.onSent(last, this.#member.nowMs);
     this.#member.send(learner.link, { kind: 'newLeader', epoch: this.#epoch, last, ensembleId });
   }
 }
@@ -85,12 +85,13 @@ function* chunksOf(proposals: readonly Proposal[], bytesMax: number): Iterable<P
   let chunk: Proposal[] = [];
   let bytes = 0;
   for (const proposal of proposals) {
+    if (chunk.length > 0 && bytes + proposal.body.length > bytesMax) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
     chunk.push(proposal);
     bytes += proposal.body.length;
-    if (bytes < bytesMax) continue;
-    yield chunk;
-    chunk = [];
-    bytes = 0;
   }
   if (chunk.length > 0) yield chunk;
 }

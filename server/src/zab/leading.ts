@@ -77,6 +77,8 @@ export class Leading implements Role {
 
   onTick(): void {
     const { nowMs, options } = this.#member;
+    this.#dropDebtors();
+    if (this.#ended) return;
     if (this.#phase === 'broadcast') {
       const contacts = [nowMs];
       for (const learner of this.#learners.active()) contacts.push(learner.link.contactAtMs);
@@ -90,6 +92,19 @@ export class Leading implements Role {
     const patienceMs = early ? 2 * options.timeoutMs : options.initTimeoutMs;
     if (nowMs - this.#progressAtMs > patienceMs) {
       this.#stepDown(`no quorum of learners for ${patienceMs} ms (${this.#phase})`);
+    }
+  }
+
+  /** A disk that hangs must not keep clients waiting: the learner's, nor the leader's own. */
+  #dropDebtors(): void {
+    const { nowMs, options, writingSinceMs } = this.#member;
+    for (const { link } of this.#learners.overdue(nowMs, options)) {
+      const reason = `member ${link.peer} acknowledges nothing any more`;
+      this.#member.drop(link, reason);
+      this.#dropLearner(link.peer, reason);
+    }
+    if (writingSinceMs !== null && nowMs - writingSinceMs > options.syncTimeoutMs) {
+      this.#stepDown(`the disk here has written nothing for ${nowMs - writingSinceMs} ms`);
     }
   }
 
@@ -156,7 +171,7 @@ export class Leading implements Role {
     const message = { kind: 'propose', proposals } as const;
     for (const learner of this.#learners.all()) {
       if (!learner.caughtUp) continue;
-      learner.sentThrough = this.#member.history.last;
+      learner.onSent(this.#member.history.last, this.#member.nowMs);
       this.#member.send(learner.link, message);
     }
   }
@@ -261,7 +276,7 @@ export class Leading implements Role {
       message.last <= learner.sentThrough;
     if (!legal) return this.#violation(learner, 'ackNewLeader');
     learner.active = true;
-    learner.match = message.last;
+    learner.onAcknowledged(message.last, this.#member.nowMs);
     this.#progressAtMs = this.#member.nowMs;
     if (this.#phase !== 'broadcast') {
       this.#maybeEstablish();
@@ -301,7 +316,7 @@ export class Leading implements Role {
     if (!learner.active || zxid > learner.sentThrough) {
       return this.#violation(learner, `ack of ${formatZxid(zxid)}`);
     }
-    learner.match = Math.max(learner.match, zxid);
+    learner.onAcknowledged(zxid, this.#member.nowMs);
     if (this.#phase === 'broadcast') this.#maybeCommit();
   }
 

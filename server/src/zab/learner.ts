@@ -6,6 +6,7 @@
  */
 import type { AckEpoch, PeerId, Zxid } from '@rookery/protocol';
 import type { Link } from './member.js';
+import type { ZabOptions } from './types.js';
 
 export class Learner {
   readonly link: Link;
@@ -24,6 +25,8 @@ export class Learner {
   /** It acknowledged NEWLEADER. */
   active = false;
   match: Zxid = 0;
+  /** Since when it has owed an acknowledgement without giving any; null while it owes none. */
+  owesSinceMs: number | null = null;
   confirmedRound = 0;
 
   constructor(link: Link, voter: boolean, acceptedEpoch: number) {
@@ -31,7 +34,21 @@ export class Learner {
     this.voter = voter;
     this.acceptedEpoch = acceptedEpoch;
   }
+
+  /** Everything up to `zxid` has been sent. */
+  onSent(zxid: Zxid, nowMs: number): void {
+    this.sentThrough = zxid;
+    if (this.caughtUp) this.owesSinceMs ??= nowMs;
+  }
+
+  /** Everything up to `zxid` is durable there. */
+  onAcknowledged(zxid: Zxid, nowMs: number): void {
+    this.match = Math.max(this.match, zxid);
+    this.owesSinceMs = this.match >= this.sentThrough ? null : nowMs;
+  }
 }
+
+type Patience = Pick<ZabOptions, 'syncTimeoutMs' | 'initTimeoutMs'>;
 
 export class Learners {
   readonly #byPeer = new Map<PeerId, Learner>();
@@ -50,6 +67,13 @@ export class Learners {
   }
   *active(): Iterable<Learner> {
     for (const learner of this.#byPeer.values()) if (learner.active) yield learner;
+  }
+  /** Those that have owed an acknowledgement for too long; joining may take longer. */
+  overdue(nowMs: number, patience: Patience): readonly Learner[] {
+    return [...this.#byPeer.values()].filter(({ owesSinceMs, active }) => {
+      const patienceMs = active ? patience.syncTimeoutMs : patience.initTimeoutMs;
+      return owesSinceMs !== null && nowMs - owesSinceMs > patienceMs;
+    });
   }
   count(is: (learner: Learner) => boolean): number {
     let found = 0;

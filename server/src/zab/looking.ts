@@ -44,8 +44,12 @@ export class Looking implements Role {
     this.#transitions = transitions;
   }
 
-  /** A vote reveals history, so it waits until all that was appended before is durable. */
+  /**
+   * A vote reveals history, so it waits until all that was appended before is durable. That the
+   * term has ended is told at once: were the disk to hang, others would go on following this one.
+   */
   start(): void {
+    if (this.#member.writingSinceMs !== null) this.#broadcast();
     this.#member.tickets.after(this.#member.tickets.newest, () => {
       this.#started = true;
       this.#startedAtMs = this.#member.nowMs;
@@ -75,9 +79,8 @@ export class Looking implements Role {
   }
 
   onConnected(link: Link): void {
-    if (!this.#started) return;
     this.#member.send(link, this.vote());
-    this.#evaluate();
+    if (this.#started) this.#evaluate();
   }
 
   onDisconnected(): void {

@@ -40,6 +40,8 @@ export class Member {
   readonly tickets = new Tickets();
   readonly links = new Map<PeerId, Link>();
   nowMs = 0;
+  /** Since when storage has had something to write without completing anything; else null. */
+  writingSinceMs: number | null = null;
   round = 0;
   ensembleId: string;
   founded: boolean;
@@ -115,8 +117,13 @@ export class Member {
     this.emit({ kind: 'send', peer: link.peer, link: link.link, message });
   }
 
+  #issue(): Ticket {
+    this.writingSinceMs ??= this.nowMs;
+    return this.tickets.issue();
+  }
+
   append(proposals: readonly Proposal[]): Ticket {
-    const ticket = this.tickets.issue();
+    const ticket = this.#issue();
     this.history.append(proposals, ticket);
     this.emit({ kind: 'append', ticket, proposals });
     return ticket;
@@ -127,7 +134,7 @@ export class Member {
       after >= this.#delivered,
       () => `truncation after ${formatZxid(after)}, but ${formatZxid(this.#delivered)} is applied`,
     );
-    const ticket = this.tickets.issue();
+    const ticket = this.#issue();
     this.history.truncate(after);
     this.emit({ kind: 'truncate', ticket, after });
   }
@@ -137,7 +144,7 @@ export class Member {
       zxid >= this.#delivered,
       () => `a snapshot at ${formatZxid(zxid)} goes back from ${formatZxid(this.#delivered)}`,
     );
-    const ticket = this.tickets.issue();
+    const ticket = this.#issue();
     this.#soundFrom = ticket;
     this.history.reset(zxid);
     this.#committed = zxid;
@@ -184,7 +191,7 @@ export class Member {
   }
 
   #saveEpochs(): Ticket {
-    const ticket = this.tickets.issue();
+    const ticket = this.#issue();
     this.emit({
       kind: 'saveEpochs',
       ticket,
@@ -204,6 +211,7 @@ export class Member {
 
   onPersisted(ticket: Ticket): void {
     this.tickets.onPersisted(ticket);
+    this.writingSinceMs = ticket === this.tickets.newest ? null : this.nowMs;
     this.history.onPersisted(ticket);
     if (ticket >= this.#soundFrom) this.#sound = true;
     this.deliverReady();

@@ -115,6 +115,8 @@ export interface ZabOptions {
   readonly settleMs: number;
   /** How long synchronization may stand still, ms. */
   readonly initTimeoutMs: number;
+  /** How long an active learner, or the own disk, may owe what it was given, ms. */
+  readonly syncTimeoutMs: number;
   /** Delivered proposals kept in memory for learners, bytes. */
   readonly windowBytesMax: number;
   /** Bytes of proposals in one `propose` of a DIFF. */

@@ -56,6 +56,7 @@ export class Ensemble {
       timeoutMs: 1000,
       settleMs: 200,
       initTimeoutMs: 5000,
+      syncTimeoutMs: 5000,
       windowBytesMax: setup.windowBytesMax ?? 1 << 20,
       chunkBytesMax: 1 << 16,
       foundWithQuorum: setup.foundWithQuorum ?? false,
