@@ -159,6 +159,7 @@ export class MemberStatus implements MemberView {
     const { counters, pipeline, zab } = this.#parts;
     return [
       { name: 'auth_failed_count', value: pipeline.authFailures, decimal: false },
+      { name: 'request_throttle_wait_count', value: pipeline.pauses, decimal: false },
       { name: 'proposal_count', value: counters.proposals, decimal: false },
       { name: 'stale_sessions_expired', value: counters.expiredSessions, decimal: false },
       { name: 'connection_revalidate_count', value: counters.resumes, decimal: false },

@@ -107,6 +107,10 @@ export class Pipeline {
     return this.#throttle.requests;
   }
 
+  /** How often a client was not read from because too much was outstanding. */
+  get pauses(): number {
+    return this.#throttle.pauses;
+  }
   /** Authentications refused since the member started. */
   get authFailures(): number {
     return this.#authenticator.failures;

@@ -23,6 +23,7 @@ export class Throttle {
   #full = false;
   /** It was full of bytes: everybody is paused. */
   #heavy = false;
+  #pauses = 0;
 
   constructor(options: PipelineOptions, connections: ReadonlyMap<ConnectionId, Connection>) {
     this.#options = options;
@@ -31,6 +32,11 @@ export class Throttle {
 
   get requests(): number {
     return this.#requests;
+  }
+
+  /** How often a client was paused so far. */
+  get pauses(): number {
+    return this.#pauses;
   }
 
   get bytes(): number {
@@ -103,6 +109,7 @@ export class Throttle {
 
   #pause(connection: Connection): void {
     if (connection.throttled) return;
+    this.#pauses += 1;
     connection.throttled = true;
     this.#throttled.add(connection);
     connection.output.hold('outstanding');
