@@ -5,7 +5,6 @@
  * test ends: such programs start others. Called by the tests of foreign clients.
  */
 import { spawn } from 'node:child_process';
-// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, as in every test.
 import { onTestFinished } from 'vitest';
 
 export interface CommandOptions {

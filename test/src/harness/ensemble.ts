@@ -7,7 +7,6 @@
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, as in every test.
 import { onTestFinished } from 'vitest';
 import { digestOf, metricsOf } from './four-letter.js';
 import { Member } from './member.js';

@@ -4,7 +4,6 @@
  * A member that is between two roles closes connections, as it may at any time; so connecting is
  * tried again until the deadline. An answer that says "expired" is final and not retried.
  */
-// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, as in every test.
 import { onTestFinished } from 'vitest';
 import type { Member } from './member.js';
 import { until } from './wait.js';

@@ -4,7 +4,6 @@
  * Reads each member after a sync of its own, so that a member that lags is not mistaken for one
  * that lost something. What is unknown may be there or not, but the same everywhere.
  */
-// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, as in every test.
 import { expect } from 'vitest';
 import type { Ensemble } from './ensemble.js';
 import type { Member } from './member.js';
