@@ -28,6 +28,8 @@ export type Settings = Readonly<z.infer<typeof settingsSchema>> & {
 const TIMEOUT_MS_MAX = 0x7fff_ffff;
 /** A peer link buffers 64 MB: half of it leaves room for the proposal around a frame. */
 const FRAME_BYTES_LIMIT = 32 * 1024 * 1024;
+/** Heartbeats wait behind a frame on its way to the other members: it must pass in the timeout. */
+const FRAME_BYTES_PER_MS = 8 * 1024;
 const MEMBERS_MAX = 255;
 /** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
 const EXTENDED_TYPES_ID_MAX = 254;
@@ -122,6 +124,14 @@ function relationProblems(raw: unknown): string[] {
     problems.push(
       `peerTimeoutMs: expected more than twice peerHeartbeatMs (${heartbeatMs}), got ${timeoutMs}`,
     );
+  }
+  const frameBytes = validOrNull(shape.frameBytesMax, raw['frameBytesMax']);
+  if (frameBytes !== null && timeoutMs !== null) {
+    const least = Math.ceil(frameBytes / FRAME_BYTES_PER_MS);
+    if (timeoutMs < least) {
+      const expected = `expected at least ${least} for frames of ${frameBytes} bytes`;
+      problems.push(`peerTimeoutMs: ${expected}, got ${timeoutMs}`);
+    }
   }
   problems.push(...sessionLimitProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];

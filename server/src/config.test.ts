@@ -174,6 +174,15 @@ describe('settings', () => {
     expect(problemsOf({ peerHeartbeatMs: 100, peerTimeoutMs: 201 })).toEqual([]);
   });
 
+  it('refuse frames that take longer from member to member than the peer timeout', () => {
+    const frameBytesMax = 32 << 20;
+    expect(problemsOf({ frameBytesMax })).toEqual([
+      'peerTimeoutMs: expected at least 4096 for frames of 33554432 bytes, got 1000',
+    ]);
+    expect(problemsOf({ frameBytesMax, peerTimeoutMs: 4096 })).toEqual([]);
+    expect(problemsOf({ frameBytesMax: 8_000_000 })).toEqual([]);
+  });
+
   it('take four-letter words as a list and refuse unknown ones', () => {
     const words = (fourLetterWords: string) =>
       checkSettings({ dataDir: 'd', servers: three, fourLetterWords });

@@ -116,8 +116,8 @@ export interface Config {
   /**
    * Largest frame taken from a client, in bytes without the length prefix; default 1048575. A
    * longer one closes the connection unread. Clients must use the same value (`jute.maxbuffer`),
-   * else they write what they cannot read back. Every frame is held in memory by all members, so
-   * raise it with care.
+   * else they write what they cannot read back. Every frame is held in memory by all members, and
+   * heartbeats wait behind it: above 8 MB, `peerTimeoutMs` must be a millisecond for every 8 KB.
    */
   readonly frameBytesMax: number;
   /**
