@@ -1,0 +1,74 @@
+/**
+ * The model's access control: what an ACL in a request becomes, who may do what, what is masked.
+ *
+ * Ids are what a connection has shown, its address first. Pure functions; model and tree ask.
+ */
+import type { Acl } from '@rookery/protocol';
+import { ErrorCode, Perms } from '@rookery/protocol';
+import { ACLS, type AclName, USERS, type UserName } from './operations.js';
+
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}
+
+export const OWN_ADDRESS: Identity = { scheme: 'ip', id: '127.0.0.1' };
+
+export function identityOf(user: UserName): Identity {
+  return { scheme: 'digest', id: USERS[user].id };
+}
+
+/** The list as it is stored, or the error for one that cannot be. */
+export function storedAcl(name: AclName, ids: readonly Identity[]): readonly Acl[] | number {
+  const asked = ACLS[name];
+  if (asked === null || asked.length === 0) return ErrorCode.invalidAcl;
+  const stored: Acl[] = [];
+  for (const acl of distinct(asked)) {
+    if (acl.scheme === 'auth') {
+      const authenticated = ids.filter((id) => id.scheme !== 'ip');
+      if (authenticated.length === 0) return ErrorCode.invalidAcl;
+      stored.push(...authenticated.map((id) => ({ perms: acl.perms, ...id })));
+    } else if (isValid(acl)) {
+      stored.push(acl);
+    } else {
+      return ErrorCode.invalidAcl;
+    }
+  }
+  return stored;
+}
+
+/** Whether any of the permissions in `wanted` is given. */
+export function allows(acl: readonly Acl[], ids: readonly Identity[], wanted: number): boolean {
+  return acl.some((entry) => (entry.perms & wanted) !== 0 && ids.some((id) => speaksOf(entry, id)));
+}
+
+/** What getACL shows: without ADMIN no hashes. */
+export function shownAcl(acl: readonly Acl[], ids: readonly Identity[]): readonly Acl[] {
+  if (allows(acl, ids, Perms.admin)) return acl;
+  return acl.map((entry) =>
+    entry.scheme === 'digest' ? { ...entry, id: entry.id.replace(/:.*/, ':x') } : entry,
+  );
+}
+
+/** What whoAmI shows. */
+export function shownIdentity({ scheme, id }: Identity) {
+  const user = scheme === 'digest' ? id.replace(/:.*/, '') : id;
+  return { authScheme: scheme, user };
+}
+
+function speaksOf(entry: Acl, id: Identity): boolean {
+  if (entry.scheme === 'world') return true;
+  if (entry.scheme !== id.scheme) return false;
+  return entry.id === id.id || (entry.scheme === 'ip' && entry.id === '127.0.0.0/8');
+}
+
+function isValid({ scheme, id }: Acl): boolean {
+  if (scheme === 'world') return id === 'anyone';
+  if (scheme === 'digest') return id.split(':').length === 2;
+  return scheme === 'ip';
+}
+
+function distinct(acls: readonly Acl[]): Acl[] {
+  const seen = new Map(acls.map((acl) => [JSON.stringify(acl), acl]));
+  return [...seen.values()];
+}

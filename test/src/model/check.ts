@@ -1,0 +1,119 @@
+/**
+ * Checks thousands of random plans against running members, several at a time, and reports.
+ *
+ * Each worker is a fast-check run of its own with its own seed, so that one shrinks its
+ * counterexample while plans stay independent. The first failure ends all workers; its text holds
+ * the shrunk plan, the disagreement and how to run it again.
+ */
+// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, as in every test.
+import fc from 'fast-check';
+import type { Member } from '../harness/member.js';
+import type { Dialect } from './dialect.js';
+import { describePlan, type Plan, planArbitrary } from './plans.js';
+import { runPlan } from './run.js';
+
+export interface CheckOptions {
+  readonly members: readonly Member[];
+  readonly dialect: Dialect;
+  readonly sequences: number;
+  readonly seed: number;
+  readonly workers?: number;
+  /** See RunOptions. */
+  readonly settle?: () => Promise<void>;
+}
+
+export interface CheckSummary {
+  readonly sequences: number;
+  readonly operations: number;
+  /** How many sequences had fewer operations than 10, 20, 40 and more. */
+  readonly lengths: Readonly<Record<'below10' | 'below20' | 'below40' | 'longer', number>>;
+}
+
+const DEFAULT_WORKERS = 8;
+/** What fails by a race does not fail each time. */
+const SHRINK_ATTEMPTS = 3;
+const LIMITS = { sessions: 3, steps: 12, operations: 10 };
+
+export async function checkPlans(options: CheckOptions): Promise<CheckSummary> {
+  const { sequences, seed, workers = DEFAULT_WORKERS } = options;
+  const counter = new Counter();
+  const shares = Array.from({ length: workers }, (_, worker) => ({
+    seed: (seed + worker) | 0,
+    runs: Math.floor(sequences / workers) + (worker < sequences % workers ? 1 : 0),
+  })).filter(({ runs }) => runs > 0);
+  await Promise.all(shares.map((share) => checkShare(options, share, counter)));
+  return counter.summary();
+}
+
+async function checkShare(
+  options: CheckOptions,
+  share: { readonly seed: number; readonly runs: number },
+  counter: Counter,
+): Promise<void> {
+  const { members, dialect, settle } = options;
+  const limits = { ...LIMITS, members: members.length, pages: dialect.hasPages };
+  const property = fc.asyncProperty(planArbitrary(limits), async (plan) => {
+    if (counter.failed && !counter.isShrinking(share.seed)) return;
+    const attempts = counter.isShrinking(share.seed) ? SHRINK_ATTEMPTS : 1;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      counter.count(plan);
+      const prefix = `/model-${process.pid}-${share.seed >>> 0}-${counter.sequences}`;
+      const settling = settle === undefined ? {} : { settle };
+      try {
+        await runPlan(plan, { members, dialect, prefix, ...settling });
+      } catch (error) {
+        counter.failedIn(share.seed);
+        throw error;
+      }
+    }
+  });
+  const result = await fc.check(property, { seed: share.seed, numRuns: share.runs });
+  if (!result.failed) return;
+  const [plan] = result.counterexample ?? [];
+  const error = result.errorInstance;
+  const message = error instanceof Error ? error.message : String(error);
+  const shrunk = plan === undefined ? 'no plan' : describePlan(plan);
+  const where = `seed ${share.seed}, run ${result.numRuns}, shrunk ${result.numShrinks} times`;
+  throw new Error(`model and member disagree (${where}):\n${shrunk}\n--\n${message}`);
+}
+
+/** What the workers share. */
+class Counter {
+  #sequences = 0;
+  #operations = 0;
+  #failedSeed: number | undefined;
+  readonly #lengths = { below10: 0, below20: 0, below40: 0, longer: 0 };
+
+  get sequences(): number {
+    return this.#sequences;
+  }
+
+  get failed(): boolean {
+    return this.#failedSeed !== undefined;
+  }
+
+  failedIn(seed: number): void {
+    this.#failedSeed ??= seed;
+  }
+
+  isShrinking(seed: number): boolean {
+    return this.#failedSeed === seed;
+  }
+
+  count(plan: Plan): void {
+    this.#sequences += 1;
+    const length = plan.reduce(
+      (sum, step) => sum + (step.step === 'burst' ? step.operations.length : 0),
+      0,
+    );
+    this.#operations += length;
+    if (length < 10) this.#lengths.below10 += 1;
+    else if (length < 20) this.#lengths.below20 += 1;
+    else if (length < 40) this.#lengths.below40 += 1;
+    else this.#lengths.longer += 1;
+  }
+
+  summary(): CheckSummary {
+    return { sequences: this.#sequences, operations: this.#operations, lengths: this.#lengths };
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The differential test: the same random sequences against Apache ZooKeeper and against Rookery.
+ *
+ * Each product must agree with the model in its own dialect, so whatever differs between them and
+ * is not in the list of divergences fails, and so does a divergence that is none.
+ *
+ *   npm run test:differential               needs Debian's zookeeper and a Java
+ *   ROOKERY_MODEL_SEQUENCES   how many; default 2,000
+ *   ROOKERY_TEST_SEED         repeats a run
+ *   ROOKERY_TEST_KEEP         keeps the members' logs
+ */
+import { Ensemble } from '../harness/ensemble.js';
+import { sendDelete } from '../harness/operations.js';
+import { productNamed } from '../harness/product.js';
+import { Random } from '../harness/random.js';
+import { connectTo } from '../harness/use-client.js';
+import { checkPlans } from './check.js';
+import { DIVERGENCES, type Dialect, ROOKERY, ZOOKEEPER_3_8_0 } from './dialect.js';
+
+const SEQUENCES = Number(process.env['ROOKERY_MODEL_SEQUENCES'] ?? 2_000);
+const WORDS = process.argv.slice(2);
+
+const { seed } = Random.forTest('differential');
+const products = [
+  { name: 'apache', dialect: ZOOKEEPER_3_8_0, settings: {} },
+  { name: 'rookery', dialect: ROOKERY, settings: { peerTimeoutMs: 10_000 } },
+] as const;
+for (const { name, dialect, settings } of products) {
+  if (WORDS.length > 0 && !WORDS.includes(name)) continue;
+  await check(name, { ...dialect, hasPages: false }, settings);
+}
+console.log('Agreed, but for:');
+for (const { what, rookery, zooKeeper } of Object.values(DIVERGENCES)) {
+  console.log(`- ${what}: Rookery ${rookery}; ZooKeeper 3.8.0 ${zooKeeper}`);
+}
+
+async function check(
+  name: (typeof products)[number]['name'],
+  dialect: Dialect,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const product = productNamed(name);
+  const ensemble = await Ensemble.create({ tickTimeMs: 2_000, settings, product });
+  try {
+    ensemble.start();
+    await ensemble.serving();
+    const { members } = ensemble;
+    const atLeader = await connectTo(await ensemble.leader(), { timeoutMs: 30_000 });
+    const settle = async () => {
+      await sendDelete(atLeader, '/none/such');
+    };
+    const options = { members, dialect, sequences: SEQUENCES, seed };
+    const summary = await checkPlans({ ...options, ...(name === 'apache' ? { settle } : {}) });
+    await atLeader.drop();
+    console.log(`${name}:`, JSON.stringify(summary));
+  } finally {
+    await ensemble.close(process.env['ROOKERY_TEST_KEEP'] !== undefined);
+  }
+}

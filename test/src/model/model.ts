@@ -1,0 +1,279 @@
+/**
+ * The reference model of one sequence: sessions, their connections, and what each is to receive.
+ *
+ * `execute` runs one operation and appends to the streams, per session, what must arrive: events of
+ * a change before its own reply. Written from the protocol's description, not from the server's
+ * code; maps and arrays, nothing clever. Nothing here knows of members: that is the point.
+ */
+import { ErrorCode, EventType, Perms } from '@rookery/protocol';
+import { allows, type Identity, identityOf, OWN_ADDRESS } from './access.js';
+import type { Dialect } from './dialect.js';
+import { multiFailure, multiResult } from './multi.js';
+import { type MultiOp, type Operation, placePath, type SetWatchesOp } from './operations.js';
+import { runRead } from './reads.js';
+import { type Asker, ModelTree, Refusal, type Znode } from './tree.js';
+import { type TellWatcher, Watches } from './watches.js';
+
+export interface ExpectedReply {
+  readonly kind: 'reply';
+  readonly operation: Operation;
+  readonly error: number;
+  /** Undefined where no body follows. */
+  readonly body: unknown;
+  /** The transaction that a write has become, failed or not. */
+  readonly txn: number | undefined;
+  /** The last transaction before it. */
+  readonly after: number;
+}
+
+export interface ExpectedEvent {
+  readonly kind: 'event';
+  readonly type: EventType;
+  readonly path: string;
+  /** Of the change; undefined for what setWatches reports. */
+  readonly txn: number | undefined;
+  /** Events of the end of a session come in no order. */
+  readonly unordered: boolean;
+}
+
+export type Expected = ExpectedReply | ExpectedEvent;
+
+export interface ModelSession {
+  readonly number: number;
+  /** A new one for each connection, which watches and ids belong to; 0 while there is none. */
+  connection: number;
+  ids: Identity[];
+  /** The last transaction that this session's client knows of. */
+  seen: number;
+  readonly expected: Expected[];
+}
+
+export class Model {
+  readonly dialect: Dialect;
+  readonly watches: Watches;
+  readonly tree = new ModelTree();
+  readonly #prefix: string;
+  readonly #sessions: ModelSession[] = [];
+  #connections = 0;
+  #txn = 0;
+  /** Set while events are told one by one. */
+  #unordered = false;
+
+  constructor(prefix: string, dialect: Dialect) {
+    this.#prefix = prefix;
+    this.dialect = dialect;
+    this.watches = new Watches(dialect);
+  }
+
+  /** How many transactions there have been. */
+  get lastTxn(): number {
+    return this.#txn;
+  }
+
+  openSession(): ModelSession {
+    const number = this.#sessions.length + 1;
+    const session = { number, connection: 0, ids: [], seen: 0, expected: [] };
+    this.#sessions.push(session);
+    this.connect(session);
+    return session;
+  }
+
+  connect(session: ModelSession): void {
+    this.#connections += 1;
+    session.connection = this.#connections;
+    session.ids = [OWN_ADDRESS];
+  }
+
+  disconnect(session: ModelSession): void {
+    this.watches.dropConnection(session.connection);
+    session.connection = 0;
+  }
+
+  place(path: string): string {
+    return placePath(this.#prefix, path);
+  }
+
+  execute(session: ModelSession, operation: Operation): void {
+    const after = this.#txn;
+    const { txn, error, body } = this.#answer(session, operation);
+    session.expected.push({ kind: 'reply', operation, txn, after, error, body });
+    if (operation.op === 'closeSession') this.disconnect(session);
+  }
+
+  #answer(session: ModelSession, operation: Operation) {
+    const txn = this.#isWrite(operation) ? this.#nextTxn() : undefined;
+    try {
+      const body = this.#run(session, operation, txn ?? 0);
+      return { txn, error: ErrorCode.ok, body };
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal)) throw refusal;
+      return { txn, error: refusal.code, body: undefined };
+    }
+  }
+
+  #run(session: ModelSession, operation: Operation, txn: number): unknown {
+    const asker: Asker = { txn, session: session.number, ids: session.ids };
+    switch (operation.op) {
+      case 'create':
+      case 'create2':
+      case 'createContainer':
+      case 'createTtl':
+      case 'delete':
+      case 'setData':
+      case 'check':
+        return this.#change(operation, asker);
+      case 'setAcl': {
+        const node = this.tree.setAcl(operation, this.place(operation.path), asker);
+        return { stat: this.tree.statOf(node) };
+      }
+      case 'multi': {
+        const place = (path: string) => this.place(path);
+        const failure = multiFailure(this.tree.copy(), operation.ops, { asker, place });
+        if (failure !== undefined) return { results: failure };
+        const results = operation.ops.map((op) => multiResult(op, this.#change(op, asker)));
+        return { results };
+      }
+      case 'closeSession':
+        this.#closeSession(session, txn);
+        return undefined;
+      case 'auth':
+        if (!session.ids.some((id) => id.id === identityOf(operation.user).id)) {
+          session.ids.push(identityOf(operation.user));
+        }
+        return undefined;
+      case 'setWatches':
+      case 'setWatches2':
+        this.#setWatches(session, operation);
+        return undefined;
+      default:
+        return runRead(this, session, operation);
+    }
+  }
+
+  /** A write to one znode, and its events. */
+  #change(op: MultiOp, asker: Asker): unknown {
+    const path = this.place(op.path);
+    switch (op.op) {
+      case 'delete': {
+        const acls = this.#aclOf(path);
+        this.tree.delete(op, path, asker);
+        this.watches.deleted(path, this.#teller(asker.txn, acls));
+        return undefined;
+      }
+      case 'setData': {
+        const node = this.tree.setData(op, path, asker);
+        this.watches.changed(path, this.#teller(asker.txn));
+        return { stat: this.tree.statOf(node) };
+      }
+      case 'check':
+        this.tree.check(op, path, asker);
+        return undefined;
+      default: {
+        const made = this.tree.create(op, path, asker);
+        this.watches.created(made, this.#teller(asker.txn));
+        if (op.op === 'create') return { path: made };
+        return { path: made, stat: this.#statAt(made) };
+      }
+    }
+  }
+
+  #closeSession(session: ModelSession, txn: number): void {
+    this.#unordered = true;
+    for (const path of this.tree.ephemeralsOf(session.number)) {
+      const acls = this.#aclOf(path);
+      this.tree.remove(path, txn);
+      this.watches.deleted(path, this.#teller(txn, acls));
+    }
+    this.#unordered = false;
+  }
+
+  #setWatches(session: ModelSession, operation: SetWatchesOp): void {
+    const since = Math.max(0, session.seen - operation.writesBack);
+    const { connection } = session;
+    const tell = (type: EventType, at: string) => this.#tell(session, { type, path: at });
+    for (const path of operation.data.map((at) => this.place(at))) {
+      const node = this.tree.find(path);
+      if (node === undefined) tell(EventType.deleted, path);
+      else if (node.modified > since) this.#tellReader(session, EventType.dataChanged, path);
+      else this.watches.addOnce('data', path, connection);
+    }
+    for (const path of operation.exist.map((at) => this.place(at))) {
+      if (this.tree.find(path) !== undefined) {
+        this.#tellReader(session, EventType.created, path);
+      } else this.watches.addOnce('data', path, connection);
+    }
+    for (const path of operation.child.map((at) => this.place(at))) {
+      const node = this.tree.find(path);
+      if (node === undefined) tell(EventType.deleted, path);
+      else if (node.childrenModified > since) {
+        this.#tellReader(session, EventType.childrenChanged, path);
+      } else this.watches.addOnce('child', path, connection);
+    }
+    if (operation.op === 'setWatches') return;
+    for (const path of operation.persistent) {
+      this.watches.addLasting('persistent', this.place(path), connection);
+    }
+    for (const path of operation.recursive) {
+      this.watches.addLasting('recursive', this.place(path), connection);
+    }
+  }
+
+  /** Events of a change, to whoever may read the znode: its ACL now, or as it was before. */
+  #teller(txn: number, acls?: ReadonlyMap<string, Znode['acl']>): TellWatcher {
+    return (connection, type, path) => {
+      const session = this.#sessions.find((each) => each.connection === connection);
+      if (session === undefined) throw new Error(`nobody has connection ${connection}`);
+      const acl = acls?.get(path) ?? this.tree.find(path)?.acl;
+      if (acl !== undefined && !this.#mayHear(session, acl)) return;
+      this.#tell(session, { type, path, txn });
+    };
+  }
+
+  #tellReader(session: ModelSession, type: EventType, path: string): void {
+    const acl = this.tree.find(path)?.acl;
+    const filtered = this.dialect.catchUpNeedsRead && acl !== undefined;
+    if (!filtered || this.#mayHear(session, acl)) this.#tell(session, { type, path });
+  }
+
+  #mayHear(session: ModelSession, acl: Znode['acl']): boolean {
+    return allows(acl, session.ids, Perms.read);
+  }
+
+  #tell(session: ModelSession, event: { type: EventType; path: string; txn?: number }): void {
+    const { type, path, txn } = event;
+    session.expected.push({ kind: 'event', type, path, txn, unordered: this.#unordered });
+  }
+
+  #aclOf(path: string): ReadonlyMap<string, Znode['acl']> {
+    const node = this.tree.find(path);
+    return new Map(node === undefined ? [] : [[path, node.acl]]);
+  }
+
+  #statAt(path: string) {
+    const node = this.tree.find(path);
+    if (node === undefined) throw new Error(`${path} was just made`);
+    return this.tree.statOf(node);
+  }
+
+  #nextTxn(): number {
+    this.#txn += 1;
+    return this.#txn;
+  }
+
+  #isWrite(operation: Operation): boolean {
+    switch (operation.op) {
+      case 'create':
+      case 'create2':
+      case 'createContainer':
+      case 'createTtl':
+      case 'delete':
+      case 'setData':
+      case 'setAcl':
+      case 'multi':
+      case 'closeSession':
+        return true;
+      default:
+        return false;
+    }
+  }
+}

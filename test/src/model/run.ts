@@ -1,0 +1,241 @@
+/**
+ * Runs one plan against the model and a running ensemble at once and throws where they disagree.
+ *
+ * Within a burst everything is pipelined; bursts wait for each other, and one that follows another
+ * session's writes begins with a sync. So the model knows the whole stream of each connection, and
+ * streams are compared item by item: replies, Stats, zxids, events and their places between the
+ * replies. Every run has a prefix and sessions of its own: any number of runs share an ensemble.
+ */
+import type { Int64 } from '@rookery/protocol';
+import { AUTH_XID, encode, JuteWriter, OpCode, RequestHeader } from '@rookery/protocol';
+import type { Member } from '../harness/member.js';
+import { connectTo } from '../harness/use-client.js';
+import { within } from '../harness/wait.js';
+import type { Reply, Session, WireClient } from '../harness/wire-client.js';
+import { Bindings } from './bindings.js';
+import { compareStreams } from './compare.js';
+import type { Dialect } from './dialect.js';
+import { Model, type ModelSession } from './model.js';
+import type { Operation } from './operations.js';
+import type { Burst, Plan } from './plans.js';
+import { requestOf } from './wire.js';
+
+const REPLIES_DEADLINE_MS = 30_000;
+const SESSION_TIMEOUT_MS = 30_000;
+
+export interface RunOptions {
+  readonly members: readonly Member[];
+  readonly dialect: Dialect;
+  readonly prefix: string;
+  /** Resolves once the leader has applied whatever was answered before. */
+  readonly settle?: () => Promise<void>;
+}
+
+/** One of the plan's sessions; a new one takes its place when it is closed. */
+interface Actor {
+  readonly number: number;
+  member: number;
+  state: ModelSession | undefined;
+  session: Session | undefined;
+  client: WireClient | undefined;
+  lastZxid: Int64;
+  /** How much of the model's stream and of this connection's has been compared. */
+  compared: number;
+  arrived: number;
+}
+
+const PREFIX: Operation = {
+  ...{ op: 'create', path: '', data: 'root', acl: 'open', flags: 0, ttlMs: 0 },
+};
+const SYNC: Operation = { op: 'sync', path: '' };
+/** Refused, but only once everything before it is applied. */
+const REFUSED_WRITE: Operation = { op: 'delete', path: '/none/such', version: -1 };
+
+export async function runPlan(plan: Plan, options: RunOptions): Promise<void> {
+  const run = new Run(options);
+  try {
+    await run.all(plan);
+  } finally {
+    await run.leave();
+  }
+}
+
+class Run {
+  readonly #options: RunOptions;
+  readonly #model: Model;
+  readonly #bindings = new Bindings();
+  readonly #actors: Actor[] = [];
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#model = new Model(options.prefix, options.dialect);
+  }
+
+  /** After it a session has seen whatever was answered to any other. */
+  get #barrier(): Operation {
+    return this.#options.dialect.syncSeesEverything ? SYNC : REFUSED_WRITE;
+  }
+
+  async all(plan: Plan): Promise<void> {
+    await this.#burst(this.#actor(0), [PREFIX]);
+    for (const step of plan) {
+      const actor = this.#actor(step.session);
+      if (step.step === 'burst') await this.#planned(actor, step);
+      else if (step.step === 'vanish') await this.#vanish(actor);
+      else if (actor.state !== undefined) await this.#burst(actor, [{ op: 'closeSession' }]);
+    }
+    const reads = this.#model.tree.paths().flatMap((path) => readsOf(path));
+    for (const actor of this.#actors) {
+      if (actor.client !== undefined) await this.#burst(actor, [this.#barrier, ...reads]);
+    }
+    for (const actor of this.#actors) {
+      if (actor.state !== undefined) await this.#burst(actor, [{ op: 'closeSession' }]);
+    }
+  }
+
+  async leave(): Promise<void> {
+    await Promise.all(this.#actors.map((actor) => actor.client?.drop()));
+  }
+
+  async #planned(actor: Actor, step: Burst): Promise<void> {
+    if (step.moves) await this.#vanish(actor);
+    if (actor.client === undefined) actor.member = step.member;
+    await this.#connected(actor);
+    const isBehind = (actor.state?.seen ?? 0) < this.#model.lastTxn;
+    const sync = isBehind ? [this.#barrier] : [];
+    // What a session may hear depends on who it is: first everything that it is still to hear.
+    if (step.auth !== null && isBehind) await this.#burst(actor, sync);
+    const before = step.auth === null ? sync : [{ op: 'auth', user: step.auth } as const, SYNC];
+    const asked = step.operations.filter((operation) => this.#isAsked(operation));
+    for (const burst of this.#pipelined([...before, ...asked])) {
+      await this.#burst(actor, burst);
+      if (burst.at(-1)?.op === 'setAcl') await this.#options.settle?.();
+    }
+  }
+
+  #isAsked(operation: Operation): boolean {
+    return operation.op !== 'checkWatches' || this.#options.dialect.checksOwnWatches;
+  }
+
+  /** What may go out at once: in ZooKeeper nothing may be behind a setACL. */
+  #pipelined(operations: readonly Operation[]): readonly Operation[][] {
+    const bursts: Operation[][] = [[]];
+    for (const operation of operations) {
+      bursts.at(-1)?.push(operation);
+      const mustWait = operation.op === 'setAcl' && !this.#options.dialect.aclCountsAtOnce;
+      if (mustWait) bursts.push([]);
+    }
+    return bursts.filter((burst) => burst.length > 0);
+  }
+
+  async #burst(actor: Actor, operations: readonly Operation[]): Promise<void> {
+    const { client, state } = await this.#connected(actor);
+    const replies = this.#send(client, state, operations);
+    for (const operation of operations) this.#model.execute(state, operation);
+    try {
+      await within('all replies', REPLIES_DEADLINE_MS, Promise.all(replies));
+    } catch (cause) {
+      throw new Error(`session ${actor.number}: ${cause} after ${operations.length} requests`);
+    }
+    this.#compare(actor, client, state);
+    state.seen = this.#model.lastTxn;
+    if (state.connection !== 0) return;
+    await within('the end of the connection', REPLIES_DEADLINE_MS, client.closed);
+    Object.assign(actor, newActor(actor.number, actor.member));
+  }
+
+  #send(
+    client: WireClient,
+    state: ModelSession,
+    operations: readonly Operation[],
+  ): Promise<Reply>[] {
+    const seen = { zxid: client.lastZxid, txn: state.seen };
+    const context = {
+      place: (path: string) => this.#model.place(path),
+      zxidBack: (writes: number) =>
+        writes === 0 ? seen.zxid : this.#bindings.zxidOf(Math.max(0, seen.txn - writes)),
+    };
+    return client.pipeline(() =>
+      operations.flatMap((operation) => {
+        const { opcode, codec, value } = requestOf(operation, context);
+        if (opcode !== OpCode.auth) return [client.request(opcode, codec, value)];
+        client.sendRaw(frame(AUTH_XID, opcode, encode(codec, value)));
+        return [];
+      }),
+    );
+  }
+
+  #compare(actor: Actor, client: WireClient, state: ModelSession): void {
+    const expected = state.expected.slice(actor.compared);
+    const actual = client.arrivals.slice(actor.arrived);
+    actor.compared += expected.length;
+    actor.arrived += actual.length;
+    const { dialect, prefix } = this.#options;
+    const session = `session ${actor.number}`;
+    compareStreams({ expected, actual, bindings: this.#bindings, dialect, prefix, session });
+  }
+
+  async #connected(actor: Actor): Promise<{ client: WireClient; state: ModelSession }> {
+    const { members } = this.#options;
+    const known = actor.state;
+    const state = known ?? this.#model.openSession();
+    actor.state = state;
+    if (actor.client !== undefined) return { client: actor.client, state };
+    const member = members[actor.member % members.length];
+    if (member === undefined) throw new Error('there are no members');
+    const client = await connectTo(member, {
+      timeoutMs: SESSION_TIMEOUT_MS,
+      lastZxidSeen: actor.lastZxid,
+      ...(actor.session === undefined ? {} : { session: actor.session }),
+    });
+    if (known !== undefined) this.#model.connect(state);
+    Object.assign(actor, { client, session: client.session, arrived: 0 });
+    this.#bindings.bindSession(state.number, client.session.id);
+    return { client, state };
+  }
+
+  async #vanish(actor: Actor): Promise<void> {
+    const { client, state } = actor;
+    if (client === undefined || state === undefined) return;
+    actor.lastZxid = client.lastZxid;
+    actor.client = undefined;
+    this.#model.disconnect(state);
+    actor.compared = state.expected.length;
+    await client.drop();
+  }
+
+  #actor(number: number): Actor {
+    const known = this.#actors.find((actor) => actor.number === number);
+    if (known !== undefined) return known;
+    const actor = newActor(number, number);
+    this.#actors.push(actor);
+    return actor;
+  }
+}
+
+function newActor(number: number, member: number): Actor {
+  return {
+    ...{ number, member, state: undefined, session: undefined, client: undefined },
+    ...{ lastZxid: 0, compared: 0, arrived: 0 },
+  };
+}
+
+/** Of the whole tree at the end, with what no operation of the plan may have looked at. */
+function readsOf(path: string): Operation[] {
+  if (path === '/') return [];
+  const read = { path: `!${path}`, watch: false } as const;
+  return [
+    { op: 'getData', ...read },
+    { op: 'getChildren2', ...read },
+    { op: 'getAcl', ...read },
+  ];
+}
+
+function frame(xid: number, type: number, body: Uint8Array): Uint8Array {
+  const writer = new JuteWriter();
+  writer.beginFrame();
+  RequestHeader.write(writer, { xid, type });
+  writer.raw(body);
+  writer.endFrame();
+  return writer.take();
+}

@@ -1,0 +1,129 @@
+/**
+ * The model's watches: two tables, data and child, of path, connection and mode.
+ *
+ * As client-protocol.md has them: one-shot watches go as they fire, persistent ones stay, recursive
+ * ones hear of everything at and below but childrenChanged; one event per change and path. In
+ * ZooKeeper 3.8.0 a connection has one mode per path and table, and recursive ones are in both
+ * tables. A connection is a number that is never used again.
+ */
+import { EventType, WatcherType } from '@rookery/protocol';
+import type { Dialect } from './dialect.js';
+
+type Mode = 'once' | 'persistent' | 'recursive';
+type Kind = 'data' | 'child';
+type Table = Map<string, Map<number, Set<Mode>>>;
+
+export type TellWatcher = (connection: number, type: EventType, path: string) => void;
+
+export class Watches {
+  readonly #dialect: Dialect;
+  readonly #tables: Readonly<Record<Kind, Table>> = { data: new Map(), child: new Map() };
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  addOnce(kind: Kind, path: string, connection: number): void {
+    this.#add(kind, path, connection, 'once');
+  }
+
+  addLasting(mode: 'persistent' | 'recursive', path: string, connection: number): void {
+    this.#add('data', path, connection, mode);
+    if (mode === 'persistent' || !this.#dialect.watchModesCoexist) {
+      this.#add('child', path, connection, mode);
+    }
+  }
+
+  dropConnection(connection: number): void {
+    for (const table of Object.values(this.#tables)) {
+      for (const watchers of table.values()) watchers.delete(connection);
+    }
+  }
+
+  created(path: string, tell: TellWatcher): void {
+    this.#fire('data', EventType.created, path, tell);
+    this.#fire('child', EventType.childrenChanged, parentOf(path), tell);
+  }
+
+  changed(path: string, tell: TellWatcher): void {
+    this.#fire('data', EventType.dataChanged, path, tell);
+  }
+
+  deleted(path: string, tell: TellWatcher): void {
+    const told = new Set<number>();
+    this.#fire('data', EventType.deleted, path, (connection, type, at) => {
+      told.add(connection);
+      tell(connection, type, at);
+    });
+    this.#fire('child', EventType.deleted, path, (connection, type, at) => {
+      if (!told.has(connection)) tell(connection, type, at);
+    });
+    this.#fire('child', EventType.childrenChanged, parentOf(path), tell);
+  }
+
+  /** Whether there is a watch of this WatcherType; taken away as well if asked. */
+  find(options: {
+    readonly path: string;
+    readonly type: number;
+    readonly connection: number;
+    readonly remove: boolean;
+  }): boolean {
+    let found = false;
+    for (const [kind, mode] of this.#meaningOf(options.type)) {
+      const modes = this.#tables[kind].get(options.path)?.get(options.connection);
+      if (modes?.has(mode) !== true) continue;
+      found = true;
+      if (options.remove) modes.delete(mode);
+    }
+    return found;
+  }
+
+  #meaningOf(type: number): readonly (readonly [Kind, Mode])[] {
+    const once = [['data', 'once'] as const, ['child', 'once'] as const];
+    const lasting = (mode: Mode) => [['data', mode] as const, ['child', mode] as const];
+    const all = [...once, ...lasting('persistent'), ...lasting('recursive')];
+    const byMode = this.#dialect.watchesRemovedByMode;
+    const inTable = (wanted: Kind) =>
+      all.filter(([kind, mode]) => kind === wanted && (mode === 'once' || !byMode));
+    switch (type) {
+      case WatcherType.children:
+        return inTable('child');
+      case WatcherType.data:
+        return inTable('data');
+      case WatcherType.any:
+        return all;
+      case WatcherType.persistent:
+        return lasting('persistent');
+      case WatcherType.persistentRecursive:
+        return lasting('recursive');
+      default:
+        throw new Error(`${type} is no WatcherType`);
+    }
+  }
+
+  #add(kind: Kind, path: string, connection: number, mode: Mode): void {
+    const table = this.#tables[kind];
+    const watchers = table.get(path) ?? new Map<number, Set<Mode>>();
+    table.set(path, watchers);
+    const modes = this.#dialect.watchModesCoexist ? watchers.get(connection) : undefined;
+    watchers.set(connection, new Set([...(modes ?? []), mode]));
+  }
+
+  #fire(kind: Kind, type: EventType, path: string, tell: TellWatcher): void {
+    const told = new Set<number>();
+    for (let at = path; ; at = parentOf(at)) {
+      for (const [connection, modes] of this.#tables[kind].get(at) ?? []) {
+        const recursive = modes.has('recursive') && type !== EventType.childrenChanged;
+        const here = at === path && (modes.has('once') || modes.has('persistent'));
+        if (at === path) modes.delete('once');
+        if (recursive || here) told.add(connection);
+      }
+      if (at === '/') break;
+    }
+    for (const connection of told) tell(connection, type, path);
+  }
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf('/')));
+}
