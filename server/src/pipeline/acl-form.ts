@@ -10,8 +10,8 @@ import type { Identities } from './access.js';
 import { isAddressRange } from './address-range.js';
 
 /**
- * Of a stored list: three bytes a character at most, and so below ZooKeeper's limit of a frame. Else
- * a request of many `auth` with different permissions could grow a hundredfold.
+ * Of a stored list: three bytes a character at most, and so below ZooKeeper's limit of a frame.
+ * Else a request of many `auth` with different permissions could grow a hundredfold.
  */
 const STORED_SIZE_MAX = 256 << 10;
 /** What an entry takes besides its two strings. */

@@ -30,6 +30,8 @@ export type { PreparedTxn } from './prepare.js';
 export interface DetachOrder {
   readonly member: PeerId;
   readonly session: SessionId;
+  /** The request that is refused for it; 0 if there is none. */
+  readonly request: number;
 }
 
 export interface LeaderTime {
@@ -107,7 +109,8 @@ export class Leadership {
       // Whatever is left of this batch dies with the epoch: never a gap, never out of order.
       if (this.#prepare.counterLeft() === 0) break;
       if (!this.#mayAsk(origin, item)) {
-        this.#detaches.push({ member: origin, session: item.session });
+        const { session, request } = item;
+        this.#detaches.push({ member: origin, session, request });
         continue;
       }
       prepared.push(this.#prepareOne(origin, item, time));
@@ -125,7 +128,7 @@ export class Leadership {
     }
     this.#leases.touch(session, time.nowMs);
     const before = this.#ownership.move(session, origin);
-    if (before !== undefined) this.#detaches.push({ member: before, session });
+    if (before !== undefined) this.#detaches.push({ member: before, session, request: 0 });
     // The timeout is replicated with the session, so that the next leader keeps it too.
     return { kind: 'attached', request, valid: true, timeoutMs: live.timeoutMs };
   }
@@ -139,7 +142,7 @@ export class Leadership {
 
   /**
    * The member may have answered clients until now without being able to report it, so its sessions
-   * count as heard from: never expired early, at worst later by the time its loss took to be noticed.
+   * count as heard from: none expires early, at worst later by what its loss took to be noticed.
    */
   onMemberGone(member: PeerId, time: LeaderTime): void {
     for (const session of this.#ownership.ownedBy(member)) this.#leases.touch(session, time.nowMs);

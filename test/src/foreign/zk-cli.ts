@@ -2,9 +2,9 @@
  * A scripted session of zkCli.sh: commands in, a transcript of the answers out.
  *
  * The shell prints no prompt without a terminal, so every command is followed by `printwatches`,
- * which the shell answers even when it is not connected, as the mark of its end. Watch events come at any time; a step says
- * how many it waits for, and the transcript has them behind the answer. Whatever differs from run
- * to run is masked, so transcripts of two servers can be compared.
+ * which the shell answers even when it is not connected, as the mark of its end. Watch events come
+ * at any time; a step says how many it waits for, and the transcript has them behind the answer.
+ * Whatever differs from run to run is masked, so transcripts of two servers can be compared.
  */
 import { Conversation } from '../harness/conversation.js';
 import { ZK_CLI } from '../harness/foreign.js';
