@@ -277,6 +277,17 @@ describe('a peer that is no peer', () => {
     expect(one.logged('peer.hello_timeout').length).toBe(2);
     expect(one.logged('peer.too_many_unproven').length).toBe(1);
   });
+
+  it('that come in a storm are told of at most once a second, with their number', async () => {
+    const { timers, network, one } = await pair({ unprovenMax: 1 });
+    await dial(network, timers);
+    for (let index = 0; index < 50; index++) await dial(network, timers);
+    const lines = () => one.logged('peer.too_many_unproven').map(({ dropped }) => dropped);
+    expect(lines()).toEqual([1]);
+    await timers.advance(1_000);
+    await dial(network, timers);
+    expect(lines()).toEqual([1, 50]);
+  });
 });
 
 describe('the peer port', () => {

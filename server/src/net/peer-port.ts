@@ -23,6 +23,7 @@ import type { PeerHandler } from './peer-handler.js';
 import { helloProblem } from './peer-hello.js';
 import { PeerLink } from './peer-link.js';
 import { RepeatedTroubles } from './repeated-troubles.js';
+import { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
@@ -90,6 +91,7 @@ export class PeerPort {
   readonly #open = new Set<PeerLink>();
   readonly #frames: FrameCache;
   readonly #troubles: RepeatedTroubles;
+  readonly #refusals: StormLog;
   #listener: Listener | null = null;
   #nextLink = 1;
   #isClosed = false;
@@ -100,6 +102,9 @@ export class PeerPort {
     this.#logger = parts.logger;
     this.#frames = new FrameCache(parts.options.frameBytesMax);
     this.#troubles = new RepeatedTroubles(parts.logger);
+    this.#refusals = new StormLog((facts) => {
+      parts.logger.warn(facts, 'peer.too_many_unproven');
+    });
     for (const [peer, address] of parts.options.peers) {
       if (peer < parts.options.id) this.#diallers.set(peer, this.#diallerFor(peer, address));
     }
@@ -195,7 +200,7 @@ export class PeerPort {
   #onAccepted(stream: ByteStream): void {
     if (this.#isClosed || this.#unproven.size >= this.#options.unprovenMax) {
       const facts = { remote: stream.remoteAddress, unproven: this.#unproven.size };
-      this.#logger.warn(facts, 'peer.too_many_unproven');
+      this.#refusals.report(facts, this.#parts.timers.nowMs());
       stream.handle({ onData: () => {}, onEnd: () => {}, onDrain: () => {}, onClose: () => {} });
       stream.destroy();
       return;

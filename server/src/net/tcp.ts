@@ -10,6 +10,7 @@
 import net from 'node:net';
 import type { Logger } from 'pino';
 import { openFilesMax, streamsWithin } from './open-files.js';
+import { StormLog } from './storm-log.js';
 import type { Address, ByteStream, Listener, StreamHandlers, Transport } from './transport.js';
 
 export class TcpTransport implements Transport {
@@ -27,8 +28,11 @@ export class TcpTransport implements Transport {
       onStream(new TcpStream(socket));
     });
     if (Number.isFinite(this.#streamsMax)) server.maxConnections = this.#streamsMax;
-    const drops = new DropLog(this.#logger, address, this.#streamsMax);
-    server.on('drop', (dropped) => drops.onDrop(dropped?.remoteAddress ?? 'unknown'));
+    const drops = new StormLog((facts) => this.#logger.error(facts, 'net.accept_dropped'));
+    server.on('drop', (dropped) => {
+      const remote = dropped?.remoteAddress ?? 'unknown';
+      drops.report({ ...address, streamsMax: this.#streamsMax, remote }, performance.now());
+    });
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host: address.host, port: address.port }, () => {
@@ -64,28 +68,6 @@ export class TcpTransport implements Transport {
         resolve(new TcpStream(socket));
       });
     });
-  }
-}
-
-/** At most one line a second: a storm of clients must not become a storm of lines. */
-class DropLog {
-  readonly #logger: Logger;
-  readonly #facts: Readonly<Record<string, unknown>>;
-  #dropped = 0;
-  #loggedAtMs = Number.NEGATIVE_INFINITY;
-
-  constructor(logger: Logger, address: Address, streamsMax: number) {
-    this.#logger = logger;
-    this.#facts = { ...address, streamsMax };
-  }
-
-  onDrop(remote: string): void {
-    this.#dropped += 1;
-    const nowMs = performance.now();
-    if (nowMs - this.#loggedAtMs < 1000) return;
-    this.#loggedAtMs = nowMs;
-    this.#logger.error({ ...this.#facts, remote, dropped: this.#dropped }, 'net.accept_dropped');
-    this.#dropped = 0;
   }
 }
 
