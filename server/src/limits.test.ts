@@ -9,7 +9,8 @@ describe('limits that follow from others', () => {
         expect(limits.peerFrameBytesMax).toBeGreaterThan(2 * frameBytesMax);
         expect(limits.peerQueueBytesMax).toBeGreaterThan(2 * limits.peerFrameBytesMax - 1);
         const inFlight = members * (limits.outstandingBytesMax + frameBytesMax);
-        expect(limits.peerQueueBytesMax).toBeGreaterThan(inFlight);
+        expect(limits.peerQueueBytesMax).toBeGreaterThan(2 * inFlight - 1);
+        expect(limits.outstandingBytesMax).toBeLessThanOrEqual(16 << 20);
       }
     }
   });

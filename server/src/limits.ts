@@ -41,8 +41,9 @@ export function derivedLimits(given: {
     OUTSTANDING_BYTES_MIN,
     Math.floor(OUTSTANDING_BYTES / members),
   );
-  // A member that is full has still taken the whole frame that made it so.
-  const inFlight = members * (outstandingBytesMax + 2 * frameBytesMax);
+  // A member that is full has still taken the whole frame that made it so. Twice, because what a
+  // link has not sent of one round may meet all of the next.
+  const inFlight = 2 * members * (outstandingBytesMax + frameBytesMax);
   return {
     peerFrameBytesMax,
     peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + CHUNKS_QUEUED * itemBytesMax),
