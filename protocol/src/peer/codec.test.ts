@@ -96,9 +96,9 @@ const MESSAGES: {
   }),
   sync: fc.record({ request: uint }),
   synced: fc.record({ request: uint, zxid }),
-  attach: fc.record({ request: uint, session: uint, password: bytes, timeoutMs: uint }),
+  attach: fc.record({ request: uint, session: uint, password: bytes }),
   attached: fc.record({ request: uint, valid: flag, timeoutMs: uint }),
-  detach: fc.record({ session: uint }),
+  detach: fc.record({ session: uint, request: uint }),
   touch: fc.record({ sessions: fc.array(uint, { maxLength: 40 }) }),
   snapshotChunk: fc.record({
     index: uint,

@@ -200,8 +200,6 @@ export interface Attach {
   readonly request: number;
   readonly session: number;
   readonly password: Uint8Array;
-  /** The negotiated timeout that the client asks for, already clamped. */
-  readonly timeoutMs: number;
 }
 
 export interface Attached {
@@ -216,6 +214,8 @@ export interface Attached {
 export interface Detach {
   readonly kind: 'detach';
   readonly session: number;
+  /** The request of that session that is refused, and never applied; 0 if there is none. */
+  readonly request: number;
 }
 
 /** Follower to leader, with each heartbeat: sessions heard from since the last one. */
@@ -269,4 +269,4 @@ export interface Refuse {
   readonly reason: string;
 }
 
-export const PEER_PROTOCOL_VERSION = 2;
+export const PEER_PROTOCOL_VERSION = 3;

@@ -15,6 +15,9 @@ export function clientHandler(pipeline: Pipeline, turns: Turns): ClientHandler {
     onFrame(connection, frame) {
       turns.run(() => pipeline.onFrame(connection.id, frame, turns.nowMs));
     },
+    onRoom(connection) {
+      turns.run(() => pipeline.onRoom(connection.id, turns.nowMs));
+    },
     onClosed(connection) {
       turns.run(() => pipeline.onClosed(connection.id));
     },

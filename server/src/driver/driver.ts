@@ -222,7 +222,7 @@ export class Driver {
       case 'attached':
         return this.#pipeline.onAttached(answer.request, answer.valid, answer.timeoutMs);
       case 'detach':
-        return this.#pipeline.onDetach(answer.session);
+        return this.#pipeline.onDetach(answer.session, answer.request);
       case 'synced':
         return this.#pipeline.onSynced(answer.request, answer.zxid);
       default:

@@ -160,8 +160,8 @@ export class LeaderDesk {
   }
 
   #sendDetaches(): void {
-    for (const { member, session } of this.leadership.takeDetaches()) {
-      this.#hooks.answer(member, { kind: 'detach', session });
+    for (const { member, session, request } of this.leadership.takeDetaches()) {
+      this.#hooks.answer(member, { kind: 'detach', session, request });
     }
   }
 }

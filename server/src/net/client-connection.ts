@@ -12,8 +12,11 @@ import type { ConnectionStats, ServerStats } from './server-stats.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
-/** Why no frames are delivered: the handshake is not answered yet, or too much is outstanding. */
-export type HoldReason = 'handshake' | 'outstanding';
+/**
+ * Why no frames are delivered: the handshake is not answered yet, too much is outstanding, or
+ * answers wait for room in the output.
+ */
+export type HoldReason = 'handshake' | 'outstanding' | 'room';
 
 export interface ConnectionLimits {
   readonly frameBytesMax: number;
@@ -37,12 +40,14 @@ export interface ConnectionOwner {
   readonly logger: Logger;
   readonly stats: ServerStats;
   onFrame(connection: ClientConnection, frame: Uint8Array): void;
+  /** It is held for `room`, and there is some. */
+  onRoom(connection: ClientConnection): void;
   /** Has output for the next flush; told once per flush. */
   onDirty(connection: ClientConnection): void;
   onSessionBound(connection: ClientConnection): void;
 }
 
-const HOLD = { handshake: 1, outstanding: 2, output: 4 } as const;
+const HOLD = { handshake: 1, outstanding: 2, output: 4, room: 8 } as const;
 
 type Phase = 'open' | 'ended' | 'closed';
 
@@ -67,6 +72,7 @@ export class ClientConnection {
   /** The largest output of one turn since everything was sent. */
   #largestBytes = 0;
   #isResumeDue = false;
+  #isRoomDue = false;
   #linger: Timer | null = null;
 
   constructor(parts: {
@@ -93,6 +99,11 @@ export class ClientConnection {
   /** Bytes of output not yet taken by the kernel. */
   get outputBytes(): number {
     return this.#writer.length + this.#stream.bufferedBytes;
+  }
+
+  /** Answers that can wait should not be written now. */
+  get isFull(): boolean {
+    return this.outputBytes > this.#owner.limits.outputSoftBytes;
   }
 
   /** As the bracketed number of `stat` and `cons`: 1 while read from, 4 while output waits. */
@@ -217,7 +228,7 @@ export class ClientConnection {
         if (frame === null) break;
         this.stats.receivedPackets(1);
         this.#owner.onFrame(this, frame);
-        if (this.#writer.length > this.#owner.limits.outputSoftBytes) this.#setHold(HOLD.output);
+        if (this.isFull) this.#setHold(HOLD.output);
       }
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
@@ -248,8 +259,20 @@ export class ClientConnection {
   }
 
   #maybeReleaseOutput(): void {
-    if ((this.#holds & HOLD.output) === 0) return;
-    if (this.outputBytes <= this.#owner.limits.outputSoftBytes / 2) this.#clearHold(HOLD.output);
+    if ((this.#holds & (HOLD.output | HOLD.room)) === 0) return;
+    if (this.outputBytes > this.#owner.limits.outputSoftBytes / 2) return;
+    this.#clearHold(HOLD.output);
+    this.#maybeTellRoom();
+  }
+
+  /** In a later turn, as everything that is told. */
+  #maybeTellRoom(): void {
+    if ((this.#holds & HOLD.room) === 0 || this.#isRoomDue) return;
+    this.#isRoomDue = true;
+    this.#owner.timers.defer(() => {
+      this.#isRoomDue = false;
+      if ((this.#holds & HOLD.room) !== 0 && this.#phase === 'open') this.#owner.onRoom(this);
+    });
   }
 
   #writeOut(): void {

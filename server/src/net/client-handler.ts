@@ -14,5 +14,7 @@ export interface ClientHandler {
    * connection is held, nor after `close()` or `end()`.
    */
   onFrame(connection: ClientConnection, frame: Uint8Array): void;
+  /** The connection is held for `room`, and its client has taken enough of its output. */
+  onRoom(connection: ClientConnection): void;
   onClosed(connection: ClientConnection): void;
 }

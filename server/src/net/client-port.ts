@@ -136,9 +136,13 @@ export class ClientPort {
     this.endAll('the port closes');
   }
 
-  /** For the connections alone, as are the next two. */
+  /** For the connections alone, as are the next three. */
   onFrame(connection: ClientConnection, frame: Uint8Array): void {
     this.#parts.handler.onFrame(connection, frame);
+  }
+
+  onRoom(connection: ClientConnection): void {
+    this.#parts.handler.onRoom(connection);
   }
 
   onDirty(connection: ClientConnection): void {

@@ -3,8 +3,9 @@
  *
  * The rules: a read runs at once when nothing is pending before it, else at its place. A write is
  * handed on at once, unless a sync is pending before it. A sync is a barrier: all behind it waits.
- * So at its apply a write is always at the head: earlier reads have run, later ones have not.
- * Only orders; the pipeline runs, forwards and answers. Entries are its own afterwards.
+ * A write also waits behind reads whose answers are large: see ANSWERS_AHEAD_BYTES_MAX. So at its
+ * apply a write is always at the head: earlier reads have run, later ones have not. Only orders;
+ * the pipeline runs, forwards and answers. Entries are its own afterwards.
  */
 import { assert, type Zxid } from '@rookery/protocol';
 import type { Requester } from './access.js';
@@ -23,6 +24,10 @@ export interface QueueEntry {
   /** The member's number of a write or sync, 0 for a read. */
   readonly request: number;
   readonly sinceMs: number;
+  /** Of a read that waits, at a guess; 0 for what is no read. */
+  readonly answerBytes: number;
+  /** A write that was handed on: the leader has it or will. */
+  isForwarded: boolean;
   /** A sync that was confirmed: it is answered once this zxid is applied. */
   syncedAt: Zxid | null;
 }
@@ -30,14 +35,26 @@ export interface QueueEntry {
 /** `run`: a read to be answered now, not kept. `forward`: kept, to be sent on. `wait`: kept. */
 export type Admission = 'run' | 'forward' | 'wait';
 
+/**
+ * A write is handed on only while the answers to the reads that wait before it are no more than
+ * this: they must run before it is applied, even when the client does not take its answers.
+ */
+const ANSWERS_AHEAD_BYTES_MAX = 1 << 20;
 /** Finished entries are cut off the front of the array from this many on. */
 const COMPACT_AT = 256;
 
 export class CommitQueue {
   readonly #entries: QueueEntry[] = [];
   #head = 0;
-  /** The first pending sync, or the end: writes before it are handed on, those behind are not. */
+  /**
+   * The first pending sync, or the first write that waits for large answers, or the end: writes
+   * before it are handed on, those behind are not.
+   */
   #barrier = 0;
+  /** Of the answers to the reads before the barrier. */
+  #answersAheadBytes = 0;
+  /** Of the pending writes, those behind the barrier included. */
+  #largestWriteBytes = 0;
 
   get length(): number {
     return this.#entries.length - this.#head;
@@ -47,18 +64,28 @@ export class CommitQueue {
     return this.#entries[this.#head];
   }
 
+  /** The largest body of a write since the queue was empty last. */
+  get largestWriteBytes(): number {
+    return this.#largestWriteBytes;
+  }
+
   accept(entry: QueueEntry): Admission {
     if (entry.kind === 'read' && this.length === 0) return 'run';
     const open = this.#barrier === this.#entries.length;
     this.#entries.push(entry);
-    if (!open || entry.kind === 'sync') return 'wait';
-    this.#barrier += 1;
+    if (entry.kind !== 'read') {
+      this.#largestWriteBytes = Math.max(this.#largestWriteBytes, entry.body.length);
+    }
+    if (!open || !this.#mayPass(entry)) return 'wait';
+    this.#pass(entry);
     return entry.kind === 'read' ? 'wait' : 'forward';
   }
 
   /** The head was answered. */
   shift(): void {
-    assert(this.length > 0, 'the head of a queue was answered');
+    const { head } = this;
+    assert(head !== undefined, 'the head of a queue was answered');
+    if (this.#head < this.#barrier) this.#answersAheadBytes -= head.answerBytes;
     this.#head += 1;
     this.#barrier = Math.max(this.#barrier, this.#head);
     if (this.#head === this.#entries.length) this.#cut();
@@ -84,20 +111,34 @@ export class CommitQueue {
     const pending = this.#entries.splice(0).slice(this.#head);
     this.#head = 0;
     this.#barrier = 0;
+    this.#answersAheadBytes = 0;
+    this.#largestWriteBytes = 0;
     return pending;
   }
 
   #nextHeldWrite(): QueueEntry | undefined {
     for (;;) {
       const entry = this.#entries[this.#barrier];
-      if (entry === undefined || entry.kind === 'sync') return undefined;
-      this.#barrier += 1;
+      if (entry === undefined || !this.#mayPass(entry)) return undefined;
+      this.#pass(entry);
       if (entry.kind !== 'read') return entry;
     }
   }
 
+  #mayPass({ kind }: QueueEntry): boolean {
+    if (kind === 'sync') return false;
+    return kind === 'read' || this.#answersAheadBytes <= ANSWERS_AHEAD_BYTES_MAX;
+  }
+
+  /** The barrier goes behind it. */
+  #pass(entry: QueueEntry): void {
+    this.#barrier += 1;
+    this.#answersAheadBytes += entry.answerBytes;
+  }
+
   #cut(): void {
     this.#entries.splice(0, this.#head);
+    if (this.#entries.length === 0) this.#largestWriteBytes = 0;
     this.#barrier -= this.#head;
     this.#head = 0;
   }

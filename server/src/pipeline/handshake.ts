@@ -91,7 +91,7 @@ export class Handshake {
     if (isLocalId(session)) return this.#resumeLocal(connection, password);
     if (at.isReadOnly) return { kind: 'close', reason: 'only the quorum knows its session' };
     const number = this.#wait(connection);
-    this.#outbox.attach({ request: number, session, password: Buffer.from(password), timeoutMs });
+    this.#outbox.attach({ request: number, session, password: Buffer.from(password) });
     return WAIT;
   }
 

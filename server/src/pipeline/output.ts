@@ -10,8 +10,11 @@ import type { Int64, JuteWriter } from '@rookery/protocol';
 /** The number of a client connection; never used again within a process. Also its WatcherId. */
 export type ConnectionId = number;
 
-/** Why no frames are wanted: the handshake is not answered yet, or too much is outstanding. */
-export type HoldReason = 'handshake' | 'outstanding';
+/**
+ * Why no frames are wanted: the handshake is not answered yet, too much is outstanding, or answers
+ * wait for room in the output.
+ */
+export type HoldReason = 'handshake' | 'outstanding' | 'room';
 
 /** One answered request. */
 export interface ReplyRecord {
@@ -40,6 +43,11 @@ export interface Output {
    *  learns that there is something to flush. */
   readonly writer: JuteWriter;
   readonly stats: OutputStats;
+  /**
+   * So much waits to be sent that answers should wait too. Whoever holds for `room` is told by
+   * `Pipeline.onRoom`, in a later turn, when the client has taken enough.
+   */
+  readonly isFull: boolean;
   /** The handshake is done. */
   bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void;
   /** No `onFrame` until every reason is released again, and none from inside `release`. */
@@ -47,6 +55,6 @@ export interface Output {
   release(reason: HoldReason): void;
   /** Half-closes once everything in `writer` is sent; net bounds how long that may take. */
   end(): void;
-  /** Drops the connection at once; `reason` is for the log, `state` where it is not the client's. */
+  /** Drops the connection at once; `reason` is for the log, `state` where it is not the client. */
   close(reason: string, cause?: 'fault' | 'state'): void;
 }

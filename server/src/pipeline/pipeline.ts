@@ -73,18 +73,15 @@ export class Pipeline {
     const { state, options, digestOf, random16 } = dependencies;
     const { watches } = this;
     this.#options = options;
-    this.#outbox = new Outbox(options.firstRequest);
+    const outbox = new Outbox(options.firstRequest);
+    this.#outbox = outbox;
     const { id, firstRequest: first, tickMs } = options;
     this.localSessions = new LocalSessions({ id, first, tickMs });
-    this.#handshake = new Handshake(options, {
-      outbox: this.#outbox,
-      local: this.localSessions,
-      random16,
-    });
+    this.#handshake = new Handshake(options, { outbox, local: this.localSessions, random16 });
     this.#throttle = new Throttle(options, this.#connections);
     this.#authenticator = new Authenticator({ digestOf, superDigest: options.superDigest });
     this.#requests = new Requests(state, {
-      outbox: this.#outbox,
+      outbox,
       throttle: this.#throttle,
       authenticator: this.#authenticator,
       watches,
@@ -115,7 +112,6 @@ export class Pipeline {
   get authFailures(): number {
     return this.#authenticator.failures;
   }
-
   /** Live sessions at this member. */
   get sessionCount(): number {
     return this.#sessions.size;
@@ -163,6 +159,7 @@ export class Pipeline {
     this.#handshake.clear();
     this.#outbox.clear();
     this.#requests.clear();
+    this.#throttle.clear();
     this.#heard = [];
     assert(this.#throttle.requests === 0, 'nothing is outstanding when the role has ended');
     return ended;
@@ -202,6 +199,12 @@ export class Pipeline {
       default:
         return unreachable(phase);
     }
+  }
+
+  /** The client of a connection that is held for `room` has taken enough of its output. */
+  onRoom(id: ConnectionId, nowMs: number): void {
+    this.#requests.onRoom(id, nowMs);
+    this.#endFinished();
   }
 
   /** The connection is gone, whoever closed it; unknown ones are ignored. */
@@ -251,10 +254,14 @@ export class Pipeline {
     else this.#welcome(connection);
   }
 
-  /** The session is served elsewhere now, or gone: its connection here is ended. */
-  onDetach(session: SessionId): void {
+  /**
+   * The session is served elsewhere now, or gone: its connection here is ended. `request` is the
+   * one that was refused for it, 0 if there was none.
+   */
+  onDetach(session: SessionId, request: number): void {
     for (const connection of this.#handshake.takeHeldBack(session)) this.#end(connection);
     this.#endLive(session);
+    this.#throttle.left(request);
   }
 
   /** Every delivered proposal, in order, serving or not. */
@@ -263,6 +270,8 @@ export class Pipeline {
     assert(this.#serving !== 'readOnly', 'nothing changes while reads are served without a quorum');
     const isOwn = this.serving && txn.origin === this.#options.id;
     this.#applying = zxid;
+    const choked = isOwn ? this.#requests.onApplying(txn, nowMs) : null;
+    if (choked !== null) this.#close(choked, 'reads too slowly');
     const stats = this.#applier.apply(zxid, txn, isOwn);
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
     if (!this.serving) return;
@@ -276,7 +285,6 @@ export class Pipeline {
   connections(): readonly ConnectionView[] {
     return [...this.#connections.values()].map((connection) => connection.view());
   }
-
   view(id: ConnectionId): ConnectionView | undefined {
     return this.#connections.get(id)?.view();
   }

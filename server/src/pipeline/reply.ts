@@ -1,17 +1,20 @@
 /**
- * The reply to a write: what its transaction did, right after it was applied.
+ * The reply to a write: what its transaction did, right after it was applied; and to a sync.
  *
  * Also the two shapes that every reply has: a header with a body, and a header with an error and
  * no body. A multi that failed is the exception: header error 0, and the errors in its body.
  */
 import {
   assert,
+  decode,
   ErrorCode,
   InvariantViolation,
   type JuteWriter,
+  MarshallingError,
   MultiResponse,
   type MultiResult,
   OpCode,
+  PathRequest,
   type Stat,
   unreachable,
   type Zxid,
@@ -44,6 +47,19 @@ export interface TxnReply {
   readonly txn: Txn;
   /** Of each create and setData of a multi, in order: its Stat before the next operation. */
   readonly stats: readonly Stat[];
+}
+
+/** `body` is the request's: the answer repeats its path. */
+export function writeSyncReply(
+  writer: JuteWriter,
+  reply: { readonly xid: number; readonly zxid: Zxid; readonly body: Uint8Array },
+): void {
+  const { xid, zxid, body } = reply;
+  const path = pathOfSync(body);
+  if (path === null) return writeError(writer, { xid, zxid, code: ErrorCode.marshallingError });
+  beginReply(writer, xid, zxid);
+  writer.string(path);
+  writer.endFrame();
 }
 
 /** `tree` is as the transaction left it. */
@@ -117,4 +133,13 @@ function resultsOf(ops: readonly NodeOp[], stats: readonly Stat[]): readonly Mul
         return unreachable(op);
     }
   });
+}
+
+function pathOfSync(body: Uint8Array): string | null {
+  try {
+    return decode(PathRequest, body).path;
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    return null;
+  }
 }

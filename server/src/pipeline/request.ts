@@ -1,12 +1,13 @@
 /**
  * The classes of client requests: who answers each opcode, and how.
  *
- * Owns only the table. `read` is answered by this member at its place in the session's order;
+ * Owns only the tables. `read` is answered by this member at its place in the session's order;
  * `auth` too, but it is decided when it comes; `write` by the leader's decision. `unknown` is
  * answered -6 and ends the connection, as ZooKeeper does; the internal opcodes, deleteContainer and
  * a check outside a multi (3.9.3) count as unknown.
  */
-import { OpCode } from '@rookery/protocol';
+import { OpCode, unreachable } from '@rookery/protocol';
+import type { QueueEntry } from './commit-queue.js';
 
 export type RequestClass = 'read' | 'auth' | 'write' | 'close' | 'sync' | 'unknown';
 
@@ -48,5 +49,23 @@ export function classOf(opcode: number): RequestClass {
       return 'sync';
     default:
       return 'unknown';
+  }
+}
+
+/** The place of a request in its session's order; a local session's end concerns nobody else. */
+export function kindOf(opcode: number, isLocal: boolean): QueueEntry['kind'] {
+  const requestClass = classOf(opcode);
+  switch (requestClass) {
+    case 'close':
+      return isLocal ? 'read' : 'close';
+    case 'write':
+    case 'sync':
+      return requestClass;
+    case 'read':
+    case 'auth':
+    case 'unknown':
+      return 'read';
+    default:
+      return unreachable(requestClass);
   }
 }

@@ -1,7 +1,7 @@
 // Requests that are not what they should be, and clients that ask for too much.
-import { OpCode } from '@rookery/protocol';
+import { OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { TestEnsemble } from './test-ensemble.js';
+import { resume, TestEnsemble } from './test-ensemble.js';
 
 describe('bad requests', () => {
   it('a malformed read is answered -5 and sets no watch', () => {
@@ -126,13 +126,57 @@ describe('backpressure', () => {
     expect([one, silent, late].map((client) => client.holds.size)).toEqual([0, 0, 0]);
   });
 
-  it('a held client that goes away makes room for the others', () => {
+  it('what waits of a client that goes away makes room for the others at once', () => {
     const ensemble = new TestEnsemble({ pipeline: { outstandingBytesMax: 1000 } });
     const [one, other] = [ensemble.connect(), ensemble.connect()];
+    one.send(OpCode.sync, PathRequest, { path: '/' });
     one.create('/big', { data: 'x'.repeat(2000) });
-    other.create('/other');
     expect(other.holds.size).toBe(1);
     ensemble.leader.pipeline.onClosed(one.id);
     expect(other.holds.size).toBe(0);
+    expect(ensemble.leader.pipeline.outstanding).toBe(0);
+  });
+
+  it('what the leader has of a client that went away counts until it is applied', () => {
+    const ensemble = new TestEnsemble({ pipeline: { outstandingBytesMax: 1000 } });
+    const [one, other] = [ensemble.connect(), ensemble.connect()];
+    one.create('/big', { data: 'x'.repeat(2000) });
+    ensemble.leader.pipeline.onClosed(one.id);
+    const again = ensemble.open();
+    again.connect();
+    ensemble.forward();
+    expect([other.holds.size, ensemble.leader.pipeline.outstanding]).toEqual([1, 1]);
+    ensemble.settle();
+    expect([other.holds.size, ensemble.leader.pipeline.outstanding]).toEqual([0, 0]);
+    expect(again.holds.size).toBe(0);
+  });
+
+  it('what the leader refuses counts until it says so', () => {
+    const ensemble = new TestEnsemble({ size: 2, pipeline: { outstandingBytesMax: 1000 } });
+    const [one, other] = [ensemble.connect(2), ensemble.connect(2)];
+    const { pipeline } = ensemble.member(2);
+    // It has gone elsewhere before its write reaches the leader.
+    one.create('/refused', { data: 'x'.repeat(2000) });
+    resume(ensemble, 1, one);
+    const [attach] = ensemble.leader.pipeline.takeAttaches();
+    if (attach === undefined) throw new Error('an attach was asked for');
+    ensemble.leadership.onAttach(1, attach, ensemble.time);
+    pipeline.onClosed(one.id);
+    expect([other.holds.size, pipeline.outstanding]).toEqual([1, 1]);
+    ensemble.settle();
+    expect([other.holds.size, pipeline.outstanding]).toEqual([0, 0]);
+    expect(ensemble.leader.state.tree.find('/refused')).toBe(-1);
+  });
+
+  it('nothing counts any more when the role ends', () => {
+    const ensemble = new TestEnsemble({ pipeline: { outstandingBytesMax: 1000 } });
+    const { pipeline } = ensemble.leader;
+    const one = ensemble.connect();
+    one.create('/big', { data: 'x'.repeat(2000) });
+    pipeline.onClosed(one.id);
+    expect(pipeline.outstanding).toBe(1);
+    pipeline.stopServing();
+    expect(pipeline.outstanding).toBe(0);
+    pipeline.startServing();
   });
 });

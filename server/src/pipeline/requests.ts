@@ -7,14 +7,12 @@
  */
 import {
   assert,
-  decode,
   ErrorCode,
   ErrorResponse,
   JuteReader,
   JuteWriter,
   MarshallingError,
   OpCode,
-  PathRequest,
   type Stat,
   unreachable,
   type Zxid,
@@ -23,6 +21,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn } from '../state/txn.js';
 import type { WatchTable } from '../state/watches.js';
 import type { Requester } from './access.js';
+import { answerBytesOf } from './answer-size.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Authenticator } from './identities.js';
@@ -32,14 +31,19 @@ import type { Outbox } from './outbox.js';
 import type { ConnectionId } from './output.js';
 import { runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
-import { beginReply, writeError, writeTxnReply } from './reply.js';
-import { classOf } from './request.js';
+import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
+import { classOf, kindOf } from './request.js';
 import type { Throttle } from './throttle.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
 /** The zxid in the answer to an operation that is unknown. */
 const NO_ZXID = -1;
+/**
+ * Answers written beyond a full output because the write behind them is applied. The queue counts
+ * on much less; others may have made the znodes larger since.
+ */
+const FORCED_BYTES_MAX = 8 << 20;
 
 export interface RequestsParts {
   readonly outbox: Outbox;
@@ -73,6 +77,8 @@ export class Requests {
   /** Confirmed syncs whose zxid is not applied yet; their zxids never fall. */
   #dueSyncs: DueSync[] = [];
   #finished: Connection[] = [];
+  /** Those whose output is full: their queued requests go on when there is room. */
+  readonly #parked = new Set<Connection>();
   /** What would change anything is refused. */
   isReadOnly = false;
   #state: ReplicatedState;
@@ -116,11 +122,33 @@ export class Requests {
     }
   }
 
+  /**
+   * A transaction of this member is about to be applied: reads before it that wait for room run
+   * now. Returns the connection when that is too much, for Pipeline to close.
+   */
+  onApplying(txn: Txn, nowMs: number): Connection | null {
+    if (this.#parked.size === 0) return null;
+    this.#nowMs = nowMs;
+    const entry = this.#waiting.get(txn.request);
+    if (entry === undefined) return null;
+    const connection = this.#connectionOf(entry);
+    const { queue, output } = connection;
+    if (queue.head === entry) return null;
+    const end = output.writer.length + FORCED_BYTES_MAX;
+    while (queue.head !== entry) {
+      if (output.writer.length > end) return connection;
+      const read = queue.next(this.#state.lastZxid);
+      assert(read?.kind === 'read', () => `only reads wait before request ${txn.request}`);
+      this.#runQueued(connection, read);
+    }
+    return null;
+  }
+
   /** A transaction of this member was applied: answers it, then runs what waited behind it. */
   onApplied(zxid: Zxid, txn: Txn, stats: readonly Stat[], nowMs: number): void {
     this.#nowMs = nowMs;
     const entry = this.#waiting.get(txn.request);
-    if (entry === undefined) return;
+    if (entry === undefined) return this.#parts.throttle.left(txn.request);
     this.#waiting.delete(txn.request);
     const connection = this.#connectionOf(entry);
     assert(
@@ -159,8 +187,18 @@ export class Requests {
     for (const connection of ready) if (connection.phase !== 'gone') this.#drain(connection);
   }
 
+  /** The output of a connection has room again. */
+  onRoom(id: ConnectionId, nowMs: number): void {
+    this.#nowMs = nowMs;
+    const connection = this.#parts.connections.get(id);
+    if (connection === undefined || !this.#parked.delete(connection)) return;
+    this.#drain(connection);
+    if (!this.#parked.has(connection)) connection.output.release('room');
+  }
+
   /** The connection is gone: what it waited for is forgotten. */
   drop(connection: Connection): void {
+    this.#parked.delete(connection);
     const pending = connection.queue.takeAll();
     for (const entry of pending) if (entry.request !== 0) this.#waiting.delete(entry.request);
     this.#parts.throttle.dropped(connection, pending);
@@ -219,16 +257,22 @@ export class Requests {
   }
 
   #entryOf(connection: Connection, header: Header, frame: Uint8Array): QueueEntry {
-    const kind = kindOf(header.opcode, connection);
+    const { opcode, xid } = header;
+    const kind = kindOf(opcode, isLocalId(connection.session));
+    const body = Buffer.from(frame.subarray(HEADER_BYTES));
+    const { tree } = this.#state;
+    const writeBytes = connection.queue.largestWriteBytes;
     return {
       connection: connection.id,
       kind,
-      xid: header.xid,
-      opcode: header.opcode,
-      body: Buffer.from(frame.subarray(HEADER_BYTES)),
+      xid,
+      opcode,
+      body,
       requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
+      answerBytes: kind === 'read' ? answerBytesOf(tree, { opcode, body, writeBytes }) : 0,
+      isForwarded: false,
       syncedAt: null,
     };
   }
@@ -245,22 +289,22 @@ export class Requests {
 
   #forward(connection: Connection, entry: QueueEntry): void {
     const { request, opcode, body } = entry;
+    entry.isForwarded = true;
     const session = isLocalId(connection.session) ? LOCAL_SESSION : connection.session;
     const { identities } = entry.requester;
     this.#parts.outbox.forward({ request, session, opcode, body, identities });
   }
 
-  /** Everything that can go on, in order. */
+  /** Everything that can go on, in order, as long as the output has room. */
   #drain(connection: Connection): void {
-    const { queue } = connection;
+    const { queue, output } = connection;
+    if (this.#parked.has(connection)) return;
     for (;;) {
+      if (queue.length > 0 && output.isFull) return this.#park(connection);
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
       if (entry.kind === 'read') {
-        const { requester, sinceMs } = entry;
-        const body = new JuteReader(entry.body);
-        this.#run(connection, { header: entry, body, requester, sinceMs });
-        this.#parts.throttle.answered(connection, entry);
+        this.#runQueued(connection, entry);
       } else if (entry.kind === 'sync') {
         this.#answerSync(connection, entry);
       } else {
@@ -268,6 +312,19 @@ export class Requests {
       }
     }
     this.#maybeFinish(connection);
+  }
+
+  /** Takes in nothing more either, so that no write comes behind what waits. */
+  #park(connection: Connection): void {
+    this.#parked.add(connection);
+    connection.output.hold('room');
+  }
+
+  #runQueued(connection: Connection, entry: QueueEntry): void {
+    const { requester, sinceMs } = entry;
+    const body = new JuteReader(entry.body);
+    this.#run(connection, { header: entry, body, requester, sinceMs });
+    this.#parts.throttle.answered(connection, entry);
   }
 
   #run(connection: Connection, read: ReadToRun): void {
@@ -297,17 +354,8 @@ export class Requests {
   }
 
   #answerSync(connection: Connection, entry: QueueEntry): void {
-    const { writer } = connection.output;
-    const { xid } = entry;
-    const zxid = this.#state.lastZxid;
-    const path = pathOfSync(entry.body);
-    if (path === null) {
-      writeError(writer, { xid, zxid, code: ErrorCode.marshallingError });
-    } else {
-      beginReply(writer, xid, zxid);
-      writer.string(path);
-      writer.endFrame();
-    }
+    const { xid, body } = entry;
+    writeSyncReply(connection.output.writer, { xid, zxid: this.#state.lastZxid, body });
     this.#answered(connection, entry);
   }
 
@@ -340,31 +388,5 @@ export class Requests {
     const connection = this.#parts.connections.get(entry.connection);
     assert(connection !== undefined, () => `connection ${entry.connection} waits`);
     return connection;
-  }
-}
-
-function kindOf(opcode: number, { session }: Connection): QueueEntry['kind'] {
-  const requestClass = classOf(opcode);
-  switch (requestClass) {
-    case 'close':
-      return isLocalId(session) ? 'read' : 'close';
-    case 'write':
-    case 'sync':
-      return requestClass;
-    case 'read':
-    case 'auth':
-    case 'unknown':
-      return 'read';
-    default:
-      return unreachable(requestClass);
-  }
-}
-
-function pathOfSync(body: Uint8Array): string | null {
-  try {
-    return decode(PathRequest, body).path;
-  } catch (error) {
-    if (!(error instanceof MarshallingError)) throw error;
-    return null;
   }
 }

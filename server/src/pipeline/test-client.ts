@@ -54,6 +54,7 @@ export class TestClient implements Output {
   readonly writer = new JuteWriter();
   readonly stats = new TestStats();
   readonly holds = new Set<HoldReason>();
+  softBytes = Number.POSITIVE_INFINITY;
   state: 'open' | 'ended' | 'closed' = 'open';
   session: Int64 = 0;
   password: Uint8Array = new Uint8Array(16);
@@ -66,6 +67,10 @@ export class TestClient implements Output {
     this.id = id;
     this.remoteAddress = remoteAddress;
     this.#deliver = deliver;
+  }
+
+  get isFull(): boolean {
+    return this.writer.length > this.softBytes;
   }
 
   bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void {

@@ -152,8 +152,8 @@ export class TestEnsemble {
   }
 
   sendDetaches(): void {
-    for (const { member, session } of this.leadership.takeDetaches()) {
-      this.member(member).pipeline.onDetach(session);
+    for (const { member, session, request } of this.leadership.takeDetaches()) {
+      this.member(member).pipeline.onDetach(session, request);
     }
   }
 

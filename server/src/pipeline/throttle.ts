@@ -15,6 +15,8 @@ export class Throttle {
   readonly #options: PipelineOptions;
   readonly #connections: ReadonlyMap<ConnectionId, Connection>;
   readonly #throttled = new Set<Connection>();
+  /** Bytes of writes that the leader has and whose connections are gone, by their numbers. */
+  readonly #orphans = new Map<number, number>();
   #requests = 0;
   #bytes = 0;
   /** Connections with something pending. */
@@ -63,7 +65,7 @@ export class Throttle {
 
   /** `entry` was answered and is out of the queue. */
   answered(connection: Connection, entry: QueueEntry): void {
-    this.#subtract(entry);
+    this.#subtract(entry.body.length);
     const own = connection.queue.length;
     if (own === 0) this.#busy -= 1;
     connection.output.stats.outstanding = own;
@@ -71,13 +73,33 @@ export class Throttle {
     this.#maybeOpen();
   }
 
-  /** The connection is gone, with all that was in its queue. */
+  /**
+   * The connection is gone, with all that was in its queue. Writes that the leader has keep their
+   * room until `left`: a client that comes and goes would else have any number of them on the way.
+   */
   dropped(connection: Connection, entries: readonly QueueEntry[]): void {
     this.#throttled.delete(connection);
     connection.throttled = false;
     if (entries.length > 0) this.#busy -= 1;
-    for (const entry of entries) this.#subtract(entry);
+    for (const { isForwarded, request, body } of entries) {
+      if (isForwarded) this.#orphans.set(request, body.length);
+      else this.#subtract(body.length);
+    }
     this.#maybeOpen();
+  }
+
+  /** A request of this member is applied or refused; its connection may be gone. */
+  left(request: number): void {
+    const bytes = this.#orphans.get(request);
+    if (bytes === undefined) return;
+    this.#orphans.delete(request);
+    this.#subtract(bytes);
+    this.#maybeOpen();
+  }
+
+  /** The role has ended, and every connection was dropped: nothing will be applied as its own. */
+  clear(): void {
+    for (const request of [...this.#orphans.keys()]) this.left(request);
   }
 
   /** What one connection may have pending. */
@@ -93,9 +115,9 @@ export class Throttle {
     }
   }
 
-  #subtract(entry: QueueEntry): void {
+  #subtract(bytes: number): void {
     this.#requests -= 1;
-    this.#bytes -= entry.body.length;
+    this.#bytes -= bytes;
   }
 
   #maybeOpen(): void {

@@ -91,6 +91,13 @@ export class MemoryClient {
     return this.replies.find((reply) => reply.xid === xid)?.error;
   }
 
+  stopReading(): void {
+    this.#stream.pause();
+  }
+  goOnReading(): void {
+    this.#stream.resume();
+  }
+
   drop(): void {
     this.#stream.destroy();
     this.closed = true;

@@ -79,6 +79,10 @@ export class RecordingHandler implements ClientHandler {
     this.onFrameDo(connection, frame);
   }
 
+  onRoom(connection: ClientConnection): void {
+    this.events.push(`room ${connection.id}`);
+  }
+
   onClosed(connection: ClientConnection): void {
     this.events.push(`closed ${connection.id}`);
   }

@@ -1,0 +1,67 @@
+/**
+ * How large the answer to a read that waits will be, at a guess.
+ *
+ * A guess by the state of now: what other sessions change until the read runs is not foreseen, what
+ * its own session writes before it is. Never changes anything and refuses nothing: what cannot be
+ * read is answered with an error, which is small. Called by Requests for reads that are queued.
+ */
+import { JuteReader, MarshallingError, OpCode } from '@rookery/protocol';
+import { NO_NODE, type Tree } from '../state/tree.js';
+
+/** A header and a Stat: most answers have no more. */
+const SMALL_BYTES = 128;
+/** A name among children. */
+const NAME_BYTES = 64;
+/** Of those that may be as large as they like and are asked for rarely. */
+const LARGE_BYTES = 1 << 20;
+
+export interface WaitingRead {
+  readonly opcode: number;
+  /** The record behind the header. */
+  readonly body: Uint8Array;
+  /** The largest of the session's writes that are pending before it. */
+  readonly writeBytes: number;
+}
+
+export function answerBytesOf(tree: Tree, read: WaitingRead): number {
+  switch (read.opcode) {
+    case OpCode.getData:
+      return SMALL_BYTES + Math.max(read.writeBytes, ofNode(tree, read.body, dataBytes));
+    case OpCode.getChildren:
+    case OpCode.getChildren2:
+      return SMALL_BYTES + ofNode(tree, read.body, childrenBytes);
+    case OpCode.getChildrenPage:
+    case OpCode.getEphemerals:
+    case OpCode.multiRead:
+      return LARGE_BYTES;
+    case OpCode.setWatches:
+    case OpCode.setWatches2:
+      // One event for each path that it names.
+      return SMALL_BYTES + read.body.length * 2;
+    default:
+      return SMALL_BYTES;
+  }
+}
+
+function ofNode(tree: Tree, body: Uint8Array, size: (tree: Tree, node: number) => number): number {
+  const path = pathOf(body);
+  const node = path === null ? NO_NODE : tree.find(path);
+  return node === NO_NODE ? 0 : size(tree, node);
+}
+
+function dataBytes(tree: Tree, node: number): number {
+  return Math.max(0, tree.dataLength(node));
+}
+
+function childrenBytes(tree: Tree, node: number): number {
+  return tree.childCount(node) * NAME_BYTES;
+}
+
+function pathOf(body: Uint8Array): string | null {
+  try {
+    return new JuteReader(body).string();
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    return null;
+  }
+}
