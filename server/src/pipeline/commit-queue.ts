@@ -138,9 +138,12 @@ export class CommitQueue {
 
   #cut(): void {
     this.#entries.splice(0, this.#head);
-    if (this.#entries.length === 0) this.#largestWriteBytes = 0;
     this.#barrier -= this.#head;
     this.#head = 0;
+    if (this.#entries.length > 0) return;
+    this.#largestWriteBytes = 0;
+    const bytes = this.#answersAheadBytes;
+    assert(bytes === 0, () => `${bytes} bytes of answers are ahead in an empty queue`);
   }
 }
 

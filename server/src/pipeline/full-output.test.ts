@@ -155,3 +155,17 @@ it('reads behind a sync stop when the output is full, too', () => {
   expect(client.stats.outstanding).toBe(2);
   expect(takeAll(ensemble, client)).toEqual(['reply 2 0', 'reply 3 0']);
 });
+
+it('a client that opens and closes again and again never has more on the way than the member admits', () => {
+  const ensemble = new TestEnsemble({ pipeline: { outstandingBytesMax: 5_000 } });
+  const { pipeline } = ensemble.leader;
+  const waiting = Array.from({ length: 20 }, () => ensemble.connect());
+  let admitted = 0;
+  for (const client of waiting) {
+    if (client.holds.size > 0) continue;
+    client.create(`/n${client.id}`, { data: 'x'.repeat(1_000) });
+    pipeline.onClosed(client.id);
+    admitted += 1;
+  }
+  expect(admitted).toBe(5);
+});

@@ -135,9 +135,10 @@ it('a session sees its own requests in order and never goes back', () => {
         else if (one.kind === 'take') checkers[one.who]?.check();
         else checkers[one.who]?.send(one.kind);
       }
+      ensemble.settle();
       while (checkers.some(({ unanswered }) => unanswered > 0)) {
-        ensemble.settle();
         for (const checker of checkers) checker.check();
+        ensemble.settle();
       }
       for (const checker of checkers) {
         expect(checker.unanswered).toBe(0);
