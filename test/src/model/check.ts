@@ -5,7 +5,6 @@
  * counterexample while plans stay independent. The first failure ends all workers; its text holds
  * the shrunk plan, the disagreement and how to run it again.
  */
-// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, as in every test.
 import fc from 'fast-check';
 import type { Member } from '../harness/member.js';
 import type { Dialect } from './dialect.js';
@@ -68,7 +67,8 @@ async function checkShare(
     }
   });
   const result = await fc.check(property, { seed: share.seed, numRuns: share.runs });
-  if (!result.failed) return;
+  // Of several that fail at once only the first goes on to be shrunk, and is told.
+  if (!result.failed || !counter.isShrinking(share.seed)) return;
   const [plan] = result.counterexample ?? [];
   const error = result.errorInstance;
   const message = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,6 @@
  * A plan is plain data, so that fast-check can shrink it and a person can read it. Few names and
  * few values, so that operations meet each other. Bursts go out whole, in one write each.
  */
-// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, as in every test.
 import fc from 'fast-check';
 import {
   ACLS,

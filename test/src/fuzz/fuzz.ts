@@ -1,0 +1,182 @@
+/**
+ * Sends mutated frames to every member over many connections, and watches that nobody suffers.
+ *
+ * A control client per member keeps writing and reading meanwhile. Memory is compared between an
+ * early point and the end, each time with the garbage's znodes cleared away and its sessions gone,
+ * and as the least of several readings, because a heap breathes. Used by the test and the script.
+ */
+import { readFileSync } from 'node:fs';
+import type { Ensemble } from '../harness/ensemble.js';
+import { metricsOf } from '../harness/four-letter.js';
+import type { Member } from '../harness/member.js';
+import { Random } from '../harness/random.js';
+import { until } from '../harness/wait.js';
+import { Control, SUPER_DIGEST } from './control.js';
+import { type Garbage, GarbageMaker } from './mutations.js';
+import { type Attack, attack, type Outcome } from './victim.js';
+
+export interface FuzzOptions {
+  readonly ensemble: Ensemble;
+  readonly frames: number;
+  readonly seed: number;
+  /** Memory is read after this many frames and at the end; not at all without it. */
+  readonly warmUpFrames?: number;
+  readonly report?: (line: string) => void;
+}
+
+/** Sessions of garbage go soon; a slow machine must not end connections by itself. */
+export const FUZZ_SETTINGS = {
+  ...{ minSessionTimeoutMs: 4_000, maxSessionTimeoutMs: 20_000, peerTimeoutMs: 10_000 },
+  superDigest: SUPER_DIGEST,
+};
+
+export interface FuzzReport {
+  readonly frames: number;
+  readonly replies: number;
+  readonly connections: number;
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly controlRounds: number;
+  readonly controlSlowestMs: number;
+  readonly memory: readonly MemberMemory[];
+}
+
+export interface MemberMemory {
+  readonly member: number;
+  readonly warmMb: number;
+  readonly endMb: number;
+}
+
+const PARALLEL = 12;
+const FRAMES_PER_CONNECTION_MAX = 100;
+const CLEAR_EVERY_FRAMES = 20_000;
+const SETTLE_DEADLINE_MS = 60_000;
+const READINGS = 20;
+const READING_EVERY_MS = 500;
+
+export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const { ensemble } = options;
+  const controls = await Promise.all(ensemble.members.map((member) => Control.start(member)));
+  const run = new FuzzRun(options, controls);
+  const harm = Promise.race([
+    ...controls.map((control) => control.failed),
+    ...ensemble.members.map(async (member) => {
+      const { code, signal } = await member.exited;
+      throw new Error(`member ${member.id} ended by itself: ${signal ?? code}`);
+    }),
+  ]);
+  const { warmUpFrames, frames } = options;
+  harm.catch(() => run.stop());
+  const unharmed = <T>(work: Promise<T>) => Promise.race([harm.then(() => work), work]);
+  if (warmUpFrames !== undefined) await unharmed(run.attackUntil(warmUpFrames));
+  const warm = warmUpFrames === undefined ? [] : await unharmed(run.memory());
+  await unharmed(run.attackUntil(frames));
+  const end = warmUpFrames === undefined ? [] : await unharmed(run.memory());
+  for (const control of controls) await control.stop();
+  return {
+    ...run.totals(),
+    controlRounds: controls.reduce((sum, control) => sum + control.rounds, 0),
+    controlSlowestMs: Math.max(...controls.map((control) => control.slowestMs)),
+    memory: warm.map((warmMb, index) => ({ member: index + 1, warmMb, endMb: end[index] ?? 0 })),
+  };
+}
+
+class FuzzRun {
+  readonly #options: FuzzOptions;
+  readonly #controls: readonly Control[];
+  readonly #random: Random;
+  readonly #garbage: GarbageMaker;
+  readonly #outcomes: Record<Outcome, number> = { answered: 0, closed: 0, left: 0 };
+  #frames = 0;
+  #connections = 0;
+  #cleared = 0;
+  #replies = 0;
+  #stopped = false;
+
+  constructor(options: FuzzOptions, controls: readonly Control[]) {
+    this.#options = options;
+    this.#controls = controls;
+    this.#random = new Random(options.seed);
+    this.#garbage = new GarbageMaker(this.#random);
+  }
+
+  /** The attacks under way are the last. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async attackUntil(frames: number): Promise<void> {
+    while (this.#frames < frames && !this.#stopped) {
+      const until = Math.min(frames, this.#cleared + CLEAR_EVERY_FRAMES);
+      const worker = async () => {
+        while (this.#frames < until && !this.#stopped) {
+          const { outcome, replies } = await attack(this.#nextAttack());
+          this.#outcomes[outcome] += 1;
+          this.#replies += replies;
+        }
+      };
+      await Promise.all(Array.from({ length: PARALLEL }, worker));
+      this.#cleared = this.#frames;
+      const znodes = await this.#controls[0]?.clear();
+      const rounds = this.#controls.map((control) => control.rounds).join(' ');
+      const text = `${this.#frames} frames, ${znodes} znodes cleared, control rounds ${rounds}`;
+      this.#options.report?.(`${text}, rss ${this.#members.map(residentMb).join(' ')} MB`);
+    }
+  }
+
+  /** Resident, per member, once only the control clients are left. */
+  async memory(): Promise<readonly number[]> {
+    await this.#controls[0]?.clear();
+    await until('the sessions of the garbage are gone', SETTLE_DEADLINE_MS, async () => {
+      const metrics = await metricsOf(this.#members[0]?.clientPort ?? 0);
+      const sessions = Number(metrics.get('zk_global_sessions'));
+      return sessions === this.#controls.length ? true : undefined;
+    });
+    const least = this.#members.map(() => Number.POSITIVE_INFINITY);
+    for (let reading = 0; reading < READINGS; reading += 1) {
+      this.#members.forEach((member, index) => {
+        least[index] = Math.min(least[index] ?? 0, residentMb(member));
+      });
+      await new Promise((resolve) => {
+        setTimeout(resolve, READING_EVERY_MS);
+      });
+    }
+    return least;
+  }
+
+  totals() {
+    const { answered, closed, left } = this.#outcomes;
+    const outcomes = { answered, closed, left };
+    const connections = this.#connections;
+    return { frames: this.#frames, replies: this.#replies, connections, outcomes };
+  }
+
+  get #members(): readonly Member[] {
+    return this.#options.ensemble.members;
+  }
+
+  #nextAttack(): Attack {
+    const random = this.#random;
+    const count = 1 + random.below(FRAMES_PER_CONNECTION_MAX);
+    const isWild = random.below(3) === 0;
+    const parts: Garbage[] = [this.#garbage.connect(isWild)];
+    for (let index = 0; index < count; index += 1) parts.push(this.#garbage.frame(isWild));
+    this.#frames += parts.length;
+    this.#connections += 1;
+    const isRaw = random.below(50) === 0;
+    const bytes = Buffer.concat(
+      isRaw ? [random.bytes(random.below(400))] : parts.map((part) => part.bytes),
+    );
+    return {
+      port: random.pick(this.#members).clientPort,
+      bytes,
+      mustAnswer: !isRaw && parts.every((part) => part.intact),
+      resets: random.below(2) === 0,
+    };
+  }
+}
+
+function residentMb(member: Member): number {
+  const status = readFileSync(`/proc/${member.pid}/status`, 'utf8');
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  return Math.round(Number(kilobytes) / 102.4) / 10;
+}
