@@ -115,31 +115,30 @@ export class Capture {
     );
   }
 
-  /** At least one record of the frozen state, unless there is none left, and at most `max`. */
-  captureSome(max: number): readonly CheckpointRecord[] {
-    assert(max > 0, 'a slice has room for a record');
-    const records: CheckpointRecord[] = [];
-    while (records.length < max && this.#frozenDeleted.length > 0) {
-      records.push({ key: nodeKey(this.#frozenDeleted.pop() ?? ''), value: null });
+  /**
+   * At least one record of the frozen state, unless there is none left; at most `max`, and no more
+   * once they have `bytesMax` bytes: records and paths may be of any size.
+   */
+  captureSome(max: number, bytesMax: number): readonly CheckpointRecord[] {
+    assert(max > 0 && bytesMax > 0, 'a slice has room for a record');
+    const slice = new Slice(max, bytesMax);
+    while (slice.hasRoom && this.#frozenDeleted.length > 0) {
+      slice.add({ key: nodeKey(this.#frozenDeleted.pop() ?? ''), value: null });
     }
-    while (records.length < max) {
+    while (slice.hasRoom) {
       const record = this.#early.pop();
-      if (record === undefined) {
-        break;
-      }
-      records.push(record);
+      if (record === undefined) break;
+      slice.add(record);
     }
-    this.#captureNodes(records, max);
-    while (records.length < max) {
+    this.#captureNodes(slice);
+    while (slice.hasRoom) {
       const entry = this.#frozenSessions.pop();
-      if (entry === undefined) {
-        break;
-      }
+      if (entry === undefined) break;
       const [id, session] = entry;
       const value = session === null ? null : encodeSession(session);
-      records.push({ key: sessionKey(id), value });
+      slice.add({ key: sessionKey(id), value });
     }
-    return records;
+    return slice.records;
   }
 
   /** After recovery: what was loaded is what the checkpoint has. */
@@ -153,11 +152,11 @@ export class Capture {
     this.#capturedZxid = zxid;
   }
 
-  #captureNodes(records: CheckpointRecord[], max: number): void {
-    while (records.length < max && this.#nextNode < this.#frozenNodes.length) {
+  #captureNodes(slice: Slice): void {
+    while (slice.hasRoom && this.#nextNode < this.#frozenNodes.length) {
       const node = this.#frozenNodes[this.#nextNode++] ?? 0;
       if (this.#tree.isLive(node) && this.#tree.mark(node) === this.#generation - 1) {
-        records.push(this.#record(node));
+        slice.add(this.#record(node));
         this.#tree.setMark(node, CLEAN);
       }
     }
@@ -175,5 +174,27 @@ export class Capture {
 
   #record(node: number): CheckpointRecord {
     return { key: nodeKey(this.#tree.path(node)), value: encodeNode(this.#tree, node) };
+  }
+}
+
+/** Records up to a number and a size, whichever is reached first. */
+class Slice {
+  readonly records: CheckpointRecord[] = [];
+  readonly #max: number;
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(max: number, bytesMax: number) {
+    this.#max = max;
+    this.#bytesMax = bytesMax;
+  }
+
+  get hasRoom(): boolean {
+    return this.records.length < this.#max && this.#bytes < this.#bytesMax;
+  }
+
+  add(record: CheckpointRecord): void {
+    this.records.push(record);
+    this.#bytes += record.key.length + (record.value?.length ?? 0);
   }
 }

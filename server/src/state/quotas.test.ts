@@ -43,7 +43,7 @@ class Member {
   recover(): void {
     this.state.freeze();
     while (!this.state.captureDone) {
-      for (const { key, value } of this.state.captureSome(3)) {
+      for (const { key, value } of this.state.captureSome(3, 1 << 20)) {
         const name = Buffer.from(key).toString('latin1');
         if (value === null) this.#store.delete(name);
         else this.#store.set(name, value);

@@ -101,8 +101,8 @@ export class ReplicatedState {
    * Up to `max` records of the frozen state, which belong to the caller. They must be stored in the
    * order they come in: a path that was deleted and created again is deleted first, then put.
    */
-  captureSome(max: number): readonly CheckpointRecord[] {
-    return this.#capture.captureSome(max);
+  captureSome(max: number, bytesMax: number): readonly CheckpointRecord[] {
+    return this.#capture.captureSome(max, bytesMax);
   }
 
   /**

@@ -115,7 +115,7 @@ describe('the packed state', () => {
           const store = new Map<string, Uint8Array>();
           let frozenDump: unknown = null;
           const capture = (max: number): void => {
-            for (const { key, value } of state.captureSome(max)) {
+            for (const { key, value } of state.captureSome(max, 200)) {
               const name = Buffer.from(key).toString('latin1');
               value === null ? store.delete(name) : store.set(name, value);
             }
@@ -162,7 +162,7 @@ describe('the packed state', () => {
         const checkpoint = (from: ReplicatedState): void => {
           from.freeze();
           while (!from.captureDone) {
-            for (const { key, value } of from.captureSome(7)) {
+            for (const { key, value } of from.captureSome(7, 1 << 20)) {
               const name = Buffer.from(key).toString('latin1');
               value === null ? store.delete(name) : store.set(name, value);
             }

@@ -27,7 +27,7 @@ class Applier {
     this.state.freeze();
     const records: CheckpointRecord[] = [];
     while (!this.state.captureDone) {
-      records.push(...this.state.captureSome(100));
+      records.push(...this.state.captureSome(100, 1 << 20));
     }
     return records;
   }

@@ -25,6 +25,7 @@ export interface CheckpointSource {
   freeze(): FrozenState;
   captureSome(
     max: number,
+    bytesMax: number,
   ): readonly { readonly key: Uint8Array; readonly value: Uint8Array | null }[];
 }
 
@@ -48,6 +49,9 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
   intervalMs: 30_000,
   sliceCount: 500,
 };
+
+/** Bytes of records captured in one turn: paths and data may be of any size. */
+const SLICE_BYTES = 256 << 10;
 
 export interface CheckpointerHooks {
   /** The log now starts after `base`: tell the core. Called only when it has changed. */
@@ -94,7 +98,7 @@ export class Checkpointer {
     this.lastMs ??= nowMs;
     if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);
     if (this.phase !== 'capturing') return false;
-    for (const change of this.state.captureSome(this.options.sliceCount)) {
+    for (const change of this.state.captureSome(this.options.sliceCount, SLICE_BYTES)) {
       this.changes.push(sealChange(change));
     }
     if (!this.state.captureDone) return true;
