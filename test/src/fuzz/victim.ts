@@ -50,7 +50,8 @@ export async function attack({ port, bytes, mustAnswer, resets }: Attack) {
     return { outcome: await within(what, ANSWER_DEADLINE_MS, outcome.promise), replies: seen };
   } finally {
     clearTimeout(leaving);
-    if (resets) socket.resetAndDestroy();
+    // A socket that is shutting down already cannot be reset: its handle would stay for ever.
+    if (resets && !socket.readableEnded && !socket.destroyed) socket.resetAndDestroy();
     else socket.destroy();
   }
 }
