@@ -1,10 +1,10 @@
 /** The real LevelDB: who may open a directory, and what damage on disk looks like. */
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Recovered } from './contract.js';
-import { DirectoryError, FormatError, IdentityError } from './errors.js';
+import { DirectoryError, FormatError, IdentityError, StoreLockedError } from './errors.js';
 import { openLevelStores } from './level-store.js';
 import { openToy, proposalsAfter, TINY } from './testing.js';
 
@@ -54,20 +54,80 @@ describe('a data directory', () => {
   });
 });
 
-describe('a meta database that LevelDB cannot open', () => {
-  it('makes the member a damaged one, not a new one', async () => {
+/** What can become of the files that tell LevelDB what belongs to a database. */
+const SPOILT: Readonly<Record<string, (path: string) => Promise<void>>> = {
+  'a manifest of garbage': (path) => eachFile(path, /^MANIFEST/, (file) => writeFile(file, 'no')),
+  'an empty manifest': (path) => eachFile(path, /^MANIFEST/, (file) => writeFile(file, '')),
+  'no manifest': (path) => eachFile(path, /^MANIFEST/, (file) => rm(file)),
+  'a CURRENT that names what is not there': (path) =>
+    writeFile(join(path, 'CURRENT'), 'MANIFEST-000099\n'),
+  'a CURRENT of garbage': (path) => writeFile(join(path, 'CURRENT'), 'no'),
+  'an empty CURRENT': (path) => writeFile(join(path, 'CURRENT'), ''),
+  'no CURRENT': (path) => rm(join(path, 'CURRENT')),
+  'no write-ahead file': (path) => eachFile(path, /\.log$/, (file) => rm(file)),
+};
+
+async function eachFile(path: string, name: RegExp, action: (file: string) => Promise<void>) {
+  for (const file of await readdir(path)) if (name.test(file)) await action(join(path, file));
+}
+
+describe('the file that says whose a directory is', () => {
+  it.each(['', '\n', 'garbage'])('tells what to do when it holds %j', async (text) => {
     await filled();
-    const meta = join(directory, '1', 'tree', 'meta');
-    for (const file of await readdir(meta)) {
-      if (file.startsWith('MANIFEST')) await writeFile(join(meta, file), 'garbage');
+    const path = join(directory, '1', 'tree', 'member.json');
+    const line = await readFile(path, 'utf8');
+    await writeFile(path, text);
+    const open = openLevelStores(setup());
+    await expect(open).rejects.toThrow(FormatError);
+    await expect(open).rejects.toThrow(`start again: ${line.trim()}`);
+    await writeFile(path, line);
+    const stores = await openLevelStores(setup());
+    await stores.treeStore.close();
+    await stores.logStore.close();
+  });
+});
+
+describe('a database that LevelDB cannot open', () => {
+  it.each(Object.keys(SPOILT))('makes the member a damaged one, not a new one: %s', async (how) => {
+    for (const name of ['tree/meta', 'tree/tree-0', 'log']) {
+      await filled();
+      let path = join(directory, '1', name);
+      if (name === 'log') path = await newestSegment();
+      await SPOILT[how]?.(path);
+      for (let start = 0; start < 2; start++) {
+        const { storage, recovered } = await openToy(await openLevelStores(setup()));
+        expect(recovered.damaged, name).toMatch(/damaged/);
+        expect(recovered.damaged, name).toContain(path);
+        await storage.close();
+      }
+      await rm(directory, { recursive: true });
     }
-    for (let start = 0; start < 2; start++) {
-      const { storage, recovered } = await openToy(await openLevelStores(setup()));
-      expect(recovered.damaged).toMatch(/damaged/);
+    await mkdir(directory);
+  });
+
+  it('holds nothing if it is the lock: it is made anew, and still keeps a second process out', async () => {
+    await filled();
+    for (const [how, spoil] of Object.entries(SPOILT)) {
+      for (const name of ['tree', 'logs/1/log']) {
+        const path = join(directory, name === 'tree' ? '1/tree' : name, 'lock');
+        await spoil(path);
+      }
+      const stores = await openLevelStores(setup());
+      await expect(openLevelStores(setup()), how).rejects.toThrow(StoreLockedError);
+      const { storage, recovered } = await openToy(stores);
+      expect(recovered.damaged, how).toBe(null);
       await storage.close();
     }
   });
 });
+
+async function newestSegment(): Promise<string> {
+  const logs = join(directory, 'logs', '1', 'log');
+  const segments = (await readdir(logs)).filter((name) => name.startsWith('log-'));
+  const number = (name: string) => Number(name.split('-')[2]);
+  const last = segments.sort((a, b) => number(a) - number(b)).at(-1);
+  return join(logs, last ?? '');
+}
 
 describe('a log file of LevelDB', () => {
   it('that is cut short or overwritten anywhere never brings up a wrong log', async () => {
@@ -90,12 +150,43 @@ describe('a log file of LevelDB', () => {
         await writeFile(join(directory, 'logs', '1', 'log', file), spoilt);
         const found = await suffixOf();
         if (found.damaged !== null) damaged += 1;
-        else expect(found.suffix).toEqual(all.suffix.slice(0, found.suffix.length));
+        else expect(found.suffix, file).toEqual(all.suffix.slice(0, found.suffix.length));
       }
     }
     await rm(pristine, { recursive: true });
     expect(damaged).toBeGreaterThan(0);
   }, 60_000);
+});
+
+describe('a flipped byte in the log', () => {
+  it('costs no acknowledged write but by damage that is told, unless it is in the last one', async () => {
+    const { treeStore, logStore } = await openLevelStores(setup());
+    const { storage } = await openToy({ treeStore, logStore }, {});
+    await storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
+    for (let i = 0; i < 20; i++) {
+      const at = { epoch: 1, counter: i + 1, count: 1 };
+      await storage.append(proposalsAfter(storage.last, at));
+    }
+    await storage.close();
+    const pristine = `${directory}-pristine`;
+    await cp(directory, pristine, { recursive: true });
+    const segment = await newestSegment();
+    const file = (await readdir(segment)).find((name) => name.endsWith('.log')) ?? '';
+    const bytes = await readFile(join(segment, file));
+    let told = 0;
+    for (let at = 0; at < bytes.length; at += 29) {
+      await rm(directory, { recursive: true });
+      await cp(pristine, directory, { recursive: true });
+      const spoilt = Buffer.from(bytes);
+      spoilt[at] = (spoilt[at] ?? 0) ^ 0x04;
+      await writeFile(join(segment, file), spoilt);
+      const { damaged, suffix } = await suffixOf();
+      if (damaged === null) expect(suffix.length, `byte ${at}`).toBeGreaterThanOrEqual(19);
+      else told += 1;
+    }
+    await rm(pristine, { recursive: true });
+    expect(told).toBeGreaterThan(bytes.length / 29 - 6);
+  });
 });
 
 async function suffixOf(): Promise<Recovered> {

@@ -3,21 +3,15 @@
  *
  * Owns the directory: a file that says whose it is, a database whose lock keeps other processes
  * out, and making creation and destruction of databases durable and atomic (LevelDB itself does not
- * sync the parent directory, and deletes a database file by file). The only place that reads the
- * text of LevelDB's errors.
+ * sync the parent directory, and deletes a database file by file). A database is checked for damage
+ * before LevelDB opens it. All batches must be synced: the check relies on it (write-ahead-scan.ts).
  */
-import { mkdir, open as openFile, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Level } from 'level';
-import {
-  DamagedError,
-  DirectoryError,
-  FormatError,
-  IdentityError,
-  StorageFault,
-  StoreLockedError,
-} from './errors.js';
+import { checkOwner, makeDirectory, syncDirectory, writeOwner } from './data-directory.js';
+import { DirectoryError, StoreLockedError } from './errors.js';
 import type {
   Entry,
   KeyRange,
@@ -26,6 +20,8 @@ import type {
   KeyValueSnapshot,
   KeyValueStore,
 } from './key-value.js';
+import { faultOf, guarded, isDamage, isFull, isLocked, textOf } from './level-errors.js';
+import { checkFiles } from './level-files.js';
 
 type Database = Level<Uint8Array, Uint8Array>;
 
@@ -36,12 +32,11 @@ export interface LevelSetup {
   readonly writeBufferBytes: number;
 }
 
-const OWNER_FILE = 'member.json';
 const LOCK_NAME = 'lock';
 const TRASH_PREFIX = 'trash-';
-const DIRECTORY_FORMAT = 1;
-/** Operations put into a batch in one turn of the event loop. */
+/** Operations put into a batch in one turn of the event loop, and bytes of them (paths are long). */
 const SLICE_COUNT = 500;
+const SLICE_BYTES = 256 * 1024;
 const READ_BYTES = 256 * 1024;
 
 export class LevelStore implements KeyValueStore {
@@ -55,7 +50,7 @@ export class LevelStore implements KeyValueStore {
     this.lock = lock;
   }
 
-  /** Throws IdentityError or FormatError before it writes anything. */
+  /** Throws IdentityError or FormatError before it writes anything; StorageFault for a full disk. */
   static async open(setup: LevelSetup): Promise<LevelStore> {
     await checkOwner(setup.directory, setup.memberId);
     try {
@@ -70,7 +65,9 @@ export class LevelStore implements KeyValueStore {
       return new LevelStore(setup, lock);
     } catch (error) {
       if (error instanceof StoreLockedError) throw error;
-      const reason = textsOf(error).join(': ');
+      // As at run time: the directory is the right one, and another start may find room.
+      if (isFull(error)) throw faultOf(setup.directory, error);
+      const reason = textOf(error);
       throw new DirectoryError(`cannot use the data directory ${setup.directory}: ${reason}`);
     }
   }
@@ -86,6 +83,7 @@ export class LevelStore implements KeyValueStore {
 
   async open(name: string): Promise<KeyValueDatabase> {
     const path = join(this.setup.directory, name);
+    await checkFiles(path);
     const level = newDatabase(path, { writeBufferSize: this.setup.writeBufferBytes });
     await guarded(path, async () => {
       await level.open();
@@ -167,12 +165,18 @@ class LevelDatabase implements KeyValueDatabase {
   ): Promise<void> {
     await guarded(this.path, async () => {
       const batch = this.level.batch();
-      for (let i = 0; i < operations.length; i += SLICE_COUNT) {
-        if (i > 0) await nextTurn();
-        for (const operation of operations.slice(i, i + SLICE_COUNT)) {
-          if (operation.type === 'put') batch.put(operation.key, operation.value);
-          else batch.del(operation.key);
+      let count = 0;
+      let bytes = 0;
+      for (const operation of operations) {
+        if (count >= SLICE_COUNT || bytes >= SLICE_BYTES) {
+          await nextTurn();
+          count = 0;
+          bytes = 0;
         }
+        if (operation.type === 'put') batch.put(operation.key, operation.value);
+        else batch.del(operation.key);
+        count += 1;
+        bytes += operation.key.length + (operation.type === 'put' ? operation.value.length : 0);
       }
       await batch.write({ sync: options.sync });
     });
@@ -234,97 +238,25 @@ function newDatabase(path: string, options: { readonly writeBufferSize?: number 
 }
 
 async function openExclusively(directory: string): Promise<Database> {
-  const lock = newDatabase(join(directory, LOCK_NAME), {});
   try {
-    await lock.open();
-    return lock;
+    return await openLock(directory);
   } catch (error) {
-    if (codesOf(error).includes('LEVEL_LOCKED')) {
+    if (isLocked(error)) {
       throw new StoreLockedError(`the data directory ${directory} is in use by another process`);
     }
-    throw error;
+    if (!isDamage(error)) throw error;
   }
+  // It holds no data, so it is made anew. Its own lock file stays: it keeps a second process out
+  // even if both do this at once.
+  const path = join(directory, LOCK_NAME);
+  for (const file of await readdir(path)) {
+    if (file !== 'LOCK') await rm(join(path, file), { recursive: true, force: true });
+  }
+  return await openLock(directory);
 }
 
-/** Reads only. A directory that is not there, or is empty, belongs to whoever comes first. */
-async function checkOwner(directory: string, memberId: number): Promise<void> {
-  const path = join(directory, OWNER_FILE);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') return;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DirectoryError(`cannot read ${path}: ${reason}`);
-  }
-  const match = /"rookery":(\d+),"member":(\d+)/.exec(text);
-  if (match === null) throw new FormatError(`${path} is not a file of this program`);
-  if (Number(match[1]) !== DIRECTORY_FORMAT) {
-    throw new FormatError(
-      `${directory} has format ${match[1]}, this version reads ${DIRECTORY_FORMAT}`,
-    );
-  }
-  if (Number(match[2]) !== memberId) {
-    throw new IdentityError(
-      `${directory} holds the data of member ${match[2]}, this is member ${memberId}`,
-    );
-  }
-}
-
-async function writeOwner(directory: string, memberId: number): Promise<void> {
-  if ((await readdir(directory)).includes(OWNER_FILE)) return;
-  const file = await openFile(join(directory, `${OWNER_FILE}.new`), 'w');
-  try {
-    await file.writeFile(`{"rookery":${DIRECTORY_FORMAT},"member":${memberId}}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(join(directory, `${OWNER_FILE}.new`), join(directory, OWNER_FILE));
-  await syncDirectory(directory);
-}
-
-async function makeDirectory(directory: string): Promise<void> {
-  const firstMade = await mkdir(directory, { recursive: true });
-  if (firstMade === undefined) return;
-  for (let path = directory; path.length >= firstMade.length; path = dirname(path)) {
-    await syncDirectory(dirname(path));
-  }
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await openFile(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** How LevelDB reports a table that is cut short, and a sector that cannot be read. */
-const UNREADABLE = /IO error: .*\.(ldb|sst|log): (Invalid argument|Input\/output error)/;
-
-/** Turns LevelDB's and the file system's errors into ours. */
-async function guarded<T>(path: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    const text = textsOf(error).join(': ');
-    if (codesOf(error).includes('LEVEL_CORRUPTION') || UNREADABLE.test(text)) {
-      throw new DamagedError(`${path} is damaged: ${text}`, { cause: error });
-    }
-    const full = codesOf(error).includes('ENOSPC') || text.includes('No space left on device');
-    const reason = full ? 'disk full' : 'input/output';
-    throw new StorageFault(reason, `${reason} error at ${path}: ${text}`, error);
-  }
-}
-
-function codesOf(error: unknown): readonly unknown[] {
-  if (!(error instanceof Error)) return [];
-  return ['code' in error ? error.code : undefined, ...codesOf(error.cause)];
-}
-
-function textsOf(error: unknown): readonly string[] {
-  return error instanceof Error ? [error.message, ...textsOf(error.cause)] : [];
+async function openLock(directory: string): Promise<Database> {
+  const lock = newDatabase(join(directory, LOCK_NAME), {});
+  await lock.open();
+  return lock;
 }

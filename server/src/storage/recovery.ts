@@ -227,14 +227,16 @@ async function holds(
   name: string,
   look: (open: KeyValueDatabase) => Promise<boolean>,
 ): Promise<boolean> {
-  const open = await store.open(name);
   try {
-    return await look(open);
+    const open = await store.open(name);
+    try {
+      return await look(open);
+    } finally {
+      await open.close();
+    }
   } catch (error) {
     if (error instanceof DamagedError) return true;
     throw error;
-  } finally {
-    await open.close();
   }
 }
 

@@ -233,7 +233,7 @@ async function checkpoint({ storage, state }: Opened): Promise<void> {
   storage.beginCheckpoint(state.lastZxid);
   const { sealChange } = await import('./checkpoint.js');
   const frozen = state.freeze();
-  await storage.writeCheckpoint(state.captureSome(Number.MAX_SAFE_INTEGER).map(sealChange), frozen);
+  await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(sealChange), frozen);
 }
 
 async function checkpointedAt(count: number): Promise<Opened> {

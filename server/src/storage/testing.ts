@@ -63,7 +63,7 @@ export class ToyState implements StateLoader, CheckpointSource {
     return { zxid: this.lastZxid, digest: this.digest(), lastTime: this.lastZxid };
   }
 
-  captureSome(max: number) {
+  captureSome(max: number, _bytesMax: number) {
     return this.captured.splice(0, max);
   }
 }

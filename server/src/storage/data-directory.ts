@@ -1,0 +1,80 @@
+/**
+ * The directory that holds a store: made durably, and marked with the member that it belongs to.
+ *
+ * `member.json` is written once and never changed. Whoever opens the directory checks it before
+ * anything is written.
+ */
+import { mkdir, open as openFile, readdir, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DirectoryError, FormatError, IdentityError } from './errors.js';
+import { codesOf, textOf } from './level-errors.js';
+
+const OWNER_FILE = 'member.json';
+const DIRECTORY_FORMAT = 1;
+
+/** Reads only. A directory that is not there, or is empty, belongs to whoever comes first. */
+export async function checkOwner(directory: string, memberId: number): Promise<void> {
+  const path = join(directory, OWNER_FILE);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (codesOf(error).includes('ENOENT')) return;
+    throw new DirectoryError(`cannot read ${path}: ${textOf(error)}`);
+  }
+  const match = /"rookery":(\d+),"member":(\d+)/.exec(text);
+  if (match === null) {
+    throw new FormatError(
+      `${path} is ${text.trim() === '' ? 'empty' : 'damaged'}: it cannot be told whose data this is.` +
+        ` If ${directory} is that of member ${memberId}, and of no other, write this line into the` +
+        ` file and start again: ${ownerLine(memberId)}`,
+    );
+  }
+  if (Number(match[1]) !== DIRECTORY_FORMAT) {
+    throw new FormatError(
+      `${directory} has format ${match[1]}, this version reads ${DIRECTORY_FORMAT}`,
+    );
+  }
+  if (Number(match[2]) !== memberId) {
+    throw new IdentityError(
+      `${directory} holds the data of member ${match[2]}, this is member ${memberId}`,
+    );
+  }
+}
+
+/** Durable when resolved; nothing happens when it was done before. */
+export async function writeOwner(directory: string, memberId: number): Promise<void> {
+  if ((await readdir(directory)).includes(OWNER_FILE)) return;
+  const file = await openFile(join(directory, `${OWNER_FILE}.new`), 'w');
+  try {
+    await file.writeFile(`${ownerLine(memberId)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(join(directory, `${OWNER_FILE}.new`), join(directory, OWNER_FILE));
+  await syncDirectory(directory);
+}
+
+/** With all that lead to it, durably. */
+export async function makeDirectory(directory: string): Promise<void> {
+  const firstMade = await mkdir(directory, { recursive: true });
+  if (firstMade === undefined) return;
+  for (let path = directory; path.length >= firstMade.length; path = dirname(path)) {
+    await syncDirectory(dirname(path));
+  }
+}
+
+/** Makes what was created, renamed or removed in it durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await openFile(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function ownerLine(memberId: number): string {
+  return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId}}`;
+}

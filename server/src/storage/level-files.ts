@@ -1,0 +1,132 @@
+/**
+ * Looks at the files of a LevelDB database before LevelDB opens it, and throws for what LevelDB
+ * would pass over in silence.
+ *
+ * Opening rewrites: the write-ahead files become a table, what nothing names is deleted, and a
+ * database without CURRENT becomes a new one. So damage must be found before. Never writes. Costs
+ * one read of the write-ahead files: what was written since the last opening, if not yet in a table.
+ */
+import { open as openFile, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DamagedError } from './errors.js';
+import { codesOf, guarded } from './level-errors.js';
+import { BLOCK_BYTES, batchBeginnings, WriteAheadScan } from './write-ahead-scan.js';
+
+const READ_BYTES = 8 * BLOCK_BYTES;
+const LOG_FILE = /^\d+\.log$/;
+const TABLE_FILE = /^\d+\.(ldb|sst)$/;
+const MANIFEST_FILE = /^MANIFEST-\d+$/;
+const KEY_ORDER_TAG = 1;
+const LOG_NUMBER_TAG = 2;
+/** What a creation leaves that was cut off before it wrote CURRENT. */
+const FIRST_MANIFEST = 'MANIFEST-000001';
+
+/** Throws DamagedError or StorageFault. A database that is not there yet is sound. */
+export async function checkFiles(path: string): Promise<void> {
+  await guarded(path, async () => {
+    const files = await filesOf(path);
+    await checkManifest(path, files);
+    for (const file of files) {
+      if (LOG_FILE.test(file)) await scanFile(join(path, file));
+    }
+  });
+}
+
+async function filesOf(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (codesOf(error).includes('ENOENT')) return [];
+    throw error;
+  }
+}
+
+async function checkManifest(path: string, files: readonly string[]): Promise<void> {
+  if (!files.includes('CURRENT')) {
+    const rest = files.find(
+      (file) =>
+        LOG_FILE.test(file) ||
+        TABLE_FILE.test(file) ||
+        (MANIFEST_FILE.test(file) && file !== FIRST_MANIFEST),
+    );
+    if (rest === undefined) return;
+    throw new DamagedError(`${path} is damaged: CURRENT is missing, but ${rest} is there`);
+  }
+  const manifest = (await readFile(join(path, 'CURRENT'), 'utf8')).trimEnd();
+  if (!MANIFEST_FILE.test(manifest)) {
+    throw new DamagedError(`${path} is damaged: CURRENT names no manifest`);
+  }
+  if (!files.includes(manifest)) {
+    throw new DamagedError(`${path} is damaged: CURRENT names ${manifest}, which is missing`);
+  }
+  await scanFile(join(path, manifest));
+  const logNumber = logNumberIn(await readFile(join(path, manifest)));
+  // The number 0 is in a manifest whose database was never opened to its end.
+  if (logNumber === 0) return;
+  if (files.some((file) => LOG_FILE.test(file) && Number.parseInt(file, 10) === logNumber)) return;
+  throw new DamagedError(
+    `${path} is damaged: ${manifest} names the write-ahead file ${logNumber}, which is missing`,
+  );
+}
+
+/**
+ * The write-ahead file that the newest edit of a manifest names; 0 for none. An edit begins with
+ * the name of the key order if it holds it, then the number: each a tag and a value.
+ */
+function logNumberIn(manifest: Uint8Array): number {
+  let logNumber = 0;
+  for (const edit of batchBeginnings(manifest)) {
+    let at = 0;
+    if (edit[at] === KEY_ORDER_TAG) at = 2 + (edit[1] ?? 0);
+    if (edit[at] === LOG_NUMBER_TAG) logNumber = varint(edit, at + 1);
+  }
+  return logNumber;
+}
+
+/** Seven bits a byte, the low ones first. */
+function varint(bytes: Uint8Array, start: number): number {
+  let value = 0;
+  let scale = 1;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    value += (byte & 0x7f) * scale;
+    if (byte < 0x80) break;
+    scale *= 0x80;
+  }
+  return value;
+}
+
+async function scanFile(path: string): Promise<void> {
+  const scan = new WriteAheadScan();
+  const buffer = new Uint8Array(READ_BYTES);
+  const file = await openFile(path, 'r');
+  try {
+    for (let length = READ_BYTES; length === READ_BYTES; ) {
+      length = await fill(file, buffer);
+      for (let at = 0; at < length; at += BLOCK_BYTES) {
+        const damage = scan.block(buffer.subarray(at, Math.min(at + BLOCK_BYTES, length)));
+        if (damage === null) continue;
+        const { offset, reason } = damage;
+        throw new DamagedError(
+          `${path} is damaged at byte ${offset}: ${reason}, and a later one is there`,
+        );
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** As much as there is and fits; a read may give less than that. */
+async function fill(
+  file: Awaited<ReturnType<typeof openFile>>,
+  buffer: Uint8Array,
+): Promise<number> {
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return length;
+}

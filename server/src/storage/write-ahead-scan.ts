@@ -1,0 +1,122 @@
+/**
+ * Tells damage in a file of LevelDB's write-ahead format from a tail that a crash tore. Pure.
+ *
+ * LevelDB drops a bad record and the rest of its 32 KB block in silence, and so would hand out a
+ * shorter log that looks whole. But batches are written one at a time, each synced before the next:
+ * the beginning of a later batch that checks proves that everything before it was whole once. So
+ * whatever is bad in front of one is damage; what is bad and has no later batch behind it is the
+ * torn end of the last write. (A later piece of the same batch proves nothing: a power cut may keep
+ * the second half of one write and lose the first.) Damage in the last batch looks like a torn one.
+ */
+import { assert } from '@rookery/protocol';
+import { maskedCrc32c } from './crc32c.js';
+
+export const BLOCK_BYTES = 32 * 1024;
+/** Checksum 4, length 2, type 1. A rest of a block that is shorter stays empty. */
+const HEADER_BYTES = 7;
+const TYPE_AT = 6;
+const PIECE = { full: 1, first: 2, middle: 3, last: 4 } as const;
+
+export interface WriteAheadDamage {
+  /** In the file, bytes: where the bad record or the piece out of place is. */
+  readonly offset: number;
+  readonly reason: string;
+}
+
+export class WriteAheadScan {
+  /** Offset of the beginning of a batch whose last piece has not come. */
+  private open: number | null = null;
+  /** The first bad record: damage as soon as the beginning of a later batch is found. */
+  private bad: WriteAheadDamage | null = null;
+  private offset = 0;
+  private ended = false;
+
+  /** True when everything so far is whole batches. */
+  get whole(): boolean {
+    return this.open === null && this.bad === null;
+  }
+
+  /**
+   * The blocks of a file in order, all but the last of BLOCK_BYTES. Stop at the first damage.
+   */
+  block(block: Uint8Array): WriteAheadDamage | null {
+    assert(!this.ended && block.length <= BLOCK_BYTES, 'only the last block is short, none long');
+    this.ended = block.length < BLOCK_BYTES;
+    const damage = this.scan(block);
+    this.offset += block.length;
+    return damage;
+  }
+
+  private scan(block: Uint8Array): WriteAheadDamage | null {
+    let at = 0;
+    while (at + HEADER_BYTES <= block.length && this.bad === null) {
+      const length = pieceLength(block, at);
+      if (length === null) {
+        this.bad = { offset: this.offset + at, reason: 'a record does not check' };
+        break;
+      }
+      const damage = this.place(block[at + TYPE_AT], this.offset + at);
+      if (damage !== null) return damage;
+      at += HEADER_BYTES + length;
+    }
+    if (this.bad === null && this.ended && at < block.length) {
+      this.bad = { offset: this.offset + at, reason: 'the last record is cut short' };
+    }
+    if (this.bad === null) return null;
+    // The length of a bad record is not to be trusted: what follows it may begin anywhere.
+    for (; at + HEADER_BYTES <= block.length; at++) {
+      if (beginsBatch(block[at + TYPE_AT]) && pieceLength(block, at) !== null) return this.bad;
+    }
+    return null;
+  }
+
+  /** Where a sound piece belongs. */
+  private place(type: number | undefined, offset: number): WriteAheadDamage | null {
+    const { open } = this;
+    const begins = beginsBatch(type);
+    if (begins && open !== null) return { offset: open, reason: 'a batch has lost its end' };
+    if (!begins && open === null) return { offset, reason: 'a batch has lost its beginning' };
+    if (type === PIECE.first) this.open = offset;
+    if (type === PIECE.last) this.open = null;
+    return null;
+  }
+}
+
+/** The same for a whole file in memory. */
+export function scanWriteAhead(bytes: Uint8Array): WriteAheadDamage | null {
+  const scan = new WriteAheadScan();
+  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
+    const damage = scan.block(bytes.subarray(at, at + BLOCK_BYTES));
+    if (damage !== null) return damage;
+  }
+  return null;
+}
+
+/** What each batch begins with, up to the first piece that does not check; views. */
+export function* batchBeginnings(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += BLOCK_BYTES) {
+    const block = bytes.subarray(start, start + BLOCK_BYTES);
+    for (let at = 0; at + HEADER_BYTES <= block.length; ) {
+      const length = pieceLength(block, at);
+      if (length === null) return;
+      const payload = block.subarray(at + HEADER_BYTES, at + HEADER_BYTES + length);
+      if (beginsBatch(block[at + TYPE_AT])) yield payload;
+      at += HEADER_BYTES + length;
+    }
+  }
+}
+
+function beginsBatch(type: number | undefined): boolean {
+  return type === PIECE.full || type === PIECE.first;
+}
+
+/** Bytes of the payload of the piece that begins here; null when there is no sound one. */
+function pieceLength(block: Uint8Array, at: number): number | null {
+  const type = block[at + TYPE_AT] ?? 0;
+  if (type < PIECE.full || type > PIECE.last) return null;
+  const length = (block[at + 4] ?? 0) | ((block[at + 5] ?? 0) << 8);
+  const end = at + HEADER_BYTES + length;
+  if (end > block.length) return null;
+  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  return view.getUint32(at, true) === maskedCrc32c(block, at + TYPE_AT, end) ? length : null;
+}
