@@ -2,13 +2,16 @@
  * One client's connection: frames in, one bounded output buffer, at most one write per turn.
  *
  * Owns the stream after the first four bytes, and the bounds: reading stops while more than
- * `outputSoftBytes` wait to be sent or while the handler holds the connection, and above
- * `outputHardBytes` the connection is dropped. Never looks into a frame. Bytes leave in the order
- * they were put into `writer`. Created by the client port; used by the driver and the pipeline.
+ * `outputSoftBytes` wait to be sent, while the handler holds the connection or while others have
+ * their turn, and above `outputHardBytes` the connection is dropped. Never looks into a frame.
+ * Bytes leave in the order they were put into `writer`. Created by the client port; used by the
+ * driver and the pipeline.
  */
 import { FrameError, FrameReader, type Int64, JuteWriter } from '@rookery/protocol';
 import type { Logger } from 'pino';
+import { type ClientTurn, LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { ConnectionStats, ServerStats } from './server-stats.js';
+import type { StormLog } from './storm-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
@@ -23,7 +26,7 @@ export interface ConnectionLimits {
   /** Reading stops above this many bytes of output, and goes on below half of it. */
   readonly outputSoftBytes: number;
   /**
-   * The connection is dropped above this many bytes of output, the largest single one not counted:
+   * The connection is dropped above this many bytes of output, the largest answer not counted:
    * whatever a client asks for it gets, in one answer of any size.
    */
   readonly outputHardBytes: number;
@@ -38,7 +41,10 @@ export interface ConnectionOwner {
   readonly limits: ConnectionLimits;
   readonly timers: Timers;
   readonly logger: Logger;
+  /** For what clients can cause as often as they like. */
+  readonly storms: StormLog;
   readonly stats: ServerStats;
+  readonly turn: ClientTurn;
   onFrame(connection: ClientConnection, frame: Uint8Array): void;
   /** It is held for `room`, and there is some. */
   onRoom(connection: ClientConnection): void;
@@ -47,14 +53,16 @@ export interface ConnectionOwner {
   onSessionBound(connection: ClientConnection): void;
 }
 
-const HOLD = { handshake: 1, outstanding: 2, output: 4, room: 8 } as const;
+const HOLD = { handshake: 1, outstanding: 2, output: 4, room: 8, turn: 16 } as const;
+
+const FRAME_HEADER_BYTES = 4;
 
 type Phase = 'open' | 'ended' | 'closed';
 
 /** Why a connection is dropped: what the client did, what is so here, or what is logged already. */
 export type CloseCause = 'fault' | 'state' | 'told';
 
-export class ClientConnection {
+export class ClientConnection implements PutOff {
   /** Unique in this process; only grows. */
   readonly id: number;
   readonly remoteAddress: string;
@@ -69,8 +77,13 @@ export class ClientConnection {
   #phase: Phase = 'open';
   #holds = 0;
   #isDirty = false;
-  /** The largest output of one turn since everything was sent. */
+  /** The largest answer since everything was sent, of those that are worth a look. */
   #largestBytes = 0;
+  /** How much of `#writer` the turn was told of. */
+  #talliedBytes = 0;
+  #isHeavy = false;
+  /** It was put off: the next delivery or answer is made in any case. */
+  #isMyTurn = false;
   #isResumeDue = false;
   #isRoomDue = false;
   #linger: Timer | null = null;
@@ -101,9 +114,14 @@ export class ClientConnection {
     return this.#writer.length + this.#stream.bufferedBytes;
   }
 
-  /** Answers that can wait should not be written now. */
+  /** Answers that can wait should not be written now; asked before each of them. */
   get isFull(): boolean {
-    return this.outputBytes > this.#owner.limits.outputSoftBytes;
+    this.#tally();
+    return this.#isChoked || (this.#owner.turn.isFull && !this.#isMyTurn);
+  }
+
+  get isHeavy(): boolean {
+    return this.#isHeavy;
   }
 
   /** As the bracketed number of `stat` and `cons`: 1 while read from, 4 while output waits. */
@@ -142,6 +160,8 @@ export class ClientConnection {
   /** No frame is delivered until every reason held for is released; the client is not read. */
   hold(reason: HoldReason): void {
     this.#setHold(HOLD[reason]);
+    // Nothing has to be taken by the client first: it waits for a later turn only.
+    if (reason === 'room' && !this.#isChoked) this.#owner.turn.putOff(this);
   }
 
   /** Frames that already came are delivered in a later turn, never inside this call. */
@@ -163,13 +183,14 @@ export class ClientConnection {
   }
 
   /**
-   * Drops the connection at once, with what waits to be sent: one log line, which is at level debug
+   * Drops the connection at once, with what waits to be sent: a log line, which is at level debug
    * where the reason is no fault of the client's or has been told.
    */
   close(reason: string, cause: CloseCause = 'fault'): void {
     if (this.#phase === 'closed') return;
-    const level = cause === 'fault' ? 'info' : 'debug';
-    this.#owner.logger[level](this.#describe({ reason }), 'client.dropped');
+    const facts = this.#describe({ reason });
+    if (cause === 'fault') this.#owner.storms.info('client.dropped', facts);
+    else this.#owner.logger.debug(facts, 'client.dropped');
     this.#phase = 'closed';
     this.#owner.stats.connectionsDropped += 1;
     this.#stream.destroy();
@@ -179,17 +200,16 @@ export class ClientConnection {
   flush(): void {
     this.#isDirty = false;
     if (this.#phase !== 'open') {
-      this.#writer.reset();
+      this.#dropOutput();
       return;
     }
     if (this.#stream.bufferedBytes === 0) this.#largestBytes = 0;
-    this.#largestBytes = Math.max(this.#largestBytes, this.#writer.length);
     this.#writeOut();
     const buffered = this.#stream.bufferedBytes;
     const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
     if (buffered > outputHardBytes + this.#largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
-      this.#owner.logger.warn(this.#describe(facts), 'client.output_overflow');
+      this.#owner.storms.warn('client.output_overflow', this.#describe(facts));
       this.close('reads too slowly', 'told');
     } else if (buffered > outputSoftBytes) {
       this.#setHold(HOLD.output);
@@ -215,27 +235,66 @@ export class ClientConnection {
     if (this.#phase === 'open') this.#maybeReleaseOutput();
   }
 
+  /** Called by the turn alone, once for each time that it was put off. */
+  takeTurn(): void {
+    if (this.#phase !== 'open') return;
+    this.#isMyTurn = true;
+    if ((this.#holds & HOLD.room) !== 0 && !this.#isChoked) this.#owner.onRoom(this);
+    this.#holds &= ~HOLD.turn;
+    this.#resume();
+    this.#isMyTurn = false;
+  }
+
   onStreamClosed(): void {
     this.#phase = 'closed';
+    this.#owner.turn.forget(this);
     this.#linger?.cancel();
-    this.#writer.reset();
+    this.#dropOutput();
+  }
+
+  /** More waits than this client should have in memory. */
+  get #isChoked(): boolean {
+    return this.outputBytes > this.#owner.limits.outputSoftBytes;
   }
 
   #deliver(): void {
+    const { turn } = this.#owner;
     try {
-      while (this.#holds === 0 && this.#phase === 'open') {
+      let mayGo = this.#isMyTurn || turn.mayBegin(this);
+      while (this.#holds === 0 && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
+        if (!mayGo) return this.#putOff();
         const frame = this.#reader.next();
         if (frame === null) break;
         this.stats.receivedPackets(1);
+        this.#isHeavy = false;
         this.#owner.onFrame(this, frame);
-        if (this.isFull) this.#setHold(HOLD.output);
+        this.#isMyTurn = false;
+        this.#tally();
+        if (this.#isChoked) this.#setHold(HOLD.output);
+        mayGo = turn.mayGoOn();
       }
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.#owner.stats.largeRequestsRejected += 1;
-      this.#owner.logger.warn(this.#describe({ problem: error.message }), 'client.bad_frame');
+      this.#owner.storms.warn('client.bad_frame', this.#describe({ problem: error.message }));
       this.close('bad frame', 'told');
     }
+  }
+
+  /** What it has read is delivered in a later turn. */
+  #putOff(): void {
+    this.#setHold(HOLD.turn);
+    this.#owner.turn.putOff(this);
+  }
+
+  /** Tells the turn what was written since it was told last: one answer, mostly. */
+  #tally(): void {
+    const bytes = this.#writer.length - this.#talliedBytes;
+    this.#talliedBytes += bytes;
+    if (bytes <= 0) return;
+    if (bytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
+    this.#isMyTurn = false;
+    this.#owner.turn.spend(bytes);
   }
 
   #setHold(bit: number): void {
@@ -278,10 +337,19 @@ export class ClientConnection {
   #writeOut(): void {
     if (this.#writer.length === 0) return;
     const bytes = this.#writer.take();
+    this.#talliedBytes = 0;
+    if (bytes.length > Math.max(this.#largestBytes, LARGE_ANSWER_BYTES)) {
+      this.#largestBytes = Math.max(this.#largestBytes, largestFrame(bytes));
+    }
     this.#owner.stats.bytesSent += bytes.length;
     // The replies of a turn are one response.
     this.#owner.stats.responseSizes.record(bytes.length);
     this.#stream.write(bytes);
+  }
+
+  #dropOutput(): void {
+    this.#writer.reset();
+    this.#talliedBytes = 0;
   }
 
   #describe(facts: Record<string, unknown>): Record<string, unknown> {
@@ -292,4 +360,16 @@ export class ClientConnection {
       ...facts,
     };
   }
+}
+
+/** The size of the largest of these whole frames, its length included. */
+function largestFrame(frames: Uint8Array): number {
+  const view = new DataView(frames.buffer, frames.byteOffset, frames.length);
+  let largest = 0;
+  for (let at = 0; at + FRAME_HEADER_BYTES <= frames.length; ) {
+    const bytes = FRAME_HEADER_BYTES + view.getUint32(at);
+    largest = Math.max(largest, bytes);
+    at += bytes;
+  }
+  return largest;
 }

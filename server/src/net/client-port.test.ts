@@ -143,7 +143,7 @@ describe('the door of the client port', () => {
     expect(log.lines.filter((line) => line.msg === 'client.sessionless_expired').length).toBe(2);
   });
 
-  it('closes on an oversized, a negative and a garbage length with one log line each', async () => {
+  it('closes on an oversized, a negative and a garbage length, and tells of the storm in two lines', async () => {
     const { timers, handler, log, connect } = await bench();
     const lengths = ['\x00\x10\x00\x00', '\xff\xff\xff\xff', 'GET '];
     for (const length of lengths) {
@@ -153,9 +153,12 @@ describe('the door of the client port', () => {
       expect(client.isClosed).toBe(true);
       expect(client.text).toBe('');
     }
-    expect(log.lines.slice(1).map((line) => line.msg)).toEqual(
-      lengths.map(() => 'client.bad_frame'),
-    );
+    await timers.advance(1_000);
+    const told = log.lines.slice(1).map(({ msg, leftOut }) => [msg, leftOut]);
+    expect(told).toEqual([
+      ['client.bad_frame', undefined],
+      ['client.bad_frame', 1],
+    ]);
     expect(handler.events.filter((event) => event.startsWith('frame'))).toEqual([]);
   });
 

@@ -9,12 +9,14 @@ import type { Logger } from 'pino';
 import { ClientConnection, type ConnectionLimits } from './client-connection.js';
 import { ClientDoor } from './client-door.js';
 import type { ClientHandler } from './client-handler.js';
+import { ClientTurn, TURN_LIMITS, type TurnLimits } from './client-turn.js';
 import { ConnectionTokens, type ConnectionTokensOptions } from './connection-tokens.js';
 import { type AskedWord, replyToWord } from './four-letter/reply.js';
 import { type FourLetterWhitelist, TRACE_MASK_BYTES } from './four-letter/words.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
+import { StormLog } from './storm-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
@@ -24,6 +26,8 @@ export interface ClientPortOptions extends ConnectionLimits {
   readonly connectionsPerAddressMax: number;
   readonly whitelist: FourLetterWhitelist;
   readonly connectionTokens: ConnectionTokensOptions;
+  /** Of all connections together. */
+  readonly turn: TurnLimits;
 }
 
 /** The options with ZooKeeper's and the design's defaults for what the configuration leaves out. */
@@ -35,6 +39,7 @@ export const CLIENT_PORT_DEFAULTS = {
   connectionsPerAddressMax: 0,
   sessionlessTimeoutMs: 10_000,
   connectionTokens: { max: 0, perSecond: 1 },
+  turn: TURN_LIMITS,
 } as const;
 
 export interface ClientPortParts {
@@ -54,7 +59,9 @@ export class ClientPort {
   readonly limits: ConnectionLimits;
   readonly timers: Timers;
   readonly logger: Logger;
+  readonly storms: StormLog;
   readonly stats: ServerStats;
+  readonly turn: ClientTurn;
 
   readonly #options: ClientPortOptions;
   readonly #parts: ClientPortParts;
@@ -77,7 +84,9 @@ export class ClientPort {
     this.limits = parts.options;
     this.timers = parts.timers;
     this.logger = parts.logger;
+    this.storms = new StormLog(parts.logger, parts.timers);
     this.stats = parts.stats;
+    this.turn = new ClientTurn(parts.timers, parts.options.turn);
     this.#tokens = new ConnectionTokens(parts.options.connectionTokens, parts.timers.nowMs());
   }
 
@@ -104,12 +113,14 @@ export class ClientPort {
 
   /** Writes what every connection has for its client; call it at the end of each turn. */
   flush(): void {
-    if (this.#dirty.length === 0) return;
     const dirty = this.#dirty;
-    this.#dirty = this.#flushed;
-    for (const connection of dirty) connection.flush();
-    dirty.length = 0;
-    this.#flushed = dirty;
+    if (dirty.length > 0) {
+      this.#dirty = this.#flushed;
+      for (const connection of dirty) connection.flush();
+      dirty.length = 0;
+      this.#flushed = dirty;
+    }
+    this.turn.renew();
   }
 
   /** In the order they came. */
@@ -134,6 +145,7 @@ export class ClientPort {
     this.#listener = null;
     for (const door of this.#doors) door.drop();
     this.endAll('the port closes');
+    this.storms.close();
   }
 
   /** For the connections alone, as are the next three. */
@@ -157,7 +169,7 @@ export class ClientPort {
     const refusal = this.#refusalFor(stream.remoteAddress);
     if (refusal !== null) {
       this.stats.connectionsRejected += 1;
-      this.logger.warn({ remote: stream.remoteAddress, ...refusal }, 'client.refused');
+      this.storms.warn('client.refused', { remote: stream.remoteAddress, ...refusal });
       stream.handle(IGNORE);
       stream.destroy();
       return;
@@ -210,7 +222,7 @@ export class ClientPort {
     this.stats.connectionsRejected += 1;
     this.stats.tokenDeficit.record(1);
     const facts = { remote: stream.remoteAddress, reason: 'connections come too fast' };
-    this.logger.warn(facts, 'client.refused');
+    this.storms.warn('client.refused', facts);
     return false;
   }
 
@@ -270,7 +282,7 @@ export class ClientPort {
       if (nowMs - sinceMs < timeoutMs) return;
       this.#sessionless.delete(id);
       this.stats.sessionlessExpired += 1;
-      this.logger.warn({ connection: id, timeoutMs }, 'client.sessionless_expired');
+      this.storms.warn('client.sessionless_expired', { connection: id, timeoutMs });
       drop();
     }
   }

@@ -36,6 +36,8 @@ export interface QuorumView {
   readonly initLimitTicks: number;
   readonly syncLimitTicks: number;
   readonly peerPort: number;
+  /** As in `membership`: nobody listens on it. */
+  readonly electionPort: number;
   readonly participant: boolean;
   /** The text of /zookeeper/config. */
   readonly membership: string;

@@ -8,6 +8,8 @@
 import { encodePeerMessage, FrameError, FrameReader, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { framed } from './frame-cache.js';
+import { PeerQueue } from './peer-queue.js';
+import type { StormLog } from './storm-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
@@ -33,11 +35,18 @@ export interface PeerLinkParts {
   readonly limits: LinkLimits;
   readonly timers: Timers;
   readonly logger: Logger;
+  /** For what strangers can cause as often as they like. */
+  readonly storms: StormLog;
   readonly owner: LinkOwner;
 }
 
 /** More than any hello needs: a stranger cannot make a member buffer more than this. */
 const HELLO_BYTES_MAX = 4096;
+/**
+ * Handed to the stream at a time. More than the mark above which a stream tells of its drain, which
+ * is 16 or 64 KB in node.
+ */
+const HANDED_BYTES_MAX = 256 << 10;
 
 export class PeerLink {
   readonly number: number;
@@ -52,8 +61,7 @@ export class PeerLink {
   #peer: PeerId = 0;
   #instance = '';
   #downReason = '';
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
+  readonly #queue = new PeerQueue();
   #deadline: Timer | null;
 
   constructor(parts: PeerLinkParts) {
@@ -89,14 +97,14 @@ export class PeerLink {
 
   /** Bytes that the kernel has not taken yet. */
   get queuedBytes(): number {
-    return this.#waitingBytes + this.#parts.stream.bufferedBytes;
+    return this.#queue.bytes + this.#parts.stream.bufferedBytes;
   }
 
   open(): void {
     this.#parts.stream.handle({
       onData: (chunk) => this.#onData(chunk),
       onEnd: () => this.drop('the other side ended the link'),
-      onDrain: () => {},
+      onDrain: () => this.flush(),
       onClose: (error) => this.#onClose(error),
     });
   }
@@ -116,11 +124,13 @@ export class PeerLink {
     this.#reader = new FrameReader(this.#parts.limits.frameBytesMax);
   }
 
-  /** Queues a frame, its length included, for the next flush. */
-  enqueue(frame: Uint8Array): void {
+  /**
+   * Queues a frame, its length included, for the next flush. An urgent one carries no order: it
+   * overtakes all that is not handed to the kernel.
+   */
+  enqueue(frame: Uint8Array, isUrgent = false): void {
     if (this.#phase === 'down') return;
-    this.#waiting.push(frame);
-    this.#waitingBytes += frame.length;
+    this.#queue.push(frame, isUrgent);
     const { queueBytesMax } = this.#parts.limits;
     if (this.queuedBytes <= queueBytesMax) return;
     const facts = { peer: this.#peer, link: this.number, queuedBytes: this.queuedBytes };
@@ -128,14 +138,15 @@ export class PeerLink {
     this.drop('reads too slowly: its queue is full');
   }
 
-  /** Writes everything that waits, in one write. */
+  /**
+   * Writes what waits, little at a time in one write, as long as the kernel takes it; what is left
+   * follows on drain. So no heartbeat ever waits behind megabytes in a buffer.
+   */
   flush(): void {
-    const [first, second] = this.#waiting;
-    if (first === undefined) return;
-    const bytes = second === undefined ? first : Buffer.concat(this.#waiting, this.#waitingBytes);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    this.#parts.stream.write(bytes);
+    const { stream } = this.#parts;
+    while (this.#queue.bytes > 0 && stream.bufferedBytes < HANDED_BYTES_MAX) {
+      stream.write(this.#queue.take(HANDED_BYTES_MAX));
+    }
   }
 
   /** Tells the other side why and closes, without a reset that would lose the reason. */
@@ -160,8 +171,7 @@ export class PeerLink {
     this.#downReason = reason;
     this.#deadline?.cancel();
     this.#deadline = null;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    this.#queue.clear();
   }
 
   #onData(chunk: Uint8Array): void {
@@ -181,14 +191,15 @@ export class PeerLink {
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       const facts = { peer: this.#peer, remote: this.remote, problem: error.message };
-      this.#parts.logger.warn(facts, 'peer.garbage');
+      this.#parts.storms.warn('peer.garbage', facts);
       this.drop('garbage');
       return null;
     }
   }
 
   #onDeadline(): void {
-    this.#parts.logger.warn({ remote: this.remote, dialled: this.dialled }, 'peer.hello_timeout');
+    const facts = { remote: this.remote, dialled: this.dialled };
+    this.#parts.storms.warn('peer.hello_timeout', facts);
     this.drop('no hello in time');
   }
 

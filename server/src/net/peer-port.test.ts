@@ -44,6 +44,26 @@ describe('peer links', () => {
     ]);
   });
 
+  it('let pings overtake what the kernel has not taken, and nothing else', async () => {
+    const { timers, one, two } = await pair();
+    const proposals = [{ zxid: 1, previous: 0, body: new Uint8Array(200_000) }];
+    for (let round = 0; round < 5; round++) {
+      one.port.send(2, one.linkTo(2), { kind: 'propose', proposals });
+      one.port.send(2, one.linkTo(2), { kind: 'ack', zxid: round });
+    }
+    one.port.flush();
+    one.port.send(2, one.linkTo(2), { kind: 'ping', sent: 1, echo: 0 });
+    expect(one.port.queuedBytes(2, one.linkTo(2))).toBeGreaterThan(900_000);
+    one.port.flush();
+    await timers.advance(20);
+    const told = two.events.slice(1);
+    expect(told.indexOf('ping from 1')).toBeLessThan(5);
+    expect(told.filter((event) => event !== 'ping from 1')).toEqual(
+      [0, 1, 2, 3, 4].flatMap((round) => ['propose from 1', `ack ${round} from 1`]),
+    );
+    expect(one.port.queuedBytes(2, one.linkTo(2))).toBe(0);
+  });
+
   it('carry messages both ways in order, one write per flush', async () => {
     const { timers, one, two } = await pair();
     one.ack(2, 1);
@@ -266,13 +286,13 @@ describe('a peer that is no peer', () => {
     expect(one.events).toEqual(['connected 2 i2']);
   });
 
-  it('that says nothing is closed in time, and only so many may wait', async () => {
+  it('that says nothing is closed in time, or at once when too many have come since', async () => {
     const { timers, network, one } = await pair({ unprovenMax: 2 });
     const silent = [];
     for (let index = 0; index < 3; index++) silent.push(await dial(network, timers));
     await timers.advance(5);
-    expect(silent.map((far) => far.isClosed)).toEqual([false, false, true]);
-    await timers.advance(2_000);
+    expect(silent.map((far) => far.isClosed)).toEqual([true, false, false]);
+    await timers.advance(3_000);
     expect(silent.map((far) => far.isClosed)).toEqual([true, true, true]);
     expect(one.logged('peer.hello_timeout').length).toBe(2);
     expect(one.logged('peer.too_many_unproven').length).toBe(1);
@@ -282,11 +302,29 @@ describe('a peer that is no peer', () => {
     const { timers, network, one } = await pair({ unprovenMax: 1 });
     await dial(network, timers);
     for (let index = 0; index < 50; index++) await dial(network, timers);
-    const lines = () => one.logged('peer.too_many_unproven').map(({ dropped }) => dropped);
-    expect(lines()).toEqual([1]);
+    const lines = () => one.logged('peer.too_many_unproven').map(({ leftOut }) => leftOut);
+    expect(lines()).toEqual([undefined]);
     await timers.advance(1_000);
-    await dial(network, timers);
-    expect(lines()).toEqual([1, 50]);
+    expect(lines()).toEqual([undefined, 48]);
+  });
+
+  it('keeps no member from joining, however many come again as soon as they are dropped', async () => {
+    const { timers, network, one } = await pair({ unprovenMax: 8 });
+    network.crash('m2');
+    let strangers = 0;
+    const comeAgain = async (): Promise<void> => {
+      strangers += 1;
+      const far = await dial(network, timers);
+      while (!far.isClosed) await timers.advance(1);
+      if (strangers < 200) await comeAgain();
+    };
+    void Promise.all(Array.from({ length: 12 }, comeAgain));
+    await timers.advance(20);
+    const again = new Member({ id: 2, instance: 'fresh', timers, network });
+    await again.port.listen();
+    await timers.advance(1_000);
+    expect(strangers).toBeGreaterThan(20);
+    expect(one.events.at(-1)).toBe('connected 2 fresh');
   });
 });
 

@@ -3,7 +3,7 @@
  *
  * Owns the listener, the diallers and every link. The member with the higher id dials. A link is up
  * once the hello went both ways; see PeerHandler for the order of what is told. Sends leave in
- * `flush()`, one write per link. Decides who may talk, never what is said. Driven by the driver.
+ * `flush()`, one write per link when it is little. Decides who may talk, never what is said. Driven by the driver.
  */
 import {
   decodePeerMessage,
@@ -34,7 +34,7 @@ export interface PeerLimits {
   /** A hello must be through by then. */
   readonly helloTimeoutMs: number;
   readonly dialTimeoutMs: number;
-  /** Accepted connections that have not said a valid hello yet. */
+  /** Accepted connections without a valid hello yet: the oldest makes room for the newest. */
   readonly unprovenMax: number;
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
@@ -45,7 +45,7 @@ export const PEER_PORT_DEFAULTS: PeerLimits = {
   queueBytesMax: 64 << 20,
   helloTimeoutMs: 2_000,
   dialTimeoutMs: 1_000,
-  unprovenMax: 32,
+  unprovenMax: 128,
   backoffMinMs: 50,
   backoffMaxMs: 1_000,
 };
@@ -91,7 +91,7 @@ export class PeerPort {
   readonly #open = new Set<PeerLink>();
   readonly #frames: FrameCache;
   readonly #troubles: RepeatedTroubles;
-  readonly #refusals: StormLog;
+  readonly #storms: StormLog;
   #listener: Listener | null = null;
   #nextLink = 1;
   #isClosed = false;
@@ -101,10 +101,8 @@ export class PeerPort {
     this.#options = parts.options;
     this.#logger = parts.logger;
     this.#frames = new FrameCache(parts.options.frameBytesMax);
-    this.#troubles = new RepeatedTroubles(parts.logger);
-    this.#refusals = new StormLog((facts) => {
-      parts.logger.warn(facts, 'peer.too_many_unproven');
-    });
+    this.#storms = new StormLog(parts.logger, parts.timers);
+    this.#troubles = new RepeatedTroubles(parts.logger, this.#storms);
     for (const [peer, address] of parts.options.peers) {
       if (peer < parts.options.id) this.#diallers.set(peer, this.#diallerFor(peer, address));
     }
@@ -132,14 +130,15 @@ export class PeerPort {
   }
 
   /**
-   * Queues for the next flush; the message is encoded now. A link that is gone takes nothing: its
-   * end has been or will be reported.
+   * Queues for the next flush; the message is encoded now. All but pings arrive in this order. A
+   * link that is gone takes nothing: its end has been or will be reported.
    */
   send(peer: PeerId, link: number, message: PeerMessage): void {
-    this.#linkOf(peer, link)?.enqueue(this.#frames.frameOf(message));
+    const isUrgent = message.kind === 'ping';
+    this.#linkOf(peer, link)?.enqueue(this.#frames.frameOf(message), isUrgent);
   }
 
-  /** Writes what every link has, one write each; call it at the end of each turn. */
+  /** Writes what every link has, little in one write; call it at the end of each turn. */
   flush(): void {
     this.#frames.clear();
     for (const link of this.#links.values()) link.flush();
@@ -162,6 +161,7 @@ export class PeerPort {
     for (const link of this.#open) link.drop('this member stops');
     await this.#listener?.close();
     this.#listener = null;
+    this.#storms.close();
   }
 
   #linkOf(peer: PeerId, number: number): PeerLink | null {
@@ -198,16 +198,25 @@ export class PeerPort {
   }
 
   #onAccepted(stream: ByteStream): void {
-    if (this.#isClosed || this.#unproven.size >= this.#options.unprovenMax) {
-      const facts = { remote: stream.remoteAddress, unproven: this.#unproven.size };
-      this.#refusals.report(facts, this.#parts.timers.nowMs());
+    if (this.#isClosed) {
       stream.handle({ onData: () => {}, onEnd: () => {}, onDrain: () => {}, onClose: () => {} });
       stream.destroy();
       return;
     }
+    this.#maybeDropOldest();
     const link = this.#linkFor(stream, null);
     this.#unproven.add(link);
     link.open();
+  }
+
+  /** A member says its hello at once; who has been silent for longest is the least likely one. */
+  #maybeDropOldest(): void {
+    const [oldest] = this.#unproven;
+    if (oldest === undefined || this.#unproven.size < this.#options.unprovenMax) return;
+    const facts = { remote: oldest.remote, unproven: this.#unproven.size };
+    this.#storms.warn('peer.too_many_unproven', facts);
+    this.#unproven.delete(oldest);
+    oldest.drop('newer strangers came');
   }
 
   #linkFor(stream: ByteStream, dialled: PeerId | null): PeerLink {
@@ -218,6 +227,7 @@ export class PeerPort {
       limits: this.#options,
       timers: this.#parts.timers,
       logger: this.#logger,
+      storms: this.#storms,
       owner: {
         onFrame: (from, frame) => this.#onFrame(from, frame),
         onClosed: (closed) => this.#onClosed(closed),
@@ -253,7 +263,7 @@ export class PeerPort {
   }
 
   #dropAsGarbage(link: PeerLink, problem: string): void {
-    this.#logger.warn({ peer: link.peer, remote: link.remote, problem }, 'peer.garbage');
+    this.#storms.warn('peer.garbage', { peer: link.peer, remote: link.remote, problem });
     link.drop('garbage');
   }
 

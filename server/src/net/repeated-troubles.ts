@@ -1,10 +1,12 @@
 /**
  * Logs a trouble with a peer once, not at each attempt, until it changes or goes away.
  *
- * A member that is down is dialled every second: the first failure says it all.
+ * A member that is down is dialled every second: the first failure says it all. Strangers that
+ * claim an id, with another trouble each time, are bounded by the storm log.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
+import type { StormLog } from './storm-log.js';
 
 export interface Trouble {
   readonly level: 'info' | 'warn';
@@ -20,10 +22,12 @@ const PEER_ID_MAX = 255;
 
 export class RepeatedTroubles {
   readonly #logger: Logger;
+  readonly #storms: StormLog;
   readonly #last = new Map<PeerId, Map<string, string>>();
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, storms: StormLog) {
     this.#logger = logger;
+    this.#storms = storms;
   }
 
   report({ level, event, peer, trouble }: Trouble): void {
@@ -35,7 +39,7 @@ export class RepeatedTroubles {
       return;
     }
     events.set(event, trouble.reason);
-    this.#logger[level](trouble, event);
+    this.#storms[level](event, trouble);
   }
 
   /** The peer is connected: whatever comes next is news. */

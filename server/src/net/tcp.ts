@@ -11,6 +11,7 @@ import net from 'node:net';
 import type { Logger } from 'pino';
 import { openFilesMax, streamsWithin } from './open-files.js';
 import { StormLog } from './storm-log.js';
+import { systemTimers } from './timers.js';
 import type { Address, ByteStream, Listener, StreamHandlers, Transport } from './transport.js';
 
 export class TcpTransport implements Transport {
@@ -28,19 +29,20 @@ export class TcpTransport implements Transport {
       onStream(new TcpStream(socket));
     });
     if (Number.isFinite(this.#streamsMax)) server.maxConnections = this.#streamsMax;
-    const drops = new StormLog((facts) => this.#logger.error(facts, 'net.accept_dropped'));
+    const storms = new StormLog(this.#logger, systemTimers());
     server.on('drop', (dropped) => {
       const remote = dropped?.remoteAddress ?? 'unknown';
-      drops.report({ ...address, streamsMax: this.#streamsMax, remote }, performance.now());
+      const facts = { ...address, streamsMax: this.#streamsMax, remote };
+      storms.error('net.accept_dropped', facts);
     });
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host: address.host, port: address.port }, () => {
         server.off('error', reject);
         server.on('error', (error) => {
-          this.#logger.error({ ...address, err: error }, 'net.accept_failed');
+          storms.error('net.accept_failed', { ...address, err: error });
         });
-        resolve(new TcpListener(server, address.port));
+        resolve(new TcpListener(server, address.port, storms));
       });
     });
   }
@@ -83,9 +85,11 @@ export class DialTimeout extends Error {
 class TcpListener implements Listener {
   readonly port: number;
   readonly #server: net.Server;
+  readonly #storms: StormLog;
 
-  constructor(server: net.Server, askedPort: number) {
+  constructor(server: net.Server, askedPort: number, storms: StormLog) {
     this.#server = server;
+    this.#storms = storms;
     const bound = server.address();
     this.port = bound !== null && typeof bound === 'object' ? bound.port : askedPort;
   }
@@ -94,6 +98,7 @@ class TcpListener implements Listener {
     return new Promise((resolve) => {
       // Does not wait for the streams: they belong to whoever took them.
       this.#server.close();
+      this.#storms.close();
       resolve();
     });
   }

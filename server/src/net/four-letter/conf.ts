@@ -27,7 +27,7 @@ export function configurationReply({ configuration, quorum }: MemberView): strin
       ['syncLimit', quorum.syncLimitTicks],
       ['electionAlg', ELECTION_ALGORITHM],
       // One port for both here.
-      ['electionPort', quorum.peerPort],
+      ['electionPort', quorum.electionPort],
       ['quorumPort', quorum.peerPort],
       ['peerType', quorum.participant ? 0 : 1],
     );

@@ -1,0 +1,177 @@
+/**
+ * The turn that all connections share: a port whose handler makes large or slow answers, over the
+ * network in memory, with a driver's flush at the end of each turn.
+ */
+import { describe, expect, it } from 'vitest';
+import type { ClientConnection } from './client-connection.js';
+import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
+import { FourLetterWhitelist } from './four-letter/words.js';
+import { ManualTimers } from './manual-timers.js';
+import { MemoryNetwork } from './memory-transport.js';
+import { ServerStats } from './server-stats.js';
+import { FarEnd, frameOf, keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
+
+const ADDRESS = { host: 'server', port: 2181 };
+const LARGE_BYTES = 300_000;
+
+/** A clock that a handler can let pass inside a turn. */
+class SlowTimers extends ManualTimers {
+  lateMs = 0;
+
+  override nowMs(): number {
+    return super.nowMs() + this.lateMs;
+  }
+}
+
+async function bench(clients: number) {
+  const timers = new SlowTimers();
+  const network = new MemoryNetwork(timers);
+  const handler = new RecordingHandler();
+  const port = new ClientPort({
+    options: {
+      ...CLIENT_PORT_DEFAULTS,
+      address: ADDRESS,
+      whitelist: new FourLetterWhitelist('*'),
+      turn: { outputBytesMax: 500_000, durationMsMax: 20 },
+    },
+    transport: network.transport('server'),
+    timers,
+    logger: keptLog().logger,
+    stats: new ServerStats(),
+    view: memberView(),
+    handler,
+  });
+  await port.listen();
+  const turns: string[][] = [[]];
+  handler.onFrameDo = (connection, frame) => {
+    const asked = Buffer.from(frame).toString('latin1');
+    // As the driver does: the first frame of a turn has its end put behind everything else.
+    if (turns.at(-1)?.length === 0) timers.defer(() => endTurn());
+    turns.at(-1)?.push(`${connection.id} ${asked}`);
+    if (asked.startsWith('large')) put(connection, LARGE_BYTES);
+    if (asked.startsWith('slow')) timers.lateMs += 30;
+  };
+  const endTurn = (): void => {
+    turns.push([]);
+    port.flush();
+  };
+  const ends: FarEnd[] = [];
+  for (let index = 0; index < clients; index++) {
+    const dialled = network.transport('client').dial(ADDRESS, 1000);
+    await timers.advance(1);
+    ends.push(new FarEnd(await dialled));
+  }
+  /** What each turn delivered, once all have sent these frames at the same moment. */
+  const allSend = async (...texts: string[]): Promise<string[][]> => {
+    for (const end of ends) end.stream.write(Buffer.concat(texts.map(frameOf)));
+    await timers.advance(50);
+    return turns.filter((turn) => turn.length > 0);
+  };
+  return { timers, port, handler, ends, turns, allSend };
+}
+
+function put(connection: ClientConnection, bytes: number): void {
+  const { writer } = connection;
+  writer.beginFrame();
+  writer.raw(Buffer.alloc(bytes));
+  writer.endFrame();
+}
+
+describe('a turn of the clients', () => {
+  it('holds everything when it is little', async () => {
+    const { allSend } = await bench(20);
+    expect((await allSend('a', 'b', 'c')).map((turn) => turn.length)).toEqual([60]);
+  });
+
+  it('ends when its answers are too large together, and the others come next in order', async () => {
+    const { allSend, ends } = await bench(5);
+    const turns = await allSend('large');
+    expect(turns).toEqual([['1 large', '2 large'], ['3 large', '4 large'], ['5 large']]);
+    for (const end of ends) expect(end.text.length).toBe(LARGE_BYTES + 4);
+  });
+
+  it('lets each connection go in turn, each in its own order', async () => {
+    const { allSend } = await bench(4);
+    const turns = await allSend('large 1', 'large 2', 'large 3');
+    // Two make it full; one that waited for long may come with them.
+    for (const turn of turns) expect(turn.length).toBeLessThanOrEqual(3);
+    const all = turns.flat();
+    expect(all.length).toBe(12);
+    for (const id of [1, 2, 3, 4]) {
+      const own = all.filter((line) => line.startsWith(`${id} `));
+      expect(own).toEqual([`${id} large 1`, `${id} large 2`, `${id} large 3`]);
+    }
+    // A turn of two answers each: nobody gets a second one before the others had their first.
+    for (let end = 1; end <= all.length; end++) {
+      const counts = [1, 2, 3, 4].map(
+        (id) => all.slice(0, end).filter((line) => line.startsWith(`${id} `)).length,
+      );
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('ends when it has taken too long, although the answers are small', async () => {
+    const { allSend } = await bench(12);
+    const turns = await allSend('slow');
+    for (const turn of turns) expect(turn.length).toBeLessThanOrEqual(4);
+    expect(turns.flat().length).toBe(12);
+  });
+
+  it('leaves room for small requests while large ones wait', async () => {
+    const { timers, ends, turns, allSend } = await bench(8);
+    await allSend('large');
+    const before = turns.length;
+    const [light, ...others] = ends;
+    light?.stream.write(frameOf('light'));
+    await timers.advance(5);
+    for (const end of others) end.stream.write(Buffer.concat([frameOf('large'), frameOf('large')]));
+    light?.stream.write(frameOf('lighter'));
+    await timers.advance(50);
+    const after = turns.slice(before - 1).filter((turn) => turn.length > 0);
+    expect(after.findIndex((turn) => turn.includes('1 lighter'))).toBeLessThan(3);
+    expect(after.flat().filter((line) => line.endsWith('large')).length).toBe(14);
+  });
+
+  it('delivers nothing of a connection that is gone while it was put off', async () => {
+    const { handler, allSend } = await bench(3);
+    await allSend('hello');
+    const onFrameDo = handler.onFrameDo;
+    handler.onFrameDo = (connection, frame) => {
+      onFrameDo(connection, frame);
+      if (connection.id === 2) handler.connections[2]?.close('test', 'state');
+    };
+    const turns = await allSend('large');
+    expect(turns.slice(1)).toEqual([['1 large', '2 large']]);
+    expect(handler.events.at(-1)).toBe('closed 3');
+  });
+});
+
+describe('answers that wait for a later turn', () => {
+  it('are asked for again behind the flush, although the client took everything', async () => {
+    const { timers, port, handler, allSend } = await bench(2);
+    await allSend('hello');
+    const [one, two] = handler.connections;
+    if (one === undefined || two === undefined) throw new Error('no connections');
+    put(one, 600_000);
+    expect([one.isFull, two.isFull]).toEqual([true, true]);
+    two.hold('room');
+    await timers.advance(5);
+    expect(handler.events).not.toContain('room 2');
+    port.flush();
+    expect([two.isFull, handler.events.includes('room 2')]).toEqual([false, false]);
+    await timers.advance(5);
+    expect(handler.events.filter((event) => event === 'room 2')).toEqual(['room 2']);
+  });
+});
+
+it('the largest answer is excused from the limit of output, many events of a turn are not', async () => {
+  const { timers, port, handler, ends, allSend } = await bench(1);
+  await allSend('watch');
+  const [connection] = handler.connections;
+  if (connection === undefined) throw new Error('no connection');
+  ends[0]?.stream.pause();
+  for (let event = 0; event < 300; event++) put(connection, 100_000);
+  port.flush();
+  await timers.advance(5);
+  expect(connection.isOpen).toBe(false);
+});

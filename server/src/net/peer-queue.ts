@@ -1,0 +1,64 @@
+/**
+ * The frames that wait to be sent on one link.
+ *
+ * In the order they came, but for the urgent ones, which go first, in their own order. Bounds
+ * nothing: the link does. Frames are shared, so they are never written to.
+ */
+import { assert } from '@rookery/protocol';
+
+/** Frames that were taken are cut off the front of the array from this many on. */
+const COMPACT_AT = 256;
+
+export class PeerQueue {
+  readonly #urgent: Uint8Array[] = [];
+  readonly #frames: Uint8Array[] = [];
+  /** Of `#frames`: those before it are taken. */
+  #head = 0;
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(frame: Uint8Array, isUrgent: boolean): void {
+    assert(frame.length > 0, 'a frame has its length at least');
+    (isUrgent ? this.#urgent : this.#frames).push(frame);
+    this.#bytes += frame.length;
+  }
+
+  clear(): void {
+    this.#urgent.length = 0;
+    this.#frames.length = 0;
+    this.#head = 0;
+    this.#bytes = 0;
+  }
+
+  /** Takes what is urgent and whole frames up to about `bytesMax`, one at least, in one piece. */
+  take(bytesMax: number): Uint8Array {
+    assert(this.#bytes > 0, 'something waits');
+    const taken = this.#urgent.splice(0);
+    let bytes = 0;
+    for (const frame of taken) bytes += frame.length;
+    for (let frame = this.#frames[this.#head]; frame !== undefined; ) {
+      if (bytes > 0 && bytes + frame.length > bytesMax) break;
+      bytes += frame.length;
+      taken.push(frame);
+      frame = this.#frames[++this.#head];
+    }
+    this.#cut();
+    this.#bytes -= bytes;
+    const [first, second] = taken;
+    if (first !== undefined && second === undefined) return first;
+    return Buffer.concat(taken, bytes);
+  }
+
+  #cut(): void {
+    if (this.#head === this.#frames.length) {
+      this.#frames.length = 0;
+      this.#head = 0;
+    } else if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#frames.length) {
+      this.#frames.splice(0, this.#head);
+      this.#head = 0;
+    }
+  }
+}
