@@ -200,6 +200,15 @@ export function loadEnsembleConfig(path: string): Config {
   };
 }
 
+/**
+ * ZooKeeper's text of the members has a port of its own for elections, and its parsers insist that
+ * it differs from the others; here one port serves both, so this is one that nobody listens on.
+ */
+export function electionPortOf({ peerPort, clientPort }: ServerAddress): number {
+  const free = [peerPort + 1, peerPort + 2, peerPort - 1, peerPort - 2];
+  return free.find((port) => port !== clientPort && port > 0 && port <= 65_535) ?? peerPort + 1;
+}
+
 /** Where member `id` keeps its tree and its log; both are its own alone. */
 export function memberDirectories(config: Config, id: PeerId): { data: string; log: string } {
   return { data: join(config.dataDir, `${id}`), log: join(config.dataLogDir, `${id}`) };

@@ -6,7 +6,7 @@
  */
 import { assert, formatZxid, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { type Config, memberDirectories, type ServerAddress } from './config.js';
+import { type Config, electionPortOf, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
@@ -347,23 +347,15 @@ function peersOf(config: Config, self: ServerAddress): Map<PeerId, Address> {
 /** The text of /zookeeper/config: empty for a standalone server. */
 function membershipOf(config: Config): string {
   if (config.servers.length === 1) return '';
-  const lines = config.servers.map(
-    ({ id, host, peerPort, clientPort }) =>
-      `server.${id}=${host}:${peerPort}:${electionPort(peerPort, clientPort)}:participant;${host}:${clientPort}`,
-  );
+  const lines = config.servers.map((server) => {
+    const { id, host, peerPort, clientPort } = server;
+    const election = electionPortOf(server);
+    return `server.${id}=${host}:${peerPort}:${election}:participant;${host}:${clientPort}`;
+  });
   return [...lines, 'version=0'].join('\n');
 }
 
 /** Random in [0, 2^48): no number of an earlier run of this member comes again. */
 function firstRequestOf(bytes: Uint8Array): number {
   return bytes.reduce((number, byte) => number * 256 + byte, 0);
-}
-
-/**
- * ZooKeeper's text has a port of its own for elections and its parsers insist that it differs from
- * the others; here one port serves both, so this is a number that nobody listens on.
- */
-function electionPort(peerPort: number, clientPort: number): number {
-  const free = [peerPort + 1, peerPort + 2, peerPort - 1, peerPort - 2];
-  return free.find((port) => port !== clientPort && port > 0 && port <= 65_535) ?? peerPort + 1;
 }

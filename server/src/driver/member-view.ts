@@ -2,7 +2,7 @@
  * What the four-letter words may know of this member, read from its parts at the moment of asking.
  */
 import type { Config, ServerAddress } from '../config.js';
-import { memberDirectories } from '../config.js';
+import { electionPortOf, memberDirectories } from '../config.js';
 import { readEnvironment } from '../net/four-letter/envi.js';
 import type {
   ConfigurationView,
@@ -20,6 +20,7 @@ import type {
 import { openFilesCount, openFilesMax } from '../net/open-files.js';
 import type { Summary } from '../net/summary.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
+import type { WatchTable } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Zab } from '../zab/index.js';
 import type { Counters } from './counters.js';
@@ -82,15 +83,7 @@ export class MemberStatus implements MemberView {
     return this.#parts.nowMs() - this.#startedMs;
   }
   get watches(): WatchSummary {
-    const { watches } = this.#parts.pipeline;
-    const data = watches.dump('data');
-    const connections = new Set([...data.values()].flatMap((watchers) => [...watchers]));
-    return {
-      connections: connections.size,
-      paths: data.size,
-      watches: [...data.values()].reduce((sum, watchers) => sum + watchers.size, 0),
-      all: watches.watchCount,
-    };
+    return new DataWatches(this.#parts.pipeline.watches);
   }
 
   get sessions(): SessionsView {
@@ -113,6 +106,7 @@ export class MemberStatus implements MemberView {
       initLimitTicks: config.initLimit,
       syncLimitTicks: config.syncLimit,
       peerPort: self.peerPort,
+      electionPort: electionPortOf(self),
       participant: true,
       membership,
     };
@@ -203,5 +197,37 @@ export class MemberStatus implements MemberView {
 
   environment(): readonly (readonly [name: string, value: string])[] {
     return readEnvironment();
+  }
+}
+
+/** Counts only what is asked: mntr wants `all`, which is at hand; the rest is for wchs alone. */
+class DataWatches implements WatchSummary {
+  readonly #table: WatchTable;
+  #byPath: ReturnType<WatchTable['dump']> | null = null;
+
+  constructor(table: WatchTable) {
+    this.#table = table;
+  }
+
+  get all(): number {
+    return this.#table.watchCount;
+  }
+  get paths(): number {
+    return this.#data().size;
+  }
+  get watches(): number {
+    let count = 0;
+    for (const watchers of this.#data().values()) count += watchers.size;
+    return count;
+  }
+  get connections(): number {
+    const seen = new Set<number>();
+    for (const watchers of this.#data().values()) for (const watcher of watchers) seen.add(watcher);
+    return seen.size;
+  }
+
+  #data(): ReturnType<WatchTable['dump']> {
+    this.#byPath ??= this.#table.dump('data');
+    return this.#byPath;
   }
 }

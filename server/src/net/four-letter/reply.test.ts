@@ -22,6 +22,7 @@ const QUORUM = {
   initLimitTicks: 10,
   syncLimitTicks: 5,
   peerPort: 2881,
+  electionPort: 2882,
   participant: true,
   membership: 'server.1=h:1:1:participant;2181\nversion=0',
 };
@@ -168,7 +169,7 @@ describe('a reply to a four-letter word', () => {
 
   it('lists the ensemble in conf of a quorum member', () => {
     const text = ask('conf', { quorum: QUORUM });
-    expect(text).toContain('\ninitLimit=10\nsyncLimit=5\nelectionAlg=3\nelectionPort=2881\n');
+    expect(text).toContain('\ninitLimit=10\nsyncLimit=5\nelectionAlg=3\nelectionPort=2882\n');
     expect(text).toContain('\npeerType=0\nmembership: \nserver.1=h:1:1:participant;2181\n');
   });
 
