@@ -22,6 +22,8 @@ export interface EnsembleCommand {
 export async function runEnsemble(command: EnsembleCommand): Promise<number> {
   const plan = planOf(command);
   await requireFreePorts(plan.servers);
+  // New ports are not written under an ensemble that still runs on the old ones.
+  if (plan.former !== undefined) await requireFreePorts(plan.former);
   plan.write();
   const ensemble = new Ensemble(plan, createLogger('info', {}));
   const stop = () => ensemble.stop();

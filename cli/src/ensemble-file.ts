@@ -17,6 +17,8 @@ export interface EnsemblePlan {
   /** The file to start each member with. */
   readonly configPath: string;
   readonly servers: readonly ServerAddress[];
+  /** What the file said until now: whoever serves there serves this data. */
+  readonly former?: readonly ServerAddress[];
   /** Writes the file if it has to be written; call it when all else has been checked. */
   readonly write: () => void;
 }
@@ -51,7 +53,8 @@ export function prepareEnsembleFile(options: {
     ...portsOf(basePort, index),
   }));
   const settings: object = JSON.parse(readFileSync(configPath, 'utf8'));
-  return planToWrite(configPath, data, { ...settings, servers }, servers);
+  const plan = planToWrite(configPath, data, { ...settings, servers }, servers);
+  return { ...plan, former: found.servers };
 }
 
 function localServers(size: number, basePort: number): ServerAddress[] {

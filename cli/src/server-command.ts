@@ -5,7 +5,6 @@
  * thrown and caught by nobody ends the process with one fatal log line: a member that goes on
  * after an error it does not understand could still answer pings and lie.
  */
-import type { RunningServer } from '@rookery/server';
 import { loadConfig, OperatorError, startServer, tuningFromEnvironment } from '@rookery/server';
 import type { Logger } from 'pino';
 import { createLogger } from './log-output.js';
@@ -26,9 +25,15 @@ export async function runServer(command: ServerCommand): Promise<number> {
   const logger = createLogger(config.logLevel, { member: id });
   failLoudly(logger);
   const stopRequested = stopSignal();
+  // Armed before the start: a long recovery must be stoppable too.
+  void stopRequested.then((reason) => limitStop(reason, logger));
   const tuning = tuningFromEnvironment(process.env);
+  logger.info(
+    { config: command.config, dataDir: config.dataDir, pid: process.pid },
+    'server.start',
+  );
   const server = await startServer(config, { id, logger, found, tuning });
-  void stopRequested.then((reason) => stop(server, reason, logger));
+  void stopRequested.then(() => server.close());
   try {
     await server.closed;
   } catch (error) {
@@ -51,13 +56,12 @@ function stopSignal(): Promise<string> {
   });
 }
 
-async function stop(server: RunningServer, reason: string, logger: Logger): Promise<void> {
+function limitStop(reason: string, logger: Logger): void {
   logger.info({ reason }, 'server.stopping');
   setTimeout(() => {
     logger.fatal({ timeoutMs: STOP_TIMEOUT_MS }, 'server.stop-timeout');
     process.exit(1);
   }, STOP_TIMEOUT_MS).unref();
-  await server.close();
 }
 
 function failLoudly(logger: Logger): void {

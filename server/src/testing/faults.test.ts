@@ -177,6 +177,15 @@ describe('a session', () => {
     expect(await msUntilGone(ensemble, path)).toBeGreaterThanOrEqual(10_000);
   });
 
+  it('of a silent client lives for its timeout and twice H, for a leader may be deposed', async () => {
+    const ensemble = await serving();
+    const client = await connected(ensemble, follower(ensemble));
+    const path = await ephemeralOf(ensemble, client);
+    const goneMs = await msUntilGone(ensemble, path);
+    expect(goneMs).toBeGreaterThanOrEqual(12_000 - 1);
+    expect(goneMs).toBeLessThan(13_000);
+  });
+
   it('of a new leader is not called expired by the one it replaced', async () => {
     let windows = 0;
     for (const startedLaterMs of [2, 6, 20, 52]) {

@@ -84,6 +84,8 @@ function useNpmStart(directory: string): NpmStart {
       signalGroup(child, 'SIGINT');
       await within('the end of npm start', 10 * STOP_LIMIT_MS, exited.promise);
       const elapsedMs = performance.now() - startedMs;
+      expect(child.exitCode, 'a clean stop').toBe(0);
+      expect(() => process.kill(-(child.pid ?? 0), 0), 'no process is left').toThrow('ESRCH');
       for (const port of PORTS) expect(await statusOf(port), `port ${port}`).toBeUndefined();
       return elapsedMs;
     },
