@@ -3,7 +3,8 @@
  *
  * Owns the listener, the diallers and every link. The member with the higher id dials. A link is up
  * once the hello went both ways; see PeerHandler for the order of what is told. Sends leave in
- * `flush()`, one write per link when it is little. Decides who may talk, never what is said. Driven by the driver.
+ * `flush()`, little of them in one write per link. Decides who may talk, never what is said. Driven
+ * by the driver.
  */
 import {
   decodePeerMessage,
@@ -101,8 +102,11 @@ export class PeerPort {
     this.#options = parts.options;
     this.#logger = parts.logger;
     this.#frames = new FrameCache(parts.options.frameBytesMax);
-    this.#storms = new StormLog(parts.logger, parts.timers);
-    this.#troubles = new RepeatedTroubles(parts.logger, this.#storms);
+    const { logger } = parts;
+    const storms = new StormLog(logger, parts.timers);
+    const isMember = (peer: PeerId): boolean => parts.options.peers.has(peer);
+    this.#storms = storms;
+    this.#troubles = new RepeatedTroubles({ logger, storms, isMember });
     for (const [peer, address] of parts.options.peers) {
       if (peer < parts.options.id) this.#diallers.set(peer, this.#diallerFor(peer, address));
     }

@@ -17,21 +17,27 @@ export interface Trouble {
   readonly trouble: { readonly reason: string } & Readonly<Record<string, unknown>>;
 }
 
-/** Ids are 1 to 255; a stranger may claim others, all of which share a place. */
-const PEER_ID_MAX = 255;
+/** The place that all who are no members share. */
+const STRANGERS: PeerId = 0;
 
 export class RepeatedTroubles {
   readonly #logger: Logger;
   readonly #storms: StormLog;
+  readonly #isMember: (peer: PeerId) => boolean;
   readonly #last = new Map<PeerId, Map<string, string>>();
 
-  constructor(logger: Logger, storms: StormLog) {
-    this.#logger = logger;
-    this.#storms = storms;
+  constructor(parts: {
+    readonly logger: Logger;
+    readonly storms: StormLog;
+    readonly isMember: (peer: PeerId) => boolean;
+  }) {
+    this.#logger = parts.logger;
+    this.#storms = parts.storms;
+    this.#isMember = parts.isMember;
   }
 
   report({ level, event, peer, trouble }: Trouble): void {
-    const place = peer >= 1 && peer <= PEER_ID_MAX ? peer : 0;
+    const place = this.#isMember(peer) ? peer : STRANGERS;
     const events = this.#last.get(place) ?? new Map<string, string>();
     this.#last.set(place, events);
     if (events.get(event) === trouble.reason) {
@@ -39,7 +45,7 @@ export class RepeatedTroubles {
       return;
     }
     events.set(event, trouble.reason);
-    this.#storms[level](event, trouble);
+    this.#storms[level](event, trouble, `${event} ${place}`);
   }
 
   /** The peer is connected: whatever comes next is news. */

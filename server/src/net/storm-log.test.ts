@@ -43,3 +43,14 @@ it('tells what is left when it closes, once', async () => {
   await timers.advance(5_000);
   expect(told().length).toBe(2);
 });
+
+it('tells kinds of one event apart when it is given them', async () => {
+  const { timers, storms, told } = bench();
+  for (const from of [1, 2, 1, 2]) storms.warn('a', { from }, `a ${from}`);
+  expect(told().map(([, from]) => from)).toEqual([1, 2]);
+  await timers.advance(1_000);
+  expect(told().slice(2)).toEqual([
+    ['a', 1, undefined],
+    ['a', 2, undefined],
+  ]);
+});

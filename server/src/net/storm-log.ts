@@ -1,9 +1,10 @@
 /**
- * Lines about what strangers can cause as often as they like: at most one a second for each event.
+ * Lines about what strangers can cause as often as they like: at most one a second of each kind.
  *
  * A storm of clients must not become a storm of lines. The first of a burst is told at once, then
- * each second the last of those that came meanwhile, with the number of those `leftOut`. Events are
- * literals of the code, so their number is bounded. `close` tells what is left.
+ * each second the last of those that came meanwhile, with the number of those `leftOut`. A kind is
+ * an event, or what its caller makes of it: never anything that a stranger says. `close` tells what
+ * is left.
  */
 import type { Logger } from 'pino';
 import type { Timer, Timers } from './timers.js';
@@ -13,7 +14,15 @@ const INTERVAL_MS = 1000;
 export type Facts = Readonly<Record<string, unknown>>;
 type Level = 'info' | 'warn' | 'error';
 
+interface Report {
+  readonly level: Level;
+  readonly event: string;
+  readonly facts: Facts;
+  readonly kind: string;
+}
+
 interface Storm {
+  readonly event: string;
   readonly level: Level;
   last: Facts | null;
   /** Since the last line. */
@@ -24,7 +33,7 @@ interface Storm {
 export class StormLog {
   readonly #logger: Logger;
   readonly #timers: Pick<Timers, 'after'>;
-  /** Events that were told less than a second ago. */
+  /** By kind, those told less than a second ago. */
   readonly #storms = new Map<string, Storm>();
 
   constructor(logger: Logger, timers: Pick<Timers, 'after'>) {
@@ -32,58 +41,58 @@ export class StormLog {
     this.#timers = timers;
   }
 
-  info(event: string, facts: Facts): void {
-    this.#report('info', event, facts);
+  info(event: string, facts: Facts, kind = event): void {
+    this.#report({ level: 'info', event, facts, kind });
   }
 
-  warn(event: string, facts: Facts): void {
-    this.#report('warn', event, facts);
+  warn(event: string, facts: Facts, kind = event): void {
+    this.#report({ level: 'warn', event, facts, kind });
   }
 
-  error(event: string, facts: Facts): void {
-    this.#report('error', event, facts);
+  error(event: string, facts: Facts, kind = event): void {
+    this.#report({ level: 'error', event, facts, kind });
   }
 
   /** Tells at once what it would have told later; it may be used again. */
   close(): void {
-    for (const [event, storm] of this.#storms) {
+    for (const storm of this.#storms.values()) {
       storm.timer.cancel();
-      this.#tell(event, storm);
+      this.#tell(storm);
     }
     this.#storms.clear();
   }
 
-  #report(level: Level, event: string, facts: Facts): void {
-    const storm = this.#storms.get(event);
+  #report({ level, event, facts, kind }: Report): void {
+    const storm = this.#storms.get(kind);
     if (storm !== undefined) {
       storm.last = facts;
       storm.count += 1;
       return;
     }
     this.#logger[level](facts, event);
-    this.#storms.set(event, { level, last: null, count: 0, timer: this.#timerFor(event) });
+    this.#storms.set(kind, { event, level, last: null, count: 0, timer: this.#timerFor(kind) });
   }
 
-  #timerFor(event: string): Timer {
-    return this.#timers.after(INTERVAL_MS, () => this.#onInterval(event));
+  #timerFor(kind: string): Timer {
+    return this.#timers.after(INTERVAL_MS, () => this.#onInterval(kind));
   }
 
-  #onInterval(event: string): void {
-    const storm = this.#storms.get(event);
+  #onInterval(kind: string): void {
+    const storm = this.#storms.get(kind);
     if (storm === undefined) return;
     if (storm.count === 0) {
-      this.#storms.delete(event);
+      this.#storms.delete(kind);
       return;
     }
-    this.#tell(event, storm);
-    storm.timer = this.#timerFor(event);
+    this.#tell(storm);
+    storm.timer = this.#timerFor(kind);
   }
 
-  #tell(event: string, storm: Storm): void {
-    if (storm.last === null) return;
+  #tell(storm: Storm): void {
+    const { level, event, last } = storm;
+    if (last === null) return;
     const leftOut = storm.count - 1;
-    const facts = leftOut === 0 ? storm.last : { ...storm.last, leftOut };
-    this.#logger[storm.level](facts, event);
+    this.#logger[level](leftOut === 0 ? last : { ...last, leftOut }, event);
     storm.last = null;
     storm.count = 0;
   }

@@ -44,6 +44,19 @@ const NOT_HERE = new RegExp(
   ].join('|'),
 );
 
+/** Of the recorded envi, with the reason. */
+const ENVI_LEFT_OUT = [
+  ['java.vendor', 'there is no Java'],
+  ['java.home', 'there is no Java'],
+  ['java.class.path', 'there is no Java'],
+  ['java.library.path', 'there is no Java'],
+  ['java.io.tmpdir', 'no file of a member lies outside its data directories'],
+  ['java.compiler', 'there is no Java'],
+] as const;
+
+/** In our envi alone, with the reason. */
+const ENVI_OURS = [['node.version', 'the runtime, as java.version is for ZooKeeper']] as const;
+
 const LEADER = {
   learners: 2,
   syncedFollowers: 2,
@@ -177,6 +190,19 @@ describe('a reply to a four-letter word', () => {
     const text = ask('envi', { environment: readEnvironment });
     expect(text).toMatch(/^Environment:\nzookeeper\.version=3\.8\.0-rookery[^\n]*\nhost\.name=/);
     expect(text).toMatch(/\nos\.memory\.max=\d+MB\n/);
+  });
+
+  it('has, for envi, each recorded key in its order but those that are explained', () => {
+    const enviKeys = (text: string) => [...text.matchAll(/^([^=\n]+)=.+$/gm)].map(([, key]) => key);
+    const without = (keys: readonly unknown[], explained: readonly (readonly string[])[]) => {
+      for (const [key] of explained) expect(keys).toContain(key);
+      return keys.filter((key) => explained.every(([left]) => left !== key));
+    };
+    const text = ask('envi', { environment: readEnvironment });
+    const ours = without(enviKeys(text), ENVI_OURS);
+    expect(ours).toEqual(without(enviKeys(recorded['envi'] ?? ''), ENVI_LEFT_OUT));
+    // java.version stays for scripts that ask for it, with the answer that there is none.
+    expect(text).toContain('\njava.version=<NA>\n');
   });
 
   it('pairs zxids and digests in hash', () => {
