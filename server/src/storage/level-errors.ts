@@ -9,8 +9,10 @@ import { DamagedError, StorageFault } from './errors.js';
  * How LevelDB reports a table that is cut short, a file that is named but missing, and a sector
  * that cannot be read.
  */
-const UNREADABLE =
-  /IO error: .*(\.(ldb|sst|log)|CURRENT|MANIFEST-\d+): (Invalid argument|Input\/output error|No such file or directory)/;
+const UNREADABLE = new RegExp(
+  String.raw`IO error: .*(\.(ldb|sst|log)|CURRENT|MANIFEST-\d+): ` +
+    '(Invalid argument|Input/output error|No such file or directory)',
+);
 const FULL_CODES = ['ENOSPC', 'EDQUOT'];
 const FULL = /No space left on device|Disk quota exceeded/;
 
@@ -47,11 +49,11 @@ export function isLocked(error: unknown): boolean {
   return codesOf(error).includes('LEVEL_LOCKED');
 }
 
-/** All messages down the chain of causes. */
+/** All messages down the chain of causes, but for one that says the same again. */
 export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const cause = textOf(error.cause);
-  return cause === '' ? error.message : `${error.message}: ${cause}`;
+  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }
 
 export function codesOf(error: unknown): readonly unknown[] {

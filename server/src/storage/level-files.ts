@@ -4,7 +4,7 @@
  *
  * Opening rewrites: the write-ahead files become a table, what nothing names is deleted, and a
  * database without CURRENT becomes a new one. So damage must be found before. Never writes. Costs
- * one read of the write-ahead files: what was written since the last opening, if not yet in a table.
+ * one read of the write-ahead files: what was written since the last opening and is in no table.
  */
 import { open as openFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,6 +30,17 @@ export async function checkFiles(path: string): Promise<void> {
       if (LOG_FILE.test(file)) await scanFile(join(path, file));
     }
   });
+}
+
+/** For a database whose opening failed: whether that is why. */
+export async function isDamaged(path: string): Promise<boolean> {
+  try {
+    await checkFiles(path);
+    return false;
+  } catch (error) {
+    if (error instanceof DamagedError) return true;
+    throw error;
+  }
 }
 
 async function filesOf(path: string): Promise<readonly string[]> {

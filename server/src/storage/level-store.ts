@@ -4,7 +4,7 @@
  * Owns the directory: a file that says whose it is, a database whose lock keeps other processes
  * out, and making creation and destruction of databases durable and atomic (LevelDB itself does not
  * sync the parent directory, and deletes a database file by file). A database is checked for damage
- * before LevelDB opens it. All batches must be synced: the check relies on it (write-ahead-scan.ts).
+ * before LevelDB opens it; the check relies on every batch being synced (write-ahead-scan.ts).
  */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import type {
   KeyValueStore,
 } from './key-value.js';
 import { faultOf, guarded, isDamage, isFull, isLocked, textOf } from './level-errors.js';
-import { checkFiles } from './level-files.js';
+import { checkFiles, isDamaged } from './level-files.js';
 
 type Database = Level<Uint8Array, Uint8Array>;
 
@@ -34,7 +34,7 @@ export interface LevelSetup {
 
 const LOCK_NAME = 'lock';
 const TRASH_PREFIX = 'trash-';
-/** Operations put into a batch in one turn of the event loop, and bytes of them (paths are long). */
+/** Operations put into a batch in one turn of the event loop, and bytes of them: paths are long. */
 const SLICE_COUNT = 500;
 const SLICE_BYTES = 256 * 1024;
 const READ_BYTES = 256 * 1024;
@@ -50,7 +50,7 @@ export class LevelStore implements KeyValueStore {
     this.lock = lock;
   }
 
-  /** Throws IdentityError or FormatError before it writes anything; StorageFault for a full disk. */
+  /** Throws IdentityError or FormatError before it writes; StorageFault for a full disk. */
   static async open(setup: LevelSetup): Promise<LevelStore> {
     await checkOwner(setup.directory, setup.memberId);
     try {
@@ -238,17 +238,17 @@ function newDatabase(path: string, options: { readonly writeBufferSize?: number 
 }
 
 async function openExclusively(directory: string): Promise<Database> {
+  const path = join(directory, LOCK_NAME);
   try {
     return await openLock(directory);
   } catch (error) {
     if (isLocked(error)) {
       throw new StoreLockedError(`the data directory ${directory} is in use by another process`);
     }
-    if (!isDamage(error)) throw error;
+    if (!isDamage(error) && !(await isDamaged(path))) throw error;
   }
   // It holds no data, so it is made anew. Its own lock file stays: it keeps a second process out
   // even if both do this at once.
-  const path = join(directory, LOCK_NAME);
   for (const file of await readdir(path)) {
     if (file !== 'LOCK') await rm(join(path, file), { recursive: true, force: true });
   }
