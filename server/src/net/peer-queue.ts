@@ -6,14 +6,9 @@
  */
 import { assert } from '@rookery/protocol';
 
-/** Frames that were taken are cut off the front of the array from this many on. */
-const COMPACT_AT = 256;
-
 export class PeerQueue {
   readonly #urgent: Uint8Array[] = [];
   readonly #frames: Uint8Array[] = [];
-  /** Of `#frames`: those before it are taken. */
-  #head = 0;
   #bytes = 0;
 
   get bytes(): number {
@@ -29,7 +24,6 @@ export class PeerQueue {
   clear(): void {
     this.#urgent.length = 0;
     this.#frames.length = 0;
-    this.#head = 0;
     this.#bytes = 0;
   }
 
@@ -39,26 +33,18 @@ export class PeerQueue {
     const taken = this.#urgent.splice(0);
     let bytes = 0;
     for (const frame of taken) bytes += frame.length;
-    for (let frame = this.#frames[this.#head]; frame !== undefined; ) {
+    let count = 0;
+    for (const frame of this.#frames) {
       if (bytes > 0 && bytes + frame.length > bytesMax) break;
       bytes += frame.length;
       taken.push(frame);
-      frame = this.#frames[++this.#head];
+      count += 1;
     }
-    this.#cut();
+    // At once: a frame may be large, and what is taken must not be kept.
+    this.#frames.splice(0, count);
     this.#bytes -= bytes;
     const [first, second] = taken;
     if (first !== undefined && second === undefined) return first;
     return Buffer.concat(taken, bytes);
-  }
-
-  #cut(): void {
-    if (this.#head === this.#frames.length) {
-      this.#frames.length = 0;
-      this.#head = 0;
-    } else if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#frames.length) {
-      this.#frames.splice(0, this.#head);
-      this.#head = 0;
-    }
   }
 }
