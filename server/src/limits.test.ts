@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { derivedLimits } from './limits.js';
+import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';
 
 describe('limits that follow from others', () => {
   it('hold whatever the largest client frame becomes, for every configuration', () => {
@@ -7,8 +8,12 @@ describe('limits that follow from others', () => {
       for (const members of [1, 3, 5, 255]) {
         const limits = derivedLimits({ frameBytesMax, members });
         expect(limits.peerFrameBytesMax).toBeGreaterThan(2 * frameBytesMax);
+        // What was gathered, and one more request with all that it may take along.
+        const largest = (1 << 20) + frameBytesMax + IDENTITY_BYTES_MAX;
+        expect(limits.peerFrameBytesMax).toBeGreaterThan(largest);
         expect(limits.peerQueueBytesMax).toBeGreaterThan(2 * limits.peerFrameBytesMax - 1);
-        const inFlight = members * (limits.outstandingBytesMax + frameBytesMax);
+        const inFlight =
+          members * (limits.outstandingBytesMax + frameBytesMax + IDENTITY_BYTES_MAX);
         expect(limits.peerQueueBytesMax).toBeGreaterThan(2 * inFlight - 1);
         expect(limits.outstandingBytesMax).toBeLessThanOrEqual(16 << 20);
       }

@@ -5,6 +5,8 @@
  * and a znode record in checkpoints and snapshots. All sizes in bytes. Called by Member.
  */
 
+import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';
+
 /** What a message, a transaction or a record adds to what a client sent, an ACL list included. */
 const OVERHEAD_BYTES = 2 << 20;
 /** Proposals or requests that the driver gathers before one more that may be of any size. */
@@ -25,7 +27,7 @@ export interface DerivedLimits {
   readonly peerFrameBytesMax: number;
   /** Waiting on one link, before it is dropped. */
   readonly peerQueueBytesMax: number;
-  /** Requests of a member's clients that it has taken in and not answered. */
+  /** Requests of a member's clients, identities included, that it took in and did not answer. */
   readonly outstandingBytesMax: number;
 }
 
@@ -35,15 +37,15 @@ export function derivedLimits(given: {
 }): DerivedLimits {
   const { frameBytesMax, members } = given;
   // Paths, data and ids may each be repeated in UTF-8 that is longer than what came.
-  const itemBytesMax = 2 * frameBytesMax + OVERHEAD_BYTES;
+  const itemBytesMax = 2 * frameBytesMax + IDENTITY_BYTES_MAX + OVERHEAD_BYTES;
   const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);
   const outstandingBytesMax = Math.max(
     OUTSTANDING_BYTES_MIN,
     Math.floor(OUTSTANDING_BYTES / members),
   );
-  // A member that is full has still taken the whole frame that made it so. Twice, because what a
+  // A member that is full has still taken the whole request that made it so. Twice, because what a
   // link has not sent of one round may meet all of the next.
-  const inFlight = 2 * members * (outstandingBytesMax + frameBytesMax);
+  const inFlight = 2 * members * (outstandingBytesMax + frameBytesMax + IDENTITY_BYTES_MAX);
   return {
     peerFrameBytesMax,
     peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + CHUNKS_QUEUED * itemBytesMax),

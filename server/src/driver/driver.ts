@@ -159,7 +159,7 @@ export class Driver {
     if (this.keeper.pendingBytes > UNWRITTEN_BYTES_MAX) return;
     const taken = this.#desk?.takeProposals() ?? [];
     this.#parts.counters.proposals += taken.length;
-    for (const proposals of chunksByBytes(taken, MESSAGE_BYTES_MAX)) {
+    for (const proposals of chunksByBytes(taken, MESSAGE_BYTES_MAX, (one) => one.body.length)) {
       this.#step({ kind: 'propose', proposals });
     }
   }
@@ -187,7 +187,7 @@ export class Driver {
     const attaches = this.#pipeline.takeAttaches();
     this.#parts.counters.resumes += attaches.length;
     for (const attach of attaches) this.#toLeader(attach);
-    for (const chunk of chunksByBytes(items, MESSAGE_BYTES_MAX)) {
+    for (const chunk of chunksByBytes(items, MESSAGE_BYTES_MAX, (one) => one.bytes)) {
       this.#toLeader({ kind: 'requests', items: chunk });
     }
     for (const sync of syncs) this.#toLeader(sync);

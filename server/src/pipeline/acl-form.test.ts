@@ -72,6 +72,8 @@ describe('an ACL list of a request', () => {
     const long = { perms: 31, scheme: 'digest', id: `${'u'.repeat(200_000)}:x` };
     expect(legalAcl([long], [])).toEqual([long]);
     expect(legalAcl([long, { ...long, perms: 1 }], [])).toBe(null);
+    const wide = { ...long, id: `${'\u4e00'.repeat(90_000)}:x` };
+    expect(legalAcl([wide], [])).toBe(null);
     const identities = Array.from({ length: 150 }, (_, i) => ({ scheme: 'digest', id: `${i}:x` }));
     const many = Array.from({ length: 60_000 }, (_, perms) => auth(perms));
     expect(legalAcl(many, identities)).toBe(null);

@@ -31,18 +31,22 @@ export function legalAcl(
   for (const acl of withoutDuplicates(requested)) {
     const meant = acl.scheme === 'auth' ? own.map((id) => ({ perms: acl.perms, ...id })) : [acl];
     if (meant.length === 0 || (acl.scheme !== 'auth' && !isLegal(acl))) return null;
-    for (const { scheme, id } of meant) size += ENTRY_BYTES + scheme.length + id.length;
+    for (const { scheme, id } of meant) size += entryBytes(scheme, id);
     if (size > STORED_SIZE_MAX) return null;
     stored.push(...meant);
   }
   return stored;
 }
 
-/** As it is stored: in characters, and what an entry takes besides. */
+/** As it is stored, in bytes. */
 export function sizeOfAcl(acl: readonly Acl[]): number {
   let size = 0;
-  for (const { scheme, id } of acl) size += ENTRY_BYTES + scheme.length + id.length;
+  for (const { scheme, id } of acl) size += entryBytes(scheme, id);
   return size;
+}
+
+function entryBytes(scheme: string, id: string): number {
+  return ENTRY_BYTES + Buffer.byteLength(scheme) + Buffer.byteLength(id);
 }
 
 /** By what it proved: neither an address nor being the super user is something it can own by. */

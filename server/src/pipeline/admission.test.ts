@@ -3,6 +3,7 @@
  * the client, beyond what the links, the log and the memory take (ZOOKEEPER-3496, -4306).
  */
 import {
+  CreateRequest,
   decode,
   ErrorCode,
   MultiReadRequest,
@@ -76,7 +77,43 @@ describe('a multiRead', () => {
     expect(codes.slice(0, 9)).toEqual(new Array(9).fill(0));
     expect(new Set(codes.slice(9))).toEqual(new Set([ErrorCode.throttledOp]));
   });
+
+  it('of nothing at all is answered in full when it is of the default size', () => {
+    const codes = codesOf('/', '/none', Math.floor(FRAME_BYTES_MAX / 19));
+    expect(new Set(codes)).toEqual(new Set([ErrorCode.noNode]));
+  });
+
+  it('looks only at so many entries of ACLs and identities', () => {
+    const codes = codesOf('/acl', '/acl', 20_000);
+    const first = codes.indexOf(ErrorCode.throttledOp);
+    expect(new Set(codes.slice(0, first))).toEqual(new Set([ErrorCode.noAuth]));
+    expect(first).toBeGreaterThan(900);
+    expect(first).toBeLessThan(1_100);
+    expect(new Set(codes.slice(first))).toEqual(new Set([ErrorCode.throttledOp]));
+  });
 });
+
+/** Of `count` reads of a path, when there is a znode that a long ACL keeps from its reader. */
+function codesOf(created: string, path: string, count: number): readonly number[] {
+  const ensemble = new TestEnsemble();
+  const client = ensemble.connect();
+  const acl = Array.from({ length: 1_000 }, (_, index) => ({
+    perms: 1,
+    scheme: 'digest',
+    id: `other${index}:x`,
+  }));
+  client.send(OpCode.create, CreateRequest, { path: created, data: null, acl, flags: 0 });
+  authenticate(client, 30);
+  ensemble.settle();
+  client.take();
+  const ops = Array.from({ length: count }, () => ({
+    opcode: OpCode.getData,
+    request: { path, watch: false },
+  }));
+  client.send(OpCode.multiRead, MultiReadRequest, { ops });
+  const { results } = decode(MultiReadResponse, client.takeOne().body);
+  return results.map((result) => ('error' in result ? result.error : 0));
+}
 
 function authenticate(client: TestClient, count: number): void {
   for (let index = 0; index < count; index++) {

@@ -19,6 +19,8 @@ export interface QueueEntry {
   readonly opcode: number;
   /** The jute record behind the header, copied; of an auth its outcome instead (see Requests). */
   readonly body: Uint8Array;
+  /** Of the body and of the identities that go with it. */
+  readonly bytes: number;
   /** What the connection was known to be when the request came. */
   readonly requester: Requester;
   /** The member's number of a write or sync, 0 for a read. */

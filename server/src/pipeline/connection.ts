@@ -8,7 +8,7 @@
 import type { SessionId } from '../state/txn.js';
 import type { Identities, Requester } from './access.js';
 import { CommitQueue } from './commit-queue.js';
-import { identitiesOf } from './identities.js';
+import { identitiesOf, identityBytesOf } from './identities.js';
 import type { ConnectionId, Output } from './output.js';
 
 export type Phase = 'open' | 'joining' | 'live' | 'leaving' | 'gone';
@@ -20,6 +20,8 @@ export class Connection {
   phase: Phase = 'open';
   /** Replaced by each authentication; requests take it along as it is when they come. */
   requester: Requester;
+  /** What its identities add to each of its requests. */
+  identityBytes: number;
   /** The session it wants while `joining` (0: a new one), and has while `live`. */
   session: SessionId = 0;
   timeoutMs = 0;
@@ -37,12 +39,15 @@ export class Connection {
   constructor(id: ConnectionId, output: Output, skipAcl: boolean) {
     this.id = id;
     this.output = output;
-    this.requester = { identities: identitiesOf(output.remoteAddress), skipAcl };
+    const identities = identitiesOf(output.remoteAddress);
+    this.requester = { identities, skipAcl };
+    this.identityBytes = identityBytesOf(identities);
   }
 
   /** What it has authenticated as holds for all that comes from now on. */
   becomes(identities: Identities): void {
     this.requester = { ...this.requester, identities };
+    this.identityBytes = identityBytesOf(identities);
   }
 
   view(): ConnectionView {

@@ -151,11 +151,13 @@ export class Handshake {
   }
 
   #create(connection: Connection, timeoutMs: number): void {
+    const body = encode(CreateSessionRequest, { timeoutMs });
     this.#outbox.forward({
       request: this.#wait(connection),
       session: 0,
       opcode: OpCode.createSession,
-      body: encode(CreateSessionRequest, { timeoutMs }),
+      body,
+      bytes: body.length + connection.identityBytes,
       identities: connection.requester.identities,
     });
   }

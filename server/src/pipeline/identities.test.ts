@@ -1,7 +1,7 @@
 import { AuthPacket, encode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../digest-of.js';
-import { Authenticator, clientInfoOf, identitiesOf } from './identities.js';
+import { Authenticator, clientInfoOf, identitiesOf, identityBytesOf } from './identities.js';
 
 const HOME = { scheme: 'ip', id: '127.0.0.1' };
 const BOB = { scheme: 'digest', id: 'bob:gyVmCdwVbTJYrznoSu1koqYEYF0=' };
@@ -58,6 +58,10 @@ describe('a connection', () => {
   it('cannot make each of its requests as large as it likes', () => {
     const authenticator = newAuthenticator();
     expect(authenticator.authenticate(packet('digest', `${'u'.repeat(9000)}:x`), [])).toBe(null);
+    const wide = (count: number) =>
+      authenticator.authenticate(packet('digest', `${'\u4e00'.repeat(count)}:x`), []);
+    expect(identityBytesOf(wide(2_700) ?? [])).toBe(6 + 3 * 2_700 + 1 + 28);
+    expect(wide(2_800)).toBe(null);
     let identities: ReturnType<typeof identitiesOf> | null = [HOME];
     let count = 0;
     while (identities !== null && count < 1000) {

@@ -22,8 +22,8 @@ export interface AuthenticatorParts {
   readonly superDigest: string | null;
 }
 
-/** Every request carries its connection's identities, so they have a bound, in characters. */
-const IDENTITY_CHARS_MAX = 8192;
+/** Every request carries its connection's identities, so they have a bound, in UTF-8. */
+export const IDENTITY_BYTES_MAX = 8192;
 
 const NOBODY: Identities = [];
 
@@ -49,7 +49,7 @@ export class Authenticator {
   authenticate(body: Uint8Array, before: Identities): Identities | null {
     const gained = this.#gained(body);
     const after = gained === null ? null : joined(before, gained);
-    if (after === null || sizeOf(after) > IDENTITY_CHARS_MAX) {
+    if (after === null || identityBytesOf(after) > IDENTITY_BYTES_MAX) {
       this.#failures += 1;
       return null;
     }
@@ -86,8 +86,13 @@ function joined(before: Identities, gained: Identities): Identities {
   return fresh.length === 0 ? before : [...fresh, ...before];
 }
 
-function sizeOf(identities: Identities): number {
-  return identities.reduce((sum, { scheme, id }) => sum + scheme.length + id.length, 0);
+/** In UTF-8, without the lengths of its strings. */
+export function identityBytesOf(identities: Identities): number {
+  let bytes = 0;
+  for (const { scheme, id } of identities) {
+    bytes += Buffer.byteLength(scheme) + Buffer.byteLength(id);
+  }
+  return bytes;
 }
 
 function readPacket(body: Uint8Array): AuthPacket | null {

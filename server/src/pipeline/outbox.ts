@@ -6,9 +6,15 @@
  */
 import type { Attach, ForwardedRequest, SyncRequest } from '@rookery/protocol';
 
+/** As it waits for the driver, which cuts messages by its size. */
+export interface OutgoingRequest extends ForwardedRequest {
+  /** Of the body and of the identities; not sent. */
+  readonly bytes: number;
+}
+
 export class Outbox {
   #next: number;
-  #forwards: ForwardedRequest[] = [];
+  #forwards: OutgoingRequest[] = [];
   #syncs: SyncRequest[] = [];
   #attaches: Attach[] = [];
 
@@ -20,7 +26,7 @@ export class Outbox {
     return this.#next++;
   }
 
-  forward(request: ForwardedRequest): void {
+  forward(request: OutgoingRequest): void {
     this.#forwards.push(request);
   }
 
@@ -32,7 +38,7 @@ export class Outbox {
     this.#attaches.push({ kind: 'attach', ...attach });
   }
 
-  takeForwards(): readonly ForwardedRequest[] {
+  takeForwards(): readonly OutgoingRequest[] {
     const taken = this.#forwards;
     if (taken.length > 0) this.#forwards = [];
     return taken;

@@ -11,7 +11,6 @@
 import {
   type Attach,
   assert,
-  type ForwardedRequest,
   formatZxid,
   OpCode,
   Perms,
@@ -32,7 +31,7 @@ import { Authenticator } from './identities.js';
 import { isLocalId, LocalSessions } from './local-sessions.js';
 import { operationName } from './operation-names.js';
 import type { PipelineOptions } from './options.js';
-import { Outbox } from './outbox.js';
+import { Outbox, type OutgoingRequest } from './outbox.js';
 import type { ConnectionId, Output } from './output.js';
 import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
@@ -214,7 +213,7 @@ export class Pipeline {
   }
 
   /** Writes for the leader, in order. */
-  takeForwards(): readonly ForwardedRequest[] {
+  takeForwards(): readonly OutgoingRequest[] {
     return this.#outbox.takeForwards();
   }
 

@@ -1,5 +1,5 @@
 // Requests that are not what they should be, and clients that ask for too much.
-import { OpCode, PathRequest } from '@rookery/protocol';
+import { AuthPacket, encode, OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { resume, TestEnsemble } from './test-ensemble.js';
 
@@ -124,6 +124,26 @@ describe('backpressure', () => {
     expect([...late.holds]).toEqual(['outstanding']);
     ensemble.settle();
     expect([one, silent, late].map((client) => client.holds.size)).toEqual([0, 0, 0]);
+  });
+
+  it('identities count: each request takes those of its connection along', () => {
+    const ensemble = new TestEnsemble({ pipeline: { outstandingBytesMax: 20_000 } });
+    const [one, plain] = [ensemble.connect(), ensemble.connect()];
+    const auth = Buffer.from(`${'\u4e00'.repeat(1_000)}:`);
+    one.sendRaw(OpCode.auth, encode(AuthPacket, { type: 0, scheme: 'digest', auth }));
+    expect(one.takeOne().error).toBe(0);
+    for (let index = 0; index < 100; index++) plain.delete('/none');
+    expect(plain.holds.size).toBe(0);
+    one.delete('/none');
+    one.delete('/none');
+    expect([one.holds.size, plain.holds.size]).toEqual([0, 0]);
+    one.delete('/none');
+    expect([one.holds.size, plain.holds.size]).toEqual([1, 1]);
+    ensemble.leader.pipeline.onClosed(one.id);
+    expect(plain.holds.size).toBe(1);
+    ensemble.settle();
+    expect(plain.holds.size).toBe(0);
+    expect(ensemble.leader.pipeline.outstanding).toBe(0);
   });
 
   it('what waits of a client that goes away makes room for the others at once', () => {

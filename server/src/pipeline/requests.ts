@@ -268,6 +268,7 @@ export class Requests {
       xid,
       opcode,
       body,
+      bytes: body.length + connection.identityBytes,
       requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
@@ -288,11 +289,11 @@ export class Requests {
   }
 
   #forward(connection: Connection, entry: QueueEntry): void {
-    const { request, opcode, body } = entry;
+    const { request, opcode, body, bytes } = entry;
     entry.isForwarded = true;
     const session = isLocalId(connection.session) ? LOCAL_SESSION : connection.session;
     const { identities } = entry.requester;
-    this.#parts.outbox.forward({ request, session, opcode, body, identities });
+    this.#parts.outbox.forward({ request, session, opcode, body, bytes, identities });
   }
 
   /** Everything that can go on, in order, as long as the output has room. */

@@ -40,6 +40,16 @@ const PAGE_BYTES_MAX = 256 << 10;
  * answered with more than any memory holds.
  */
 const MULTI_READ_BYTES_MAX = 8 << 20;
+/**
+ * So is what comes behind this much work, in entries of ACLs and identities looked at: a frame of
+ * reads of nothing or of what may not be read would else keep everybody waiting.
+ */
+const MULTI_READ_WORK_MAX = 1 << 20;
+/** To find a znode: a frame of the default size stays below the bound but for long ACLs. */
+const FIND_WORK = 8;
+/** The type, the header and the code of an operation that failed; the header and Stat of others. */
+const ERROR_BYTES = 13;
+const RESULT_BYTES = 80;
 /** The length of a string. */
 const NAME_BYTES = 4;
 
@@ -76,9 +86,13 @@ export function runSpecialRead(
 
 function readMany(scene: ReadScene, xid: number, request: MultiReadRequest): void {
   let bytes = 0;
+  let work = 0;
+  const throttled = { opcode: OpCode.error, error: ErrorCode.throttledOp } as const;
   const results = request.ops.map((op): MultiReadResult => {
-    if (bytes > MULTI_READ_BYTES_MAX) return { opcode: OpCode.error, error: ErrorCode.throttledOp };
-    const result = readOne(scene, op);
+    if (bytes > MULTI_READ_BYTES_MAX || work > MULTI_READ_WORK_MAX) return throttled;
+    const node = scene.state.tree.find(op.request.path);
+    work += workOf(scene, node);
+    const result = readOne(scene, op, node);
     bytes += sizeOf(result);
     return result;
   });
@@ -91,20 +105,26 @@ function readMany(scene: ReadScene, xid: number, request: MultiReadRequest): voi
 function sizeOf(result: MultiReadResult): number {
   switch (result.opcode) {
     case OpCode.getData:
-      return result.data?.length ?? 0;
+      return RESULT_BYTES + (result.data?.length ?? 0);
     case OpCode.getChildren:
-      return result.children.reduce((sum, name) => sum + NAME_BYTES + name.length, 0);
+      return result.children.reduce((sum, name) => sum + NAME_BYTES + name.length, RESULT_BYTES);
     case OpCode.error:
-      return 0;
+      return ERROR_BYTES;
     default:
       return unreachable(result);
   }
 }
 
+/** To find it, and to go through its ACL and the identities. */
+function workOf(scene: ReadScene, node: number): number {
+  if (node === NO_NODE) return FIND_WORK;
+  const { identities } = scene.requester;
+  return FIND_WORK + scene.state.tree.acl(node).length + identities.length;
+}
+
 /** The watch flag counts for nothing here. */
-function readOne(scene: ReadScene, op: MultiReadRequestOp): MultiReadResult {
+function readOne(scene: ReadScene, op: MultiReadRequestOp, node: number): MultiReadResult {
   const { tree } = scene.state;
-  const node = tree.find(op.request.path);
   const refused = refusal(scene, node);
   if (refused !== ErrorCode.ok) return { opcode: OpCode.error, error: refused };
   return op.opcode === OpCode.getData

@@ -1,10 +1,11 @@
 /**
  * Backpressure: clients whose requests pile up are not read from until enough is answered.
  *
- * Counts what waits in all queues, requests and bytes. A connection is paused when it has its share
- * or the whole is full, and resumed at half of both, so that it does not flap. The share leaves
- * room for one more client than have something pending. Requests are small, so of those who have
- * none pending each may add one; bytes are not: when they are too many, everybody is paused.
+ * Counts what waits in all queues, requests and bytes, those of identities included. A connection
+ * is paused when it has its share or the whole is full, and resumed at half of both, so that it
+ * does not flap. The share leaves room for one more client than have something pending. Requests
+ * are small, so of those who have none pending each may add one; bytes are not: when they are too
+ * many, everybody is paused.
  */
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
@@ -50,7 +51,7 @@ export class Throttle {
     const { outstandingMax, outstandingBytesMax } = this.#options;
     const own = connection.queue.length;
     this.#requests += 1;
-    this.#bytes += entry.body.length;
+    this.#bytes += entry.bytes;
     if (own === 1) this.#busy += 1;
     connection.output.stats.outstanding = own;
     if (this.#requests >= outstandingMax) this.#full = true;
@@ -65,7 +66,7 @@ export class Throttle {
 
   /** `entry` was answered and is out of the queue. */
   answered(connection: Connection, entry: QueueEntry): void {
-    this.#subtract(entry.body.length);
+    this.#subtract(entry.bytes);
     const own = connection.queue.length;
     if (own === 0) this.#busy -= 1;
     connection.output.stats.outstanding = own;
@@ -81,9 +82,9 @@ export class Throttle {
     this.#throttled.delete(connection);
     connection.throttled = false;
     if (entries.length > 0) this.#busy -= 1;
-    for (const { isForwarded, request, body } of entries) {
-      if (isForwarded) this.#orphans.set(request, body.length);
-      else this.#subtract(body.length);
+    for (const { isForwarded, request, bytes } of entries) {
+      if (isForwarded) this.#orphans.set(request, bytes);
+      else this.#subtract(bytes);
     }
     this.#maybeOpen();
   }
