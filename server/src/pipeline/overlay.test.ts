@@ -14,15 +14,23 @@ import {
   SetDataRequest,
 } from '@rookery/protocol';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
+import type { TxnOp } from '../state/txn.js';
 import { decodeTxn, encodeTxn } from '../state/txn-codec.js';
-import { Prepare, type PreparedTxn } from './prepare.js';
+import { LOCAL_SESSION } from './local-sessions.js';
+import { Prepare, type PreparedTxn, type WriteRules } from './prepare.js';
 import { OPEN_ACL } from './test-client.js';
 
-const PATHS = ['/a', '/a', '/a/x', '/a/x', '/a/y', '/a/x/deep'];
+const PATHS = ['/a', '/a', '/a/x', '/a/x', '/a/y', '/a/x/deep', '/b', '/b/x', '/b/y'];
 const SESSIONS = 3;
+const RULES: WriteRules = {
+  skipAcl: false,
+  extendedTypes: true,
+  enforceQuota: false,
+  reconfigEnabled: false,
+};
 
 const path = fc.constantFrom(...PATHS);
 const version = fc.constantFrom(-1, -1, 0, 0, 1, 2);
@@ -51,6 +59,7 @@ const operation: fc.Arbitrary<MultiRequestOp> = fc.oneof(
 type Step =
   | { readonly kind: 'one'; readonly ops: readonly MultiRequestOp[]; readonly by: number }
   | { readonly kind: 'multi'; readonly ops: readonly MultiRequestOp[]; readonly by: number }
+  | { readonly kind: 'own'; readonly paths: readonly string[]; readonly by: number }
   | { readonly kind: 'setAcl'; readonly path: string; readonly by: number }
   | { readonly kind: 'close'; readonly by: number }
   | { readonly kind: 'expire'; readonly by: number }
@@ -77,6 +86,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('setAcl' as const), path, by }) },
   {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('own' as const),
+      by,
+      paths: fc.array(path, { minLength: 2, maxLength: 6 }),
+    }),
+  },
+  {
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constantFrom('close' as const, 'expire' as const, 'open' as const),
@@ -94,12 +111,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 class Leader {
   readonly state = new ReplicatedState();
-  readonly prepare = new Prepare(this.state, {
-    skipAcl: false,
-    extendedTypes: true,
-    enforceQuota: false,
-    reconfigEnabled: false,
-  });
+  readonly prepare = new Prepare(this.state, RULES);
   readonly bodies: string[] = [];
   readonly #waiting: { zxid: number; body: Uint8Array }[] = [];
   #sessions: number[] = [];
@@ -117,7 +129,11 @@ class Leader {
       if (closed !== null) this.#keep(closed);
       return;
     }
-    const prepared = this.prepare.prepare(1, requestOf(one, session), 1, () => new Uint8Array(16));
+    if (one.kind === 'own') {
+      for (const path of one.paths) this.#keep(this.#prepared(createEphemeral(path, session)));
+      return;
+    }
+    const prepared = this.#prepared(requestOf(one, session));
     if (one.kind === 'open') this.#sessions[one.by] = prepared.zxid;
     this.#keep(prepared);
   }
@@ -129,6 +145,10 @@ class Leader {
     }
   }
 
+  #prepared(request: ForwardedRequest): PreparedTxn {
+    return this.prepare.prepare(1, request, 1, () => new Uint8Array(16));
+  }
+
   #keep({ zxid, txn }: PreparedTxn): void {
     const body = encodeTxn(txn);
     this.bodies.push(`${zxid} ${Buffer.from(body).toString('hex')}`);
@@ -136,17 +156,21 @@ class Leader {
   }
 }
 
+function requestBy(session: number, opcode: number, body: Uint8Array): ForwardedRequest {
+  return { request: 1, session, opcode, body, identities: [] };
+}
+
+function createEphemeral(path: string, session: number): ForwardedRequest {
+  const request = { path, data: null, acl: OPEN_ACL, flags: 1 };
+  return requestBy(session, OpCode.create, encode(CreateRequest, request));
+}
+
 function requestOf(
-  one: Exclude<Step, { kind: 'apply' | 'expire' }>,
+  one: Exclude<Step, { kind: 'apply' | 'expire' | 'own' }>,
   session: number,
 ): ForwardedRequest {
-  const made = (opcode: number, body: Uint8Array): ForwardedRequest => ({
-    request: 1,
-    session,
-    opcode,
-    body,
-    identities: [],
-  });
+  const made = (opcode: number, body: Uint8Array): ForwardedRequest =>
+    requestBy(session, opcode, body);
   if (one.kind === 'open') {
     const body = encode(CreateSessionRequest, { timeoutMs: 1_000 });
     return { ...made(OpCode.createSession, body), session: 0 };
@@ -182,15 +206,81 @@ it('a request is decided alike whether what came before is applied or in flight'
           late.apply(one.count);
           continue;
         }
+        const before = prompt.bodies.length;
         prompt.run(one);
-        prompt.apply(1);
+        prompt.apply(steps.length);
         late.run(one);
-        expect(late.bodies.at(-1)).toBe(prompt.bodies.at(-1));
+        expect(late.bodies.slice(before)).toEqual(prompt.bodies.slice(before));
       }
-      late.apply(steps.length);
+      late.apply(late.bodies.length);
       expect(late.prepare.overlaySize).toBe(0);
       expect(late.state.digest()).toBe(prompt.state.digest());
     }),
     { numRuns: 200 },
   );
+});
+
+describe('a session with very many ephemerals', () => {
+  const COUNT = 200_000;
+  const session = 7;
+
+  /** `/many` has them and `/few` one; `others` are applied behind them. */
+  function leaderWith(others: readonly string[]): { state: ReplicatedState; prepare: Prepare } {
+    const state = new ReplicatedState();
+    let zxid = session;
+    const apply = (op: TxnOp): void => {
+      state.apply(zxid++, { origin: 1, request: 1, session, time: 1, op }, IGNORE_CHANGES);
+    };
+    const create = (path: string, mode: 'ephemeral' | 'persistent'): void => {
+      const acl = OPEN_ACL;
+      apply({ kind: 'create', path, data: null, acl, mode, ttlMs: 0, opcode: OpCode.create });
+    };
+    apply({ kind: 'createSession', timeoutMs: 1_000, password: new Uint8Array(16) });
+    create('/many', 'persistent');
+    create('/few', 'persistent');
+    for (const other of others) create(other, 'persistent');
+    for (let index = 0; index < COUNT; index++) create(`/many/e${index}`, 'ephemeral');
+    create('/few/e', 'ephemeral');
+    const prepare = new Prepare(state, RULES);
+    prepare.begin(1, state.lastZxid, 1);
+    return { state, prepare };
+  }
+
+  const ask = (
+    prepare: Prepare,
+    opcode: number,
+    body: Uint8Array,
+    by = LOCAL_SESSION,
+  ): PreparedTxn => prepare.prepare(1, requestBy(by, opcode, body), 1, () => new Uint8Array(16));
+  const remove = (prepare: Prepare, path: string): TxnOp =>
+    ask(prepare, OpCode.delete, encode(PathVersionRequest, { path, version: -1 })).txn.op;
+
+  it('is closed with a bounded overlay, and its parents are empty at once', () => {
+    const { state, prepare } = leaderWith([]);
+    const made: PreparedTxn[] = [];
+    const body = encode(CreateRequest, { path: '/few/late', data: null, acl: OPEN_ACL, flags: 1 });
+    made.push(ask(prepare, OpCode.create, body, session));
+    const before = prepare.overlaySize;
+    made.push(ask(prepare, OpCode.closeSession, new Uint8Array(), session));
+    expect(prepare.overlaySize).toBeLessThanOrEqual(before + 2);
+    expect(remove(prepare, '/many/e5')).toMatchObject({ kind: 'error', code: -101 });
+    expect(remove(prepare, '/few/late')).toMatchObject({ kind: 'error', code: -101 });
+    expect(remove(prepare, '/many')).toEqual({ kind: 'delete', path: '/many' });
+    expect(remove(prepare, '/few')).toEqual({ kind: 'delete', path: '/few' });
+    expect(prepare.overlaySize).toBeLessThan(before + 20);
+    for (const { zxid, txn } of made) {
+      state.apply(zxid, txn, IGNORE_CHANGES);
+      prepare.applied(zxid);
+    }
+    expect(state.tree.ephemeralCount).toBe(0);
+  });
+
+  it('leaves what others have in the same parent, which is not empty then', () => {
+    const { prepare } = leaderWith(['/many/kept']);
+    ask(prepare, OpCode.closeSession, new Uint8Array(), session);
+    expect(remove(prepare, '/many')).toMatchObject({ kind: 'error', code: -111 });
+    expect(remove(prepare, '/many')).toMatchObject({ kind: 'error', code: -111 });
+    expect(remove(prepare, '/many/kept')).toEqual({ kind: 'delete', path: '/many/kept' });
+    expect(remove(prepare, '/many')).toEqual({ kind: 'delete', path: '/many' });
+  });
 });

@@ -5,6 +5,9 @@
  * opened or closed. Reads fall through to the tree. A record belongs to the last transaction that
  * changed it and goes away when that one is applied: from then on the tree says the same.
  * Records are never changed in place, so a failed multi is undone by putting the old ones back.
+ *
+ * A session may own any number of ephemerals, so closing it touches none of them: while the close
+ * is in flight, whatever it owns counts as absent, in the records and in the tree.
  */
 import { assert, parentOf, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -12,6 +15,7 @@ import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 import { nextVersion } from '../state/versions.js';
 import { LOCAL_SESSION } from './local-sessions.js';
+import { type ChildChange, OverlayChildren } from './overlay-children.js';
 
 /** What the checks of a request ask of a znode. */
 export interface NodeView {
@@ -20,7 +24,6 @@ export interface NodeView {
   /** Creates ever done below it: the next sequence number. */
   readonly creates: number;
   readonly aversion: number;
-  readonly childCount: number;
   /** The session whose ephemeral it is, else 0. */
   readonly owner: SessionId;
   readonly acl: readonly Acl[];
@@ -34,8 +37,8 @@ interface NodeRecord extends NodeView {
 interface Change {
   readonly path: string;
   readonly before: NodeRecord | undefined;
-  /** The session for which this change created an ephemeral, else 0. */
-  readonly ephemeralOwner: SessionId;
+  /** Of the path's children; null when none came or went. */
+  readonly child: ChildChange | null;
 }
 
 interface InFlight {
@@ -50,6 +53,8 @@ export interface OpenedSession {
   readonly password: Uint8Array;
 }
 
+/** Looked at for each question anew; who looks at more looks at all, and the answer is kept. */
+const FEW_CHILDREN = 64;
 /** Applied transactions are cut off the front of the queue from this many on. */
 const COMPACT_AT = 1024;
 
@@ -58,7 +63,6 @@ const ABSENT: NodeView = {
   version: 0,
   creates: 0,
   aversion: 0,
-  childCount: 0,
   owner: 0,
   acl: [],
   dataBytes: 0,
@@ -69,8 +73,9 @@ export class Overlay {
   readonly #nodes = new Map<string, NodeRecord>();
   readonly #opened = new Map<SessionId, OpenedSession>();
   readonly #closing = new Set<SessionId>();
-  /** Ephemeral creates in flight by owner; sessions without any are not in it. */
-  readonly #ephemeralCreates = new Map<SessionId, number>();
+  readonly #children = new OverlayChildren();
+  /** Children that go with the sessions being closed, of parents that were asked about. */
+  readonly #closingBelow = new Map<string, number>();
   readonly #inFlight: InFlight[] = [];
   #inFlightHead = 0;
   /** The transaction being prepared. */
@@ -83,30 +88,47 @@ export class Overlay {
 
   /** Records of all kinds; 0 when nothing is in flight. */
   get size(): number {
-    const sessions = this.#opened.size + this.#closing.size + this.#ephemeralCreates.size;
-    return this.#nodes.size + sessions + this.#inFlight.length - this.#inFlightHead;
+    const sessions = this.#opened.size + this.#closing.size + this.#closingBelow.size;
+    const nodes = this.#nodes.size + this.#children.size;
+    return nodes + sessions + this.#inFlight.length - this.#inFlightHead;
   }
 
   /** The root is its own parent: callers must not create or delete it. */
   node(path: string): NodeView {
     const record = this.#nodes.get(path);
-    if (record !== undefined) return record;
+    if (record !== undefined) return this.#closing.has(record.owner) ? ABSENT : record;
     const tree = this.#state.tree;
     const node = tree.find(path);
     if (node === NO_NODE) return ABSENT;
+    const owner = tree.owner(node);
+    if (this.#closing.has(owner)) return ABSENT;
     return {
       exists: true,
       version: tree.version(node),
       creates: tree.cversion(node),
       aversion: tree.aversion(node),
-      childCount: tree.childCount(node),
-      owner: tree.owner(node),
+      owner,
       acl: tree.acl(node),
       dataBytes: tree.dataLength(node),
     };
   }
 
-  /** A transaction in flight changes the znode itself, or creates or deletes a child of it. */
+  hasChildren(path: string): boolean {
+    const { tree } = this.#state;
+    const node = tree.find(path);
+    const applied = node === NO_NODE ? 0 : tree.childCount(node);
+    const count = applied + this.#children.net(path);
+    if (count === 0 || this.#closing.size === 0) return count > 0;
+    const known = this.#closingBelow.get(path);
+    if (known !== undefined) return count > known;
+    const closing = this.#children.netOwnedBy(path, this.#closing);
+    return this.#closingIsLess(path, { node, closing, count });
+  }
+
+  /**
+   * A transaction in flight changes the znode itself, or creates or deletes a child of it other
+   * than by closing a session: those children are still in the tree.
+   */
   touches(path: string): boolean {
     return this.#nodes.has(path);
   }
@@ -141,7 +163,7 @@ export class Overlay {
     for (let change = this.#changes.pop(); change !== undefined; change = this.#changes.pop()) {
       if (change.before === undefined) this.#nodes.delete(change.path);
       else this.#nodes.set(change.path, change.before);
-      this.#countEphemeral(change.ephemeralOwner, -1);
+      if (change.child !== null) this.#children.remove(change.child);
     }
   }
 
@@ -150,24 +172,24 @@ export class Overlay {
     const parent = this.node(parentPath);
     const creates = (parent.creates + 1) | 0;
     const zxid = this.#zxid;
-    this.#set(parentPath, { ...parent, creates, childCount: parent.childCount + 1, zxid }, 0);
-    this.#set(path, { ...ABSENT, exists: true, ...created, zxid }, created.owner);
-    this.#countEphemeral(created.owner, 1);
+    const child: ChildChange = { parent: parentPath, by: 1, owner: created.owner };
+    this.#set(parentPath, { ...parent, creates, zxid }, child);
+    this.#set(path, { ...ABSENT, exists: true, ...created, zxid }, null);
   }
 
   delete(path: string): void {
     const parentPath = parentOf(path);
-    const parent = this.node(parentPath);
     const zxid = this.#zxid;
-    this.#set(parentPath, { ...parent, childCount: parent.childCount - 1, zxid }, 0);
-    this.#set(path, { ...ABSENT, zxid }, 0);
+    const child: ChildChange = { parent: parentPath, by: -1, owner: this.node(path).owner };
+    this.#set(parentPath, { ...this.node(parentPath), zxid }, child);
+    this.#set(path, { ...ABSENT, zxid }, null);
   }
 
   /** Returns the version that the znode has afterwards. */
   setData(path: string, dataBytes: number): number {
     const node = this.node(path);
     const version = nextVersion(node.version);
-    this.#set(path, { ...node, version, dataBytes, zxid: this.#zxid }, 0);
+    this.#set(path, { ...node, version, dataBytes, zxid: this.#zxid }, null);
     return version;
   }
 
@@ -175,7 +197,7 @@ export class Overlay {
   setAcl(path: string, acl: readonly Acl[]): number {
     const node = this.node(path);
     const aversion = nextVersion(node.aversion);
-    this.#set(path, { ...node, aversion, acl, zxid: this.#zxid }, 0);
+    this.#set(path, { ...node, aversion, acl, zxid: this.#zxid }, null);
     return aversion;
   }
 
@@ -188,8 +210,8 @@ export class Overlay {
   /** A transaction of its own. The session's ephemerals are gone from here on. */
   closeSession(session: SessionId): void {
     assert(!this.#closing.has(session), () => `session ${session} is closed once`);
-    for (const path of this.#ephemeralsOf(session)) this.delete(path);
     this.#closing.add(session);
+    this.#closingBelow.clear();
     this.#track({ opens: false, closes: session });
   }
 
@@ -205,32 +227,43 @@ export class Overlay {
     }
     for (const change of first.changes) {
       if (this.#nodes.get(change.path)?.zxid === zxid) this.#nodes.delete(change.path);
-      this.#countEphemeral(change.ephemeralOwner, -1);
+      if (change.child !== null) this.#children.remove(change.child);
     }
     if (first.opens) this.#opened.delete(zxid);
-    if (first.closes !== 0) this.#closing.delete(first.closes);
+    if (first.closes !== 0) {
+      this.#closing.delete(first.closes);
+      this.#closingBelow.clear();
+    }
   }
 
-  #ephemeralsOf(session: SessionId): readonly string[] {
-    const tree = this.#state.tree;
-    const owned = tree.ephemeralsOf(session).filter((path) => this.node(path).owner === session);
-    if (!this.#ephemeralCreates.has(session)) return owned;
-    const paths = new Set(owned);
-    for (const [path, node] of this.#nodes) if (node.owner === session) paths.add(path);
-    return [...paths];
+  /**
+   * Whether fewer than `count` children of the node go with the sessions being closed: those in
+   * the tree, which are looked at here, and the `closing` ones of which only the overlay knows.
+   * A child is applied in between or not, their sum stays until a close comes or goes.
+   */
+  #closingIsLess(
+    path: string,
+    asked: { readonly node: number; readonly closing: number; readonly count: number },
+  ): boolean {
+    const { tree } = this.#state;
+    let { closing } = asked;
+    let unseen = asked.node === NO_NODE ? 0 : tree.childCount(asked.node);
+    let seen = 0;
+    const look = (child: number): boolean => {
+      seen += 1;
+      unseen -= 1;
+      if (this.#closing.has(tree.owner(child))) closing += 1;
+      return closing + unseen >= asked.count || seen > FEW_CHILDREN;
+    };
+    if (unseen > 0) tree.visitChildren(asked.node, look);
+    if (unseen === 0) this.#closingBelow.set(path, closing);
+    return closing + unseen < asked.count;
   }
 
-  #countEphemeral(owner: SessionId, by: 1 | -1): void {
-    if (owner === 0) return;
-    const count = (this.#ephemeralCreates.get(owner) ?? 0) + by;
-    assert(count >= 0, () => `session ${owner} has ${count} ephemeral creates in flight`);
-    if (count === 0) this.#ephemeralCreates.delete(owner);
-    else this.#ephemeralCreates.set(owner, count);
-  }
-
-  #set(path: string, record: NodeRecord, ephemeralOwner: SessionId): void {
-    this.#changes.push({ path, before: this.#nodes.get(path), ephemeralOwner });
+  #set(path: string, record: NodeRecord, child: ChildChange | null): void {
+    this.#changes.push({ path, before: this.#nodes.get(path), child });
     this.#nodes.set(path, record);
+    if (child !== null) this.#children.add(child);
   }
 
   #track(kind: Pick<InFlight, 'opens' | 'closes'>): void {

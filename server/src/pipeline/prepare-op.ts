@@ -103,7 +103,7 @@ export function decideDelete(
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  if (node.childCount > 0) return ErrorCode.notEmpty;
+  if (overlay.hasChildren(path)) return ErrorCode.notEmpty;
   overlay.delete(path);
   return { kind: 'delete', path };
 }

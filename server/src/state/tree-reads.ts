@@ -146,6 +146,13 @@ export class TreeReads {
       child = this.store.int(child, INT.nextSibling);
     }
   }
+  /** Until `visit` returns false; it must not change the tree. */
+  visitChildren(node: number, visit: (child: number) => boolean): void {
+    let child = this.intOf(node, INT.firstChild);
+    while (child !== NONE && visit(child)) {
+      child = this.store.int(child, INT.nextSibling);
+    }
+  }
   childCount(node: number): number {
     return this.intOf(node, INT.childCount);
   }
@@ -237,12 +244,16 @@ export class TreeReads {
     return mode === MODE.ttl && nowMs - this.mtime(node) > this.ttlMs(node);
   }
 
-  /** Paths in code-unit order. */
+  /** Paths in code-unit order. Below one parent, as most are, that is the order of their names. */
   ephemeralsOf(session: SessionId): readonly string[] {
-    return this.ephemerals
-      .nodesOf(session)
-      .map((node) => this.path(node))
-      .sort();
+    const nodes = this.ephemerals.nodesOf(session);
+    const parent = nodes[0] === undefined ? NONE : this.parent(nodes[0]);
+    if (parent === NONE || nodes.some((node) => this.parent(node) !== parent)) {
+      return nodes.map((node) => this.path(node)).sort();
+    }
+    const prefix = parent === ROOT_NODE ? '/' : `${this.path(parent)}/`;
+    const names = nodes.map((node) => this.payloads.name(node));
+    return names.sort().map((name) => prefix + name);
   }
   /** The sessions that own ephemerals, in ascending order. */
   sessionsWithEphemerals(): readonly SessionId[] {

@@ -1,0 +1,77 @@
+/**
+ * Children created and deleted by transactions in flight, per parent: what the applied tree's
+ * count of children lacks.
+ *
+ * Each change is counted from its prepare until it is applied or undone, so the tree's number plus
+ * the one here is the same whenever it is asked. Kept for each owner of ephemerals too: those of a
+ * session that is being closed are to be taken off. Called by Overlay.
+ */
+import { assert } from '@rookery/protocol';
+import type { SessionId } from '../state/txn.js';
+
+/** One child of `parent` more or less; `owner` is the session of an ephemeral, else 0. */
+export interface ChildChange {
+  readonly parent: string;
+  readonly by: 1 | -1;
+  readonly owner: SessionId;
+}
+
+interface Below {
+  /** Changes in flight; with the last of them the entry goes. */
+  changes: number;
+  net: number;
+  /** The part of `net` that is a session's ephemerals; without those that are 0. */
+  netOf: Map<SessionId, number> | null;
+}
+
+export class OverlayChildren {
+  readonly #below = new Map<string, Below>();
+
+  get size(): number {
+    return this.#below.size;
+  }
+
+  /** A change is in flight from here on. */
+  add({ parent, by, owner }: ChildChange): void {
+    let below = this.#below.get(parent);
+    if (below === undefined) {
+      below = { changes: 0, net: 0, netOf: null };
+      this.#below.set(parent, below);
+    }
+    below.changes += 1;
+    count(below, owner, by);
+  }
+
+  /** The change is applied, or undone. */
+  remove({ parent, by, owner }: ChildChange): void {
+    const below = this.#below.get(parent);
+    assert(below !== undefined, () => `a child of ${parent} was changed in flight`);
+    below.changes -= 1;
+    count(below, owner, by === 1 ? -1 : 1);
+    if (below.changes > 0) return;
+    assert(below.net === 0, () => `${below.net} children of ${parent} are left over`);
+    this.#below.delete(parent);
+  }
+
+  net(parent: string): number {
+    return this.#below.get(parent)?.net ?? 0;
+  }
+
+  /** The ephemerals in it whose session is one of these. */
+  netOwnedBy(parent: string, sessions: ReadonlySet<SessionId>): number {
+    const netOf = this.#below.get(parent)?.netOf ?? null;
+    if (netOf === null) return 0;
+    let sum = 0;
+    for (const [owner, net] of netOf) if (sessions.has(owner)) sum += net;
+    return sum;
+  }
+}
+
+function count(below: Below, owner: SessionId, by: 1 | -1): void {
+  below.net += by;
+  if (owner === 0) return;
+  below.netOf ??= new Map();
+  const net = (below.netOf.get(owner) ?? 0) + by;
+  if (net === 0) below.netOf.delete(owner);
+  else below.netOf.set(owner, net);
+}
