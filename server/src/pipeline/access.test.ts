@@ -1,6 +1,10 @@
 import { Perms } from '@rookery/protocol';
-import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
 import { mayDo } from './access.js';
+import { keysOfAddress, prefixOfRange } from './address-range.js';
+
+vi.mock('./address-range.js', { spy: true });
 
 const BOB = { scheme: 'digest', id: 'bob:hash' };
 const HOME = { scheme: 'ip', id: '10.1.2.3' };
@@ -55,5 +59,62 @@ describe('an ACL list', () => {
     expect(mayDo(somebody(HOME), acl, Perms.read)).toBe(false);
     expect(mayDo(somebody(SUPER), acl, Perms.read)).toBe(true);
     expect(mayDo({ identities: [], skipAcl: true }, acl, Perms.read)).toBe(true);
+  });
+
+  it('is parsed once, and its answer for a connection is found once', () => {
+    const acl = Array.from({ length: 500 }, (_, n) => entry(31, 'ip', `10.9.${n >> 8}.${n & 255}`));
+    const [bob, other] = [somebody(HOME, BOB), somebody({ scheme: 'ip', id: '10.9.1.7' })];
+    const parses = () => vi.mocked(prefixOfRange).mock.calls.length;
+    const lookUps = () => vi.mocked(keysOfAddress).mock.calls.length;
+    const before = { parses: parses(), lookUps: lookUps() };
+    for (let times = 0; times < 10; times++) {
+      expect(mayDo(bob, acl, Perms.read)).toBe(false);
+      expect(mayDo(other, acl, Perms.write)).toBe(true);
+    }
+    expect(parses() - before.parses).toBe(500);
+    expect(lookUps() - before.lookUps).toBe(2);
+  });
+
+  it('gives what each of its entries gives, however long it is', () => {
+    const inside: Readonly<Record<string, readonly string[]>> = {
+      '10.1.2.3': ['10.1.2.3'],
+      '10.1.0.0/16': ['10.1.2.3', '10.1.2.200'],
+      '10.1.2.128/25': ['10.1.2.200'],
+      '0.0.0.0/0': ['10.1.2.3', '10.1.2.200'],
+      '::/0': ['::1'],
+      x: [],
+    };
+    const id = fc.constantFrom(...Object.keys(inside));
+    const someEntry = fc.oneof(
+      fc.record({ perms: fc.nat(31), scheme: fc.constant('ip'), id }),
+      fc.record({
+        perms: fc.nat(31),
+        scheme: fc.constant('digest'),
+        id: fc.constantFrom('a', 'b'),
+      }),
+      fc.record({ perms: fc.nat(1), scheme: fc.constant('world'), id: fc.constant('anyone') }),
+    );
+    const someone = fc.oneof(
+      fc.record({
+        scheme: fc.constant('ip'),
+        id: fc.constantFrom('10.1.2.3', '10.1.2.200', '::1'),
+      }),
+      fc.record({ scheme: fc.constant('digest'), id: fc.constantFrom('a', 'b', 'c') }),
+    );
+    fc.assert(
+      fc.property(fc.array(someEntry), fc.array(someone), fc.nat(31), (acl, who, perms) => {
+        const expected = acl.some(
+          (one) =>
+            (one.perms & perms) !== 0 &&
+            (one.scheme === 'world' ||
+              who.some((is) =>
+                is.scheme === 'ip' && one.scheme === 'ip'
+                  ? inside[one.id]?.includes(is.id)
+                  : is.scheme === one.scheme && is.id === one.id,
+              )),
+        );
+        expect(mayDo(somebody(...who), acl, perms)).toBe(expected);
+      }),
+    );
   });
 });

@@ -140,6 +140,43 @@ describe('a write', () => {
   });
 });
 
+describe('a long list of addresses', () => {
+  const addresses = (first: string, perms: number): Acl[] =>
+    Array.from({ length: 300 }, (_, n) => ({
+      perms,
+      scheme: 'ip',
+      id: n === 299 ? first : `10.9.${n >> 8}.${n & 255}`,
+    }));
+  const EVERYBODY = '0.0.0.0/0';
+  const NOBODY = '10.8.0.1';
+
+  it('holds from the moment it is set, for what is applied and for what is in flight', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    const maker = ensemble.connect();
+    create('/a')(maker);
+    ensemble.settle();
+    for (const [first, perms, code] of [
+      [EVERYBODY, 31, 0],
+      [NOBODY, 31, NO_AUTH],
+      [EVERYBODY, 31, 0],
+      [EVERYBODY, 16, NO_AUTH],
+      [EVERYBODY, 19, 0],
+    ] as const) {
+      const anyone = { perms: 16, scheme: 'world', id: 'anyone' };
+      setAcl('/a', [anyone, ...addresses(first, perms)])(maker);
+      ensemble.forward();
+      const write = setData('/a')(client);
+      const again = setData('/a')(client);
+      ensemble.settle();
+      const get = read(OpCode.getData, '/a')(client);
+      ensemble.settle();
+      const replies = client.take().map(({ xid, error }) => [xid, error]);
+      expect(replies).toEqual([write, again, get].map((xid) => [xid, code]));
+    }
+  });
+});
+
 describe('which error wins', () => {
   const noRights: readonly (readonly [string, Send, number])[] = [
     ['create: bad flag', create('/p/x', OPEN_ACL, 9), -8],

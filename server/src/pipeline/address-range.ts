@@ -8,6 +8,11 @@
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const MAPPED_BITS = 96;
+const DOT = 0x2e;
+const PLUS = 0x2b;
+const ZERO = 0x30;
+const NINE = 0x39;
+const NO_DIGIT = -1;
 /** As Java parses an integer: a plus and leading zeros are allowed. */
 const NATURAL = /^\+?\d+$/;
 
@@ -15,18 +20,45 @@ export function isAddressRange(text: string): boolean {
   return rangeOf(text) !== null;
 }
 
-/** False as well when either of the two is none. Addresses of different families never match. */
-export function inAddressRange(address: string, range: string): boolean {
+/**
+ * What all addresses of a range have in common, as a text that no other range has; null when it is
+ * no range.
+ */
+export function prefixOfRange(range: string): Prefix | null {
   const parsed = rangeOf(range);
+  if (parsed === null) return null;
+  const { bytes, bits } = parsed;
+  return { key: keyOf(bytes, bits), bits, width: bytes.length * 8 };
+}
+
+/**
+ * The keys of the ranges of these `lengths` that an address is in: none when it is no address.
+ * Addresses of different families are in no common range.
+ */
+export function keysOfAddress(address: string, lengths: Iterable<PrefixLength>): string[] {
   const own = bytesOf(address);
-  if (parsed === null || own === null || own.length !== parsed.bytes.length) return false;
-  return sameBits(own, parsed.bytes, parsed.bits);
+  const keys: string[] = [];
+  if (own === null) return keys;
+  for (const { bits, width } of lengths) {
+    if (width === own.length * 8) keys.push(keyOf(own, bits));
+  }
+  return keys;
 }
 
 /** The form in which an address is an identity. */
 export function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   return mapped ?? address;
+}
+
+/** How many of the `width` bits of an address count. */
+export interface PrefixLength {
+  readonly bits: number;
+  readonly width: number;
+}
+
+export interface Prefix extends PrefixLength {
+  readonly key: string;
 }
 
 interface Range {
@@ -61,11 +93,23 @@ function isMapped(bytes: readonly number[]): boolean {
   return bytes.slice(0, 10).every((byte) => byte === 0);
 }
 
+/** As Java parses each integer: a plus and leading zeros are allowed. Lists may have thousands. */
 function ipv4Bytes(text: string): readonly number[] | null {
-  const parts = text.split('.');
-  if (parts.length !== IPV4_BYTES) return null;
-  const bytes = parts.map((part) => (NATURAL.test(part) ? Number(part) : 256));
-  return bytes.every((byte) => byte <= 255) ? bytes : null;
+  const bytes: number[] = [];
+  let value = NO_DIGIT;
+  for (let at = 0; at <= text.length; at++) {
+    const code = at === text.length ? DOT : text.charCodeAt(at);
+    if (code === DOT) {
+      if (value === NO_DIGIT || bytes.push(value) > IPV4_BYTES) return null;
+      value = NO_DIGIT;
+    } else if (code >= ZERO && code <= NINE) {
+      value = Math.max(value, 0) * 10 + code - ZERO;
+      if (value > 255) return null;
+    } else if (code !== PLUS || (at > 0 && text.charCodeAt(at - 1) !== DOT)) {
+      return null;
+    }
+  }
+  return bytes.length === IPV4_BYTES ? bytes : null;
 }
 
 function ipv6Bytes(text: string): readonly number[] | null {
@@ -100,11 +144,11 @@ function groupBytes(text: string, isLast: boolean): readonly number[] | null {
   return bytes;
 }
 
-function sameBits(one: readonly number[], other: readonly number[], bits: number): boolean {
+/** Of the first `bits` bits. */
+function keyOf(bytes: readonly number[], bits: number): string {
   const whole = bits >> 3;
-  for (let index = 0; index < whole; index++) if (one[index] !== other[index]) return false;
+  let key = `${bytes.length}/${bits}`;
+  for (let index = 0; index < whole; index++) key += `.${bytes[index] ?? 0}`;
   const rest = bits & 7;
-  if (rest === 0) return true;
-  const mask = 0xff << (8 - rest);
-  return (((one[whole] ?? 0) ^ (other[whole] ?? 0)) & mask & 0xff) === 0;
+  return rest === 0 ? key : `${key}.${(bytes[whole] ?? 0) & (0xff << (8 - rest))}`;
 }

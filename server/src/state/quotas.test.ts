@@ -169,7 +169,9 @@ describe('the statistics of a quota', () => {
           expect(one.text(STATS)).toBe(`count=${below.length},bytes=${bytes}`);
           expect(other.state.digest()).toBe(one.state.digest());
           expect(timedPaths(other.state)).toEqual(timedPaths(one.state));
-          expect(descendantCounts(other.state)).toEqual(descendantCounts(one.state));
+          expect(measured(one.state)).toEqual(walked(one.state));
+          expect(measured(other.state)).toEqual(walked(other.state));
+          expect(measured(other.state)).toEqual(measured(one.state));
         }
       }),
       { numRuns: 60 },
@@ -181,10 +183,31 @@ function timedPaths({ tree }: ReplicatedState): readonly string[] {
   return Array.from({ length: tree.timedCount }, (_, at) => tree.path(tree.timedNode(at))).sort();
 }
 
-function descendantCounts({ tree }: ReplicatedState): readonly number[] {
-  return ['/', '/q', '/q/a', '/zookeeper', '/zookeeper/quota']
-    .map((path) => tree.find(path))
-    .map((node) => (node === -1 ? -1 : tree.descendantCount(node)));
+const MEASURED = ['/', '/q', '/q/a', '/zookeeper', '/zookeeper/quota', '/zookeeper/quota/q'];
+
+interface Size {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** What lies below, and the bytes of the node itself; as the tree has it at hand. */
+function measured({ tree }: ReplicatedState): readonly (Size | null)[] {
+  return MEASURED.map((path) => tree.find(path)).map((node) =>
+    node === -1 ? null : { count: tree.descendantCount(node), bytes: tree.subtreeDataBytes(node) },
+  );
+}
+
+/** The same, by visiting every node. */
+function walked({ tree }: ReplicatedState): readonly (Size | null)[] {
+  const walk = (path: string): Size => {
+    const node = tree.find(path);
+    const below = tree.children(node).map((name) => walk(`${path === '/' ? '' : path}/${name}`));
+    return {
+      count: below.reduce((sum, { count }) => sum + count + 1, 0),
+      bytes: below.reduce((sum, { bytes }) => sum + bytes, tree.dataLength(node)),
+    };
+  };
+  return MEASURED.map((path) => (tree.find(path) === -1 ? null : walk(path)));
 }
 
 describe('the text of a quota', () => {

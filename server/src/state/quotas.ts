@@ -2,7 +2,7 @@
  * Which paths have a quota, and what lies below them, kept in each one's zookeeper_stats.
  *
  * A node counts for the longest path above it (or itself) that has a limits node, the node of that
- * path included. Creating the stats node measures the subtree, which is the only walk. The stats
+ * path included. Creating the stats node measures the subtree, which is no walk of it. The stats
  * are part of the replicated state but no write: neither version nor times change and nobody is
  * told. Every change is made while a transaction is applied, so it is the same on every member.
  * Called by ReplicatedState; `governing` by the leader's prepare too.

@@ -93,6 +93,9 @@ describe('the packed state', () => {
         for (const [p] of entries) {
           const below = entries.filter(([q]) => q !== '/' && q.startsWith(p === '/' ? p : `${p}/`));
           expect(tree.descendantCount(tree.find(p))).toBe(below.length);
+          const own = model.nodes.get(p)?.data?.length ?? 0;
+          const bytes = below.reduce((sum, [, n]) => sum + (n.data?.length ?? 0), own);
+          expect(tree.subtreeDataBytes(tree.find(p))).toBe(bytes);
         }
       }),
       { numRuns: 150 },

@@ -1,52 +1,83 @@
 /**
- * How many nodes are below each node: kept up to date, so that asking is no walk of the tree.
+ * How many nodes and bytes of data are below each node: kept up to date, so that asking is no walk
+ * of the tree.
  *
- * A create or delete counts at each of its ancestors, which costs as many steps as the path is
- * deep; most of those rows are in the cache anyway. Not stored: recovery counts anew. Four bytes a
- * node, outside the JavaScript heap. Called by Tree.
+ * A create, a delete or a change of the size of data counts at each of the ancestors, which costs
+ * as many steps as the path is deep; most of those rows are in the cache anyway. Not stored:
+ * recovery counts anew. Twelve bytes a node, outside the JavaScript heap. Called by Tree.
  */
 import { INT, NONE, type NodeStore } from './node-store.js';
 
 const PAGE_BITS = 14;
 const PAGE_NODES = 1 << PAGE_BITS;
-const NO_COUNTS = new Int32Array(0);
+const PLACE_MASK = PAGE_NODES - 1;
+
+interface Page {
+  readonly counts: Int32Array;
+  /** More than 2^31 for a large tree. */
+  readonly bytes: Float64Array;
+}
 
 export class SubtreeCounts {
   readonly #store: NodeStore;
-  readonly #pages: Int32Array[] = [];
+  readonly #pages: Page[] = [];
 
   constructor(store: NodeStore) {
     this.#store = store;
   }
 
   below(node: number): number {
-    return this.#pages[node >>> PAGE_BITS]?.[node & (PAGE_NODES - 1)] ?? 0;
+    return this.#pages[node >>> PAGE_BITS]?.counts[node & PLACE_MASK] ?? 0;
+  }
+  /** Of data; the node's own is not below it. */
+  bytesBelow(node: number): number {
+    return this.#pages[node >>> PAGE_BITS]?.bytes[node & PLACE_MASK] ?? 0;
   }
 
   /** A node below `parent` has come, or is about to go. A node that goes has nothing below it. */
-  count(parent: number, by: 1 | -1): void {
+  count(parent: number, by: 1 | -1, dataBytes: number): void {
     for (let at = parent; at !== NONE; at = this.#store.int(at, INT.parent)) {
-      const page = this.#pages[at >>> PAGE_BITS] ?? this.#pageOf(at);
-      const place = at & (PAGE_NODES - 1);
-      page[place] = (page[place] ?? 0) + by;
-    }
-  }
-
-  recount(): void {
-    for (const page of this.#pages) {
-      page.fill(0);
-    }
-    for (let node = 0; node < this.#store.limit; node++) {
-      if (this.#store.isLive(node)) {
-        this.count(this.#store.int(node, INT.parent), 1);
+      const { counts, bytes } = this.#pages[at >>> PAGE_BITS] ?? this.#pageOf(at);
+      const place = at & PLACE_MASK;
+      counts[place] = (counts[place] ?? 0) + by;
+      if (dataBytes !== 0) {
+        bytes[place] = (bytes[place] ?? 0) + by * dataBytes;
       }
     }
   }
 
-  #pageOf(node: number): Int32Array {
-    while (this.#pages.length <= node >>> PAGE_BITS) {
-      this.#pages.push(new Int32Array(PAGE_NODES));
+  /** The data of a child of `parent` has `by` bytes more, or less. */
+  grew(parent: number, by: number): void {
+    for (let at = parent; at !== NONE; at = this.#store.int(at, INT.parent)) {
+      const { bytes } = this.#pages[at >>> PAGE_BITS] ?? this.#pageOf(at);
+      const place = at & PLACE_MASK;
+      bytes[place] = (bytes[place] ?? 0) + by;
     }
-    return this.#pages[node >>> PAGE_BITS] ?? NO_COUNTS;
+  }
+
+  recount(): void {
+    for (const { counts, bytes } of this.#pages) {
+      counts.fill(0);
+      bytes.fill(0);
+    }
+    for (let node = 0; node < this.#store.limit; node++) {
+      if (this.#store.isLive(node)) {
+        const dataBytes = Math.max(0, this.#store.int(node, INT.dataBytes));
+        this.count(this.#store.int(node, INT.parent), 1, dataBytes);
+      }
+    }
+  }
+
+  #pageOf(node: number): Page {
+    for (;;) {
+      const page = this.#pages[node >>> PAGE_BITS];
+      if (page !== undefined) {
+        return page;
+      }
+      this.#pages.push({
+        counts: new Int32Array(PAGE_NODES),
+        bytes: new Float64Array(PAGE_NODES),
+      });
+    }
   }
 }

@@ -166,22 +166,9 @@ export class TreeReads {
     this.mustLive(node);
     return this.subtrees.below(node);
   }
-  /** Bytes of data of `node` and all below: a walk of the subtree. */
+  /** Bytes of data of `node` and all below. */
   subtreeDataBytes(node: number): number {
-    let bytes = this.dataLength(node);
-    let at = node;
-    for (;;) {
-      let next = this.store.int(at, INT.firstChild);
-      while (next === NONE && at !== node) {
-        next = this.store.int(at, INT.nextSibling);
-        at = next === NONE ? this.store.int(at, INT.parent) : at;
-      }
-      if (next === NONE) {
-        return bytes;
-      }
-      bytes += this.dataLength(next);
-      at = next;
-    }
+    return this.dataLength(node) + this.subtrees.bytesBelow(node);
   }
 
   version(node: number): number {

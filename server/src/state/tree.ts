@@ -114,7 +114,7 @@ export class Tree extends TreeReads {
     }
     this.#storeContent(node, op.path, op.data);
     this.#count(node, 1);
-    this.#childChanged(parent, op.path, 1);
+    this.#childChanged(parent, op.path, { by: 1, dataBytes: this.dataLength(node) });
     return node;
   }
 
@@ -134,7 +134,7 @@ export class Tree extends TreeReads {
     } else if (isTimed(mode)) {
       this.timed.remove(node);
     }
-    this.#childChanged(parent, path, -1);
+    this.#childChanged(parent, path, { by: -1, dataBytes: this.dataLength(node) });
     this.pages.forget(node);
     this.dataSize -= path.length + this.dataLength(node);
     this.acls.release(store.int(node, INT.aclId));
@@ -233,8 +233,9 @@ export class Tree extends TreeReads {
     return this.#loaded > 0;
   }
 
-  #childChanged(parent: number, path: string, by: 1 | -1): void {
-    this.subtrees.count(parent, by);
+  #childChanged(parent: number, path: string, change: ChildChange): void {
+    const { by, dataBytes } = change;
+    this.subtrees.count(parent, by, dataBytes);
     if (this.pages.keeps(parent)) {
       this.pages.changed(parent, nameOf(path), by === 1);
     }
@@ -314,9 +315,13 @@ export class Tree extends TreeReads {
   }
 
   #replaceData(node: number, data: Uint8Array | null): void {
-    this.dataSize -= this.dataLength(node);
+    const before = this.dataLength(node);
     this.payloads.replaceData(node, data);
-    this.dataSize += this.dataLength(node);
+    const by = this.dataLength(node) - before;
+    if (by !== 0) {
+      this.dataSize += by;
+      this.subtrees.grew(this.store.int(node, INT.parent), by);
+    }
   }
 
   #storeContent(node: number, path: string, data: Uint8Array | null): void {
@@ -330,6 +335,11 @@ export class Tree extends TreeReads {
 
 function isTimed(mode: number): boolean {
   return mode === MODE.container || mode === MODE.ttl;
+}
+
+interface ChildChange {
+  readonly by: 1 | -1;
+  readonly dataBytes: number;
 }
 
 export interface DataChange {
