@@ -24,6 +24,9 @@ interface GrowingRange {
   last: number;
 }
 
+/** Object, view and numbers of one proposal, measured in heap snapshots. */
+const PROPOSAL_BYTES = 400;
+
 interface DurabilityMark {
   readonly ticket: Ticket;
   readonly zxid: Zxid;
@@ -96,7 +99,7 @@ export class History {
     while (this.#window.length > this.#head) {
       const newest = this.#window[this.#window.length - 1];
       if (newest === undefined || newest.zxid <= after) break;
-      this.#windowBytes -= newest.body.length;
+      this.#windowBytes -= heldBytes(newest);
       this.#window.pop();
     }
     this.#ranges = cutRanges(this.#ranges, after);
@@ -163,7 +166,7 @@ export class History {
     while (this.#windowBytes > bytesMax) {
       const oldest = this.#window[this.#head];
       if (oldest === undefined || oldest.zxid > delivered) break;
-      this.#windowBytes -= oldest.body.length;
+      this.#windowBytes -= heldBytes(oldest);
       this.#windowBase = oldest.zxid;
       this.#head += 1;
     }
@@ -175,7 +178,7 @@ export class History {
 
   #keep(proposal: Proposal): void {
     this.#window.push(proposal);
-    this.#windowBytes += proposal.body.length;
+    this.#windowBytes += heldBytes(proposal);
   }
 
   #indexAfter(zxid: Zxid): number {
@@ -255,4 +258,9 @@ function dropRanges(ranges: readonly GrowingRange[], base: Zxid): GrowingRange[]
     .map((range) =>
       makeZxid(range.epoch, range.first) > base ? range : { ...range, first: counterOf(base) + 1 },
     );
+}
+
+/** What a proposal costs in memory: most are smaller than the objects that hold them. */
+function heldBytes(proposal: Proposal): number {
+  return PROPOSAL_BYTES + proposal.body.length;
 }

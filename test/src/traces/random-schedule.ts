@@ -34,7 +34,7 @@ export class RandomSchedule {
 
   constructor(seed: number, size: number, onLine: ((line: string) => void) | null = null) {
     this.#random = randomOf(seed);
-    const windowBytesMax = this.#chance(0.5) ? 8 : 1 << 16;
+    const windowBytesMax = this.#chance(0.5) ? 8 * 401 : 1 << 16;
     this.ensemble = new Ensemble({ size, pingsApart: false, windowBytesMax, onLine });
     this.#ids = [...this.ensemble.members.keys()];
     this.#faultRate = this.#pick([0.002, 0.01, 0.04]);
