@@ -85,16 +85,22 @@ export class ClientTurn {
     this.#heavy.delete(connection);
   }
 
-  /** The turn has ended and everything is flushed. */
+  /**
+   * Everything of this turn is flushed. One that was over stays so until the sockets are polled
+   * again: deliveries that are due before would make it twice as long.
+   */
   renew(): void {
+    if (!this.#isOver && this.#light.size + this.#heavy.size === 0) return this.#reset();
+    if (this.#isResumeDue) return;
+    this.#isResumeDue = true;
+    this.#timers.defer(() => this.#resume());
+  }
+
+  #reset(): void {
     this.#outputBytes = 0;
     this.#startedAtMs = Number.NaN;
     this.#untilLook = 0;
     this.#isOver = false;
-    if (this.#isResumeDue || this.#light.size + this.#heavy.size === 0) return;
-    this.#isResumeDue = true;
-    // Sockets are polled before it runs: the peers come first.
-    this.#timers.defer(() => this.#resume());
   }
 
   #look(): void {
@@ -104,26 +110,23 @@ export class ClientTurn {
     else if (nowMs - this.#startedAtMs >= this.#limits.durationMsMax) this.#isOver = true;
   }
 
-  /**
-   * One of those that wait goes in any case, so that each is reached; what is still waiting then
-   * goes on behind the flush of this turn.
-   */
+  /** What is still waiting then goes on behind the flush of this turn. */
   #resume(): void {
     this.#isResumeDue = false;
-    this.#run(this.#light, true);
-    const isHeavyDue = this.#isHeavyOwed || !this.#isOver;
-    this.#run(this.#heavy, isHeavyDue);
-    this.#isHeavyOwed = this.#heavy.size > 0 && !isHeavyDue;
+    this.#reset();
+    const heavyBefore = this.#heavy.size;
+    if (this.#isHeavyOwed) this.#run(this.#heavy, 1);
+    this.#run(this.#light, this.#light.size);
+    const isLeftOut = !this.#isHeavyOwed && this.#isOver && heavyBefore > 0;
+    this.#run(this.#heavy, this.#heavy.size);
+    this.#isHeavyOwed = isLeftOut;
   }
 
-  /** In their order while the turn lasts; the first one in any case when it `isFirstDue`. */
-  #run(waiting: Set<PutOff>, isFirstDue: boolean): void {
-    let isDue = isFirstDue;
-    // Whoever is put off again comes behind: once around is enough.
-    let left = waiting.size;
+  /** In their order while the turn lasts. Whoever is put off again comes behind. */
+  #run(waiting: Set<PutOff>, countMax: number): void {
+    let left = countMax;
     for (const connection of waiting) {
-      if (left-- === 0 || !(isDue || this.mayGoOn())) return;
-      isDue = false;
+      if (left-- === 0 || !this.mayGoOn()) return;
       waiting.delete(connection);
       connection.takeTurn();
     }
