@@ -25,6 +25,7 @@ import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { chunksByBytes } from './chunks.js';
 import { clientHandler } from './client-handler.js';
 import { type Answer, LeaderDesk } from './leader-desk.js';
+import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import { SnapshotReceiver } from './snapshot-receiver.js';
@@ -334,7 +335,7 @@ export class Driver {
         return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);
       case 'note':
         this.#parts.counters.count(output.event);
-        return this.#logger.info({ detail: output.detail }, output.event);
+        return this.#logger[noteLevel(output.event)]({ detail: output.detail }, output.event);
       default:
         unreachable(output);
     }

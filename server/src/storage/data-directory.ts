@@ -56,13 +56,21 @@ export async function writeOwner(directory: string, memberId: number): Promise<v
   await syncDirectory(directory);
 }
 
-/** With all that lead to it, durably. */
+/**
+ * With all that lead to it, durably. Step by step: Node's own recursion never ends where the kernel
+ * answers ENOENT for good, as below /proc.
+ */
 export async function makeDirectory(directory: string): Promise<void> {
-  const firstMade = await mkdir(directory, { recursive: true });
-  if (firstMade === undefined) return;
-  for (let path = directory; path.length >= firstMade.length; path = dirname(path)) {
-    await syncDirectory(dirname(path));
+  try {
+    await mkdir(directory);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT') throw error;
+    await makeDirectory(dirname(directory));
+    await mkdir(directory);
   }
+  await syncDirectory(dirname(directory));
 }
 
 /** Makes what was created, renamed or removed in it durable. */
