@@ -25,7 +25,10 @@ it.skipIf(mayLack(ZKTOP))(
       const mode = member === leader ? 'L' : 'F';
       return `${index}  127\\.0\\.0\\.1 +${member.clientPort} ${mode}( +[\\d.]+){7}`;
     });
-    const pattern = `Ensemble -- nodecount:\\d+ zxid:0x[0-9a-f]+ sessions:\\d+\\n[\\s\\S]*${rows.join('\\n')}`;
+    // The whole screen, the client's row included: the top of it is drawn first.
+    const head = 'Ensemble -- nodecount:\\d+ zxid:0x[0-9a-f]+ sessions:\\d+\\n';
+    const clientRow = '127\\.0\\.0\\.1 +\\d+ 2 +\\d';
+    const pattern = `${head}[\\s\\S]*${rows.join('\\n')}[\\s\\S]*\\n${clientRow}`;
     const { code, output } = await runCommand({
       file: PYTHON,
       args: [SCREEN, servers.join(','), pattern],
