@@ -3,6 +3,7 @@
  * No I/O and no state. A record's name is both its codec and the type of its value.
  */
 export { assert, InvariantViolation, unreachable } from './assert.js';
+export { chunksByBytes } from './chunks.js';
 export {
   ApiError,
   AuthFailedError,

@@ -1,9 +1,8 @@
 /** Chunks keep every item, in order, and none is larger than the bound allows. */
-import { AuthPacket, encode, encodePeerMessage, OpCode } from '@rookery/protocol';
+import { AuthPacket, chunksByBytes, encode, encodePeerMessage, OpCode } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TestEnsemble } from '../pipeline/test-ensemble.js';
-import { chunksByBytes } from './chunks.js';
 
 describe('chunks of a turn', () => {
   it('hold every item once, in order, and are within the bound unless a single item is not', () => {

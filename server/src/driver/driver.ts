@@ -7,6 +7,7 @@
  */
 import {
   type CoreMessage,
+  chunksByBytes,
   formatZxid,
   type PeerId,
   type PeerMessage,
@@ -22,7 +23,6 @@ import type { Pipeline } from '../pipeline/pipeline.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
 import { decodeTxn } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
-import { chunksByBytes } from './chunks.js';
 import { clientHandler } from './client-handler.js';
 import { type Answer, LeaderDesk } from './leader-desk.js';
 import { noteLevel } from './note-level.js';

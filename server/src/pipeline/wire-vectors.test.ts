@@ -1,7 +1,6 @@
 // Replays the exchanges that were recorded from ZooKeeper 3.8.0, in their order and on the same
 // connections, and compares each reply with zxids, times, session ids, passwords and the order of
-// lists masked. What needs an operation that is not served yet is named below, with what is done
-// instead, so that the counts of later exchanges agree.
+// lists masked.
 import { readFileSync } from 'node:fs';
 import {
   ConnectRequest,

@@ -6,7 +6,7 @@
  * learner gets every proposal as it is made. A link carries at most one such transfer ever: when
  * one is given up half way, so is its link, and nothing of it can turn up in the next.
  */
-import { formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { chunksByBytes, formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
 import type { Learner } from './learner.js';
 import type { Member } from './member.js';
 import { planSync } from './sync-plan.js';
@@ -72,7 +72,7 @@ export class CatchUp {
     }
     const { last } = history;
     const missing = history.slice(learner.sentThrough, last);
-    for (const proposals of chunksOf(missing, options.chunkBytesMax)) {
+    for (const proposals of chunksByBytes(missing, options.chunkBytesMax, bodyBytesOf)) {
       this.#member.send(learner.link, { kind: 'propose', proposals });
     }
     learner.caughtUp = true;
@@ -81,17 +81,6 @@ export class CatchUp {
   }
 }
 
-function* chunksOf(proposals: readonly Proposal[], bytesMax: number): Iterable<Proposal[]> {
-  let chunk: Proposal[] = [];
-  let bytes = 0;
-  for (const proposal of proposals) {
-    if (chunk.length > 0 && bytes + proposal.body.length > bytesMax) {
-      yield chunk;
-      chunk = [];
-      bytes = 0;
-    }
-    chunk.push(proposal);
-    bytes += proposal.body.length;
-  }
-  if (chunk.length > 0) yield chunk;
+function bodyBytesOf(proposal: Proposal): number {
+  return proposal.body.length;
 }

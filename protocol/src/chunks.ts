@@ -1,4 +1,4 @@
-/** Cuts a turn's requests or proposals into messages of bounded size; order is kept. */
+/** Cuts requests or proposals into messages of bounded size; order is kept. */
 
 /** Each chunk has one item, or several whose sizes are no more than `bytesMax` together. */
 export function* chunksByBytes<T>(
