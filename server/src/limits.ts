@@ -22,6 +22,13 @@ const OUTSTANDING_BYTES_MIN = 1 << 20;
  */
 const OUTSTANDING_BYTES = 12 << 20;
 
+/**
+ * Watches, by what each costs: 128 bytes and twice the characters of its path. A connection may
+ * have a million of them on paths of 64 characters, more than any cache of a tree sets; all of a
+ * member together cost less than a quarter of the heap that Node gives a large machine.
+ */
+export const WATCH_LIMITS = { watcherBytesMax: 256 << 20, bytesMax: 512 << 20 } as const;
+
 export interface DerivedLimits {
   /** Of a message between members. */
   readonly peerFrameBytesMax: number;

@@ -12,7 +12,7 @@ import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { MemberStatus } from './driver/member-view.js';
-import { type DerivedLimits, derivedLimits } from './limits.js';
+import { type DerivedLimits, derivedLimits, WATCH_LIMITS } from './limits.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
 import { PEER_PORT_DEFAULTS, PeerPort } from './net/peer-port.js';
@@ -314,6 +314,7 @@ function newPipeline(
       maxSessionTimeoutMs: config.maxSessionTimeoutMs,
       outstandingMax: config.globalOutstandingLimit,
       outstandingBytesMax,
+      watchLimits: WATCH_LIMITS,
       firstRequest: firstRequestOf(randomBytes(6)),
       skipAcl: config.skipACL,
       superDigest: config.superDigest,

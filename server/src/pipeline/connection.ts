@@ -29,6 +29,8 @@ export class Connection {
   hasReadOnly = false;
   /** It asked for the end of its session, and that is answered. */
   closesSession = false;
+  /** Why it is closed without an end to its answers. */
+  dropReason: string | null = null;
   /** Frames that came before the handshake was answered. */
   early: Uint8Array[] = [];
   /** Heard from since the last report of touches. */

@@ -2,6 +2,7 @@
  * The limits that the pipeline and the leader work under; from the configuration, never changed.
  */
 import type { PeerId } from '@rookery/protocol';
+import type { WatchLimits } from '../state/watches.js';
 import type { WriteRules } from './prepare.js';
 import type { ReaperOptions } from './reaper.js';
 
@@ -13,6 +14,8 @@ export interface PipelineOptions {
   readonly outstandingMax: number;
   /** The same for the bytes of their bodies: many large writes must not fill the memory. */
   readonly outstandingBytesMax: number;
+  /** What is past them is refused, and a connection that brings more along is closed. */
+  readonly watchLimits: WatchLimits;
   /**
    * Requests are numbered from here on. No number of an earlier run of this member may come
    * again: a transaction of that run may still be delivered.

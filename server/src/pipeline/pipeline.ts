@@ -49,7 +49,7 @@ export interface PipelineDependencies {
 type Serving = 'nobody' | 'all' | 'readOnly';
 
 export class Pipeline {
-  readonly watches = new WatchTable();
+  readonly watches: WatchTable;
   readonly localSessions: LocalSessions;
   readonly #options: PipelineOptions;
   readonly #outbox: Outbox;
@@ -70,7 +70,8 @@ export class Pipeline {
 
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16 } = dependencies;
-    const { watches } = this;
+    const watches = new WatchTable(options.watchLimits);
+    this.watches = watches;
     this.#options = options;
     const outbox = new Outbox(options.firstRequest);
     this.#outbox = outbox;
@@ -102,7 +103,6 @@ export class Pipeline {
   get outstanding(): number {
     return this.#throttle.requests;
   }
-
   /** How often a client was not read from because too much was outstanding. */
   get pauses(): number {
     return this.#throttle.pauses;
@@ -216,11 +216,9 @@ export class Pipeline {
   takeForwards(): readonly OutgoingRequest[] {
     return this.#outbox.takeForwards();
   }
-
   takeSyncs(): readonly SyncRequest[] {
     return this.#outbox.takeSyncs();
   }
-
   takeAttaches(): readonly Attach[] {
     return this.#outbox.takeAttaches();
   }
@@ -368,7 +366,9 @@ export class Pipeline {
   #endFinished(): void {
     for (const connection of this.#requests.takeFinished()) {
       if (connection.closesSession) this.localSessions.close(connection.session);
-      if (connection.phase !== 'gone') this.#end(connection);
+      if (connection.phase === 'gone') continue;
+      if (connection.dropReason !== null) this.#close(connection, connection.dropReason);
+      else this.#end(connection);
     }
   }
 

@@ -2,8 +2,9 @@
  * Reads: the reply to every request that this member answers from its own state.
  *
  * A reply is written where the read runs, so it shows exactly the changes whose events are already
- * in the connection's output. Sets the watch that a read asks for. Throws MarshallingError before
- * anything is written or set when the body is malformed. Called by Pipeline.
+ * in the connection's output. Sets the watch that a read asks for; when there is no room for it,
+ * the answer is -1, which every client knows, and nothing else. Throws MarshallingError before
+ * anything is written or set when the body is malformed. Called by Requests.
  */
 import {
   ErrorCode,
@@ -13,6 +14,7 @@ import {
   OpCode,
   PathRequest,
   PathWatchRequest,
+  SetWatches2Request,
   SetWatchesRequest,
   WhoAmIResponse,
 } from '@rookery/protocol';
@@ -22,7 +24,7 @@ import { clientInfoOf } from './identities.js';
 import { readAcl } from './read-acl.js';
 import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
-import { catchUp } from './set-watches.js';
+import { catchUp, catchUpWithPersistent } from './set-watches.js';
 import { runSpecialRead } from './special-reads.js';
 
 export interface ReadHeader {
@@ -30,8 +32,31 @@ export interface ReadHeader {
   readonly opcode: number;
 }
 
-/** `body` stands at the record behind the header. */
-export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader): void {
+/**
+ * `body` stands at the record behind the header. False when nothing is answered and the connection
+ * must end: there is no room for all watches that the client had elsewhere.
+ */
+export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader): boolean {
+  if (header.opcode === OpCode.setWatches || header.opcode === OpCode.setWatches2) {
+    return readMissed(scene, header, body);
+  }
+  runPlainRead(scene, header, body);
+  return true;
+}
+
+function readMissed(scene: ReadScene, { xid, opcode }: ReadHeader, body: JuteReader): boolean {
+  const isSet =
+    opcode === OpCode.setWatches
+      ? catchUp(scene, SetWatchesRequest.read(body))
+      : catchUpWithPersistent(scene, SetWatches2Request.read(body));
+  if (!isSet) return false;
+  const { writer } = scene.output;
+  beginReply(writer, xid, scene.state.lastZxid);
+  writer.endFrame();
+  return true;
+}
+
+function runPlainRead(scene: ReadScene, header: ReadHeader, body: JuteReader): void {
   const { xid, opcode } = header;
   const { state } = scene;
   const { writer } = scene.output;
@@ -44,10 +69,6 @@ export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader):
     case OpCode.getAcl:
       return readAcl(scene, xid, PathRequest.read(body).path);
     case OpCode.ping:
-      beginReply(writer, xid, state.lastZxid);
-      return writer.endFrame();
-    case OpCode.setWatches:
-      catchUp(scene, SetWatchesRequest.read(body));
       beginReply(writer, xid, state.lastZxid);
       return writer.endFrame();
     case OpCode.whoAmI:
@@ -76,8 +97,9 @@ function readNode(scene: ReadScene, header: ReadHeader, asked: PathWatchRequest)
     return writeError(writer, { xid, zxid, code: ErrorCode.noAuth });
   }
   // Only exists watches what is not there.
-  if (watch && (node !== NO_NODE || opcode === OpCode.exists)) {
-    scene.watches.add(watchKindOf(opcode), path, scene.watcher);
+  const watches = watch && (node !== NO_NODE || opcode === OpCode.exists);
+  if (watches && !scene.watches.add(watchKindOf(opcode), path, scene.watcher)) {
+    return writeError(writer, { xid, zxid, code: ErrorCode.systemError });
   }
   if (node === NO_NODE) return writeError(writer, { xid, zxid, code: ErrorCode.noNode });
   beginReply(writer, xid, zxid);

@@ -3,7 +3,7 @@
  *
  * Keeps per-session order by each connection's CommitQueue. Numbers what goes to the leader and
  * knows who waits for which number. Never touches handshakes, sessions or the state's changes. A
- * connection that got its last answer is left in `takeFinished` for Pipeline to end.
+ * connection that got its last answer, or cannot go on, is left in `takeFinished` for Pipeline.
  */
 import {
   assert,
@@ -344,7 +344,7 @@ export class Requests {
       try {
         const { id: watcher, session } = connection;
         const scene = { state, watches, watcher, output, requester, session };
-        runRead(scene, header, body);
+        if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;
         const zxid = state.lastZxid;
@@ -377,6 +377,11 @@ export class Requests {
       latencyMs: nowMs - reply.sinceMs,
       nowMs,
     });
+  }
+
+  #giveUp(connection: Connection, reason: string): void {
+    connection.dropReason = reason;
+    this.#finished.push(connection);
   }
 
   #maybeFinish(connection: Connection): void {

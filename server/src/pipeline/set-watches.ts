@@ -4,41 +4,46 @@
  * A missed change is told by an event right away, before the reply; the watch is used up then. The
  * zxid in these events is -1: nobody knows which change it was. What a client may not read it is
  * not told, as with any event: its watch is used up in silence. Persistent watches are only set
- * again, what they missed is not told. Called by read.
+ * again, what they missed is not told. A watch that there is no room for would be lost without its
+ * client knowing: both functions return false then, and the connection must end. Called by read.
  */
 import { EventType, type SetWatches2Request, type SetWatchesRequest } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
 import { CATCH_UP_ZXID, writeEvent } from './event.js';
 import { mayRead, type ReadScene } from './read-scene.js';
 
-export function catchUp(scene: ReadScene, request: SetWatchesRequest): void {
-  const { tree } = scene.state;
+export function catchUp(scene: ReadScene, request: SetWatchesRequest): boolean {
+  const { state, watches, watcher } = scene;
+  const { tree } = state;
   const seen = request.relativeZxid;
   for (const path of request.dataWatches) {
     const node = tree.find(path);
     if (node === NO_NODE) tell(scene, EventType.deleted, path);
     else if (tree.mzxid(node) > seen) maybeTell(scene, node, { type: EventType.dataChanged, path });
-    else scene.watches.add('data', path, scene.watcher);
+    else if (!watches.add('data', path, watcher)) return false;
   }
   for (const path of request.existWatches) {
     const node = tree.find(path);
     if (node !== NO_NODE) maybeTell(scene, node, { type: EventType.created, path });
-    else scene.watches.add('data', path, scene.watcher);
+    else if (!watches.add('data', path, watcher)) return false;
   }
   for (const path of request.childWatches) {
     const node = tree.find(path);
     if (node === NO_NODE) tell(scene, EventType.deleted, path);
     else if (tree.pzxid(node) > seen) {
       maybeTell(scene, node, { type: EventType.childrenChanged, path });
-    } else scene.watches.add('child', path, scene.watcher);
+    } else if (!watches.add('child', path, watcher)) return false;
   }
+  return true;
 }
 
-export function catchUpWithPersistent(scene: ReadScene, request: SetWatches2Request): void {
-  catchUp(scene, request);
+export function catchUpWithPersistent(scene: ReadScene, request: SetWatches2Request): boolean {
   const { watches, watcher } = scene;
-  for (const path of request.persistentWatches) watches.add('persistent', path, watcher);
-  for (const path of request.persistentRecursiveWatches) watches.add('recursive', path, watcher);
+  return (
+    catchUp(scene, request) &&
+    request.persistentWatches.every((path) => watches.add('persistent', path, watcher)) &&
+    request.persistentRecursiveWatches.every((path) => watches.add('recursive', path, watcher))
+  );
 }
 
 function maybeTell(

@@ -22,14 +22,12 @@ import {
   PathRequest,
   SaslRequest,
   SaslResponse,
-  SetWatches2Request,
   unreachable,
   WatchesRequest,
 } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
 import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
-import { catchUpWithPersistent } from './set-watches.js';
 import { addWatch, checkWatches, removeWatches } from './watch-requests.js';
 
 /** Names of one page, as jute strings: far below what any client takes as a frame. */
@@ -68,9 +66,6 @@ export function runSpecialRead(
       return countDescendants(scene, xid, PathRequest.read(body).path);
     case OpCode.getChildrenPage:
       return readPage(scene, xid, GetChildrenPageRequest.read(body));
-    case OpCode.setWatches2:
-      catchUpWithPersistent(scene, SetWatches2Request.read(body));
-      return answer(scene, xid, ErrorCode.ok);
     case OpCode.addWatch:
       return answerAddWatch(scene, xid, addWatch(scene, AddWatchRequest.read(body)));
     case OpCode.checkWatches:
@@ -162,7 +157,9 @@ function readPage(scene: ReadScene, xid: number, request: GetChildrenPageRequest
   const node = tree.find(path);
   const refused = refusal(scene, node);
   if (refused !== ErrorCode.ok) return answer(scene, xid, refused);
-  if (watch) scene.watches.add('child', path, scene.watcher);
+  if (watch && !scene.watches.add('child', path, scene.watcher)) {
+    return answer(scene, xid, ErrorCode.systemError);
+  }
   const page = tree.childPage(node, { startAfter, limit, bytesMax: PAGE_BYTES_MAX });
   const { writer } = scene.output;
   beginReply(writer, xid, scene.state.lastZxid);

@@ -42,6 +42,7 @@ export class TestMember {
         maxSessionTimeoutMs: 40_000,
         outstandingMax: 1_000,
         outstandingBytesMax: 64 << 20,
+        watchLimits: { watcherBytesMax: 1 << 20, bytesMax: 2 << 20 },
         firstRequest: FIRST_REQUEST * id,
         skipAcl: false,
         superDigest: fakeDigestOf('super:secret'),

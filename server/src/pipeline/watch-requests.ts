@@ -27,11 +27,9 @@ export function addWatch(scene: ReadScene, request: AddWatchRequest): ErrorCode 
   const { watches, watcher } = scene;
   switch (request.mode) {
     case AddWatchMode.persistent:
-      watches.add('persistent', request.path, watcher);
-      return ErrorCode.ok;
+      return codeOf(watches.add('persistent', request.path, watcher));
     case AddWatchMode.persistentRecursive:
-      watches.add('recursive', request.path, watcher);
-      return ErrorCode.ok;
+      return codeOf(watches.add('recursive', request.path, watcher));
     default:
       return ErrorCode.marshallingError;
   }
@@ -51,4 +49,9 @@ export function removeWatches(scene: ReadScene, request: WatchesRequest): ErrorC
   if (modes === undefined) return ErrorCode.marshallingError;
   const removed = modes.filter((mode) => watches.remove(mode, request.path, watcher));
   return removed.length > 0 ? ErrorCode.ok : ErrorCode.noWatcher;
+}
+
+/** -1, as for every watch that there is no room for. */
+function codeOf(isSet: boolean): ErrorCode {
+  return isSet ? ErrorCode.ok : ErrorCode.systemError;
 }

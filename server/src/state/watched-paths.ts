@@ -2,17 +2,32 @@
  * One table of watches: which watchers each path has, and which paths each watcher has.
  *
  * Most paths have one watcher, which is then kept as a bare number and not as a set. Nothing is
- * kept for a path without a watcher or a watcher without a path. Called by WatchTable.
+ * kept for a path without a watcher or a watcher without a path. Counts what the watches cost, each
+ * by itself, whoever else has the path. Called by WatchTable.
  */
 type Watcher = number;
 type Watchers = Watcher | Set<Watcher>;
 
+/** What a watcher watches, and what that costs. */
+interface Watched {
+  readonly paths: Set<string>;
+  bytes: number;
+}
+
 const NOBODY: ReadonlySet<Watcher> = new Set();
+/** Entries of a map and a set, with the room that both keep, and the head of a string. */
+const WATCH_BYTES = 128;
+
+/** What one watch costs of memory, at a guess that is rather too high: paths may be UTF-16. */
+export function watchBytesOf(path: string): number {
+  return WATCH_BYTES + 2 * path.length;
+}
 
 export class WatchedPaths {
   readonly #byPath = new Map<string, Watchers>();
-  readonly #byWatcher = new Map<Watcher, Set<string>>();
+  readonly #byWatcher = new Map<Watcher, Watched>();
   #count = 0;
+  #bytes = 0;
 
   get watchCount(): number {
     return this.#count;
@@ -22,6 +37,13 @@ export class WatchedPaths {
   }
   get watcherCount(): number {
     return this.#byWatcher.size;
+  }
+  /** Of all watches, by `watchBytesOf`. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+  bytesOf(watcher: Watcher): number {
+    return this.#byWatcher.get(watcher)?.bytes ?? 0;
   }
   watchers(): IterableIterator<Watcher> {
     return this.#byWatcher.keys();
@@ -41,19 +63,22 @@ export class WatchedPaths {
   }
 
   has(path: string, watcher: Watcher): boolean {
-    return this.#byWatcher.get(watcher)?.has(path) ?? false;
+    return this.#byWatcher.get(watcher)?.paths.has(path) ?? false;
   }
 
   add(path: string, watcher: Watcher): void {
-    const paths = this.#byWatcher.get(watcher);
-    if (paths === undefined) {
-      this.#byWatcher.set(watcher, new Set([path]));
-    } else if (paths.has(path)) {
+    const bytes = watchBytesOf(path);
+    const watched = this.#byWatcher.get(watcher);
+    if (watched === undefined) {
+      this.#byWatcher.set(watcher, { paths: new Set([path]), bytes });
+    } else if (watched.paths.has(path)) {
       return;
     } else {
-      paths.add(path);
+      watched.paths.add(path);
+      watched.bytes += bytes;
     }
     this.#count++;
+    this.#bytes += bytes;
     const watchers = this.#byPath.get(path);
     if (watchers === undefined) {
       this.#byPath.set(path, watcher);
@@ -73,10 +98,15 @@ export class WatchedPaths {
   }
 
   removeWatcher(watcher: Watcher): void {
-    for (const path of this.#byWatcher.get(watcher) ?? []) {
-      this.#forgetWatcher(path, watcher);
-      this.#count--;
+    const watched = this.#byWatcher.get(watcher);
+    if (watched === undefined) {
+      return;
     }
+    for (const path of watched.paths) {
+      this.#forgetWatcher(path, watcher);
+    }
+    this.#count -= watched.paths.size;
+    this.#bytes -= watched.bytes;
     this.#byWatcher.delete(watcher);
   }
 
@@ -95,12 +125,15 @@ export class WatchedPaths {
   }
 
   #forgetPath(path: string, watcher: Watcher): boolean {
-    const paths = this.#byWatcher.get(watcher);
-    if (paths === undefined || !paths.delete(path)) {
+    const watched = this.#byWatcher.get(watcher);
+    if (watched === undefined || !watched.paths.delete(path)) {
       return false;
     }
+    const bytes = watchBytesOf(path);
+    watched.bytes -= bytes;
     this.#count--;
-    if (paths.size === 0) {
+    this.#bytes -= bytes;
+    if (watched.paths.size === 0) {
       this.#byWatcher.delete(watcher);
     }
     return true;

@@ -1,7 +1,10 @@
 import { EventType } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { watchBytesOf } from './watched-paths.js';
 import { type WatchChange, type WatchMode, WatchTable } from './watches.js';
+
+const LIMITS = { watcherBytesMax: 1 << 20, bytesMax: 1 << 20 };
 
 function fire(table: WatchTable, kind: WatchChange['kind'], path: string): string[] {
   const events: string[] = [];
@@ -12,7 +15,7 @@ function fire(table: WatchTable, kind: WatchChange['kind'], path: string): strin
 
 describe('a watch', () => {
   it('fires once', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('data', '/a', 1);
     table.add('data', '/a', 1);
     expect(table.watchCount).toBe(1);
@@ -22,7 +25,7 @@ describe('a watch', () => {
   });
 
   it('for children does not fire when data changes or a child is changed', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('child', '/a', 1);
     expect(fire(table, 'dataChanged', '/a')).toEqual([]);
     expect(fire(table, 'dataChanged', '/a/b')).toEqual([]);
@@ -33,7 +36,7 @@ describe('a watch', () => {
 
 describe('trigger', () => {
   it('tells of a create at the node, then at its parent', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('child', '/', 3);
     table.add('data', '/a', 2);
     table.add('data', '/a', 1);
@@ -47,7 +50,7 @@ describe('trigger', () => {
   });
 
   it('tells a watcher once of a delete that both of its watches saw', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('child', '/p/a', 1);
     table.add('child', '/p/a', 2);
     table.add('data', '/p/a', 1);
@@ -67,7 +70,7 @@ describe('trigger', () => {
 
 describe('the watch table', () => {
   it('counts watches, paths and watchers per table', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('data', '/a', 1);
     table.add('data', '/a', 2);
     table.add('data', '/b', 1);
@@ -81,7 +84,7 @@ describe('the watch table', () => {
   });
 
   it('lists each path of a table with its watchers', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('data', '/a', 1);
     table.add('persistent', '/a', 2);
     table.add('recursive', '/b', 3);
@@ -103,7 +106,7 @@ describe('the watch table', () => {
 
 describe('a persistent watch', () => {
   it('hears of the node, of its children and of its deletion, and stays', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('persistent', '/a', 1);
     expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
     expect(fire(table, 'dataChanged', '/a')).toEqual(['1 dataChanged /a']);
@@ -118,7 +121,7 @@ describe('a persistent watch', () => {
 
 describe('a recursive watch', () => {
   it('hears of every change at its node and below, and never of children', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('recursive', '/a', 1);
     expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
     expect(fire(table, 'created', '/a/b/c')).toEqual(['1 created /a/b/c']);
@@ -128,7 +131,7 @@ describe('a recursive watch', () => {
   });
 
   it('of the root hears of everything', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     table.add('recursive', '/', 1);
     expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
     expect(fire(table, 'dataChanged', '/')).toEqual(['1 dataChanged /']);
@@ -137,7 +140,7 @@ describe('a recursive watch', () => {
 
 describe('watches of several modes on one path', () => {
   it('give a watcher one event per change, and only the one-shot ones are used up', () => {
-    const table = new WatchTable();
+    const table = new WatchTable(LIMITS);
     for (const mode of ['data', 'child', 'persistent', 'recursive'] as const) {
       table.add(mode, '/a', 1);
     }
@@ -149,6 +152,54 @@ describe('watches of several modes on one path', () => {
     expect(table.watchCount).toBe(2);
     table.removeWatcher(1);
     expect(table.watchCount).toBe(0);
+  });
+});
+
+describe('the bounds of watches', () => {
+  const cost = watchBytesOf('/a');
+
+  it('of one watcher refuse the first watch that does not fit, in whatever mode', () => {
+    const table = new WatchTable({ watcherBytesMax: 3 * cost, bytesMax: 100 * cost });
+    expect(table.add('data', '/a', 1)).toBe(true);
+    expect(table.add('child', '/a', 1)).toBe(true);
+    expect(table.add('persistent', '/b', 1)).toBe(true);
+    expect(table.add('recursive', '/c', 1)).toBe(false);
+    expect(table.has('recursive', '/c', 1)).toBe(false);
+    expect(table.add('child', '/a', 1)).toBe(true);
+    expect(table.add('data', '/a', 2)).toBe(true);
+    expect(table.watchCount).toBe(4);
+  });
+
+  it('of all watchers refuse what one of them alone might have', () => {
+    const table = new WatchTable({ watcherBytesMax: 2 * cost, bytesMax: 3 * cost });
+    expect([1, 1, 2, 2].map((who, at) => table.add('data', `/${at}`, who))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('give room back for every watch that fires, is removed or goes with its watcher', () => {
+    const table = new WatchTable({ watcherBytesMax: 2 * cost, bytesMax: 2 * cost });
+    const isFull = () => !table.add('data', '/x', 1);
+    const fill = () => table.add('data', '/a', 1) && table.add('child', '/a', 1);
+    expect(fill()).toBe(true);
+    expect(isFull()).toBe(true);
+    fire(table, 'deleted', '/a');
+    expect(fill()).toBe(true);
+    expect(isFull()).toBe(true);
+    expect(table.remove('data', '/a', 1) && table.remove('child', '/a', 1)).toBe(true);
+    expect(fill()).toBe(true);
+    table.removeWatcher(1);
+    expect(fill()).toBe(true);
+    expect(isFull()).toBe(true);
+  });
+
+  it('count what a path weighs', () => {
+    const table = new WatchTable({ watcherBytesMax: 1 << 20, bytesMax: 1 << 20 });
+    expect(table.add('data', `/${'x'.repeat(1 << 19)}`, 1)).toBe(false);
+    expect(table.add('data', `/${'x'.repeat((1 << 19) - 65)}`, 1)).toBe(true);
   });
 });
 
@@ -205,7 +256,7 @@ describe('the watch table, against a naive model', () => {
   it('holds and tells the same, after any adds, removals and triggers in any modes', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
-        const table = new WatchTable();
+        const table = new WatchTable(LIMITS);
         const model = new WatchModel();
         for (const next of steps) {
           if (next.do === 'add') {

@@ -5,11 +5,11 @@
  * on a path hears what both of these would, a `recursive` one every change of the path itself and
  * of all below, but no childrenChanged. Modes live side by side; a watcher has at most one watch of
  * each mode on a path, and hears of one change at one path once, whatever modes it has there.
- * Without recursive watches nobody looks at ancestors. Called by the pipeline, `trigger` right
- * after each applied change.
+ * Without recursive watches nobody looks at ancestors. What the watches of one watcher, and all
+ * together, cost is bounded. Called by the pipeline, `trigger` right after each applied change.
  */
 import { assert, EventType, parentOf } from '@rookery/protocol';
-import { WatchedPaths } from './watched-paths.js';
+import { WatchedPaths, watchBytesOf } from './watched-paths.js';
 
 /** As four-letter words tell: persistent watches are in both tables, recursive ones in data. */
 export type WatchKind = 'data' | 'child';
@@ -22,15 +22,28 @@ export interface WatchChange {
   readonly path: string;
 }
 
+/** By `watchBytesOf`. */
+export interface WatchLimits {
+  /** Of all watchers. */
+  readonly bytesMax: number;
+  /** Of one watcher. */
+  readonly watcherBytesMax: number;
+}
+
 export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: string) => void;
 
 export class WatchTable {
+  readonly #limits: WatchLimits;
   readonly #modes: Readonly<Record<WatchMode, WatchedPaths>> = {
     data: new WatchedPaths(),
     child: new WatchedPaths(),
     persistent: new WatchedPaths(),
     recursive: new WatchedPaths(),
   };
+
+  constructor(limits: WatchLimits) {
+    this.#limits = limits;
+  }
 
   /** Triples of a watcher, a path and a mode. */
   get watchCount(): number {
@@ -58,8 +71,14 @@ export class WatchTable {
     );
   }
 
-  add(mode: WatchMode, path: string, watcher: WatcherId): void {
-    this.#modes[mode].add(path, watcher);
+  /** False when there is no room for one more: nothing has changed then. */
+  add(mode: WatchMode, path: string, watcher: WatcherId): boolean {
+    const table = this.#modes[mode];
+    if (!this.#hasRoom(path, watcher) && !table.has(path, watcher)) {
+      return false;
+    }
+    table.add(path, watcher);
+    return true;
   }
   has(mode: WatchMode, path: string, watcher: WatcherId): boolean {
     return this.#modes[mode].has(path, watcher);
@@ -127,6 +146,21 @@ export class WatchTable {
       return once;
     }
     return addAll(new Set(once), persistent.watchersOf(path));
+  }
+
+  #hasRoom(path: string, watcher: WatcherId): boolean {
+    const { data, child, persistent, recursive } = this.#modes;
+    const bytes = watchBytesOf(path);
+    const all = data.bytes + child.bytes + persistent.bytes + recursive.bytes;
+    if (all + bytes > this.#limits.bytesMax) {
+      return false;
+    }
+    const own =
+      data.bytesOf(watcher) +
+      child.bytesOf(watcher) +
+      persistent.bytesOf(watcher) +
+      recursive.bytesOf(watcher);
+    return own + bytes <= this.#limits.watcherBytesMax;
   }
 
   #all(): readonly WatchedPaths[] {

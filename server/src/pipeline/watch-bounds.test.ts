@@ -1,0 +1,133 @@
+// What happens to requests for more watches than a connection or a member may have.
+import {
+  AddWatchRequest,
+  ErrorCode,
+  GetChildrenPageRequest,
+  OpCode,
+  SetWatches2Request,
+  SetWatchesRequest,
+} from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { watchBytesOf } from '../state/watched-paths.js';
+import type { TestClient } from './test-client.js';
+import { resume, TestEnsemble } from './test-ensemble.js';
+
+const { ok, noNode, systemError } = ErrorCode;
+/** All paths here are as long as this one. */
+const COST = watchBytesOf('/w0');
+
+/** Watches that a connection, and each member, may have. */
+function ensembleOf(watcher: number, all: number, size = 1): TestEnsemble {
+  const watchLimits = { watcherBytesMax: watcher * COST, bytesMax: all * COST };
+  return new TestEnsemble({ size, pipeline: { watchLimits } });
+}
+function watchMissing(client: TestClient, ...numbers: number[]): number[] {
+  return numbers.map((number) => {
+    client.exists(`/w${number}`, true);
+    return client.takeOne().error;
+  });
+}
+function setWatches(client: TestClient, count: number): void {
+  const existWatches = Array.from({ length: count }, (_, index) => `/w${index}`);
+  const none = { dataWatches: [], childWatches: [] };
+  client.send(OpCode.setWatches, SetWatchesRequest, { relativeZxid: 1, existWatches, ...none });
+}
+
+describe('a read with a watch that there is no room for', () => {
+  it('is answered -1 without a body, sets nothing, and the connection stays', () => {
+    const ensemble = ensembleOf(2, 100);
+    const client = ensemble.connect();
+    client.create('/ww');
+    ensemble.settle();
+    client.take();
+    expect(watchMissing(client, 0, 1, 2)).toEqual([noNode, noNode, systemError]);
+    client.getData('/ww', true);
+    client.read(OpCode.getChildren, '/ww', true);
+    client.read(OpCode.getChildren2, '/ww', true);
+    client.send(OpCode.addWatch, AddWatchRequest, { path: '/ww', mode: 0 });
+    client.send(OpCode.addWatch, AddWatchRequest, { path: '/ww', mode: 1 });
+    const page = { path: '/ww', startAfter: '', limit: 1, watch: true };
+    client.send(OpCode.getChildrenPage, GetChildrenPageRequest, page);
+    const replies = client.take();
+    expect(replies.map(({ error }) => error)).toEqual(new Array(6).fill(systemError));
+    expect(replies.map(({ body }) => body.length)).toEqual(new Array(6).fill(0));
+    expect(ensemble.leader.pipeline.watches.watchCount).toBe(2);
+    client.getData('/ww');
+    expect(client.takeOne().error).toBe(ok);
+    // Those that are there already cost nothing more.
+    expect(watchMissing(client, 0, 1)).toEqual([noNode, noNode]);
+  });
+
+  it('is served again once a watch has fired', () => {
+    const ensemble = ensembleOf(1, 100);
+    const client = ensemble.connect();
+    expect(watchMissing(client, 0, 1)).toEqual([noNode, systemError]);
+    client.create('/w0');
+    ensemble.settle();
+    expect(client.takeSummary()).toEqual(['event 1 /w0', expect.stringMatching(/^reply \d+ 0$/)]);
+    expect(watchMissing(client, 1)).toEqual([noNode]);
+  });
+
+  it('is refused to one client because of others only when the member is full', () => {
+    const ensemble = ensembleOf(2, 3);
+    const [first, second] = [ensemble.connect(), ensemble.connect()];
+    expect(watchMissing(first, 0, 1, 2)).toEqual([noNode, noNode, systemError]);
+    expect(watchMissing(second, 0, 1)).toEqual([noNode, systemError]);
+    ensemble.leader.pipeline.onClosed(first.id);
+    expect(watchMissing(second, 1)).toEqual([noNode]);
+  });
+});
+
+describe('setWatches', () => {
+  it('brings along to another member whatever one connection may have', () => {
+    const ensemble = ensembleOf(50, 50, 2);
+    const client = ensemble.connect(1);
+    watchMissing(client, ...Array.from({ length: 10 }, (_, index) => index));
+    const there = resume(ensemble, 2, client);
+    ensemble.settle();
+    there.takeConnectResponse();
+    setWatches(there, 10);
+    expect(there.takeOne().error).toBe(ok);
+    expect(ensemble.member(2).pipeline.watches.watchCount).toBe(10);
+  });
+
+  it('at the same member takes the place of what the older connection had', () => {
+    const ensemble = ensembleOf(10, 10);
+    const client = ensemble.connect();
+    watchMissing(client, ...Array.from({ length: 10 }, (_, index) => index));
+    const again = resume(ensemble, 1, client);
+    ensemble.settle();
+    again.takeConnectResponse();
+    setWatches(again, 10);
+    expect(again.takeOne().error).toBe(ok);
+  });
+
+  it('past the bound closes the connection: no watch is lost without its client knowing', () => {
+    const ensemble = ensembleOf(10, 10);
+    const client = ensemble.connect();
+    setWatches(client, 11);
+    expect(client.state).toBe('closed');
+    const { pipeline } = ensemble.leader;
+    expect(pipeline.watches.watchCount).toBe(0);
+    expect(pipeline.connections()).toEqual([]);
+  });
+
+  it('with persistent watches does so too, also when it waited behind a write', () => {
+    const ensemble = ensembleOf(2, 10);
+    const client = ensemble.connect();
+    client.create('/x');
+    client.send(OpCode.setWatches2, SetWatches2Request, {
+      relativeZxid: 1,
+      dataWatches: [],
+      existWatches: [],
+      childWatches: [],
+      persistentWatches: ['/w0', '/w1'],
+      persistentRecursiveWatches: ['/w2'],
+    });
+    client.create('/y');
+    expect(client.state).toBe('open');
+    ensemble.settle();
+    expect(client.state).toBe('closed');
+    expect(ensemble.leader.pipeline.outstanding).toBe(0);
+  });
+});
