@@ -1,0 +1,45 @@
+/**
+ * The options of connect(), with their units and defaults. Types only; checked in
+ * ../options-check.ts.
+ */
+import type { ConnectionOptions } from 'node:tls';
+import type { Surroundings } from './surroundings.js';
+
+export interface ConnectOptions {
+  /** Asked of the server, which may clamp it; milliseconds, 1,000 to 2^31-1; default 30,000. */
+  readonly sessionTimeoutMs?: number;
+  /** Of an attempt to reach one server, TCP, TLS and session together; default 1/3 of the session timeout, at most 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** Of an operation that says none itself; default 30,000; 0 for none. */
+  readonly operationTimeoutMs?: number;
+  /** Delay between rounds of attempts: grows from base to max, with full jitter; defaults 50 and 5,000. */
+  readonly reconnectDelayBaseMs?: number;
+  readonly reconnectDelayMaxMs?: number;
+  /** Whether a member without quorum will do; default false. */
+  readonly readOnly?: boolean;
+  /** Credentials for every connection, as addAuth() takes them. */
+  readonly auth?: readonly { readonly scheme: string; readonly auth: Uint8Array | string }[];
+  /** TLS by Node's own options (ca, cert, key, servername...), true for the system's authorities. */
+  readonly tls?: ConnectionOptions | boolean;
+  /** Resume a session instead of opening one; lost if it has expired. */
+  readonly resume?: { readonly sessionId: bigint; readonly password: Uint8Array };
+  /**
+   * Open a new session when one is lost (default), or stay 'lost' and refuse every operation with
+   * SessionExpiredError. No operation crosses from one session to the next either way.
+   */
+  readonly renewSession?: boolean;
+  /** Ask servers in random order, the default, or as given. */
+  readonly shuffle?: boolean;
+  /** Largest frame accepted from a server, bytes; default 16 MiB, so that large lists arrive. */
+  readonly frameBytesMax?: number;
+  /** Requests queued or in flight at once; beyond it operations are refused; default 100,000. */
+  readonly outstandingMax?: number;
+  /** Socket and heartbeats in a worker thread, so that a busy main thread keeps its session. */
+  readonly worker?: boolean;
+  /** Whether an open client keeps the process alive; default true. */
+  readonly keepAlive?: boolean;
+  /** Gives up connecting: connect() rejects and the client is closed. */
+  readonly signal?: AbortSignal;
+  /** For tests. */
+  readonly surroundings?: Surroundings;
+}

@@ -1,0 +1,46 @@
+/**
+ * Transactions: the operations of a multi, their results and the builder's interface. Types only.
+ */
+import type { Acl, CreateMode, Data, OperationOptions, Stat } from './values.js';
+
+export type TransactionOp =
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      readonly data?: Data;
+      readonly mode?: CreateMode;
+      readonly acl?: readonly Acl[];
+      readonly ttlMs?: number;
+    }
+  | { readonly kind: 'delete'; readonly path: string; readonly version?: number }
+  | {
+      readonly kind: 'setData';
+      readonly path: string;
+      readonly data: Data;
+      readonly version?: number;
+    }
+  | { readonly kind: 'check'; readonly path: string; readonly version?: number };
+
+/** `stat` of a create is null where the server does not tell it in a multi (ZooKeeper 3.8). */
+export type TransactionResult =
+  | { readonly kind: 'create'; readonly path: string; readonly stat: Stat | null }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'setData'; readonly stat: Stat }
+  | { readonly kind: 'check' };
+
+/** Collects operations, then commits them all at once or not at all; can be committed once. */
+export interface Transaction {
+  create(
+    path: string,
+    data?: Data,
+    options?: {
+      readonly mode?: CreateMode;
+      readonly acl?: readonly Acl[];
+      readonly ttlMs?: number;
+    },
+  ): Transaction;
+  delete(path: string, options?: { readonly version?: number }): Transaction;
+  setData(path: string, data: Data, options?: { readonly version?: number }): Transaction;
+  check(path: string, options?: { readonly version?: number }): Transaction;
+  commit(options?: OperationOptions): Promise<TransactionResult[]>;
+}
