@@ -8,6 +8,8 @@
  */
 
 export interface Divergence {
+  /** As ARCHITECTURE.md has it. */
+  readonly name: string;
   readonly what: string;
   readonly rookery: string;
   readonly zooKeeper: string;
@@ -16,48 +18,56 @@ export interface Divergence {
 
 export const DIVERGENCES = {
   eventsCarryZxid: {
+    name: 'watch events',
     what: 'the zxid in a watch event',
     rookery: 'that of the change; -1 in what setWatches reports (as 3.9.0)',
     zooKeeper: 'always -1',
     why: 'a client can tell what it has seen (ZK-4655)',
   },
   existsNeedsRead: {
+    name: 'exists without READ',
     what: 'exists on a znode that the client may not read',
     rookery: '-102 and no watch (as 3.9.2)',
     zooKeeper: 'its Stat, and the watch is set',
     why: 'a Stat tells of data and children (ZK-2590)',
   },
   aclCountsAtOnce: {
+    name: 'ACLs of requests in flight',
     what: 'requests pipelined behind a setACL',
     rookery: 'are checked against the new list',
     zooKeeper: 'are checked against the old one until the setACL is applied, a race',
     why: 'a session sees its own writes (the runs on ZooKeeper await each setACL)',
   },
   syncSeesEverything: {
+    name: 'sync',
     what: 'sync by a client of the leader',
     rookery: 'what was committed when it was asked is applied before the reply',
     zooKeeper: 'answered like a read: a write that a follower has already answered may be missing',
     why: 'sync and a read are linearizable (the runs on ZooKeeper use a write as the barrier)',
   },
   catchUpNeedsRead: {
+    name: 'setWatches without READ',
     what: 'what setWatches reports of a znode that the client may not read',
     rookery: 'nothing; the watch is used up',
     zooKeeper: 'reported',
     why: "a path is a secret too, as in live events (CVE-2024-23944, fixed in Debian's 3.8.0)",
   },
   watchModesCoexist: {
+    name: 'watch modes',
     what: 'several watch modes of one client on one path',
     rookery: 'side by side (as 3.9)',
     zooKeeper: 'the last one set replaces the others, and its firing may take all away',
     why: 'getData with a watch must not end a persistent watch (ZK-4466)',
   },
   watchesRemovedByMode: {
+    name: 'types of watches',
     what: 'checkWatches and removeWatches with the types 1 to 5',
     rookery: '1 and 2 mean one-shot watches, 4 and 5 persistent ones (as 3.9)',
     zooKeeper: '1 and 2 mean whatever is in the table, 4 and 5 are unknown: -5',
     why: 'a persistent watch can be removed by itself (ZK-4472)',
   },
   checksOwnWatches: {
+    name: 'checkWatches',
     what: 'checkWatches',
     rookery: 'tells of the watches of the client that asks',
     zooKeeper: 'tells of those of any client of the same member',

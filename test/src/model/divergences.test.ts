@@ -1,0 +1,27 @@
+/**
+ * The divergences that the tests know are those that ARCHITECTURE.md tells, none more, none less.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { REPOSITORY } from '../harness/product.js';
+import { divergenceNames, SHOWN_ELSEWHERE } from './divergences.js';
+
+/** The first cells of the section's table. */
+function namesIn(architecture: string): string[] {
+  const section = architecture.split(/^## /m).find((part) => part.startsWith('Divergences'));
+  const rows = (section ?? '').split('\n').filter((line) => line.startsWith('| '));
+  return rows.slice(1).map((row) => row.split(' | ')[0]?.slice(2) ?? '');
+}
+
+it('the table of ARCHITECTURE.md and that of the tests name the same divergences', () => {
+  const told = namesIn(readFileSync(join(REPOSITORY, 'ARCHITECTURE.md'), 'utf8'));
+  expect(told.length).toBeGreaterThan(20);
+  expect(new Set(told).size, 'each name once').toBe(told.length);
+  expect([...told].sort()).toEqual([...divergenceNames()].sort());
+});
+
+it('a divergence that the model does not speak is shown by a test that exists', () => {
+  const files = Object.values(SHOWN_ELSEWHERE);
+  expect(files.filter((file) => !existsSync(join(REPOSITORY, file)))).toEqual([]);
+});

@@ -1,0 +1,44 @@
+/**
+ * Every divergence from ZooKeeper 3.8.0, by the name that it has in ARCHITECTURE.md.
+ *
+ * The model speaks some of them in either dialect (dialect.ts), so the differential test proves
+ * those on both products; of the others a test of our own shows what Rookery does. The names are
+ * compared with ARCHITECTURE.md, both ways, in divergences.test.ts. Data alone.
+ */
+import { DIVERGENCES } from './dialect.js';
+
+/** Name, and the test in which Rookery's side of it can be seen. */
+export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
+  'session ids': 'server/src/pipeline/sessions.test.ts',
+  'session passwords': 'server/src/pipeline/sessions.test.ts',
+  resume: 'server/src/pipeline/sessions.test.ts',
+  expiry: 'server/src/pipeline/session-end.test.ts',
+  'role change': 'server/src/pipeline/session-end.test.ts',
+  founding: 'test/src/e2e/wiped.test.ts',
+  'top-level `check`, deleteContainer from a client': 'server/src/pipeline/requests.test.ts',
+  'auth answers': 'server/src/pipeline/auth.test.ts',
+  '`ip` scheme': 'server/src/pipeline/address-range.test.ts',
+  'a null ACL id': 'server/src/pipeline/acl-form.test.ts',
+  'identities, ACL lists': 'server/src/pipeline/identities.test.ts',
+  'getACL masking': 'server/src/pipeline/acl-enforcement.test.ts',
+  '`/zookeeper/config`': 'server/src/pipeline/acl-enforcement.test.ts',
+  quotas: 'server/src/pipeline/quota-guard.test.ts',
+  'multiRead of a write': 'server/src/pipeline/special-reads.test.ts',
+  sasl: 'server/src/pipeline/special-reads.test.ts',
+  reconfig: 'server/src/pipeline/quota-guard.test.ts',
+  'local sessions': 'server/src/pipeline/local-sessions.test.ts',
+  'read-only mode': 'test/src/e2e/read-only.test.ts',
+  'multiRead past 8 MB': 'server/src/pipeline/admission.test.ts',
+  'a multi that `auth` entries enlarge beyond its request': 'server/src/pipeline/admission.test.ts',
+  '`dump`': 'server/src/net/four-letter/reply.test.ts',
+  'the empty path in reads': 'server/src/pipeline/requests.test.ts',
+  '`envi`': 'server/src/net/four-letter/reply.test.ts',
+  defaults: 'server/src/config.test.ts',
+  'opcode 10001': 'server/src/pipeline/special-reads.test.ts',
+  disk: 'server/src/storage/storage.test.ts',
+};
+
+export function divergenceNames(): readonly string[] {
+  const modelled = Object.values(DIVERGENCES).map(({ name }) => name);
+  return [...modelled, ...Object.keys(SHOWN_ELSEWHERE)];
+}
