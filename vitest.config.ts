@@ -10,13 +10,15 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const source = (name: string) => fileURLToPath(new URL(`./${name}/src/index.ts`, import.meta.url));
+const source = (path: string) => fileURLToPath(new URL(`./${path}/index.ts`, import.meta.url));
+// An alias covers what begins with it, so a subpath comes before its package.
 const alias = {
-  '@rookery/protocol': source('protocol'),
-  '@rookery/server': source('server'),
-  '@rookery/client': source('client'),
+  '@rookery/server/testing': source('server/src/testing'),
+  '@rookery/protocol': source('protocol/src'),
+  '@rookery/server': source('server/src'),
+  '@rookery/client': source('client/src'),
 };
-const endToEnd = 'test/src/e2e/**/*.test.ts';
+const endToEnd = 'test/src/{e2e,client}/**/*.test.ts';
 
 export default defineConfig({
   test: {
