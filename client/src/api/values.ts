@@ -115,9 +115,13 @@ export interface ResyncEvent {
   readonly reason: 'reconnected' | 'new-session' | 'overflow';
 }
 
-/** The watch is over: its session was lost, or the client closed. One-shot watches get it. */
+/**
+ * The watch is over: its session was lost, the client closed, or removeWatches() took it away (its
+ * own handle's remove() and removeWatcher() tell nothing). One-shot watches get all three,
+ * persistent ones 'lost' only when no session follows (`renewSession: false`).
+ */
 export interface EndEvent {
-  readonly type: 'lost' | 'closed';
+  readonly type: 'lost' | 'closed' | 'removed';
   readonly path: string;
 }
 

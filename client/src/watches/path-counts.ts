@@ -1,0 +1,28 @@
+/**
+ * How many requests under way concern a path. Owns the counts only; what stands on the server is
+ * uncertain while one is not zero. Always: no path with a count of zero. Used by the watch registry.
+ */
+import { assert } from '@rookery/protocol';
+
+export class PathCounts {
+  readonly #counts = new Map<string, number>();
+
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  has(path: string): boolean {
+    return this.#counts.has(path);
+  }
+
+  increment(path: string): void {
+    this.#counts.set(path, (this.#counts.get(path) ?? 0) + 1);
+  }
+
+  decrement(path: string): void {
+    const count = this.#counts.get(path) ?? 0;
+    assert(count > 0, () => `a request at ${path} has ended more often than begun`);
+    if (count === 1) this.#counts.delete(path);
+    else this.#counts.set(path, count - 1);
+  }
+}
