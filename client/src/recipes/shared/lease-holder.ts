@@ -1,0 +1,199 @@
+/**
+ * The lease on one ephemeral znode: it is held from the moment at which the caller knows that it may
+ * be until released or lost, whichever comes first, and its signal is aborted at that very moment.
+ *
+ * It is lost when the session is over (told before the server can expire it), when the client is
+ * closed, when somebody deletes the znode (a watch tells), when the holder consents to a revocation
+ * and, where the policy says so, when the connection is lost. The znode is deleted after the
+ * signal is aborted, never before, and always: in the background, over lost connections, until
+ * done or the session has ended (CURATOR-678). Used by every recipe that gives leases.
+ */
+import { setMaxListeners } from 'node:events';
+import { NoNodeError } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Lease, LeaseLossCause, SuspendedPolicy } from '../../api/lease.js';
+import type { Node, Session, WatchEvent } from '../../api/values.js';
+import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../../errors.js';
+import type { Contender } from './contender.js';
+import { bounds, persist, type Within } from './persist.js';
+import { onSessionOver } from './wait-scope.js';
+
+export interface LeaseTerms {
+  /** 'hold-until-lost' by default. */
+  readonly onSuspended?: SuspendedPolicy | undefined;
+  /** Called with the znode's data, first and at each change; must not throw. */
+  readonly onData?: ((data: Buffer | null, lease: LeaseHolder) => void) | undefined;
+}
+
+export class LeaseHolder implements Lease {
+  readonly path: string;
+  readonly sessionId: bigint;
+  readonly fencingToken: bigint;
+  readonly #client: Client;
+  readonly #session: Session;
+  readonly #terms: LeaseTerms;
+  readonly #controller = new AbortController();
+  readonly #undo: (() => void)[] = [];
+  readonly #watcher = (event: WatchEvent) => this.#onEvent(event);
+  #isWatched = false;
+  #isFollowing = false;
+  #deletion: Promise<void> | null = null;
+
+  /**
+   * The lease of who has found that it is its turn; null when the znode is not there any more.
+   * Given in the same turn in which the server has said that the znode stands.
+   */
+  static async begin(
+    client: Client,
+    contender: Contender,
+    within: Within,
+    terms: LeaseTerms,
+  ): Promise<LeaseHolder | null> {
+    const lease = new LeaseHolder(client, contender, within.session, terms);
+    try {
+      const node = await lease.#confirm(within);
+      if (node === null) return null;
+      lease.#follow(node.data);
+      return lease;
+    } finally {
+      if (!lease.#isFollowing) lease.#stopWatching();
+    }
+  }
+
+  private constructor(client: Client, contender: Contender, session: Session, terms: LeaseTerms) {
+    this.path = contender.path;
+    this.sessionId = contender.sessionId;
+    this.fencingToken = contender.czxid;
+    this.#client = client;
+    this.#session = session;
+    this.#terms = terms;
+    setMaxListeners(0, this.#controller.signal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get held(): boolean {
+    return !this.#controller.signal.aborted;
+  }
+
+  /**
+   * Resolves when the znode is deleted, or at once while there is no connection: it is then deleted
+   * in the background. Rejects only when the server refuses the deletion (NoAuthError).
+   */
+  async release(): Promise<void> {
+    if (this.held) this.#end(new LeaseReleasedError(), true);
+    if (this.#deletion === null || this.#client.state !== 'connected') return;
+    let onDisconnected = () => {};
+    const disconnected = new Promise<void>((resolve) => {
+      onDisconnected = this.#client.onState(({ state }) => {
+        if (state !== 'connected') resolve();
+      });
+    });
+    try {
+      await Promise.race([this.#deletion, disconnected]);
+    } finally {
+      onDisconnected();
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  /** The holder gives it up because it was asked to; the znode goes at once. */
+  revoke(): void {
+    this.#lose('revoked');
+  }
+
+  /** The znode as it stands, with the watch on it, at a moment when the lease may begin. */
+  async #confirm(within: Within): Promise<Node | null> {
+    for (;;) {
+      const node = await persist(this.#client, within, () => this.#readIfThere(within));
+      within.signal.throwIfAborted();
+      if (node === null || !this.held || node.stat.czxid !== this.fencingToken) return null;
+      const isConnected = this.#terms.onSuspended !== 'abort' || this.#client.state === 'connected';
+      if (isConnected && this.#isWatched) return node;
+    }
+  }
+
+  #follow(data: Buffer | null): void {
+    this.#isFollowing = true;
+    this.#undo.push(
+      onSessionOver(this.#client, this.#session, (reason) =>
+        this.#lose(reason instanceof ClientClosedError ? 'closed' : 'expired'),
+      ),
+    );
+    if (this.#terms.onSuspended === 'abort') {
+      this.#undo.push(
+        this.#client.onState(({ state }) => {
+          if (state === 'suspended') this.#lose('suspended');
+        }),
+      );
+    }
+    this.#terms.onData?.(data, this);
+  }
+
+  async #readIfThere(within: Within): Promise<Node | null> {
+    try {
+      const watcher = this.#watcher;
+      const node = await this.#client.getData(this.path, { ...bounds(within), watcher });
+      this.#isWatched = true;
+      return node;
+    } catch (error) {
+      if (error instanceof NoNodeError) return null;
+      throw error;
+    }
+  }
+
+  #onEvent(event: WatchEvent): void {
+    this.#isWatched = false;
+    switch (event.type) {
+      case 'deleted':
+        this.#lose('deleted');
+        return;
+      case 'lost':
+        this.#lose('expired');
+        return;
+      case 'closed':
+        this.#lose('closed');
+        return;
+      default:
+        // Its data was changed, or somebody removed the watch: the watch is needed again.
+        if (this.held && this.#isFollowing) this.#readAgain().catch(() => this.#lose('deleted'));
+    }
+  }
+
+  /** Whoever cannot find out whether the znode still stands does not hold it. */
+  async #readAgain(): Promise<void> {
+    const within = { session: this.#session, signal: this.signal };
+    const node = await persist(this.#client, within, () => this.#readIfThere(within));
+    if (!this.held) this.#stopWatching();
+    else if (node?.stat.czxid !== this.fencingToken) this.#lose('deleted');
+    else this.#terms.onData?.(node.data, this);
+  }
+
+  #lose(cause: LeaseLossCause): void {
+    if (!this.held) return;
+    const isNodeLeft = cause === 'suspended' || cause === 'revoked';
+    this.#end(new LeaseLostError(cause), isNodeLeft);
+  }
+
+  /** The signal first: nobody can have the lock before the znode is deleted. */
+  #end(reason: Error, isNodeLeft: boolean): void {
+    for (const undo of this.#undo.splice(0)) undo();
+    this.#controller.abort(reason);
+    this.#stopWatching();
+    if (!isNodeLeft) return;
+    this.#deletion = this.#client.deleteGuaranteed(this.path, { session: this.sessionId });
+    // Whoever releases is told; nobody has to.
+    this.#deletion.catch(() => {});
+  }
+
+  #stopWatching(): void {
+    if (!this.#isWatched) return;
+    this.#isWatched = false;
+    this.#client.removeWatcher(this.path, this.#watcher);
+  }
+}

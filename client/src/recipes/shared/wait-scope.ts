@@ -1,0 +1,135 @@
+/**
+ * The extent of one wait: from a call such as acquire() until it is answered. Ends early when the
+ * caller's signal is aborted, when its time is up, or when what it depends on is over; operations
+ * of the wait are given `signal`, whose reason is the error that the caller shall see.
+ *
+ * Whoever opens a scope calls close() at the end, always: timers and listeners go with it. Several
+ * ends at once: the first counts. Used by every recipe that waits.
+ */
+import { setMaxListeners } from 'node:events';
+import { SessionExpiredError } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Session } from '../../api/values.js';
+import { OperationAbortedError } from '../../errors.js';
+
+/** How long a caller is willing to wait. */
+export interface WaitOptions {
+  /** Gives up: OperationAbortedError, at once; nothing of the attempt stays behind. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds to wait; forever by default. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export class WaitScope {
+  readonly #controller = new AbortController();
+  readonly #undo: (() => void)[] = [];
+
+  /** `timeoutError` is what the caller gets when the time is up. */
+  static open(client: Client, options: WaitOptions, timeoutError: () => Error): WaitScope {
+    const scope = new WaitScope();
+    const { signal, timeoutMs } = options;
+    if (signal !== undefined) {
+      scope.follow(signal, () => new OperationAbortedError({ cause: signal.reason }));
+    }
+    if (timeoutMs !== undefined) {
+      scope.#undo.push(client.surroundings.setTimer(timeoutMs, () => scope.end(timeoutError())));
+    }
+    return scope;
+  }
+
+  private constructor() {
+    // Each operation of the wait listens; there are many at once when many are taken at once.
+    setMaxListeners(0, this.#controller.signal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get ended(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  end(error: unknown): void {
+    this.#controller.abort(error);
+  }
+
+  /** Ends with another signal, for the reason that `reason` makes, its own by default. */
+  follow(other: AbortSignal, reason: () => unknown = () => other.reason): void {
+    const onAbort = () => this.end(reason());
+    if (other.aborted) {
+      onAbort();
+      return;
+    }
+    other.addEventListener('abort', onAbort, { once: true });
+    this.#undo.push(() => other.removeEventListener('abort', onAbort));
+  }
+
+  /** A part of this wait that ends with the session as well. */
+  within(client: Client, session: Session): WaitScope {
+    const part = new WaitScope();
+    part.follow(this.signal);
+    part.#undo.push(onSessionOver(client, session, (reason) => part.end(reason)));
+    return part;
+  }
+
+  /** What the caller shall see of an error of the wait: why the wait ended, if it did. */
+  errorOf(error: unknown): unknown {
+    return this.ended ? this.signal.reason : error;
+  }
+
+  close(): void {
+    for (const undo of this.#undo.splice(0)) undo();
+  }
+}
+
+/**
+ * Calls back once when the session is over, with the reason; at once if it is. By the client's
+ * states, for a session has many leases and an AbortSignal warns of many listeners.
+ */
+export function onSessionOver(
+  client: Client,
+  session: Session,
+  callback: (reason: unknown) => void,
+): () => void {
+  if (session.signal.aborted) {
+    callback(session.signal.reason);
+    return () => {};
+  }
+  const undo = client.onState((change) => {
+    const isOver = change.state === 'lost' && change.sessionId === session.id;
+    if (!session.signal.aborted && !isOver && change.state !== 'closed') return;
+    undo();
+    const known = session.signal.aborted ? session.signal.reason : change.error;
+    callback(known ?? new SessionExpiredError());
+  });
+  return undo;
+}
+
+/** The promise, unless the signal is aborted before; then its reason. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Resolves after the time; rejects with the signal's reason when it is aborted before. */
+export async function pause(client: Client, delayMs: number, signal: AbortSignal): Promise<void> {
+  let cancel = () => {};
+  const elapsed = new Promise<void>((resolve) => {
+    cancel = client.surroundings.setTimer(delayMs, resolve);
+  });
+  try {
+    await unlessAborted(elapsed, signal);
+  } finally {
+    cancel();
+  }
+}
