@@ -20,6 +20,7 @@ export {
   InvalidStateError,
   KeeperError,
   type KeeperErrorClass,
+  type KeeperErrorOptions,
   keeperError,
   MarshallingFailedError,
   NewConfigNoQuorumError,

@@ -54,22 +54,47 @@ export function errorName(code: number): string | undefined {
   return ERROR_NAMES.get(code);
 }
 
+/** Codes of troubles that pass: the same request may succeed a little later. */
+const RETRYABLE_CODES: ReadonlySet<number> = new Set([
+  ErrorCode.connectionLoss,
+  ErrorCode.operationTimeout,
+  ErrorCode.sessionMoved,
+  ErrorCode.requestTimeout,
+  ErrorCode.throttledOp,
+  ErrorCode.reconfigInProgress,
+  ErrorCode.newConfigNoQuorum,
+]);
+
+export interface KeeperErrorOptions extends ErrorOptions {
+  /** Whether the operation may have taken effect; false by default. */
+  readonly ambiguous?: boolean;
+}
+
 /** Base of all of them; itself only for a code that is not in the table. */
 export class KeeperError extends Error {
   override readonly name: string = 'KeeperError';
   readonly code: number;
   /** The path the operation was about, when there is one. */
   readonly path: string | undefined;
+  /** The trouble passes, so the same request may succeed later; decided by the code alone. */
+  readonly retryable: boolean;
+  /** The operation may have taken effect all the same: its answer was not awaited or not seen. */
+  readonly ambiguous: boolean;
 
-  constructor(code: number, message: string, path?: string) {
-    super(path === undefined ? message : `${message}: ${path}`);
+  constructor(code: number, message: string, path?: string, options?: KeeperErrorOptions) {
+    super(path === undefined ? message : `${message}: ${path}`, options);
     this.code = code;
     this.path = path;
+    this.retryable = RETRYABLE_CODES.has(code);
+    this.ambiguous = options?.ambiguous ?? false;
   }
 }
 
 export interface KeeperErrorClass<Name extends string, Code extends number> {
-  new (path?: string): KeeperError & { readonly name: Name; readonly code: Code };
+  new (
+    path?: string,
+    options?: KeeperErrorOptions,
+  ): KeeperError & { readonly name: Name; readonly code: Code };
   readonly code: Code;
 }
 
@@ -86,8 +111,8 @@ function define<const Name extends string, const Code extends ErrorCode>(
     static readonly code: Code = code;
     override readonly name: Name = name;
     override readonly code: Code = code;
-    constructor(path?: string) {
-      super(code, message, path);
+    constructor(path?: string, options?: KeeperErrorOptions) {
+      super(code, message, path, options);
     }
   };
   CLASSES.set(code, defined);
