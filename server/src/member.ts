@@ -21,6 +21,7 @@ import type { Timers } from './net/timers.js';
 import type { Address, Transport } from './net/transport.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import { ReplicatedState } from './state/replicated-state.js';
+import type { SessionId } from './state/txn.js';
 import {
   DEFAULT_STORAGE_OPTIONS,
   type KeyValueStore,
@@ -115,7 +116,7 @@ export class Member {
     );
     const counters = new Counters();
     const limits = derivedLimits({ ...config, members: config.servers.length });
-    const pipeline = newPipeline(config, self, state, { ...surroundings, ...limits });
+    const pipeline = newPipeline(config, self, state, { surroundings, limits });
     this.#driver = new Driver({
       options: driverOptions(config, options, membership),
       zab,
@@ -183,6 +184,24 @@ export class Member {
       throw error;
     }
     this.#driver.start();
+  }
+
+  /** What it is to the ensemble; anything but `looking` serves clients. */
+  get role(): 'looking' | 'following' | 'leading' {
+    return this.#driver.role;
+  }
+
+  /** Whether this member has applied the beginning of the session and not yet its end. */
+  knowsSession(session: SessionId): boolean {
+    return this.#driver.keeper.state.sessions.has(session);
+  }
+
+  /**
+   * For tests: while this member leads, the session's lease has run out, whatever its client says;
+   * the next tick closes it as any other that has expired. Otherwise nothing happens.
+   */
+  expireSession(session: SessionId): void {
+    this.#driver.desk?.leadership.expire(session);
   }
 
   /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */
@@ -304,7 +323,7 @@ function newPipeline(
   config: Config,
   self: ServerAddress,
   state: ReplicatedState,
-  { randomBytes, outstandingBytesMax }: Surroundings & DerivedLimits,
+  { surroundings, limits }: { surroundings: Surroundings; limits: DerivedLimits },
 ): Pipeline {
   return new Pipeline({
     state,
@@ -313,16 +332,16 @@ function newPipeline(
       minSessionTimeoutMs: config.minSessionTimeoutMs,
       maxSessionTimeoutMs: config.maxSessionTimeoutMs,
       outstandingMax: config.globalOutstandingLimit,
-      outstandingBytesMax,
+      outstandingBytesMax: limits.outstandingBytesMax,
       watchLimits: WATCH_LIMITS,
-      firstRequest: firstRequestOf(randomBytes(6)),
+      firstRequest: firstRequestOf(surroundings.randomBytes(6)),
       skipAcl: config.skipACL,
       superDigest: config.superDigest,
       localSessions: config.localSessions,
       tickMs: config.peerHeartbeatMs / 2,
     },
     digestOf,
-    random16: () => randomBytes(16),
+    random16: () => surroundings.randomBytes(16),
   });
 }
 

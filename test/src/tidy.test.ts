@@ -49,6 +49,9 @@ describe('the rules', () => {
     expect(offences('protocol/src/a.ts', '@rookery/server')).toBe(1);
     expect(offences('client/src/a.ts', '@rookery/server')).toBe(1);
     expect(offences('cli/src/a.ts', '@rookery/client')).toBe(0);
+    expect(offences('cli/src/a.ts', '@rookery/server/testing')).toBe(1);
+    expect(offences('server/src/a.ts', './simulated/scenario.js')).toBe(1);
+    expect(offences('client/src/a.test.ts', '@rookery/server/testing')).toBe(0);
   });
 
   it('refuse time, randomness, promises and built-ins in a pure folder', () => {

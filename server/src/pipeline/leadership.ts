@@ -148,6 +148,11 @@ export class Leadership {
     for (const session of this.#ownership.ownedBy(member)) this.#leases.touch(session, time.nowMs);
   }
 
+  /** The lease of this session, if it is alive, has run out: the next tick closes it. */
+  expire(session: SessionId): void {
+    this.#leases.end(session);
+  }
+
   /**
    * Closes sessions whose lease has run out, and deletes containers and TTL nodes that nobody
    * would miss; at most `max` transactions in one call.

@@ -33,6 +33,18 @@ describe('Leases', () => {
     expect(leases.expired(2_200, 10)).toEqual([1]);
   });
 
+  it('a session that is ended expires at the next look, once, whatever it is touched by', () => {
+    const leases = new Leases(OPTIONS);
+    for (const session of [1, 2, 3, 4]) leases.add(session, 1_000, 0);
+    for (const session of [1, 2, 3, 9]) leases.end(session);
+    leases.touch(1, 500);
+    leases.remove(2);
+    expect(leases.expired(0, 1)).toEqual([1]);
+    expect(leases.expired(0, 10)).toEqual([3]);
+    expect(leases.expired(1_150, 10)).toEqual([4]);
+    expect(leases.count).toBe(0);
+  });
+
   it('expires every session within one bucket of its deadline, and none before it', () => {
     const step = fc.record({
       kind: fc.constantFrom('add', 'touch', 'remove', 'expire'),

@@ -22,6 +22,8 @@ export class Leases {
   /** Bucket b is due at b * bucketMs; a lease is in one whose due time is at or after some
    *  earlier deadline of it, so that it is never looked at too late. */
   readonly #buckets = new Map<number, Lease[]>();
+  /** Expired by order. */
+  readonly #ended = new Set<SessionId>();
   /** All buckets before this one are empty. */
   #next = 0;
 
@@ -62,10 +64,18 @@ export class Leases {
     this.#leases.delete(session);
   }
 
+  /**
+   * Its deadline has passed from now on, whatever is heard of it. Unknown sessions are ignored, as
+   * with a touch.
+   */
+  end(session: SessionId): void {
+    if (this.#leases.has(session)) this.#ended.add(session);
+  }
+
   /** Takes out at most `max` sessions whose deadline has passed. */
   expired(nowMs: number, max: number): readonly SessionId[] {
     const due = Math.floor(nowMs / this.#bucketMs);
-    const expired: SessionId[] = [];
+    const expired = this.#takeEnded(max);
     while (this.#next <= due && this.#buckets.size > 0) {
       const bucket = this.#buckets.get(this.#next);
       if (bucket !== undefined && !this.#empty(bucket, nowMs, expired, max)) return expired;
@@ -74,6 +84,16 @@ export class Leases {
     }
     this.#skipTo(due + 1);
     return expired;
+  }
+
+  #takeEnded(max: number): SessionId[] {
+    const taken: SessionId[] = [];
+    for (const session of this.#ended) {
+      if (taken.length === max) break;
+      this.#ended.delete(session);
+      if (this.#leases.delete(session)) taken.push(session);
+    }
+    return taken;
   }
 
   /** True when the whole bucket was looked at; false when `max` was reached before. */

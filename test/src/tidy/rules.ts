@@ -53,9 +53,9 @@ export function areaOf(path: string): Area | null {
   return BASE.includes(folder.replace(/\.ts$/, '')) ? 'base' : 'server';
 }
 
-/** Tests, and code that only tests use. */
+/** Tests, and code that only tests use: our own, or those of whoever embeds an ensemble. */
 export function isTest(path: string): boolean {
-  return /\.test\.ts$|\/testing\/|^test\/|^bench\//.test(path);
+  return /\.test\.ts$|\/(testing|simulated)\/|^test\/|^bench\//.test(path);
 }
 
 export function directionOffences(file: SourceFile): string[] {

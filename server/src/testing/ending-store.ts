@@ -1,0 +1,139 @@
+/**
+ * A member's store that can end as it does when the process is killed.
+ *
+ * After `end()` nothing new reaches the disk, and whoever still waits for an answer waits for ever,
+ * like code of a process that is gone. A batch that was already being written is written whole: a
+ * kill a moment later would have left the same. Used by `surroundings.ts`.
+ */
+import type {
+  Entry,
+  KeyRange,
+  KeyValueDatabase,
+  KeyValueOperation,
+  KeyValueSnapshot,
+  KeyValueStore,
+} from '../storage/key-value.js';
+
+export class EndingStore implements KeyValueStore {
+  readonly #store: KeyValueStore;
+  readonly #life = new Life();
+
+  constructor(store: KeyValueStore) {
+    this.#store = store;
+  }
+
+  list(): Promise<readonly string[]> {
+    return this.#life.run(() => this.#store.list());
+  }
+
+  open(name: string): Promise<KeyValueDatabase> {
+    return this.#life.run(async () => {
+      return new EndingDatabase(await this.#store.open(name), this.#life);
+    });
+  }
+
+  destroy(name: string): Promise<void> {
+    return this.#life.run(() => this.#store.destroy(name));
+  }
+
+  close(): Promise<void> {
+    return this.#life.run(() => this.#store.close());
+  }
+
+  /** Resolves when everything is closed and the directory is free for the next process. */
+  async end(): Promise<void> {
+    await this.#life.end();
+    await this.#store.close();
+  }
+}
+
+/** What runs at the time of the end runs out unheard; what comes later never begins. */
+class Life {
+  readonly #running = new Set<Promise<unknown>>();
+  #ended = false;
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  run<T>(action: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) return;
+      const work = action();
+      this.#running.add(work);
+      work.then(
+        (result) => {
+          this.#running.delete(work);
+          if (!this.#ended) resolve(result);
+        },
+        (error: unknown) => {
+          this.#running.delete(work);
+          if (!this.#ended) reject(error);
+        },
+      );
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    await Promise.allSettled([...this.#running]);
+  }
+}
+
+class EndingDatabase implements KeyValueDatabase {
+  readonly #database: KeyValueDatabase;
+  readonly #life: Life;
+
+  constructor(database: KeyValueDatabase, life: Life) {
+    this.#database = database;
+    this.#life = life;
+  }
+
+  get(key: Uint8Array): Promise<Uint8Array | undefined> {
+    return this.#life.run(() => this.#database.get(key));
+  }
+
+  batch(
+    operations: readonly KeyValueOperation[],
+    options: { readonly sync: boolean },
+  ): Promise<void> {
+    return this.#life.run(() => this.#database.batch(operations, options));
+  }
+
+  iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
+    return entriesOf(this.#database.iterate(range), this.#life);
+  }
+
+  snapshot(): KeyValueSnapshot {
+    const snapshot = this.#database.snapshot();
+    return {
+      iterate: (range) => entriesOf(snapshot.iterate(range), this.#life),
+      close: () => this.#life.run(() => snapshot.close()),
+    };
+  }
+
+  clear(range: KeyRange): Promise<void> {
+    return this.#life.run(() => this.#database.clear(range));
+  }
+
+  close(): Promise<void> {
+    return this.#life.run(() => this.#database.close());
+  }
+}
+
+/** An iterator that the end leaves open is closed with its database. */
+async function* entriesOf(
+  entries: AsyncIterable<readonly Entry[]>,
+  life: Life,
+): AsyncGenerator<readonly Entry[]> {
+  const iterator = entries[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await life.run(() => iterator.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    if (!life.ended) await iterator.return?.();
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The network of one run of a member: real sockets, whose peer links can be cut, and which all
+ * close at once and without a word to the member when it is killed.
+ *
+ * What is cut is held up, not lost: after `heal` it goes on where it was, unless somebody gave it
+ * up meanwhile. Connections of clients are never held. Used by `surroundings.ts`.
+ */
+import type { Timers } from '../net/timers.js';
+import type { Address, ByteStream, Listener, Transport } from '../net/transport.js';
+import type { HeldPort } from './held-port.js';
+import { HeldStream } from './held-stream.js';
+
+export interface EndingTransportParts {
+  readonly transport: Transport;
+  readonly timers: Timers;
+  readonly clientPort: HeldPort;
+  readonly peerPort: HeldPort;
+}
+
+export class EndingTransport implements Transport {
+  readonly #parts: EndingTransportParts;
+  readonly #clients = new Set<HeldStream>();
+  readonly #peers = new Set<HeldStream>();
+  /** Peers that have dialled a member that is cut off. */
+  #arrivals: (() => void)[] = [];
+  /** Dials of a member that is cut off. */
+  readonly #dials = new Set<() => void>();
+  #isCut = false;
+  #ended = false;
+
+  constructor(parts: EndingTransportParts) {
+    this.#parts = parts;
+  }
+
+  async listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener> {
+    const { clientPort, peerPort } = this.#parts;
+    const isPeer = address.port === peerPort.port;
+    const port = isPeer ? peerPort : clientPort;
+    await port.listen((stream) => {
+      if (this.#ended) stream.destroy();
+      else if (isPeer) this.#onPeer(stream, onStream);
+      else onStream(this.#track(stream, this.#clients));
+    });
+    return { port: port.port, close: () => port.refuse() };
+  }
+
+  /** Only peers are dialled. */
+  async dial(address: Address, timeoutMs: number): Promise<ByteStream> {
+    if (this.#isCut) await this.#healed(timeoutMs);
+    const stream = await this.#parts.transport.dial(address, timeoutMs);
+    if (this.#ended) {
+      stream.destroy();
+      return await new Promise(() => undefined);
+    }
+    return this.#trackPeer(stream);
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    for (const stream of this.#peers) stream.hold();
+  }
+
+  heal(): void {
+    this.#isCut = false;
+    for (const stream of this.#peers) stream.release();
+    const arrivals = this.#arrivals;
+    this.#arrivals = [];
+    for (const arrive of arrivals) arrive();
+    for (const goOn of this.#dials) goOn();
+  }
+
+  /** Every socket is closed when it returns; resolves when the ports refuse connections. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    for (const stream of [...this.#clients, ...this.#peers]) stream.abandon();
+    await Promise.all([this.#parts.clientPort.refuse(), this.#parts.peerPort.refuse()]);
+  }
+
+  #onPeer(stream: ByteStream, onStream: (stream: ByteStream) => void): void {
+    const tracked = this.#trackPeer(stream);
+    if (this.#isCut) this.#arrivals.push(() => onStream(tracked));
+    else onStream(tracked);
+  }
+
+  #trackPeer(stream: ByteStream): HeldStream {
+    const tracked = this.#track(stream, this.#peers);
+    if (this.#isCut) tracked.hold();
+    return tracked;
+  }
+
+  #track(stream: ByteStream, streams: Set<HeldStream>): HeldStream {
+    const tracked = new HeldStream(stream, () => streams.delete(tracked));
+    streams.add(tracked);
+    return tracked;
+  }
+
+  /** Rejects after `timeoutMs`, as a dial that nobody answers does. */
+  #healed(timeoutMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#parts.timers.after(timeoutMs, () => {
+        this.#dials.delete(goOn);
+        reject(new Error('this member is cut off'));
+      });
+      const goOn = () => {
+        this.#dials.delete(goOn);
+        timer.cancel();
+        resolve();
+      };
+      this.#dials.add(goOn);
+    });
+  }
+}

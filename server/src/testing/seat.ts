@@ -1,0 +1,177 @@
+/**
+ * One member's place in a test ensemble: its ports, its directory, and the run of it, if there is
+ * one.
+ *
+ * Starting, killing and closing wait for each other, so no two runs ever share the directory. Never
+ * waits for an ensemble: a seat is started when its ports are open. Called by `ensemble.ts`.
+ */
+import type { PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import { Member, segmentBytesOf } from '../member.js';
+import type { Transport } from '../net/transport.js';
+import type { Tuning } from '../tuning.js';
+import type { SharedClock } from './ending-timers.js';
+import { HeldPort, HOST, type PortGuard } from './held-port.js';
+import { EndingSurroundings } from './surroundings.js';
+
+/** `stopped`: killed, or the ensemble is. `looking`: it runs and serves nobody. */
+export type TestMemberState = 'leading' | 'following' | 'looking' | 'stopped';
+
+export interface SeatHooks {
+  /** Something may have changed in a member, or in what it can reach. */
+  onChange(): void;
+  /** The member ended by itself. */
+  onFailure(id: PeerId, error: unknown): void;
+}
+
+export interface SeatParts {
+  readonly id: PeerId;
+  readonly transport: Transport;
+  readonly guard: PortGuard;
+  readonly logger: Logger;
+  readonly tuning: Tuning | undefined;
+  readonly hooks: SeatHooks;
+}
+
+interface Run {
+  readonly member: Member;
+  readonly surroundings: EndingSurroundings;
+}
+
+export class Seat {
+  readonly id: PeerId;
+  readonly clientPort: HeldPort;
+  readonly peerPort: HeldPort;
+  readonly #parts: SeatParts;
+  #run: Run | null = null;
+  #isCut = false;
+  #isClosed = false;
+  /** What was asked for last; the next one waits for it. */
+  #last: Promise<void> = Promise.resolve();
+
+  /** Finds free ports and keeps them. */
+  static async open(parts: SeatParts): Promise<Seat> {
+    const clientPort = await HeldPort.open(parts.transport, parts.guard);
+    try {
+      const peerPort = await HeldPort.open(parts.transport, parts.guard);
+      return new Seat(parts, clientPort, peerPort);
+    } catch (error) {
+      await clientPort.close();
+      throw error;
+    }
+  }
+
+  private constructor(parts: SeatParts, clientPort: HeldPort, peerPort: HeldPort) {
+    this.id = parts.id;
+    this.#parts = parts;
+    this.clientPort = clientPort;
+    this.peerPort = peerPort;
+  }
+
+  get clientAddress(): string {
+    return `${HOST}:${this.clientPort.port}`;
+  }
+
+  get state(): TestMemberState {
+    return this.#run?.member.role ?? 'stopped';
+  }
+
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** Null while it is stopped. */
+  get member(): Member | null {
+    return this.#run?.member ?? null;
+  }
+
+  /** Resolves when its ports are open. What runs is killed before. */
+  restart(config: Config, clock: SharedClock): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#kill();
+      if (!this.#isClosed) await this.#start(config, clock);
+    });
+  }
+
+  /** As a crash; resolves when ports and directory are free. Nothing happens when it is stopped. */
+  kill(): Promise<void> {
+    return this.#inTurn(() => this.#kill());
+  }
+
+  /** Stops it cleanly and gives the ports back; it cannot be started again. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#inTurn(async () => {
+      const run = this.#run;
+      this.#run = null;
+      try {
+        await run?.member.close();
+        await run?.member.closed;
+      } finally {
+        await run?.surroundings.end();
+        await Promise.all([this.clientPort.close(), this.peerPort.close()]);
+      }
+    });
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    this.#run?.surroundings.transport.cut();
+    this.#parts.hooks.onChange();
+  }
+
+  heal(): void {
+    this.#isCut = false;
+    this.#run?.surroundings.transport.heal();
+    this.#parts.hooks.onChange();
+  }
+
+  async #kill(): Promise<void> {
+    const run = this.#run;
+    if (run === null) return;
+    this.#run = null;
+    const ended = run.surroundings.end();
+    run.member.abort();
+    // Its own turns are over, and nobody else may have one.
+    this.#parts.hooks.onChange();
+    await ended;
+  }
+
+  async #start(config: Config, clock: SharedClock): Promise<void> {
+    const { id, logger, tuning, hooks, transport } = this.#parts;
+    const surroundings = await EndingSurroundings.open({
+      transport,
+      clientPort: this.clientPort,
+      peerPort: this.peerPort,
+      clock,
+      stores: { ...config, memberId: id, segmentBytesMax: segmentBytesOf(tuning) },
+      onTurn: () => hooks.onChange(),
+    });
+    try {
+      const options = { id, logger, found: false, ...(tuning === undefined ? {} : { tuning }) };
+      const member = await Member.open(config, options, surroundings);
+      this.#run = { member, surroundings };
+      member.closed.catch((error: unknown) => this.#onFailure(member, error));
+      if (this.#isCut) surroundings.transport.cut();
+      await member.listen();
+    } catch (error) {
+      this.#run = null;
+      await surroundings.end();
+      throw error;
+    }
+  }
+
+  /** What is left of it ends as it would with its process. */
+  #onFailure(member: Member, error: unknown): void {
+    if (this.#run?.member !== member) return;
+    void this.kill();
+    this.#parts.hooks.onFailure(this.id, error);
+  }
+
+  #inTurn(action: () => Promise<void>): Promise<void> {
+    const result = this.#last.then(action);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * `kill`, `restart` and `cutOff` of a test ensemble, seen through raw connections.
+ */
+import { describe, expect, it } from 'vitest';
+import { create, exists, getData, sendCreate, setData, sync } from '../harness/operations.js';
+import { deferred } from '../harness/wait.js';
+import { ConnectionLost, WireClient } from '../harness/wire-client.js';
+import { clientOf, codeOf, dialled, follower, portOf, resumed, started } from './fixture.js';
+
+describe('kill', () => {
+  it('of the leader ends its connections, and another member leads and serves', async () => {
+    const ensemble = await started();
+    const old = await ensemble.leader();
+    const client = await clientOf(old);
+    await create(client, '/kept', 'before');
+    await ensemble.kill(old.id);
+    await client.closed;
+    expect(old.state).toBe('stopped');
+    const next = await ensemble.leader();
+    expect(next.id).not.toBe(old.id);
+    const other = await clientOf(next);
+    expect((await getData(other, '/kept')).data).toBe('before');
+    await create(other, '/after');
+  });
+
+  it('leaves a port that refuses connections, and can be called again', async () => {
+    const ensemble = await started();
+    const killed = await follower(ensemble);
+    await ensemble.kill(killed.id);
+    expect(await dialled(portOf(killed))).toBe('ECONNREFUSED');
+    await ensemble.kill(killed.id);
+    await ensemble.restart(killed.id);
+    expect(await dialled(portOf(killed))).toBe('connected');
+  });
+
+  it.each([1, 3])('of all of %i members loses no acknowledged write', async (size) => {
+    const ensemble = await started({ size, tuning: { checkpointLogBytes: 20_000 } });
+    const acknowledged = new Map<string, number>();
+    for (let round = 1; round <= 5; round++) {
+      const client = await clientOf(await ensemble.leader());
+      const load = writeUntilLost(client, acknowledged, 100 * round);
+      await load.enough;
+      await Promise.all(ensemble.members.map(({ id }) => ensemble.kill(id)));
+      await load.lost;
+      await Promise.all(ensemble.members.map(({ id }) => ensemble.restart(id)));
+      const reader = await clientOf(await ensemble.leader());
+      for (const [path, count] of acknowledged) {
+        const found = Number((await getData(reader, path)).data);
+        expect(found, `${path} in round ${round}`).toBeGreaterThanOrEqual(count);
+      }
+    }
+  });
+});
+
+/** Twenty writers, each counting up at a znode of its own; `enough` comes after `count` answers. */
+function writeUntilLost(client: WireClient, acknowledged: Map<string, number>, count: number) {
+  const enough = deferred<void>();
+  let answers = 0;
+  const write = async (path: string) => {
+    await sendCreate(client, path, '0');
+    for (let value = (acknowledged.get(path) ?? 0) + 100; ; value++) {
+      await setData(client, path, `${value}`);
+      acknowledged.set(path, value);
+      answers += 1;
+      if (answers === count) enough.resolve();
+    }
+  };
+  const writers = Array.from({ length: 20 }, (_, index) => write(`/writer-${index}`));
+  const lost = Promise.allSettled(writers).then((results) => {
+    for (const result of results) {
+      expect(result.status === 'rejected' && result.reason).toBeInstanceOf(ConnectionLost);
+    }
+  });
+  return { enough: enough.promise, lost };
+}
+
+describe('restart', () => {
+  it('brings a member back on its ports, with what it missed', async () => {
+    const ensemble = await started();
+    const member = await follower(ensemble);
+    await ensemble.kill(member.id);
+    const client = await clientOf(await ensemble.leader());
+    await create(client, '/missed');
+    await ensemble.restart(member.id);
+    expect(member.state).toBe('following');
+    const again = await clientOf(member);
+    await sync(again);
+    expect(await exists(again, '/missed')).toBeDefined();
+  });
+
+  it('kills a member that runs before', async () => {
+    const ensemble = await started({ size: 1 });
+    const [member] = ensemble.members;
+    if (member === undefined) throw new Error('there is a member');
+    const client = await clientOf(member);
+    await create(client, '/kept');
+    await ensemble.restart(member.id);
+    await client.closed;
+    expect(await exists(await resumed(member, client), '/kept')).toBeDefined();
+  });
+
+  it('of a whole ensemble finds its data', async () => {
+    const ensemble = await started();
+    const client = await clientOf(await ensemble.leader());
+    await create(client, '/kept');
+    await Promise.all(ensemble.members.map(({ id }) => ensemble.kill(id)));
+    await Promise.all(ensemble.members.map(({ id }) => ensemble.restart(id)));
+    const again = await clientOf(await ensemble.leader());
+    expect(await exists(again, '/kept')).toBeDefined();
+  });
+
+  it('waits for a quorum', async () => {
+    const ensemble = await started();
+    await Promise.all(ensemble.members.map(({ id }) => ensemble.kill(id)));
+    const first = ensemble.restart(1);
+    await ensemble.restart(2);
+    await first;
+    expect(ensemble.members.map(({ state }) => state)).toContain('leading');
+    expect(ensemble.members.map(({ state }) => state)).toContain('stopped');
+  });
+
+  it('is over when the member is killed meanwhile', async () => {
+    const ensemble = await started();
+    await Promise.all(ensemble.members.map(({ id }) => ensemble.kill(id)));
+    const restarted = codeOf(ensemble.restart(1));
+    await Promise.resolve();
+    await ensemble.kill(1);
+    expect(await restarted).toBe('notRunning');
+  });
+});
+
+describe('a process that stands still for longer than peerTimeoutMs', () => {
+  it('deposes no leader, ends no connection and no session', async () => {
+    const ensemble = await started({ settings: { minSessionTimeoutMs: 200 } });
+    const leader = await ensemble.leader();
+    const member = await follower(ensemble);
+    const client = await WireClient.connect({ port: portOf(member), timeoutMs: 200 });
+    await create(client, '/before');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500);
+    await create(client, '/after');
+    expect((await ensemble.leader()).id).toBe(leader.id);
+    expect(client.open).toBe(true);
+    await client.close();
+  });
+});
+
+describe('cutOff', () => {
+  it('of the leader makes another one, and the old one serves nobody until heal', async () => {
+    const ensemble = await started();
+    const old = await ensemble.leader();
+    const client = await clientOf(old);
+    await ensemble.cutOff(old.id);
+    const lost = create(client, '/never');
+    await expect(lost).rejects.toBeInstanceOf(ConnectionLost);
+    expect(old.state).toBe('looking');
+    expect(await dialled(portOf(old))).toBe('connected');
+    const next = await ensemble.leader();
+    expect(next.id).not.toBe(old.id);
+    const other = await clientOf(next);
+    await create(other, '/meanwhile');
+    await ensemble.heal(old.id);
+    expect(old.state).toBe('following');
+    const back = await clientOf(old);
+    await sync(back);
+    expect(await exists(back, '/meanwhile')).toBeDefined();
+    expect(await exists(back, '/never')).toBeUndefined();
+  });
+
+  it('that is healed before anybody notices costs no connection', async () => {
+    const ensemble = await started({ settings: { peerTimeoutMs: 20_000 } });
+    const member = await follower(ensemble);
+    const leader = await ensemble.leader();
+    const client = await clientOf(member);
+    await ensemble.cutOff(member.id);
+    const created = create(client, '/late');
+    const other = await clientOf(leader);
+    await create(other, '/meanwhile');
+    expect(await exists(other, '/late')).toBeUndefined();
+    await ensemble.heal(member.id);
+    expect(await created).toBe('/late');
+    expect((await ensemble.leader()).id).toBe(leader.id);
+  });
+
+  it('lasts over a restart', async () => {
+    const ensemble = await started();
+    const member = await follower(ensemble);
+    await ensemble.cutOff(member.id);
+    const restarted = ensemble.restart(member.id);
+    const client = await clientOf(await ensemble.leader());
+    for (let index = 0; index < 20; index++) await create(client, `/${index}`);
+    expect(['stopped', 'looking']).toContain(member.state);
+    await ensemble.heal(member.id);
+    await restarted;
+    expect(member.state).toBe('following');
+  });
+
+  it('of a standalone server changes nothing', async () => {
+    const ensemble = await started({ size: 1 });
+    await ensemble.cutOff(1);
+    expect((await ensemble.leader()).id).toBe(1);
+    await ensemble.heal(1);
+  });
+});
