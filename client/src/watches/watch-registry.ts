@@ -18,17 +18,21 @@ import {
   WatcherType,
 } from '@rookery/protocol';
 import type { WatchEvent, Watcher } from '../api/values.js';
-import { OneShotTable } from './one-shot-table.js';
 import { PathCounts } from './path-counts.js';
-import { PersistentTable, type PersistentWatch } from './persistent-table.js';
+import { PathTable } from './path-table.js';
 import { type RearmRequest, rearmRequests } from './rearm.js';
-
-export type { PersistentWatch } from './persistent-table.js';
 
 /** `exist`: left by an exists that found nothing. One that found a znode leaves a `data` watch. */
 export type WatchKind = 'data' | 'exist' | 'child';
 /** What a request under way may set: one by a read, or an addWatch of either mode. */
 export type PendingWatch = 'read' | 'persistent' | 'recursive';
+
+/** A registration of its own, so that one function may watch a path twice and be removed once. */
+export interface PersistentWatch {
+  readonly path: string;
+  readonly recursive: boolean;
+  readonly watcher: Watcher;
+}
 
 /** What the server should be told to drop: the arguments of removeWatches. */
 export interface DroppedWatch {
@@ -37,11 +41,11 @@ export interface DroppedWatch {
 }
 
 export class WatchRegistry {
-  readonly #data = new OneShotTable();
-  readonly #exist = new OneShotTable();
-  readonly #child = new OneShotTable();
-  readonly #persistent = new PersistentTable();
-  readonly #recursive = new PersistentTable();
+  readonly #data = new PathTable<Watcher>();
+  readonly #exist = new PathTable<Watcher>();
+  readonly #child = new PathTable<Watcher>();
+  readonly #persistent = new PathTable<PersistentWatch>();
+  readonly #recursive = new PathTable<PersistentWatch>();
   readonly #pending = {
     read: new PathCounts(),
     persistent: new PathCounts(),
@@ -95,23 +99,23 @@ export class WatchRegistry {
     // ZooKeeper 3.8 takes the persistent watch of the path away with the one-shot one.
     if (this.#hasPersistent(path) || this.#pending.read.has(path)) return [];
     const dropped: DroppedWatch[] = [];
-    if ((ofData || ofExist) && !this.#data.has(path) && !this.#exist.has(path)) {
+    if ((ofData || ofExist) && !this.#data.hasPath(path) && !this.#exist.hasPath(path)) {
       dropped.push({ path, type: WatcherType.data });
     }
-    if (ofChild && !this.#child.has(path)) dropped.push({ path, type: WatcherType.children });
+    if (ofChild && !this.#child.hasPath(path)) dropped.push({ path, type: WatcherType.children });
     return dropped;
   }
 
   /** The reply to addWatch has come. What is given stands for this watch at its removal. */
   addPersistent(path: string, recursive: boolean, watcher: Watcher): PersistentWatch {
     const watch: PersistentWatch = { path, recursive, watcher };
-    this.#modeOf(recursive).add(watch);
+    this.#modeOf(recursive).add(path, watch);
     return watch;
   }
 
   /** Idempotent; its watcher is not called any more. */
   removePersistent(watch: PersistentWatch): DroppedWatch[] {
-    if (!this.#modeOf(watch.recursive).remove(watch)) return [];
+    if (!this.#modeOf(watch.recursive).remove(watch.path, watch)) return [];
     return this.unusedPersistent(watch.path, watch.recursive);
   }
 
@@ -201,7 +205,7 @@ export class WatchRegistry {
   }
 
   #persistentFor(path: string, type: NodeEventType): PersistentWatch[] {
-    const watches = [...this.#persistent.on(path)];
+    const watches = this.#persistent.on(path);
     if (type === 'childrenChanged' || this.#recursive.size === 0) return watches;
     for (let at = path; ; at = parentOf(at)) {
       watches.push(...this.#recursive.on(at));
@@ -218,7 +222,7 @@ export class WatchRegistry {
   }
 
   #tellPersistent(watch: PersistentWatch, event: WatchEvent): void {
-    if (this.#modeOf(watch.recursive).has(watch)) this.#call(watch.watcher, event);
+    if (this.#modeOf(watch.recursive).has(watch.path, watch)) this.#call(watch.watcher, event);
   }
 
   #resync(reason: 'reconnected' | 'new-session'): void {
@@ -240,7 +244,7 @@ export class WatchRegistry {
   }
 
   #endPersistent(watch: PersistentWatch, type: 'lost' | 'closed' | 'removed'): void {
-    if (!this.#modeOf(watch.recursive).remove(watch)) return;
+    if (!this.#modeOf(watch.recursive).remove(watch.path, watch)) return;
     this.#call(watch.watcher, { type, path: watch.path });
   }
 
@@ -264,10 +268,10 @@ export class WatchRegistry {
 
   #isUsed(path: string): boolean {
     if (this.#hasPersistent(path) || this.#pending.read.has(path)) return true;
-    return this.#data.has(path) || this.#exist.has(path) || this.#child.has(path);
+    return this.#data.hasPath(path) || this.#exist.hasPath(path) || this.#child.hasPath(path);
   }
 
-  #tableOf(kind: WatchKind): OneShotTable {
+  #tableOf(kind: WatchKind): PathTable<Watcher> {
     switch (kind) {
       case 'data':
         return this.#data;
@@ -280,7 +284,7 @@ export class WatchRegistry {
     }
   }
 
-  #modeOf(recursive: boolean): PersistentTable {
+  #modeOf(recursive: boolean): PathTable<PersistentWatch> {
     return recursive ? this.#recursive : this.#persistent;
   }
 }

@@ -1,0 +1,119 @@
+/**
+ * The client's operations on watches, but for the reads that leave one: addWatch with its handles,
+ * and the removals, here and on the server. Owns the handles; the session is behind `WatchChannel`.
+ *
+ * Paths are the server's. Always: here a watch begins and ends as the frame of its reply is
+ * handled, not a promise later, so that what the registry holds is what the server has at that
+ * point of the stream. Composed by the session's client.
+ */
+import {
+  AddWatchMode,
+  type AddWatchRequest,
+  OpCode,
+  type WatcherType,
+  type WatchesRequest,
+} from '@rookery/protocol';
+import type { AddWatchOptions, WatchHandle } from '../api/client.js';
+import type { OperationOptions, Watcher } from '../api/values.js';
+import type { DroppedWatch, PersistentWatch, WatchRegistry } from './watch-registry.js';
+
+/** The session, as far as watches need it. */
+export interface WatchChannel {
+  /** Whether requests are being answered; while not, no server has a watch of this session. */
+  readonly connected: boolean;
+  /**
+   * Queues a request, as for every operation. `onDone` is called when its reply says success, as
+   * the frame is handled, before any later one; never after the promise was rejected.
+   */
+  addWatch(request: AddWatchRequest, options: OperationOptions, onDone: () => void): Promise<void>;
+  removeWatches(
+    request: WatchesRequest,
+    options: OperationOptions,
+    onDone: () => void,
+  ): Promise<void>;
+  checkWatches(request: WatchesRequest, options: OperationOptions): Promise<void>;
+}
+
+export class WatchOperations {
+  readonly #registry: WatchRegistry;
+  readonly #channel: WatchChannel;
+
+  constructor(registry: WatchRegistry, channel: WatchChannel) {
+    this.#registry = registry;
+    this.#channel = channel;
+  }
+
+  /** Sent even when the server has the watch already: then its reply says from when it stands. */
+  async addWatch(
+    path: string,
+    watcher: Watcher,
+    options: AddWatchOptions = {},
+  ): Promise<WatchHandle> {
+    const { recursive = false, ...operation } = options;
+    const pending = recursive ? 'recursive' : 'persistent';
+    const mode = recursive ? AddWatchMode.persistentRecursive : AddWatchMode.persistent;
+    let watch: PersistentWatch | undefined;
+    this.#registry.begin(pending, path);
+    try {
+      await this.#channel.addWatch({ path, mode }, operation, () => {
+        watch = this.#registry.addPersistent(path, recursive, watcher);
+        this.#registry.end(pending, path);
+      });
+    } catch (error) {
+      if (watch !== undefined) throw error;
+      this.#registry.end(pending, path);
+      // Given up after it was sent, the server may have it all the same.
+      void this.#drop(this.#registry.unusedPersistent(path, recursive));
+      throw error;
+    }
+    if (watch === undefined) throw new TypeError('addWatch succeeded without a reply');
+    return this.#handleOf(watch, mode);
+  }
+
+  /** Never fails: what matters has happened when it returns. */
+  removeWatcher(path: string, watcher: Watcher): void {
+    void this.#drop(this.#registry.remove(path, watcher));
+  }
+
+  async removeWatches(
+    path: string,
+    type: WatcherType,
+    options: OperationOptions = {},
+  ): Promise<void> {
+    await this.#channel.removeWatches({ path, type }, options, () => {
+      this.#registry.removeAll(path, type);
+    });
+  }
+
+  async checkWatches(
+    path: string,
+    type: WatcherType,
+    options: OperationOptions = {},
+  ): Promise<void> {
+    await this.#channel.checkWatches({ path, type }, options);
+  }
+
+  #handleOf(watch: PersistentWatch, mode: AddWatchMode): WatchHandle {
+    let removed: Promise<void> | undefined;
+    return {
+      path: watch.path,
+      mode,
+      remove: () => {
+        removed ??= this.#drop(this.#registry.removePersistent(watch));
+        return removed;
+      },
+    };
+  }
+
+  /**
+   * Settles when the server has answered; never rejects. What it says changes nothing here: a
+   * watch that only the server has is heard by nobody, and ends with the connection.
+   */
+  async #drop(dropped: readonly DroppedWatch[]): Promise<void> {
+    if (!this.#channel.connected) return;
+    const removals = dropped.map((request) =>
+      this.#channel.removeWatches(request, {}, () => undefined),
+    );
+    await Promise.allSettled(removals);
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * A persistent watch as an async iterator with a bounded queue.
+ *
+ * Always: at most `capacity` events wait; when one more comes they are all replaced by a single
+ * 'resync' (overflow), which says the same to whoever reads again. However it ends, by the loop
+ * left, the signal, an error or the client closed, the watch is removed. Behind `client.watch`, for
+ * views too: it stands on their own addWatch.
+ */
+import { NoWatcherError, SessionExpiredError } from '@rookery/protocol';
+import type { Client, WatchHandle, WatchStreamOptions } from '../api/client.js';
+import type { WatchEvent } from '../api/values.js';
+import { ClientClosedError } from '../errors.js';
+import { EventQueue } from './event-queue.js';
+
+const CAPACITY_DEFAULT = 1024;
+
+/**
+ * The watch is asked for at once, not at the first turn of the loop: a read that is called after
+ * this shows all that no event will tell. Has one consumer: it is its own iterator.
+ */
+export function watchStream(
+  client: Pick<Client, 'addWatch'>,
+  path: string,
+  options: WatchStreamOptions = {},
+): AsyncIterableIterator<WatchEvent, undefined> {
+  const { capacity = CAPACITY_DEFAULT } = options;
+  if (!Number.isSafeInteger(capacity) || capacity < 1) {
+    throw new RangeError(`capacity is ${capacity}, not a positive whole number`);
+  }
+  return new WatchStream(client, path, { ...options, capacity });
+}
+
+interface Waiting {
+  readonly resolve: (result: IteratorResult<WatchEvent, undefined>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class WatchStream implements AsyncIterableIterator<WatchEvent, undefined> {
+  readonly #path: string;
+  readonly #events: EventQueue;
+  readonly #signal: AbortSignal | undefined;
+  /** Takes back an addWatch that is still under way. */
+  readonly #ended = new AbortController();
+  /** Calls of next() that wait for an event. */
+  readonly #waiting: Waiting[] = [];
+  /** What is thrown, once, after the events that still wait. */
+  #error: unknown;
+  #handle: WatchHandle | undefined;
+
+  constructor(
+    client: Pick<Client, 'addWatch'>,
+    path: string,
+    options: WatchStreamOptions & { readonly capacity: number },
+  ) {
+    const { signal, capacity, ...addOptions } = options;
+    this.#path = path;
+    this.#events = new EventQueue(capacity, { type: 'resync', path, reason: 'overflow' });
+    this.#signal = signal;
+    if (signal?.aborted === true) {
+      this.#ended.abort();
+      return;
+    }
+    signal?.addEventListener('abort', this.#leave);
+    const watcher = (event: WatchEvent) => this.#onEvent(event);
+    client.addWatch(path, watcher, { ...addOptions, signal: this.#ended.signal }).then(
+      (handle) => this.#onStands(handle),
+      (error: unknown) => this.#end(error),
+    );
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<WatchEvent, undefined>> {
+    const event = this.#events.shift();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
+    if (this.#error !== undefined) {
+      const error = this.#error;
+      this.#error = undefined;
+      return Promise.reject(error);
+    }
+    if (this.#ended.signal.aborted) return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  /** The loop was left. Waits for no server: nothing more is heard from now on. */
+  return(): Promise<IteratorResult<WatchEvent, undefined>> {
+    this.#leave();
+    return Promise.resolve(DONE);
+  }
+
+  readonly #leave = (): void => {
+    this.#events.clear();
+    this.#error = undefined;
+    this.#end(undefined);
+  };
+
+  #onStands(handle: WatchHandle): void {
+    this.#handle = handle;
+    if (this.#ended.signal.aborted) void handle.remove();
+  }
+
+  #onEvent(event: WatchEvent): void {
+    if (this.#ended.signal.aborted) return;
+    switch (event.type) {
+      case 'closed':
+        return this.#end(new ClientClosedError());
+      case 'lost':
+        return this.#end(new SessionExpiredError(this.#path));
+      case 'removed':
+        return this.#end(new NoWatcherError(this.#path));
+      default: {
+        const waiting = this.#waiting.shift();
+        if (waiting === undefined) this.#events.push(event);
+        else waiting.resolve({ done: false, value: event });
+      }
+    }
+  }
+
+  /** With an error: it is thrown once, to who waits longest or asks next. */
+  #end(error: unknown): void {
+    if (this.#ended.signal.aborted) return;
+    this.#ended.abort();
+    this.#signal?.removeEventListener('abort', this.#leave);
+    void this.#handle?.remove();
+    const [first, ...others] = this.#waiting.splice(0);
+    if (error !== undefined) {
+      if (first === undefined) this.#error = error;
+      else first.reject(error);
+    } else {
+      first?.resolve(DONE);
+    }
+    for (const waiting of others) waiting.resolve(DONE);
+  }
+}
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
