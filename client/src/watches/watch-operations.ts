@@ -9,7 +9,6 @@
 import {
   AddWatchMode,
   type AddWatchRequest,
-  OpCode,
   type WatcherType,
   type WatchesRequest,
 } from '@rookery/protocol';
