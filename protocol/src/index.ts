@@ -154,6 +154,7 @@ export {
   toInt64,
 } from './jute/int64.js';
 export { JuteReader } from './jute/reader.js';
+export { SlabPool } from './jute/slab-pool.js';
 export { JuteWriter } from './jute/writer.js';
 export { MarshallingError } from './marshalling-error.js';
 export { joinPath, nameOf, parentOf, validatePath } from './paths.js';

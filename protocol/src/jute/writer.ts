@@ -3,28 +3,37 @@
  *
  * Bytes that were taken are never touched again: `take` hands a view over and the writer goes on
  * behind it in the same slab, or in a new one when that is full. So a reply is written once and
- * goes to the socket without a copy, and an idle connection holds one small slab at most.
+ * goes to the socket without a copy. Writers that share a pool and `release` hold a slab only while
+ * they need one.
  * `long` takes an Int64; `int` a signed 32-bit integer; both throw on anything else.
  */
 import { assert } from '../assert.js';
 import type { Int64 } from './int64.js';
+import { newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
 
-const SLAB_BYTES = 16 * 1024;
 const NO_FRAME = -1;
-const EMPTY = Buffer.alloc(0);
+/** Of a writer on its own, which may be there for one short record. */
+const FIRST_SLAB_BYTES = 256;
+const NO_SLAB = newSlab(0);
 
 /** Below this length a loop over char codes beats the call into the runtime's encoder. */
 const SHORT_STRING_CHARS = 48;
 
 export class JuteWriter {
-  #buffer: Buffer = EMPTY;
-  /** The same memory; several times faster for integers than Buffer's own methods. */
-  #view: DataView = viewOf(EMPTY);
+  readonly #pool: SlabPool | null;
+  #slab: Slab = NO_SLAB;
+  /** Those of the slab. */
+  #buffer: Buffer = NO_SLAB.buffer;
+  #view: DataView = NO_SLAB.view;
   /** Where the bytes begin that were not taken yet. */
   #start = 0;
   #position = 0;
   /** Offset of the open frame's length from `#start`, or NO_FRAME. */
   #frame = NO_FRAME;
+
+  constructor(pool: SlabPool | null = null) {
+    this.#pool = pool;
+  }
 
   /** Bytes written and not taken. */
   get length(): number {
@@ -48,12 +57,21 @@ export class JuteWriter {
   take(): Uint8Array {
     assert(this.#frame === NO_FRAME, 'no frame is open at take');
     const taken = this.#buffer.subarray(this.#start, this.#position);
-    if (this.#buffer.length > SLAB_BYTES) {
-      this.#setBuffer(EMPTY);
-      this.#position = 0;
-    }
     this.#start = this.#position;
+    if (this.#buffer.length > SLAB_BYTES) this.release();
     return taken;
+  }
+
+  /**
+   * Lends the slab to the next writer of the pool; everything written was taken or dropped. Who
+   * holds on to bytes that were taken holds a slab: release only when they have been sent.
+   */
+  release(): void {
+    assert(this.length === 0, 'nothing waits to be taken at release');
+    if (this.#slab === NO_SLAB) return;
+    this.#slab.used = this.#position;
+    this.#pool?.give(this.#slab);
+    this.#useSlab(NO_SLAB, 0);
   }
 
   beginFrame(): void {
@@ -141,21 +159,24 @@ export class JuteWriter {
   #grow(bytes: number): void {
     const kept = this.length;
     const needed = kept + bytes;
-    // Doubles, so that a long run of writes copies each byte a bounded number of times.
-    const size = needed <= SLAB_BYTES ? SLAB_BYTES : needed * 2;
-    // Not from the pool: a slab lives as long as the connection.
-    const grown = Buffer.allocUnsafeSlow(size);
-    this.#buffer.copy(grown, 0, this.#start, this.#position);
-    this.#setBuffer(grown);
-    this.#start = 0;
-    this.#position = kept;
+    const slab = this.#nextSlab(needed);
+    this.#buffer.copy(slab.buffer, slab.used, this.#start, this.#position);
+    this.#useSlab(slab, kept);
   }
-  #setBuffer(buffer: Buffer): void {
-    this.#buffer = buffer;
-    this.#view = viewOf(buffer);
-  }
-}
 
-function viewOf(buffer: Buffer): DataView {
-  return new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
+  /** Doubles, so that a long run of writes copies each byte a bounded number of times. */
+  #nextSlab(needed: number): Slab {
+    if (needed > SLAB_BYTES) return newSlab(needed * 2);
+    if (this.#pool !== null) return this.#pool.take(needed);
+    const wanted = Math.max(FIRST_SLAB_BYTES, needed, this.#buffer.length) * 2;
+    return newSlab(Math.min(wanted, SLAB_BYTES));
+  }
+
+  #useSlab(slab: Slab, length: number): void {
+    this.#slab = slab;
+    this.#buffer = slab.buffer;
+    this.#view = slab.view;
+    this.#start = slab.used;
+    this.#position = slab.used + length;
+  }
 }

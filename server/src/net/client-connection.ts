@@ -7,7 +7,7 @@
  * Bytes leave in the order they were put into `writer`. Created by the client port; used by the
  * driver and the pipeline.
  */
-import { FrameError, FrameReader, type Int64, JuteWriter } from '@rookery/protocol';
+import { FrameError, FrameReader, type Int64, JuteWriter, type SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { type ClientTurn, LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { ConnectionStats, ServerStats } from './server-stats.js';
@@ -45,6 +45,8 @@ export interface ConnectionOwner {
   readonly storms: StormLog;
   readonly stats: ServerStats;
   readonly turn: ClientTurn;
+  /** Memory for output. */
+  readonly slabs: SlabPool;
   onFrame(connection: ClientConnection, frame: Uint8Array): void;
   /** It is held for `room`, and there is some. */
   onRoom(connection: ClientConnection): void;
@@ -73,7 +75,7 @@ export class ClientConnection implements PutOff {
   readonly #owner: ConnectionOwner;
   readonly #stream: ByteStream;
   readonly #reader: FrameReader;
-  readonly #writer = new JuteWriter();
+  readonly #writer: JuteWriter;
   #phase: Phase = 'open';
   #holds = 0;
   #isDirty = false;
@@ -102,6 +104,7 @@ export class ClientConnection implements PutOff {
     this.remotePort = parts.stream.remotePort;
     this.openedAtMs = parts.owner.timers.nowMs();
     this.#reader = new FrameReader(parts.owner.limits.frameBytesMax);
+    this.#writer = new JuteWriter(parts.owner.slabs);
   }
 
   /** False from the moment of `close()`, `end()` or the loss of the stream. */
@@ -206,6 +209,8 @@ export class ClientConnection implements PutOff {
     if (this.#stream.bufferedBytes === 0) this.#largestBytes = 0;
     this.#writeOut();
     const buffered = this.#stream.bufferedBytes;
+    // Output that waits for a slow client keeps its slab alive: it shall hold no more of others'.
+    if (buffered === 0) this.#writer.release();
     const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
     if (buffered > outputHardBytes + this.#largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
@@ -349,6 +354,7 @@ export class ClientConnection implements PutOff {
 
   #dropOutput(): void {
     this.#writer.reset();
+    this.#writer.release();
     this.#talliedBytes = 0;
   }
 

@@ -5,6 +5,7 @@
  * those without a session, four-letter words against frames. Never looks into a frame. All output
  * of a turn leaves in `flush()`, one write per connection. Created and driven by the driver.
  */
+import { SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { ClientConnection, type ConnectionLimits } from './client-connection.js';
 import { ClientDoor } from './client-door.js';
@@ -62,6 +63,7 @@ export class ClientPort {
   readonly storms: StormLog;
   readonly stats: ServerStats;
   readonly turn: ClientTurn;
+  readonly slabs = new SlabPool();
 
   readonly #options: ClientPortOptions;
   readonly #parts: ClientPortParts;

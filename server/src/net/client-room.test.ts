@@ -1,5 +1,5 @@
 /**
- * A connection that is held for room in its output: told in a later turn, once, when the client has
+ * Memory for output, and a connection that is held for room in its output: told in a later turn, once, when the client has
  * taken enough.
  */
 import { expect, it } from 'vitest';
@@ -77,4 +77,22 @@ it('is told nothing once it has ended', async () => {
   client.stream.resume();
   await timers.advance(100);
   expect(handler.events).not.toContain('room 1');
+});
+
+it('holds no memory for output once the kernel has taken it all, and none that others use before', async () => {
+  const { timers, port, client, connection } = await heldForRoom(100);
+  const slab = port.slabs.take(1);
+  port.slabs.give(slab);
+  port.flush();
+  expect(port.slabs.idle).toBe(2);
+  connection.writer.raw(Buffer.alloc(110_000));
+  connection.writer.raw(Buffer.alloc(10));
+  port.flush();
+  connection.writer.int(1);
+  port.flush();
+  // The client does not read: what waits for it lies in a slab that nobody else writes to.
+  expect(port.slabs.idle).toBe(1);
+  client.stream.destroy();
+  await timers.advance(5);
+  expect(port.slabs.idle).toBe(2);
 });

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { SLAB_BYTES, SlabPool } from './slab-pool.js';
+import { JuteWriter } from './writer.js';
+
+function written(writer: JuteWriter, text: string): Uint8Array {
+  writer.string(text);
+  return writer.take();
+}
+
+it('lends one slab to writers that come one after another, and none touches what another wrote', () => {
+  const pool = new SlabPool();
+  const taken = Array.from({ length: 100 }, (_, index) => {
+    const writer = new JuteWriter(pool);
+    const bytes = written(writer, `reply ${index}`);
+    writer.release();
+    return bytes;
+  });
+  expect(new Set(taken.map((bytes) => bytes.buffer)).size).toBe(1);
+  taken.forEach((bytes, index) => {
+    expect(Buffer.from(bytes).toString('utf8', 4)).toBe(`reply ${index}`);
+  });
+});
+
+it('never lends a slab that somebody has', () => {
+  const pool = new SlabPool();
+  const first = new JuteWriter(pool);
+  const second = new JuteWriter(pool);
+  expect(written(first, 'a').buffer).not.toBe(written(second, 'b').buffer);
+  first.release();
+  second.release();
+  expect(pool.idle).toBe(2);
+});
+
+it('gives a writer that outgrows what is left of a slab a new one, with all it wrote', () => {
+  const pool = new SlabPool();
+  const first = new JuteWriter(pool);
+  const kept = written(first, 'x'.repeat(SLAB_BYTES - 4_000));
+  first.release();
+  const second = new JuteWriter(pool);
+  const text = 'y'.repeat(900);
+  for (let count = 0; count < 10; count += 1) second.string(text);
+  const bytes = Buffer.from(second.take());
+  expect(bytes.length).toBe(10 * 904);
+  for (let at = 0; at < bytes.length; at += 904) {
+    expect(bytes.toString('utf8', at + 4, at + 904)).toBe(text);
+  }
+  expect(Buffer.from(kept).toString('utf8', 4)).toBe('x'.repeat(SLAB_BYTES - 4_000));
+});
+
+it('keeps no slab of another size, no full one, and few of those that a crowd needed', () => {
+  const pool = new SlabPool();
+  const large = new JuteWriter(pool);
+  written(large, 'x'.repeat(SLAB_BYTES));
+  const full = new JuteWriter(pool);
+  full.raw(new Uint8Array(SLAB_BYTES));
+  full.take();
+  full.release();
+  expect(pool.idle).toBe(0);
+  const crowd = Array.from({ length: 1_000 }, () => new JuteWriter(pool));
+  for (const writer of crowd) written(writer, 'event');
+  for (const writer of crowd) writer.release();
+  expect(pool.idle).toBe(64);
+});
+
+it('takes no slab back while something waits in it', () => {
+  const writer = new JuteWriter(new SlabPool());
+  writer.int(1);
+  expect(() => writer.release()).toThrowError('waits');
+  writer.reset();
+  writer.release();
+  writer.int(2);
+  expect(Buffer.from(writer.take()).toString('hex')).toBe('00000002');
+});
