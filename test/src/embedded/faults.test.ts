@@ -1,11 +1,24 @@
 /**
  * `kill`, `restart` and `cutOff` of a test ensemble, seen through raw connections.
  */
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEnsemble } from '@rookery/server/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { create, exists, getData, sendCreate, setData, sync } from '../harness/operations.js';
 import { deferred } from '../harness/wait.js';
 import { ConnectionLost, WireClient } from '../harness/wire-client.js';
-import { clientOf, codeOf, dialled, follower, portOf, resumed, started } from './fixture.js';
+import {
+  clientOf,
+  codeOf,
+  dialled,
+  follower,
+  listenOn,
+  portOf,
+  resumed,
+  started,
+} from './fixture.js';
 
 describe('kill', () => {
   it('of the leader ends its connections, and another member leads and serves', async () => {
@@ -126,6 +139,27 @@ describe('restart', () => {
     await Promise.resolve();
     await ensemble.kill(1);
     expect(await restarted).toBe('notRunning');
+  });
+});
+
+describe('a member that has to end by itself', () => {
+  it('fails whoever waits, and stop() when all is cleaned up', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'failing-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const tuning = { logSegmentBytes: 4_000 };
+    const ensemble = await startEnsemble({ size: 1, dataDir: directory, tuning });
+    const client = await clientOf(await ensemble.leader());
+    // The next segment of the log cannot be made.
+    renameSync(join(directory, '1', 'log'), join(directory, '1', 'away'));
+    writeFileSync(join(directory, '1', 'log'), '');
+    const lost = (async () => {
+      for (let index = 0; ; index++) await create(client, `/${index}`, 'x'.repeat(500));
+    })();
+    await expect(lost).rejects.toBeInstanceOf(ConnectionLost);
+    expect(await codeOf(ensemble.leader())).toBe('memberFailed');
+    expect(ensemble.members.map(({ state }) => state)).toEqual(['stopped']);
+    expect(await codeOf(ensemble.stop())).toBe('memberFailed');
+    for (const member of ensemble.members) await listenOn(portOf(member));
   });
 });
 
