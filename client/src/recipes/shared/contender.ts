@@ -29,7 +29,12 @@ export interface ContenderPlan {
   readonly data: Data;
   readonly acl?: readonly Acl[] | undefined;
   /** 'ephemeralSequential' by default; 'ephemeral' and 'persistent' take the prefix as the name. */
-  readonly mode?: 'ephemeralSequential' | 'ephemeral' | 'persistentSequential' | 'persistent';
+  readonly mode?:
+    | 'ephemeralSequential'
+    | 'ephemeral'
+    | 'persistentSequential'
+    | 'persistent'
+    | undefined;
 }
 
 export interface Contender {

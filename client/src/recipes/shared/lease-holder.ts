@@ -83,7 +83,7 @@ export class LeaseHolder implements Lease {
    * in the background. Rejects only when the server refuses the deletion (NoAuthError).
    */
   async release(): Promise<void> {
-    if (this.held) this.#end(new LeaseReleasedError(), true);
+    if (this.held) this.#end(new LeaseReleasedError(this.path), true);
     if (this.#deletion === null || this.#client.state !== 'connected') return;
     let onDisconnected = () => {};
     const disconnected = new Promise<void>((resolve) => {
@@ -177,7 +177,7 @@ export class LeaseHolder implements Lease {
   #lose(cause: LeaseLossCause): void {
     if (!this.held) return;
     const isNodeLeft = cause === 'suspended' || cause === 'revoked';
-    this.#end(new LeaseLostError(cause), isNodeLeft);
+    this.#end(new LeaseLostError(cause, this.path), isNodeLeft);
   }
 
   /** The signal first: nobody can have the lock before the znode is deleted. */

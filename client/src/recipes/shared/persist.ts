@@ -6,6 +6,7 @@
 import { KeeperError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Session } from '../../api/values.js';
+import { ClientError } from '../../errors.js';
 import { pause } from './wait-scope.js';
 
 const PAUSE_BASE_MS = 20;
@@ -60,11 +61,11 @@ export async function pauseBetween(
 
 /** Whether an error says no more than that the way to the server, or the server, was in trouble. */
 export function isTrouble(error: unknown): boolean {
-  return error instanceof KeeperError && error.retryable;
+  return (error instanceof KeeperError || error instanceof ClientError) && error.retryable;
 }
 
 /** Whether a failed operation may have taken effect. What is not known to be safe is not. */
 export function isAmbiguous(error: unknown): boolean {
-  if (!(error instanceof Error)) return true;
-  return 'ambiguous' in error ? error.ambiguous === true : !(error instanceof KeeperError);
+  const isOurs = error instanceof KeeperError || error instanceof ClientError;
+  return !isOurs || error.ambiguous;
 }

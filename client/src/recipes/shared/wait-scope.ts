@@ -29,7 +29,7 @@ export class WaitScope {
     const scope = new WaitScope();
     const { signal, timeoutMs } = options;
     if (signal !== undefined) {
-      scope.follow(signal, () => new OperationAbortedError({ cause: signal.reason }));
+      scope.follow(signal, () => new OperationAbortedError(signal.reason, { ambiguous: false }));
     }
     if (timeoutMs !== undefined) {
       scope.#undo.push(client.surroundings.setTimer(timeoutMs, () => scope.end(timeoutError())));

@@ -1,0 +1,32 @@
+/**
+ * Errors that only recipes have. Like all of the client's, each has a literal `name` and `code`.
+ * That of a wait that has lasted too long, and that of a wait that could never end.
+ */
+import { ClientError } from '../../errors.js';
+
+/** The lock, lease or other right was not to be had in the time given; nothing of it stays. */
+export class LockTimeoutError extends ClientError {
+  override readonly name = 'LockTimeoutError';
+  override readonly code = 'LOCK_TIMEOUT';
+  override readonly retryable = true;
+  readonly path: string;
+  readonly timeoutMs: number;
+
+  constructor(path: string, timeoutMs: number) {
+    super(`not acquired within ${timeoutMs} ms: ${path}`);
+    this.path = path;
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A holder of the read lock asked for the write lock, for which it would wait for itself. */
+export class LockUpgradeError extends ClientError {
+  override readonly name = 'LockUpgradeError';
+  override readonly code = 'LOCK_UPGRADE';
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`a read lock cannot be made a write lock, release it first: ${path}`);
+    this.path = path;
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Standing in line for a lease: a znode of one's own at the end, a wait for whoever blocks, again
+ * and again until nobody does. Which of those before one block is the recipe's rule.
+ *
+ * Nobody who was in line before can be missed: every znode with a lower number was created before
+ * ours, and no read in our session is older than our own create. So a list that is behind shows too
+ * many before us, never too few, and no sync is needed. Only the one blocker is watched. An attempt
+ * that ends without a lease leaves no znode. Used by the locks and the semaphore.
+ */
+import { joinPath, SessionExpiredError } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Acl, Data, Session } from '../../api/values.js';
+import { abandonContender, type ContenderPlan, createContender } from './contender.js';
+import { LockTimeoutError } from './errors.js';
+import { LeaseHolder, type LeaseTerms } from './lease-holder.js';
+import { bounds, isTrouble, pauseBetween, persist, type Within } from './persist.js';
+import { waitUntilGone } from './predecessor.js';
+import { inLine, type Place } from './sequence.js';
+import { type WaitOptions, WaitScope } from './wait-scope.js';
+
+export interface Line<Marker extends string = string> {
+  readonly directory: string;
+  /** The names of those in line; a tie of numbers is decided by their order. */
+  readonly markers: readonly Marker[];
+  /** The start of a name, for a fresh UUID. */
+  readonly prefix: (uuid: string) => string;
+  readonly data: Data;
+  readonly acl?: readonly Acl[] | undefined;
+  readonly mode?: ContenderPlan['mode'];
+  /** Who of those in line must go before it is the turn of `own`; null when it is. */
+  readonly blocker: (line: readonly Place<Marker>[], own: Place<Marker>) => Place<Marker> | null;
+}
+
+export interface SessionLossOptions {
+  /**
+   * What becomes of a wait whose session is lost: it fails with SessionExpiredError, the default,
+   * for the caller may hold other things that are lost as well; or it takes a place at the end
+   * of the line in the client's next session.
+   */
+  readonly onSessionLost?: 'fail' | 'rejoin' | undefined;
+}
+
+/** Opens the scope of an acquire, runs it in the client's session, closes the scope. */
+export async function acquiring<T>(
+  client: Client,
+  path: string,
+  options: WaitOptions & SessionLossOptions,
+  attempt: (within: Within) => Promise<T>,
+): Promise<T> {
+  const timeoutError = () => new LockTimeoutError(path, options.timeoutMs ?? 0);
+  const scope = WaitScope.open(client, options, timeoutError);
+  try {
+    for (;;) {
+      const session = await openSession(client, scope);
+      const part = scope.within(client, session);
+      try {
+        return await attempt({ session, signal: part.signal });
+      } catch (error) {
+        const reason = part.errorOf(error);
+        const mayRejoin = options.onSessionLost === 'rejoin' && !scope.ended;
+        if (!mayRejoin || !(reason instanceof SessionExpiredError)) throw reason;
+      } finally {
+        part.close();
+      }
+    }
+  } finally {
+    scope.close();
+  }
+}
+
+/** The lease, once it is one's turn. */
+export async function leaseInLine<Marker extends string>(
+  client: Client,
+  line: Line<Marker>,
+  within: Within,
+  terms: LeaseTerms,
+): Promise<LeaseHolder> {
+  for (;;) {
+    const result = await standInLine(client, line, within, { ...terms, mayWait: true });
+    // Otherwise somebody deleted our znode while we waited: nothing was lost but the place.
+    if (result instanceof LeaseHolder) return result;
+  }
+}
+
+/** The lease if it is one's turn at once, else null. */
+export async function leaseIfFirst<Marker extends string>(
+  client: Client,
+  line: Line<Marker>,
+  within: Within,
+  terms: LeaseTerms,
+): Promise<LeaseHolder | null> {
+  for (;;) {
+    const result = await standInLine(client, line, within, { ...terms, mayWait: false });
+    if (result === 'blocked') return null;
+    if (result instanceof LeaseHolder) return result;
+  }
+}
+
+async function standInLine<Marker extends string>(
+  client: Client,
+  line: Line<Marker>,
+  within: Within,
+  terms: LeaseTerms & { readonly mayWait: boolean },
+): Promise<LeaseHolder | 'deleted' | 'blocked'> {
+  const { directory: parent, data, acl, mode } = line;
+  const prefix = line.prefix(client.surroundings.uuid());
+  const contender = await createContender(client, { parent, prefix, data, acl, mode }, within);
+  let lease: LeaseHolder | null = null;
+  try {
+    for (;;) {
+      const places = await placesIn(client, line, within);
+      const own = places.find(({ name }) => name === contender.name);
+      if (own === undefined) return 'deleted';
+      const blocker = line.blocker(places, own);
+      if (blocker === null) {
+        lease = await LeaseHolder.begin(client, contender, within, terms);
+        return lease ?? 'deleted';
+      }
+      if (!terms.mayWait) return 'blocked';
+      await waitUntilGone(client, joinPath(parent, blocker.name), within);
+    }
+  } finally {
+    if (lease === null) abandonContender(client, contender);
+  }
+}
+
+async function placesIn<Marker extends string>(
+  client: Client,
+  line: Line<Marker>,
+  within: Within,
+): Promise<Place<Marker>[]> {
+  const { children } = await persist(client, within, () =>
+    client.getChildren(line.directory, bounds(within)),
+  );
+  return inLine(children, line.markers);
+}
+
+/** Whoever stands directly before, whatever it is: the rule of an exclusive lock. */
+export function nextBefore<Marker extends string>(
+  line: readonly Place<Marker>[],
+  own: Place<Marker>,
+): Place<Marker> | null {
+  const index = line.indexOf(own);
+  return line[index - 1] ?? null;
+}
+
+async function openSession(client: Client, scope: WaitScope): Promise<Session> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      scope.signal.throwIfAborted();
+      return await client.connected({ signal: scope.signal });
+    } catch (error) {
+      if (scope.ended || !isTrouble(error)) throw scope.errorOf(error);
+      await pauseBetween(client, attempt, scope.signal);
+    }
+  }
+}
