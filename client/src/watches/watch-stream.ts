@@ -9,7 +9,7 @@
 import { NoWatcherError, SessionExpiredError } from '@rookery/protocol';
 import type { Client, WatchHandle, WatchStreamOptions } from '../api/client.js';
 import type { WatchEvent } from '../api/values.js';
-import { ClientClosedError } from '../errors.js';
+import { ClientClosedError, OptionError } from '../errors.js';
 import { EventQueue } from './event-queue.js';
 
 const CAPACITY_DEFAULT = 1024;
@@ -25,7 +25,7 @@ export function watchStream(
 ): AsyncIterableIterator<WatchEvent, undefined> {
   const { capacity = CAPACITY_DEFAULT } = options;
   if (!Number.isSafeInteger(capacity) || capacity < 1) {
-    throw new RangeError(`capacity is ${capacity}, not a positive whole number`);
+    throw new OptionError('capacity', `is ${capacity}, not a whole number from 1`);
   }
   return new WatchStream(client, path, { ...options, capacity });
 }
