@@ -30,12 +30,26 @@ export interface Lease extends AsyncDisposable {
    * is unique among holders of a shared one.
    */
   readonly fencingToken: bigint;
+  /**
+   * What a fenced transaction checks. By default: that a znode stands at `path`, as the client or
+   * view that is asked sees it, which suffices only where that name never comes back, as with a
+   * GUID in it. A lease on a fixed name must give guards that fail once the lease is over, whoever
+   * holds the next one; best all leases do, for guards mean the same in every namespace.
+   */
+  readonly guards?: readonly LeaseGuard[];
   /** Aborted with a LeaseLostError when the lease is lost, with LeaseReleasedError when released. */
   readonly signal: AbortSignal;
   /** True until released or lost. */
   readonly held: boolean;
   /** Idempotent; never throws for want of a connection: the znode is deleted in the background. */
   release(): Promise<void>;
+}
+
+/** A znode that must exist, with the version that its data must have, -1 for any. */
+export interface LeaseGuard {
+  /** As the server sees it: `client.prefix` and the path. */
+  readonly path: string;
+  readonly version: number;
 }
 
 /**

@@ -100,7 +100,7 @@ export interface KeeperErrorClass<Name extends string, Code extends number> {
 
 type Instance<C> = C extends abstract new (...args: never[]) => infer T ? T : never;
 
-const CLASSES = new Map<number, new (path?: string) => KeeperError>();
+const CLASSES = new Map<number, new (path?: string, options?: KeeperErrorOptions) => KeeperError>();
 
 function define<const Name extends string, const Code extends ErrorCode>(
   name: Name,
@@ -299,9 +299,13 @@ export const ThrottledOpError = define(
 export type ThrottledOpError = Instance<typeof ThrottledOpError>;
 
 /** The error of a code other than 0, of its own class when the code is in the table. */
-export function keeperError(code: number, path?: string): KeeperError {
+export function keeperError(
+  code: number,
+  path?: string,
+  options?: KeeperErrorOptions,
+): KeeperError {
   const Class = CLASSES.get(code);
   return Class === undefined
-    ? new KeeperError(code, `an unlisted error ${code}`, path)
-    : new Class(path);
+    ? new KeeperError(code, `an unlisted error ${code}`, path, options)
+    : new Class(path, options);
 }

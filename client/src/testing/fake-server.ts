@@ -1,0 +1,298 @@
+/**
+ * A server for unit tests of what stands on the `Client` interface: one tree in memory, its
+ * sessions, and its changes told to whoever listens. Applies one operation after the other, at
+ * once; nothing here waits, nothing is random.
+ *
+ * Faithful where recipes depend on it: sequence numbers, versions, the order of a change's events,
+ * all-or-nothing multis, errors' codes. Without ACLs, quotas and reapers. Only for tests; clients
+ * of it are in fake-client.ts.
+ */
+import {
+  BadArgumentsError,
+  BadVersionError,
+  EventType,
+  InvalidAclError,
+  type KeeperError,
+  NoChildrenForEphemeralsError,
+  NodeExistsError,
+  NoNodeError,
+  NotEmptyError,
+  nameOf,
+  parentOf,
+  SessionExpiredError,
+  unreachable,
+  validatePath,
+} from '@rookery/protocol';
+import type { TransactionOp, TransactionResult } from '../api/transaction.js';
+import type { Acl, Created, CreateMode, Data, Node, Stat } from '../api/values.js';
+
+export interface FakeChange {
+  readonly type: EventType;
+  readonly path: string;
+  readonly zxid: bigint;
+}
+
+export type MultiOutcome =
+  | { readonly kind: 'done'; readonly results: TransactionResult[] }
+  | { readonly kind: 'failed'; readonly failedIndex: number; readonly error: KeeperError };
+
+export interface FakeCreate {
+  readonly path: string;
+  readonly data: Data;
+  readonly mode: CreateMode;
+  readonly acl: readonly Acl[] | undefined;
+  readonly session: bigint;
+}
+
+interface Znode {
+  data: Buffer | null;
+  readonly czxid: bigint;
+  mzxid: bigint;
+  pzxid: bigint;
+  version: number;
+  readonly owner: bigint;
+  /** All children ever created: the next sequence number. */
+  creates: number;
+  readonly children: Set<string>;
+}
+
+export class FakeServer {
+  zxid = 0x1_0000_0000n;
+  readonly #nodes = new Map<string, Znode>();
+  readonly #sessions = new Set<bigint>();
+  readonly #listeners = new Set<(change: FakeChange) => void>();
+  #lastSession = 0x1_0000_0000_0000n;
+  /** What takes back the changes of the multi under way. */
+  #undo: (() => void)[] = [];
+  #changes: FakeChange[] = [];
+
+  constructor() {
+    this.#nodes.set('/', newZnode(0n, null, 0n));
+    this.create({ ...PLAIN, path: '/zookeeper' });
+    this.create({ ...PLAIN, path: '/zookeeper/config', data: 'version=0' });
+  }
+
+  openSession(): bigint {
+    this.#lastSession++;
+    this.#sessions.add(this.#lastSession);
+    return this.#lastSession;
+  }
+
+  hasSession(session: bigint): boolean {
+    return this.#sessions.has(session);
+  }
+
+  /** By expiry or by a close: its ephemeral znodes go, all with one zxid. */
+  endSession(session: bigint): void {
+    if (!this.#sessions.delete(session)) return;
+    this.#commit(() => {
+      for (const path of this.ephemeralsOf(session)) this.#remove(path, -1);
+    });
+  }
+
+  /** Calls back with each change, when it is committed; gives what undoes it. */
+  onChange(listener: (change: FakeChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  create(request: FakeCreate): Created {
+    return this.#commit(() => this.#insert(request));
+  }
+
+  delete(path: string, version = -1): void {
+    this.#commit(() => this.#remove(path, version));
+  }
+
+  setData(path: string, data: Data, version = -1): Stat {
+    return this.#commit(() => this.#update(path, data, version));
+  }
+
+  multi(ops: readonly TransactionOp[], session: bigint): MultiOutcome {
+    let failedIndex = 0;
+    try {
+      const results = this.#commit(() =>
+        ops.map((op, index) => {
+          failedIndex = index;
+          return this.#applyOne(op, session);
+        }),
+      );
+      return { kind: 'done', results };
+    } catch (error) {
+      if (!isAnswer(error)) throw error;
+      return { kind: 'failed', failedIndex, error };
+    }
+  }
+
+  stat(path: string): Stat | null {
+    const node = this.#nodes.get(path);
+    return node === undefined ? null : statOf(node);
+  }
+
+  read(path: string): Node {
+    const node = this.#find(path);
+    return { data: node.data === null ? null : Buffer.from(node.data), stat: statOf(node) };
+  }
+
+  /** Sorted, so that tests do not depend on the order in which they were made. */
+  children(path: string): string[] {
+    return [...this.#find(path).children].sort();
+  }
+
+  ephemeralsOf(session: bigint): string[] {
+    return [...this.#nodes].filter(([, node]) => node.owner === session).map(([path]) => path);
+  }
+
+  /** All paths but those of the system, sorted: what has been left behind. */
+  paths(): string[] {
+    const all = [...this.#nodes.keys()].sort();
+    return all.filter((path) => path !== '/' && !`${path}/`.startsWith('/zookeeper/'));
+  }
+
+  #applyOne(op: TransactionOp, session: bigint): TransactionResult {
+    switch (op.kind) {
+      case 'create': {
+        const { path, data = null, mode = 'persistent', acl } = op;
+        return { kind: 'create', ...this.#insert({ path, data, mode, acl, session }) };
+      }
+      case 'delete':
+        this.#remove(op.path, op.version ?? -1);
+        return { kind: 'delete' };
+      case 'setData':
+        return { kind: 'setData', stat: this.#update(op.path, op.data, op.version ?? -1) };
+      case 'check':
+        checkVersion(this.#find(op.path), op.path, op.version ?? -1);
+        return { kind: 'check' };
+      default:
+        return unreachable(op);
+    }
+  }
+
+  #insert({ path, data, mode, acl, session }: FakeCreate): Created {
+    const sequential = mode.toLowerCase().includes('sequential');
+    if (validatePath(path, { sequential }) !== null) throw new BadArgumentsError(path);
+    if (acl !== undefined && acl.length === 0) throw new InvalidAclError(path);
+    const parentPath = parentOf(path);
+    const parent = this.#nodes.get(parentPath);
+    if (parent === undefined) throw new NoNodeError(path);
+    const full = sequential ? `${path}${String(parent.creates).padStart(10, '0')}` : path;
+    if (this.#nodes.has(full)) throw new NodeExistsError(path);
+    if (parent.owner !== 0n) throw new NoChildrenForEphemeralsError(path);
+    const isEphemeral = mode === 'ephemeral' || mode === 'ephemeralSequential';
+    if (isEphemeral && !this.#sessions.has(session)) throw new SessionExpiredError(path);
+    const node = newZnode(this.zxid, data, isEphemeral ? session : 0n);
+    const { creates, pzxid } = parent;
+    this.#nodes.set(full, node);
+    parent.children.add(nameOf(full));
+    parent.creates++;
+    parent.pzxid = this.zxid;
+    this.#undo.push(() => {
+      this.#nodes.delete(full);
+      parent.children.delete(nameOf(full));
+      Object.assign(parent, { creates, pzxid });
+    });
+    this.#changed(EventType.created, full);
+    this.#changed(EventType.childrenChanged, parentPath);
+    return { path: full, stat: statOf(node) };
+  }
+
+  #remove(path: string, version: number): void {
+    if (path === '/' || path === '/zookeeper') throw new BadArgumentsError(path);
+    const node = this.#find(path);
+    checkVersion(node, path, version);
+    if (node.children.size > 0) throw new NotEmptyError(path);
+    const parent = this.#find(parentOf(path));
+    const { pzxid } = parent;
+    this.#nodes.delete(path);
+    parent.children.delete(nameOf(path));
+    parent.pzxid = this.zxid;
+    this.#undo.push(() => {
+      this.#nodes.set(path, node);
+      parent.children.add(nameOf(path));
+      parent.pzxid = pzxid;
+    });
+    this.#changed(EventType.deleted, path);
+    this.#changed(EventType.childrenChanged, parentOf(path));
+  }
+
+  #update(path: string, data: Data, version: number): Stat {
+    const node = this.#find(path);
+    checkVersion(node, path, version);
+    const before = { data: node.data, version: node.version, mzxid: node.mzxid };
+    Object.assign(node, { data: toBuffer(data), version: node.version + 1, mzxid: this.zxid });
+    this.#undo.push(() => Object.assign(node, before));
+    this.#changed(EventType.dataChanged, path);
+    return statOf(node);
+  }
+
+  #find(path: string): Znode {
+    const node = this.#nodes.get(path);
+    if (node === undefined) throw new NoNodeError(path);
+    return node;
+  }
+
+  #changed(type: EventType, path: string): void {
+    this.#changes.push({ type, path, zxid: this.zxid });
+  }
+
+  /** A write that fails uses up a zxid as well and leaves nothing behind. */
+  #commit<T>(write: () => T): T {
+    this.zxid++;
+    this.#undo = [];
+    this.#changes = [];
+    let result: T;
+    try {
+      result = write();
+    } catch (error) {
+      for (const undo of this.#undo.reverse()) undo();
+      throw error;
+    }
+    const changes = this.#changes;
+    for (const change of changes) {
+      for (const listener of [...this.#listeners]) listener(change);
+    }
+    return result;
+  }
+}
+
+const PLAIN: FakeCreate = {
+  path: '',
+  data: null,
+  mode: 'persistent',
+  acl: undefined,
+  session: 0n,
+};
+
+function newZnode(zxid: bigint, data: Data, owner: bigint): Znode {
+  const times = { czxid: zxid, mzxid: zxid, pzxid: zxid };
+  const children = new Set<string>();
+  return { data: toBuffer(data), ...times, version: 0, owner, creates: 0, children };
+}
+
+function statOf(node: Znode): Stat {
+  return {
+    czxid: node.czxid,
+    mzxid: node.mzxid,
+    pzxid: node.pzxid,
+    ctime: Number(node.czxid),
+    mtime: Number(node.mzxid),
+    version: node.version,
+    cversion: 2 * node.creates - node.children.size,
+    aversion: 0,
+    ephemeralOwner: node.owner,
+    dataLength: node.data?.length ?? 0,
+    numChildren: node.children.size,
+  };
+}
+
+function checkVersion(node: Znode, path: string, version: number): void {
+  if (version !== -1 && version !== node.version) throw new BadVersionError(path);
+}
+
+function toBuffer(data: Data): Buffer | null {
+  return data === null ? null : Buffer.from(data);
+}
+
+function isAnswer(error: unknown): error is KeeperError {
+  return error instanceof Error && 'code' in error && 'retryable' in error;
+}
