@@ -57,6 +57,18 @@ const rookery: Product = {
   },
 };
 
+/** Settings of ours that Apache ZooKeeper has too, and their names there. */
+const APACHE_NAMES = {
+  minSessionTimeoutMs: 'minSessionTimeout',
+  maxSessionTimeoutMs: 'maxSessionTimeout',
+  maxClientCnxns: 'maxClientCnxns',
+  enforceQuota: 'enforceQuota',
+  localSessions: 'localSessionsEnabled',
+};
+const APACHE_SUPER_DIGEST = 'zookeeper.DigestAuthenticationProvider.superDigest';
+/** No test waits for its reaper, and some would be disturbed by it. */
+const APACHE_CONTAINER_CHECK_MS = 24 * 3_600_000;
+
 const apache: Product = {
   name: 'apache',
   dataDir: (layout) => join(layout.directory, 'data', String(layout.id)),
@@ -75,9 +87,9 @@ const apache: Product = {
       'admin.enableServer=false',
       '4lw.commands.whitelist=*',
       'extendedTypesEnabled=true',
-      ...['minSessionTimeout', 'maxSessionTimeout', 'maxClientCnxns'].flatMap((key) => {
-        const value = layout.settings[key.endsWith('Timeout') ? `${key}Ms` : key];
-        return value === undefined ? [] : [`${key}=${value}`];
+      ...Object.entries(APACHE_NAMES).flatMap(([key, name]) => {
+        const value = layout.settings[key];
+        return value === undefined ? [] : [`${name}=${value}`];
       }),
       // The election port lies 10,000 above the peer port.
       ...layout.servers.map(({ id, host, peerPort, clientPort }) => {
@@ -88,7 +100,13 @@ const apache: Product = {
     writeFileSync(file, `${lines.join('\n')}\n`);
     const classPath = '/etc/zookeeper/conf:/usr/share/java/zookeeper.jar';
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
-    const flags = [`-Dzookeeper.log.dir=${layout.directory}`, '-Dzookeeper.jute.maxbuffer=1048575'];
+    const superDigest = layout.settings['superDigest'];
+    const flags = [
+      `-Dzookeeper.log.dir=${layout.directory}`,
+      '-Dzookeeper.jute.maxbuffer=1048575',
+      `-Dznode.container.checkIntervalMs=${APACHE_CONTAINER_CHECK_MS}`,
+      ...(superDigest === undefined ? [] : [`-D${APACHE_SUPER_DIGEST}=${superDigest}`]),
+    ];
     return { file: 'java', args: ['-cp', classPath, ...flags, main, file], environment: {} };
   },
 };

@@ -12,10 +12,13 @@ export interface Identity {
   readonly id: string;
 }
 
+const SUPER_USER: Identity = { scheme: 'super', id: '' };
 export const OWN_ADDRESS: Identity = { scheme: 'ip', id: '127.0.0.1' };
 
-export function identityOf(user: UserName): Identity {
-  return { scheme: 'digest', id: USERS[user].id };
+/** The super user becomes one in addition. */
+export function identitiesOf(user: UserName): readonly Identity[] {
+  const own = { scheme: 'digest', id: USERS[user].id };
+  return user === 'super' ? [SUPER_USER, own] : [own];
 }
 
 /** The list as it is stored, or the error for one that cannot be. */
@@ -25,7 +28,7 @@ export function storedAcl(name: AclName, ids: readonly Identity[]): readonly Acl
   const stored: Acl[] = [];
   for (const acl of distinct(asked)) {
     if (acl.scheme === 'auth') {
-      const authenticated = ids.filter((id) => id.scheme !== 'ip');
+      const authenticated = ids.filter((id) => id.scheme === 'digest');
       if (authenticated.length === 0) return ErrorCode.invalidAcl;
       stored.push(...authenticated.map((id) => ({ perms: acl.perms, ...id })));
     } else if (isValid(acl)) {
@@ -39,6 +42,7 @@ export function storedAcl(name: AclName, ids: readonly Identity[]): readonly Acl
 
 /** Whether any of the permissions in `wanted` is given. */
 export function allows(acl: readonly Acl[], ids: readonly Identity[], wanted: number): boolean {
+  if (ids.includes(SUPER_USER)) return true;
   return acl.some((entry) => (entry.perms & wanted) !== 0 && ids.some((id) => speaksOf(entry, id)));
 }
 
@@ -59,13 +63,27 @@ export function shownIdentity({ scheme, id }: Identity) {
 function speaksOf(entry: Acl, id: Identity): boolean {
   if (entry.scheme === 'world') return true;
   if (entry.scheme !== id.scheme) return false;
-  return entry.id === id.id || (entry.scheme === 'ip' && entry.id === '127.0.0.0/8');
+  return entry.scheme === 'ip' ? isInRange(id.id, entry.id) : entry.id === id.id;
 }
 
 function isValid({ scheme, id }: Acl): boolean {
   if (scheme === 'world') return id === 'anyone';
   if (scheme === 'digest') return id.split(':').length === 2;
-  return scheme === 'ip';
+  return scheme === 'ip' && rangeOf(id) !== undefined;
+}
+
+function isInRange(address: string, range: string): boolean {
+  const { bits = '', length = 0 } = rangeOf(range) ?? {};
+  return rangeOf(address)?.bits.slice(0, length) === bits.slice(0, length);
+}
+
+/** Of IPv4 alone: the address as 32 digits, and how many of them count. */
+function rangeOf(text: string): { readonly bits: string; readonly length: number } | undefined {
+  const [address = '', length = '32'] = text.split('/');
+  const parts = address.split('.').map(Number);
+  if (parts.length !== 4 || parts.some((part) => part > 255) || Number(length) > 32) return;
+  const bits = parts.map((part) => part.toString(2).padStart(8, '0')).join('');
+  return { bits, length: Number(length) };
 }
 
 function distinct(acls: readonly Acl[]): Acl[] {

@@ -6,27 +6,34 @@
  * the shrunk plan, the disagreement and how to run it again.
  */
 import fc from 'fast-check';
-import type { Member } from '../harness/member.js';
+import type { Ensemble } from '../harness/ensemble.js';
+import { sendDelete } from '../harness/operations.js';
+import { connectTo } from '../harness/use-client.js';
 import type { Dialect } from './dialect.js';
 import { describePlan, type Plan, planArbitrary } from './plans.js';
-import { runPlan } from './run.js';
+import { type RunOptions, runPlan } from './run.js';
 
 export interface CheckOptions {
-  readonly members: readonly Member[];
+  readonly ensemble: Ensemble;
   readonly dialect: Dialect;
   readonly sequences: number;
   readonly seed: number;
   readonly workers?: number;
-  /** See RunOptions. */
-  readonly settle?: () => Promise<void>;
+  /** The members keep sessions to themselves; default false. */
+  readonly localSessions?: boolean;
 }
 
 export interface CheckSummary {
   readonly sequences: number;
   readonly operations: number;
+  /** How often each code was the answer, by code. */
+  readonly codes: Readonly<Record<string, number>>;
   /** How many sequences had fewer operations than 10, 20, 40 and more. */
   readonly lengths: Readonly<Record<'below10' | 'below20' | 'below40' | 'longer', number>>;
 }
+
+/** For the members: a container that goes by itself in the middle of a sequence is no difference. */
+export const NO_REAPING = { ROOKERY_CONTAINER_CHECK_MS: String(24 * 3_600_000) };
 
 const DEFAULT_WORKERS = 8;
 /** What fails by a race does not fail each time. */
@@ -40,16 +47,25 @@ export async function checkPlans(options: CheckOptions): Promise<CheckSummary> {
     seed: (seed + worker) | 0,
     runs: Math.floor(sequences / workers) + (worker < sequences % workers ? 1 : 0),
   })).filter(({ runs }) => runs > 0);
-  await Promise.all(shares.map((share) => checkShare(options, share, counter)));
+  const { ensemble, dialect, localSessions = false } = options;
+  const leader = await ensemble.leader();
+  const atLeader = await connectTo(leader, { timeoutMs: 30_000 });
+  const settle = async () => {
+    await sendDelete(atLeader, '/none/such');
+  };
+  const { members } = ensemble;
+  const setting = { members, leader: members.indexOf(leader), dialect, settle, localSessions };
+  await Promise.all(shares.map((share) => checkShare(setting, share, counter)));
+  await atLeader.drop();
   return counter.summary();
 }
 
 async function checkShare(
-  options: CheckOptions,
+  setting: Omit<RunOptions, 'prefix'>,
   share: { readonly seed: number; readonly runs: number },
   counter: Counter,
 ): Promise<void> {
-  const { members, dialect, settle } = options;
+  const { members, dialect } = setting;
   const limits = { ...LIMITS, members: members.length, pages: dialect.hasPages };
   const property = fc.asyncProperty(planArbitrary(limits), async (plan) => {
     if (counter.failed && !counter.isShrinking(share.seed)) return;
@@ -57,9 +73,8 @@ async function checkShare(
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       counter.count(plan);
       const prefix = `/model-${process.pid}-${share.seed >>> 0}-${counter.sequences}`;
-      const settling = settle === undefined ? {} : { settle };
       try {
-        await runPlan(plan, { members, dialect, prefix, ...settling });
+        counter.answered(await runPlan(plan, { ...setting, prefix }));
       } catch (error) {
         counter.failedIn(share.seed);
         throw error;
@@ -81,6 +96,7 @@ async function checkShare(
 class Counter {
   #sequences = 0;
   #operations = 0;
+  readonly #codes: Record<string, number> = {};
   #failedSeed: number | undefined;
   readonly #lengths = { below10: 0, below20: 0, below40: 0, longer: 0 };
 
@@ -113,7 +129,12 @@ class Counter {
     else this.#lengths.longer += 1;
   }
 
+  answered(codes: readonly number[]): void {
+    for (const code of codes) this.#codes[code] = (this.#codes[code] ?? 0) + 1;
+  }
+
   summary(): CheckSummary {
-    return { sequences: this.#sequences, operations: this.#operations, lengths: this.#lengths };
+    const [sequences, operations] = [this.#sequences, this.#operations];
+    return { sequences, operations, codes: this.#codes, lengths: this.#lengths };
   }
 }

@@ -10,12 +10,11 @@
  *   ROOKERY_TEST_KEEP         keeps the members' logs
  */
 import { Ensemble } from '../harness/ensemble.js';
-import { sendDelete } from '../harness/operations.js';
 import { productNamed } from '../harness/product.js';
 import { Random } from '../harness/random.js';
-import { connectTo } from '../harness/use-client.js';
-import { checkPlans } from './check.js';
+import { checkPlans, NO_REAPING } from './check.js';
 import { DIVERGENCES, type Dialect, ROOKERY, ZOOKEEPER_3_8_0 } from './dialect.js';
+import { MEMBER_SETTINGS } from './operations.js';
 
 const SEQUENCES = Number(process.env['ROOKERY_MODEL_SEQUENCES'] ?? 2_000);
 const WORDS = process.argv.slice(2);
@@ -27,7 +26,9 @@ const products = [
 ] as const;
 for (const { name, dialect, settings } of products) {
   if (WORDS.length > 0 && !WORDS.includes(name)) continue;
+  const isLocal = { localSessions: true };
   await check(name, { ...dialect, hasPages: false }, settings);
+  await check(name, { ...dialect, hasPages: false }, { ...settings, ...isLocal });
 }
 console.log('Agreed, but for:');
 for (const { what, rookery, zooKeeper } of Object.values(DIVERGENCES)) {
@@ -40,19 +41,21 @@ async function check(
   settings: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const product = productNamed(name);
-  const ensemble = await Ensemble.create({ tickTimeMs: 2_000, settings, product });
+  const all = { ...MEMBER_SETTINGS, ...settings };
+  const environment = NO_REAPING;
+  const ensemble = await Ensemble.create({
+    tickTimeMs: 2_000,
+    settings: all,
+    environment,
+    product,
+  });
   try {
     ensemble.start();
     await ensemble.serving();
-    const { members } = ensemble;
-    const atLeader = await connectTo(await ensemble.leader(), { timeoutMs: 30_000 });
-    const settle = async () => {
-      await sendDelete(atLeader, '/none/such');
-    };
-    const options = { members, dialect, sequences: SEQUENCES, seed };
-    const summary = await checkPlans({ ...options, ...(name === 'apache' ? { settle } : {}) });
-    await atLeader.drop();
-    console.log(`${name}:`, JSON.stringify(summary));
+    const localSessions = settings['localSessions'] === true;
+    const sequences = localSessions ? Math.ceil(SEQUENCES / 10) : SEQUENCES;
+    const summary = await checkPlans({ ensemble, dialect, sequences, seed, localSessions });
+    console.log(`${name}${localSessions ? ', local sessions' : ''}:`, JSON.stringify(summary));
   } finally {
     await ensemble.close(process.env['ROOKERY_TEST_KEEP'] !== undefined);
   }

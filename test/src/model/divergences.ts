@@ -31,7 +31,6 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'multiRead past 8 MB': 'server/src/pipeline/admission.test.ts',
   'a multi that `auth` entries enlarge beyond its request': 'server/src/pipeline/admission.test.ts',
   '`dump`': 'server/src/net/four-letter/reply.test.ts',
-  'the empty path in reads': 'server/src/pipeline/requests.test.ts',
   '`envi`': 'server/src/net/four-letter/reply.test.ts',
   defaults: 'server/src/config.test.ts',
   'opcode 10001': 'server/src/pipeline/special-reads.test.ts',

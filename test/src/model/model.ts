@@ -6,9 +6,9 @@
  * code; maps and arrays, nothing clever. Nothing here knows of members: that is the point.
  */
 import { ErrorCode, EventType, Perms } from '@rookery/protocol';
-import { allows, type Identity, identityOf, OWN_ADDRESS } from './access.js';
+import { allows, type Identity, identitiesOf, OWN_ADDRESS } from './access.js';
 import type { Dialect } from './dialect.js';
-import { multiFailure, multiResult } from './multi.js';
+import { meantInMulti, multiFailure, multiResult } from './multi.js';
 import { type MultiOp, type Operation, placePath, type SetWatchesOp } from './operations.js';
 import { runRead } from './reads.js';
 import { type Asker, ModelTree, Refusal, type Znode } from './tree.js';
@@ -48,21 +48,35 @@ export interface ModelSession {
   readonly expected: Expected[];
 }
 
+export interface ModelOptions {
+  readonly prefix: string;
+  readonly dialect: Dialect;
+  /** Sessions are known to their member alone. */
+  readonly localSessions: boolean;
+}
+
 export class Model {
   readonly dialect: Dialect;
   readonly watches: Watches;
   readonly tree = new ModelTree();
   readonly #prefix: string;
+  readonly #localSessions: boolean;
   readonly #sessions: ModelSession[] = [];
   #connections = 0;
   #txn = 0;
   /** Set while events are told one by one. */
   #unordered = false;
 
-  constructor(prefix: string, dialect: Dialect) {
+  constructor({ prefix, dialect, localSessions }: ModelOptions) {
     this.#prefix = prefix;
+    this.#localSessions = localSessions;
     this.dialect = dialect;
     this.watches = new Watches(dialect);
+  }
+
+  /** Of all answers, those to operations of a multi too. */
+  get codes(): readonly number[] {
+    return this.#sessions.flatMap(({ expected }) => expected.flatMap(codesOf));
   }
 
   /** How many transactions there have been. */
@@ -70,23 +84,41 @@ export class Model {
     return this.#txn;
   }
 
-  openSession(): ModelSession {
+  openSession(member: number): ModelSession {
     const number = this.#sessions.length + 1;
     const session = { number, connection: 0, ids: [], seen: 0, expected: [] };
     this.#sessions.push(session);
-    this.connect(session);
+    this.connect(session, member);
     return session;
   }
 
-  connect(session: ModelSession): void {
+  connect(session: ModelSession, member: number): void {
     this.#connections += 1;
     session.connection = this.#connections;
     session.ids = [OWN_ADDRESS];
+    this.watches.connected(session.connection, member);
   }
 
   disconnect(session: ModelSession): void {
     this.watches.dropConnection(session.connection);
     session.connection = 0;
+  }
+
+  /** What a client sends first on its next connection, to have the watches that it has now. */
+  watchesAgain({ connection }: ModelSession): SetWatchesOp {
+    const of = (kind: 'data' | 'child', mode: 'once' | 'persistent' | 'recursive') =>
+      this.watches.of(connection, kind, mode).map((path) => `!${path}`);
+    const isThere = (path: string) => this.tree.find(path.slice(1)) !== undefined;
+    const data = of('data', 'once');
+    return {
+      op: 'setWatches2',
+      writesBack: 0,
+      data: data.filter(isThere),
+      exist: data.filter((path) => !isThere(path)),
+      child: of('child', 'once'),
+      persistent: of('data', 'persistent'),
+      recursive: of('data', 'recursive'),
+    };
   }
 
   place(path: string): string {
@@ -101,7 +133,7 @@ export class Model {
   }
 
   #answer(session: ModelSession, operation: Operation) {
-    const txn = this.#isWrite(operation) ? this.#nextTxn() : undefined;
+    const txn = this.isWrite(operation) ? this.#nextTxn() : undefined;
     try {
       const body = this.#run(session, operation, txn ?? 0);
       return { txn, error: ErrorCode.ok, body };
@@ -112,7 +144,9 @@ export class Model {
   }
 
   #run(session: ModelSession, operation: Operation, txn: number): unknown {
-    const asker: Asker = { txn, session: session.number, ids: session.ids };
+    const { ids, number } = session;
+    const isLocal = this.#localSessions;
+    const asker: Asker = { txn, session: number, ids, isLocal, applied: this.tree };
     switch (operation.op) {
       case 'create':
       case 'create2':
@@ -126,19 +160,17 @@ export class Model {
         const node = this.tree.setAcl(operation, this.place(operation.path), asker);
         return { stat: this.tree.statOf(node) };
       }
-      case 'multi': {
-        const place = (path: string) => this.place(path);
-        const failure = multiFailure(this.tree.copy(), operation.ops, { asker, place });
-        if (failure !== undefined) return { results: failure };
-        const results = operation.ops.map((op) => multiResult(op, this.#change(op, asker)));
-        return { results };
-      }
+      case 'multi':
+        return { results: this.#multi(operation.ops, { ...asker, applied: this.tree.copy() }) };
       case 'closeSession':
         this.#closeSession(session, txn);
         return undefined;
       case 'auth':
-        if (!session.ids.some((id) => id.id === identityOf(operation.user).id)) {
-          session.ids.push(identityOf(operation.user));
+        for (const shown of identitiesOf(operation.user)) {
+          const isKnown = session.ids.some(
+            (id) => id.scheme === shown.scheme && id.id === shown.id,
+          );
+          if (!isKnown) session.ids.push(shown);
         }
         return undefined;
       case 'setWatches':
@@ -148,6 +180,13 @@ export class Model {
       default:
         return runRead(this, session, operation);
     }
+  }
+
+  #multi(ops: readonly MultiOp[], asker: Asker): readonly unknown[] {
+    const place = (path: string) => this.place(path);
+    const failure = multiFailure(this.tree.copy(), ops, { asker, place });
+    if (failure !== undefined) return failure;
+    return ops.map(meantInMulti).map((op) => multiResult(op, this.#change(op, asker)));
   }
 
   /** A write to one znode, and its events. */
@@ -260,7 +299,7 @@ export class Model {
     return this.#txn;
   }
 
-  #isWrite(operation: Operation): boolean {
+  isWrite(operation: Operation): boolean {
     switch (operation.op) {
       case 'create':
       case 'create2':
@@ -270,10 +309,18 @@ export class Model {
       case 'setData':
       case 'setAcl':
       case 'multi':
-      case 'closeSession':
         return true;
+      case 'closeSession':
+        return !this.#localSessions;
       default:
         return false;
     }
   }
+}
+
+function codesOf(item: Expected): number[] {
+  if (item.kind === 'event') return [];
+  if (item.operation.op !== 'multi' || item.error !== ErrorCode.ok) return [item.error];
+  const { results } = { results: [], ...(item.body ?? {}) };
+  return results.map((result: object) => ('error' in result ? Number(result.error) : 0));
 }

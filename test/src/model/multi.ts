@@ -1,9 +1,30 @@
 /**
  * The model's multi: tried on a copy of the tree first, and what its results look like.
  */
-import { ErrorCode, OpCode } from '@rookery/protocol';
-import type { MultiOp } from './operations.js';
+import { CreateFlag, ErrorCode, OpCode } from '@rookery/protocol';
+import type { MultiOp, Operation } from './operations.js';
 import { type Asker, type ModelTree, Refusal } from './tree.js';
+
+/**
+ * What an operation of a multi means: there a create's flag decides what is made, not its opcode.
+ * Throws a Refusal, which is that of the whole multi, for a time to live that is not in the request.
+ */
+export function meantInMulti(op: MultiOp): MultiOp {
+  if (!('flags' in op)) return op;
+  if (op.flags === CreateFlag.container) return { ...op, op: 'createContainer' };
+  const hasTtl =
+    op.flags === CreateFlag.persistentWithTtl ||
+    op.flags === CreateFlag.persistentSequentialWithTtl;
+  if (!hasTtl) return { ...op, op: 'create' };
+  if (op.op !== 'createTtl') throw new Refusal(ErrorCode.marshallingError);
+  return op;
+}
+
+/** Whether it is a multi that may be refused as a whole, unless something before it fails. */
+export function isMalformed(operation: Operation): boolean {
+  if (operation.op !== 'multi') return false;
+  return operation.ops.some((op) => refusalOf(() => meantInMulti(op)) !== undefined);
+}
 
 /** The results of a multi that fails, or undefined for one that does not. Spoils the tree. */
 export function multiFailure(
@@ -12,7 +33,8 @@ export function multiFailure(
   by: { readonly asker: Asker; readonly place: (path: string) => string },
 ): readonly unknown[] | undefined {
   for (const [index, op] of ops.entries()) {
-    const code = refusalOf(() => tryOne(tree, op, by.place(op.path), by.asker));
+    const meant = meantInMulti(op);
+    const code = refusalOf(() => tryOne(tree, meant, by.place(op.path), by.asker));
     if (code === undefined) continue;
     return ops.map((_, other) => {
       const after = other < index ? ErrorCode.ok : ErrorCode.runtimeInconsistency;
@@ -22,16 +44,13 @@ export function multiFailure(
   return undefined;
 }
 
-/** In the form of 3.8.0, which answers a create2 as a create. */
+/** In the form of 3.8.0, which answers a create2 as a create; `op` is what is meant. */
 export function multiResult(op: MultiOp, body: unknown): unknown {
   const fields = typeof body === 'object' ? body : {};
   switch (op.op) {
     case 'create':
+    case 'create2':
       return { opcode: OpCode.create, ...fields };
-    case 'create2': {
-      const { path } = { path: undefined, ...fields };
-      return { opcode: OpCode.create, path };
-    }
     case 'createContainer':
     case 'createTtl':
       return { opcode: OpCode.create2, ...fields };
@@ -56,7 +75,7 @@ function tryOne(tree: ModelTree, op: MultiOp, path: string, asker: Asker): void 
   }
 }
 
-function refusalOf(work: () => void): number | undefined {
+function refusalOf(work: () => unknown): number | undefined {
   try {
     work();
     return undefined;

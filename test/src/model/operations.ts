@@ -1,8 +1,8 @@
 /**
  * What a session of the model-based test can ask for, as plain data, and how it is printed.
  *
- * Paths are relative to the sequence's own prefix; a leading `!` makes one absolute. The model
- * computes an operation's outcome, wire.ts makes frames of it, plans.ts generates it. No behaviour.
+ * Paths are relative to the sequence's own prefix; a leading `!` makes one absolute, a leading `?`
+ * is where the quota of what follows lies. The model computes an operation's outcome, wire.ts makes frames of it, plans.ts generates it. No behaviour.
  */
 
 export const ACLS = {
@@ -23,6 +23,16 @@ export const ACLS = {
   auth: [{ perms: 31, scheme: 'auth', id: '' }],
   here: [{ perms: 31, scheme: 'ip', id: '127.0.0.0/8' }],
   elsewhere: [{ perms: 31, scheme: 'ip', id: '10.1.2.3' }],
+  /** The own address is outside the second range, by one bit. */
+  hereExactly: [
+    { perms: 3, scheme: 'ip', id: '127.0.0.1' },
+    { perms: 31, scheme: 'ip', id: '127.0.0.2/31' },
+  ],
+  hereAndNext: [{ perms: 31, scheme: 'ip', id: '127.0.0.0/31' }],
+  badAddress: [{ perms: 31, scheme: 'ip', id: '300.1.2.3' }],
+  badRange: [{ perms: 31, scheme: 'ip', id: '127.0.0.1/33' }],
+  nothing: [{ perms: 0, scheme: 'world', id: 'anyone' }],
+  moreThanAll: [{ perms: 0x7fffffff, scheme: 'world', id: 'anyone' }],
   empty: [],
   none: null,
   unknownScheme: [{ perms: 31, scheme: 'nope', id: 'x' }],
@@ -31,10 +41,11 @@ export const ACLS = {
 } as const;
 export type AclName = keyof typeof ACLS;
 
-/** Digest users: what is sent with auth, and the id that it gives. */
+/** Digest users: what is sent with auth, and the id that it gives. The members know `super`. */
 export const USERS = {
   alice: { secret: 'alice:wonder', id: 'alice:8y0lhh/7xkdEiwhX7vo9i+/Nmzc=' },
   bob: { secret: 'bob:builder', id: 'bob:4rsXV9JgUbFl9ZE40xENilxlRV8=' },
+  super: { secret: 'super:control', id: 'super:H8A9p8zmEqGes/QUR4WeRDKL+Xk=' },
 } as const;
 export type UserName = keyof typeof USERS;
 
@@ -126,8 +137,12 @@ export type Operation =
   | { readonly op: 'closeSession' }
   | { readonly op: 'auth'; readonly user: UserName };
 
+/** What the members know of these users and limits: a part of their settings. */
+export const MEMBER_SETTINGS = { superDigest: USERS.super.id, enforceQuota: true };
+
 /** Absolute from the plan's form. */
 export function placePath(prefix: string, path: string): string {
+  if (path.startsWith('?')) return `/zookeeper/quota${prefix}${path.slice(1)}`;
   return path.startsWith('!') ? path.slice(1) : prefix + path;
 }
 

@@ -5,7 +5,8 @@ import { AddWatchMode, ErrorCode, OpCode, Perms } from '@rookery/protocol';
 import { allows, type Identity, shownAcl, shownIdentity } from './access.js';
 import type { Dialect } from './dialect.js';
 import type { MultiReadOp, Operation, PageOp, WatchesOp, WatchingReadOp } from './operations.js';
-import { type ModelTree, Refusal, type Znode } from './tree.js';
+import { Anything } from './symbols.js';
+import { type ModelTree, Refusal, SHARED, type Znode } from './tree.js';
 import type { Watches } from './watches.js';
 
 /** Of the model what reads look at. */
@@ -23,6 +24,7 @@ export interface Reader {
 }
 
 export function runRead(model: Scene, session: Reader, operation: Operation): unknown {
+  if (isSharedRead(model, operation)) return new Anything();
   switch (operation.op) {
     case 'exists':
       return exists(model, session, operation);
@@ -69,6 +71,27 @@ export function runRead(model: Scene, session: Reader, operation: Operation): un
   }
 }
 
+/** Of a node that is there from the start, whose Stat and children are everybody's. */
+function isSharedRead(model: Scene, operation: Operation): boolean {
+  switch (operation.op) {
+    case 'exists':
+    case 'getData':
+    case 'getChildren':
+    case 'getChildren2':
+    case 'getAcl':
+    case 'getAllChildrenNumber':
+    case 'getChildrenPage':
+      return isShared(model, operation.path);
+    default:
+      return false;
+  }
+}
+
+function isShared(model: Scene, operationPath: string): boolean {
+  const path = model.place(operationPath);
+  return SHARED.includes(path) || (path === '' && !model.dialect.emptyPathIsNothing);
+}
+
 /** On what is not there yet the watch is set all the same. */
 function exists(model: Scene, session: Reader, operation: WatchingReadOp): unknown {
   const path = model.place(operation.path);
@@ -109,6 +132,7 @@ function readPage(model: Scene, session: Reader, operation: PageOp): unknown {
 }
 
 function readOne(model: Scene, session: Reader, read: MultiReadOp['reads'][number]) {
+  if (isShared(model, read.path)) return new Anything();
   try {
     const node = readable(model, session, read.path, Perms.read);
     if (read.op === 'getChildren') {
@@ -131,7 +155,11 @@ function findWatches(model: Scene, session: Reader, operation: WatchesOp): undef
   const { connection } = session;
   const path = model.place(operation.path);
   const remove = operation.op === 'removeWatches';
-  if (!model.watches.find({ path, type, connection, remove })) {
+  const isFound =
+    remove || model.dialect.checksOwnWatches
+      ? model.watches.find({ path, type, connection, remove })
+      : model.watches.findAnybodys({ path, type, connection });
+  if (!isFound) {
     throw new Refusal(ErrorCode.noWatcher);
   }
   return undefined;

@@ -13,11 +13,13 @@ import { connectTo } from '../harness/use-client.js';
 import { within } from '../harness/wait.js';
 import type { Reply, Session, WireClient } from '../harness/wire-client.js';
 import { Bindings } from './bindings.js';
-import { compareStreams } from './compare.js';
+import { compareStreams, Disagreement } from './compare.js';
 import type { Dialect } from './dialect.js';
 import { Model, type ModelSession } from './model.js';
+import { isMalformed } from './multi.js';
 import type { Operation } from './operations.js';
-import type { Burst, Plan } from './plans.js';
+import { type Burst, type Plan, type QuotaStep, quotaOperations } from './plans.js';
+import { SHARED } from './tree.js';
 import { requestOf } from './wire.js';
 
 const REPLIES_DEADLINE_MS = 30_000;
@@ -27,8 +29,12 @@ export interface RunOptions {
   readonly members: readonly Member[];
   readonly dialect: Dialect;
   readonly prefix: string;
+  /** Which of the members leads, counted from 0. */
+  readonly leader: number;
   /** Resolves once the leader has applied whatever was answered before. */
-  readonly settle?: () => Promise<void>;
+  readonly settle: () => Promise<void>;
+  /** The members keep sessions to themselves. */
+  readonly localSessions: boolean;
 }
 
 /** One of the plan's sessions; a new one takes its place when it is closed. */
@@ -37,6 +43,8 @@ interface Actor {
   member: number;
   state: ModelSession | undefined;
   session: Session | undefined;
+  /** Sets the watches again that the last connection had. */
+  watchesAgain: Operation | undefined;
   client: WireClient | undefined;
   lastZxid: Int64;
   /** How much of the model's stream and of this connection's has been compared. */
@@ -51,10 +59,12 @@ const SYNC: Operation = { op: 'sync', path: '' };
 /** Refused, but only once everything before it is applied. */
 const REFUSED_WRITE: Operation = { op: 'delete', path: '/none/such', version: -1 };
 
-export async function runPlan(plan: Plan, options: RunOptions): Promise<void> {
+/** Resolves with the codes of all answers, those inside a multi too, as both sides had them. */
+export async function runPlan(plan: Plan, options: RunOptions): Promise<readonly number[]> {
   const run = new Run(options);
   try {
     await run.all(plan);
+    return run.codes;
   } finally {
     await run.leave();
   }
@@ -65,67 +75,110 @@ class Run {
   readonly #model: Model;
   readonly #bindings = new Bindings();
   readonly #actors: Actor[] = [];
+  /** Members that a connection of this run has left. */
+  readonly #left = new Set<number>();
+  #hasQuotas = false;
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.#model = new Model(options.prefix, options.dialect);
+    this.#model = new Model(options);
   }
 
-  /** After it a session has seen whatever was answered to any other. */
-  get #barrier(): Operation {
-    return this.#options.dialect.syncSeesEverything ? SYNC : REFUSED_WRITE;
+  get codes(): readonly number[] {
+    return this.#model.codes;
   }
 
   async all(plan: Plan): Promise<void> {
+    this.#hasQuotas = plan.some(({ step }) => step === 'quota');
     await this.#burst(this.#actor(0), [PREFIX]);
     for (const step of plan) {
       const actor = this.#actor(step.session);
       if (step.step === 'burst') await this.#planned(actor, step);
+      else if (step.step === 'quota') await this.#quota(actor, step);
       else if (step.step === 'vanish') await this.#vanish(actor);
-      else if (actor.state !== undefined) await this.#burst(actor, [{ op: 'closeSession' }]);
+      else await this.#close(actor);
     }
     const reads = this.#model.tree.paths().flatMap((path) => readsOf(path));
     for (const actor of this.#actors) {
-      if (actor.client !== undefined) await this.#burst(actor, [this.#barrier, ...reads]);
+      if (actor.client !== undefined) await this.#burst(actor, [this.#barrier(actor), ...reads]);
     }
-    for (const actor of this.#actors) {
-      if (actor.state !== undefined) await this.#burst(actor, [{ op: 'closeSession' }]);
-    }
+    for (const actor of this.#actors) await this.#close(actor);
   }
 
   async leave(): Promise<void> {
     await Promise.all(this.#actors.map((actor) => actor.client?.drop()));
   }
 
+  /** The end of a local session is no write, so it sees what its member happens to have. */
+  async #close(actor: Actor): Promise<void> {
+    if (actor.state === undefined) return;
+    const before = this.#options.localSessions ? [this.#barrier(actor)] : [];
+    await this.#burst(actor, [...before, { op: 'closeSession' }]);
+  }
+
   async #planned(actor: Actor, step: Burst): Promise<void> {
     if (step.moves) await this.#vanish(actor);
-    if (actor.client === undefined) actor.member = step.member;
-    await this.#connected(actor);
+    if (actor.client === undefined) actor.member = this.#memberFor(actor, step.member);
+    const { watchesAgain } = actor;
+    await this.#connected(actor, step.readOnly);
+    const again = step.restores && watchesAgain !== undefined ? [watchesAgain] : [];
     const isBehind = (actor.state?.seen ?? 0) < this.#model.lastTxn;
-    const sync = isBehind ? [this.#barrier] : [];
+    const sync = isBehind ? [this.#barrier(actor)] : [];
     // What a session may hear depends on who it is: first everything that it is still to hear.
     if (step.auth !== null && isBehind) await this.#burst(actor, sync);
     const before = step.auth === null ? sync : [{ op: 'auth', user: step.auth } as const, SYNC];
-    const asked = step.operations.filter((operation) => this.#isAsked(operation));
-    for (const burst of this.#pipelined([...before, ...asked])) {
-      await this.#burst(actor, burst);
-      if (burst.at(-1)?.op === 'setAcl') await this.#options.settle?.();
-    }
+    const asked = step.operations.filter((operation) => this.#isAsked(actor, operation));
+    await this.#pipelined(actor, [...before, ...again, ...asked]);
   }
 
-  #isAsked(operation: Operation): boolean {
-    return operation.op !== 'checkWatches' || this.#options.dialect.checksOwnWatches;
+  async #quota(actor: Actor, step: QuotaStep): Promise<void> {
+    await this.#connected(actor);
+    await this.#pipelined(actor, [this.#barrier(actor), ...quotaOperations(step)]);
   }
 
-  /** What may go out at once: in ZooKeeper nothing may be behind a setACL. */
-  #pipelined(operations: readonly Operation[]): readonly Operation[][] {
-    const bursts: Operation[][] = [[]];
+  /** A local session is known to its member alone. */
+  #memberFor(actor: Actor, wanted: number): number {
+    return this.#options.localSessions && actor.session !== undefined ? actor.member : wanted;
+  }
+
+  /** After it a session has seen whatever was answered to any other. */
+  #barrier(actor: Actor): Operation {
+    const { dialect, leader, members } = this.#options;
+    const isAtLeader = actor.member % members.length === leader;
+    return dialect.syncSeesEverything || !isAtLeader ? SYNC : REFUSED_WRITE;
+  }
+
+  /**
+   * ZooKeeper notices only after a while that a connection with watches is gone; and of a path
+   * without a slash it may say -5, if anybody at all has a recursive watch.
+   */
+  #isAsked(actor: Actor, operation: Operation): boolean {
+    if (operation.op !== 'checkWatches' || this.#options.dialect.checksOwnWatches) return true;
+    if (!this.#model.place(operation.path).startsWith('/')) return false;
+    return !this.#left.has(actor.member % this.#options.members.length);
+  }
+
+  /** Sends what may go out at once, and waits where the leader must have applied what was before. */
+  async #pipelined(actor: Actor, operations: readonly Operation[]): Promise<void> {
+    const { dialect, settle } = this.#options;
+    let burst: Operation[] = [];
+    let mustSettle = false;
+    const flush = async () => {
+      if (burst.length > 0) await this.#burst(actor, burst);
+      if (mustSettle) await settle();
+      burst = [];
+      mustSettle = false;
+    };
     for (const operation of operations) {
-      bursts.at(-1)?.push(operation);
-      const mustWait = operation.op === 'setAcl' && !this.#options.dialect.aclCountsAtOnce;
-      if (mustWait) bursts.push([]);
+      const isWrite = this.#model.isWrite(operation);
+      if (isWrite && mustSettle) await flush();
+      burst.push(operation);
+      const leavesAcl = operation.op === 'setAcl' && !dialect.aclCountsAtOnce;
+      const leavesOps = isMalformed(operation) && !dialect.malformedLeavesNothing;
+      // Quotas are measured by what is applied, whatever is on its way.
+      mustSettle ||= leavesAcl || leavesOps || (isWrite && this.#hasQuotas);
     }
-    return bursts.filter((burst) => burst.length > 0);
+    await flush();
   }
 
   async #burst(actor: Actor, operations: readonly Operation[]): Promise<void> {
@@ -141,6 +194,7 @@ class Run {
     state.seen = this.#model.lastTxn;
     if (state.connection !== 0) return;
     await within('the end of the connection', REPLIES_DEADLINE_MS, client.closed);
+    this.#left.add(actor.member % this.#options.members.length);
     Object.assign(actor, newActor(actor.number, actor.member));
   }
 
@@ -175,21 +229,27 @@ class Run {
     compareStreams({ expected, actual, bindings: this.#bindings, dialect, prefix, session });
   }
 
-  async #connected(actor: Actor): Promise<{ client: WireClient; state: ModelSession }> {
+  async #connected(
+    actor: Actor,
+    readOnly = false,
+  ): Promise<{ client: WireClient; state: ModelSession }> {
     const { members } = this.#options;
     const known = actor.state;
-    const state = known ?? this.#model.openSession();
+    const at = actor.member % members.length;
+    const state = known ?? this.#model.openSession(at);
     actor.state = state;
     if (actor.client !== undefined) return { client: actor.client, state };
-    const member = members[actor.member % members.length];
+    const member = members[at];
     if (member === undefined) throw new Error('there are no members');
     const client = await connectTo(member, {
       timeoutMs: SESSION_TIMEOUT_MS,
       lastZxidSeen: actor.lastZxid,
+      readOnly,
       ...(actor.session === undefined ? {} : { session: actor.session }),
     });
-    if (known !== undefined) this.#model.connect(state);
-    Object.assign(actor, { client, session: client.session, arrived: 0 });
+    if (client.session.readOnly === true) throw new Disagreement('a member has no quorum');
+    if (known !== undefined) this.#model.connect(state, at);
+    Object.assign(actor, { client, session: client.session, arrived: 0, watchesAgain: undefined });
     this.#bindings.bindSession(state.number, client.session.id);
     return { client, state };
   }
@@ -199,6 +259,8 @@ class Run {
     if (client === undefined || state === undefined) return;
     actor.lastZxid = client.lastZxid;
     actor.client = undefined;
+    actor.watchesAgain = this.#model.watchesAgain(state);
+    this.#left.add(actor.member % this.#options.members.length);
     this.#model.disconnect(state);
     actor.compared = state.expected.length;
     await client.drop();
@@ -216,13 +278,13 @@ class Run {
 function newActor(number: number, member: number): Actor {
   return {
     ...{ number, member, state: undefined, session: undefined, client: undefined },
-    ...{ lastZxid: 0, compared: 0, arrived: 0 },
+    ...{ watchesAgain: undefined, lastZxid: 0, compared: 0, arrived: 0 },
   };
 }
 
 /** Of the whole tree at the end, with what no operation of the plan may have looked at. */
 function readsOf(path: string): Operation[] {
-  if (path === '/') return [];
+  if (SHARED.includes(path)) return [];
   const read = { path: `!${path}`, watch: false } as const;
   return [
     { op: 'getData', ...read },

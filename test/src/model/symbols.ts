@@ -30,3 +30,8 @@ export class IdOf {
     this.session = session;
   }
 }
+
+/** What depends on the other sequences that run on the same members. */
+export class Anything {
+  readonly kind = 'anything';
+}

@@ -8,6 +8,15 @@
 import { type Acl, CreateFlag, ErrorCode, Perms, TTL_MAX_MS } from '@rookery/protocol';
 import { allows, type Identity, storedAcl } from './access.js';
 import type { CreateOp, SetAclOp, SetDataOp, VersionOp } from './operations.js';
+import {
+  type Growth,
+  isOverQuota,
+  measuredBy,
+  QUOTA_ROOT,
+  readStats,
+  statsOf,
+  statsText,
+} from './quotas.js';
 import { IdOf, TimeOf, ZxidOf } from './symbols.js';
 import { parentOf } from './watches.js';
 
@@ -31,6 +40,10 @@ export interface Asker {
   readonly txn: number;
   readonly session: number;
   readonly ids: readonly Identity[];
+  /** Known to its member alone: it owns nothing. */
+  readonly isLocal: boolean;
+  /** The tree that quotas are measured against: what is applied. */
+  readonly applied: ModelTree;
 }
 
 export class Refusal extends Error {
@@ -49,14 +62,24 @@ const FORBIDDEN = [
   [0xd800, 0xf8ff],
   [0xfff0, 0xffff],
 ] as const;
-const SPECIAL = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'];
+/** They are there from the start, and what is in them depends on more than one sequence. */
+export const SHARED: readonly string[] = [
+  '/',
+  '/zookeeper',
+  '/zookeeper/quota',
+  '/zookeeper/config',
+];
 
 export class ModelTree {
   #nodes = new Map<string, Znode>();
 
   constructor() {
     const acl = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];
-    this.#nodes.set('/', newNode({ data: '', acl, txn: 0, owner: 0 }));
+    for (const path of ['/', '/zookeeper', QUOTA_ROOT]) {
+      this.#nodes.set(path, newNode({ data: '', acl, txn: 0, owner: 0 }));
+    }
+    const readers = [{ perms: Perms.read, scheme: 'world', id: 'anyone' }];
+    this.#nodes.set('/zookeeper/config', newNode({ data: '', acl: readers, txn: 0, owner: 0 }));
   }
 
   copy(): ModelTree {
@@ -97,7 +120,7 @@ export class ModelTree {
       cversion: 2 * node.creates - node.children,
       aversion: node.aclVersion,
       ephemeralOwner: new IdOf(node.owner),
-      dataLength: Buffer.byteLength(node.data ?? ''),
+      dataLength: bytesIn(node.data),
       numChildren: node.children,
       pzxid: new ZxidOf(node.childrenModified),
     };
@@ -111,6 +134,8 @@ export class ModelTree {
     const isTtl = hasTtl || flags === CreateFlag.persistentSequentialWithTtl;
     check(isTtl === (op.op === 'createTtl'), ErrorCode.badArguments);
     if (isTtl) check(op.ttlMs >= 1 && op.ttlMs <= TTL_MAX_MS, ErrorCode.badArguments);
+    const isEphemeral = flags === CreateFlag.ephemeral || flags === CreateFlag.ephemeralSequential;
+    check(!(asker.isLocal && isEphemeral), ErrorCode.ephemeralOnLocalSession);
     check(path.includes('/') && !path.includes('\0'), ErrorCode.badArguments);
     const acl = storedAcl(op.acl, asker.ids);
     if (typeof acl === 'number') throw new Refusal(acl);
@@ -123,18 +148,21 @@ export class ModelTree {
     check(isLegal(full), ErrorCode.badArguments);
     check(!this.#nodes.has(full), ErrorCode.nodeExists);
     check(parent.owner === 0, ErrorCode.noChildrenForEphemerals);
-    const isEphemeral = flags === CreateFlag.ephemeral || flags === CreateFlag.ephemeralSequential;
+    const bytes = bytesIn(op.data);
+    check(!asker.applied.isOverQuota(full, { count: 1, bytes }), ErrorCode.quotaExceeded);
     const owner = isEphemeral ? asker.session : 0;
     this.#nodes.set(full, newNode({ data: op.data, acl, txn: asker.txn, owner }));
     parent.children += 1;
     parent.creates += 1;
     parent.childrenModified = asker.txn;
+    this.#measure(full);
+    this.#count(full, { count: 1, bytes });
     return full;
   }
 
   delete(op: VersionOp, path: string, asker: Asker): void {
     check(path.includes('/') && !path.includes('\0'), ErrorCode.badArguments);
-    check(!SPECIAL.includes(path), ErrorCode.badArguments);
+    check(!SHARED.includes(path), ErrorCode.badArguments);
     const parent = this.#need(parentOf(path));
     check(allows(parent.acl, asker.ids, Perms.delete), ErrorCode.noAuth);
     const node = this.#need(path);
@@ -147,10 +175,13 @@ export class ModelTree {
     check(isLegal(path), ErrorCode.badArguments);
     const node = this.#need(path);
     check(allows(node.acl, asker.ids, Perms.write), ErrorCode.noAuth);
+    const growth = { count: 0, bytes: bytesIn(op.data) - bytesIn(node.data) };
+    check(!asker.applied.isOverQuota(path, growth), ErrorCode.quotaExceeded);
     checkVersion(op.version, node.version);
     node.data = op.data;
     node.version += 1;
     node.modified = asker.txn;
+    this.#count(path, growth);
     return node;
   }
 
@@ -175,10 +206,34 @@ export class ModelTree {
 
   /** Without any check: also what the end of a session does. */
   remove(path: string, txn: number): void {
+    const { data } = this.#need(path);
     this.#nodes.delete(path);
     const parent = this.#need(parentOf(path));
     parent.children -= 1;
     parent.childrenModified = txn;
+    this.#count(path, { count: -1, bytes: -bytesIn(data) });
+  }
+
+  isOverQuota(path: string, growth: Growth): boolean {
+    return isOverQuota(path, growth, (at) => this.find(at)?.data);
+  }
+
+  /** Statistics are no write: data alone changes. */
+  #count(path: string, by: Growth): void {
+    const stats = this.find(statsOf(path, (at) => this.find(at)?.data) ?? '');
+    if (stats === undefined) return;
+    const { count, bytes } = readStats(stats.data ?? '');
+    stats.data = statsText({ count: count + by.count, bytes: bytes + by.bytes });
+  }
+
+  /** A new stats node holds at once what is there, the path itself counted. */
+  #measure(stats: string): void {
+    const top = measuredBy(stats);
+    if (top === undefined) return;
+    const own = this.#nodes.has(top) ? [top] : [];
+    const all = [...own, ...this.descendantsOf(top)].map((path) => this.#need(path));
+    const bytes = all.reduce((sum, { data }) => sum + bytesIn(data), 0);
+    this.#need(stats).data = statsText({ count: all.length, bytes });
   }
 
   #need(path: string): Znode {
@@ -188,8 +243,13 @@ export class ModelTree {
   }
 }
 
+function bytesIn(data: string | null): number {
+  return Buffer.byteLength(data ?? '');
+}
+
 function isLegal(path: string): boolean {
   if (path === '/') return true;
+  if (path === '') return false;
   const [beforeSlash, ...names] = path.split('/');
   return beforeSlash === '' && names.every(isLegalName);
 }

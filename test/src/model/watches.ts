@@ -17,10 +17,16 @@ export type TellWatcher = (connection: number, type: EventType, path: string) =>
 
 export class Watches {
   readonly #dialect: Dialect;
+  readonly #members = new Map<number, number>();
   readonly #tables: Readonly<Record<Kind, Table>> = { data: new Map(), child: new Map() };
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
+  }
+
+  /** Who is at the same member sees each other's watches, in ZooKeeper 3.8.0. */
+  connected(connection: number, member: number): void {
+    this.#members.set(connection, member);
   }
 
   addOnce(kind: Kind, path: string, connection: number): void {
@@ -38,6 +44,13 @@ export class Watches {
     for (const table of Object.values(this.#tables)) {
       for (const watchers of table.values()) watchers.delete(connection);
     }
+  }
+
+  /** What this connection has: what its client would set again elsewhere. */
+  of(connection: number, kind: Kind, mode: Mode): string[] {
+    const table = [...this.#tables[kind]];
+    const own = table.filter(([, watchers]) => watchers.get(connection)?.has(mode));
+    return own.map(([path]) => path);
   }
 
   created(path: string, tell: TellWatcher): void {
@@ -76,6 +89,21 @@ export class Watches {
       if (options.remove) modes.delete(mode);
     }
     return found;
+  }
+
+  /** Whether anybody at the member of this connection has a watch in these tables. */
+  findAnybodys(options: {
+    readonly path: string;
+    readonly type: number;
+    readonly connection: number;
+  }): boolean {
+    const member = this.#members.get(options.connection);
+    return this.#meaningOf(options.type).some(([kind]) => {
+      const watchers = [...(this.#tables[kind].get(options.path) ?? [])];
+      return watchers.some(
+        ([connection, modes]) => modes.size > 0 && this.#members.get(connection) === member,
+      );
+    });
   }
 
   #meaningOf(type: number): readonly (readonly [Kind, Mode])[] {
