@@ -209,3 +209,23 @@ test('removeWatches ends the watches that stood when its reply came, and tells t
   session.last.fail(new NoWatcherError('/a'));
   await expect(refused).rejects.toBeInstanceOf(NoWatcherError);
 });
+
+test('a watched read on the path of a persistent watch asks for that again, by its mode', async () => {
+  const { registry, session, operations, watcher } = setUp();
+  operations.keepPersistent('/a');
+  expect(session.sent).toHaveLength(0);
+  const adding = operations.addWatch('/a', watcher, { recursive: true });
+  operations.keepPersistent('/a');
+  const [first, again] = session.sent;
+  expect([first?.request, again?.request]).toEqual(['addWatch /a 1', 'addWatch /a 1']);
+  first?.succeed();
+  const handle = await adding;
+  const removed = handle.remove();
+  // Not yet: what is asked for again would stand after it.
+  expect(session.sent).toHaveLength(2);
+  await removed;
+  again?.succeed();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(session.requests().slice(2)).toEqual([`removeWatches /a ${WatcherType.any}`]);
+  expect([registry.size, registry.pendingCount]).toEqual([0, 0]);
+});

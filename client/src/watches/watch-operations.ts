@@ -9,6 +9,7 @@
 import {
   AddWatchMode,
   type AddWatchRequest,
+  assert,
   type WatcherType,
   type WatchesRequest,
 } from '@rookery/protocol';
@@ -49,24 +50,24 @@ export class WatchOperations {
     options: AddWatchOptions = {},
   ): Promise<WatchHandle> {
     const { recursive = false, ...operation } = options;
-    const pending = recursive ? 'recursive' : 'persistent';
-    const mode = recursive ? AddWatchMode.persistentRecursive : AddWatchMode.persistent;
     let watch: PersistentWatch | undefined;
-    this.#registry.begin(pending, path);
-    try {
-      await this.#channel.addWatch({ path, mode }, operation, () => {
-        watch = this.#registry.addPersistent(path, recursive, watcher);
-        this.#registry.end(pending, path);
-      });
-    } catch (error) {
-      if (watch !== undefined) throw error;
-      this.#registry.end(pending, path);
-      // Given up after it was sent, the server may have it all the same.
-      void this.#drop(this.#registry.unusedPersistent(path, recursive));
-      throw error;
+    await this.#requestWatch(path, recursive, operation, () => {
+      watch = this.#registry.addPersistent(path, recursive, watcher);
+    });
+    assert(watch !== undefined, () => `addWatch at ${path} succeeded without a reply`);
+    return this.#handleOf(watch);
+  }
+
+  /**
+   * To be called right after a read that leaves a watch was queued. Servers before 3.9 have one
+   * mode for each path (ZOOKEEPER-4466): that read has made one-shot what was persistent there, so
+   * it is asked for again. Newer ones have it still, and lose nothing.
+   */
+  keepPersistent(path: string): void {
+    for (const recursive of this.#registry.persistentModesAt(path)) {
+      // Fails with the connection only, and then all watches are put back on the next one.
+      this.#requestWatch(path, recursive, {}, () => undefined).catch(() => undefined);
     }
-    if (watch === undefined) throw new TypeError('addWatch succeeded without a reply');
-    return this.#handleOf(watch, mode);
   }
 
   /** Never fails: what matters has happened when it returns. */
@@ -92,11 +93,37 @@ export class WatchOperations {
     await this.#channel.checkWatches({ path, type }, options);
   }
 
-  #handleOf(watch: PersistentWatch, mode: AddWatchMode): WatchHandle {
+  async #requestWatch(
+    path: string,
+    recursive: boolean,
+    options: OperationOptions,
+    onStands: () => void,
+  ): Promise<void> {
+    const pending = recursive ? 'recursive' : 'persistent';
+    let isPending = true;
+    const end = () => {
+      if (isPending) this.#registry.end(pending, path);
+      isPending = false;
+    };
+    this.#registry.begin(pending, path);
+    try {
+      await this.#channel.addWatch({ path, mode: modeOf(recursive) }, options, () => {
+        onStands();
+        end();
+      });
+    } finally {
+      end();
+      // Given up after it was sent, or the last handle removed meanwhile: the server has it for
+      // nobody.
+      void this.#drop(this.#registry.unusedPersistent(path, recursive));
+    }
+  }
+
+  #handleOf(watch: PersistentWatch): WatchHandle {
     let removed: Promise<void> | undefined;
     return {
       path: watch.path,
-      mode,
+      mode: modeOf(watch.recursive),
       remove: () => {
         removed ??= this.#drop(this.#registry.removePersistent(watch));
         return removed;
@@ -115,4 +142,8 @@ export class WatchOperations {
     );
     await Promise.allSettled(removals);
   }
+}
+
+function modeOf(recursive: boolean): AddWatchMode {
+  return recursive ? AddWatchMode.persistentRecursive : AddWatchMode.persistent;
 }

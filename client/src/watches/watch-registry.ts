@@ -97,7 +97,7 @@ export class WatchRegistry {
     const ofExist = this.#exist.remove(path, watcher);
     const ofChild = this.#child.remove(path, watcher);
     // ZooKeeper 3.8 takes the persistent watch of the path away with the one-shot one.
-    if (this.#hasPersistent(path) || this.#pending.read.has(path)) return [];
+    if (this.persistentModesAt(path).length > 0 || this.#pending.read.has(path)) return [];
     const dropped: DroppedWatch[] = [];
     if ((ofData || ofExist) && !this.#data.hasPath(path) && !this.#exist.hasPath(path)) {
       dropped.push({ path, type: WatcherType.data });
@@ -127,6 +127,14 @@ export class WatchRegistry {
     if (!this.#isUsed(path)) return [{ path, type: WatcherType.any }];
     const type = recursive ? WatcherType.persistentRecursive : WatcherType.persistent;
     return [{ path, type }];
+  }
+
+  /** The modes, `recursive` or not, of which there is or may soon be a watch at the path. */
+  persistentModesAt(path: string): boolean[] {
+    return [false, true].filter((recursive) => {
+      const mode = recursive ? 'recursive' : 'persistent';
+      return this.#modeOf(recursive).hasPath(path) || this.#pending[mode].has(path);
+    });
   }
 
   /** The server has answered removeWatches; those who watched are told 'removed' and are gone. */
@@ -260,14 +268,8 @@ export class WatchRegistry {
     return [...this.#persistent.all(), ...this.#recursive.all()];
   }
 
-  #hasPersistent(path: string): boolean {
-    const { persistent, recursive } = this.#pending;
-    if (persistent.has(path) || recursive.has(path)) return true;
-    return this.#persistent.hasPath(path) || this.#recursive.hasPath(path);
-  }
-
   #isUsed(path: string): boolean {
-    if (this.#hasPersistent(path) || this.#pending.read.has(path)) return true;
+    if (this.persistentModesAt(path).length > 0 || this.#pending.read.has(path)) return true;
     return this.#data.hasPath(path) || this.#exist.hasPath(path) || this.#child.hasPath(path);
   }
 
