@@ -101,6 +101,27 @@ describe('the statistics of a quota', () => {
     expect(member.text(STATS)).toBe('count=1,bytes=0');
   });
 
+  it('lose what a closed session had in any order, its limits among it', () => {
+    const [live, recovered] = [newMember(), newMember()];
+    for (const member of [live, recovered]) {
+      member.create('/q');
+      member.create('/q/a', '12', 'ephemeral');
+      member.create('/zookeeper/quota/q');
+      member.create(LIMITS, 'count=9,bytes=9', 'ephemeral');
+      member.create(STATS);
+      member.create('/q/b', '345', 'ephemeral');
+      member.create('/q/c', '6', 'ephemeral');
+      expect(member.text(STATS)).toBe('count=4,bytes=6');
+    }
+    // Afterwards the session's ephemerals are chained in another order.
+    recovered.recover();
+    live.apply({ kind: 'closeSession' });
+    recovered.apply({ kind: 'closeSession' });
+    expect(live.text(STATS)).toBe('count=1,bytes=0');
+    expect(recovered.state.digest()).toBe(live.state.digest());
+    expect(live.state.quotas.governing('/q')).toBe(null);
+  });
+
   it('are no write: neither version nor times nor watches', () => {
     const member = newMember();
     member.create('/q');

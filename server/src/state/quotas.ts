@@ -18,7 +18,7 @@ import {
   statsPathOf,
   writeStats,
 } from './quota-text.js';
-import { NO_NODE, type Tree } from './tree.js';
+import { type Family, NO_NODE, type Tree } from './tree.js';
 
 export class Quotas {
   readonly #tree: Tree;
@@ -52,15 +52,39 @@ export class Quotas {
     this.#count(path, { count: 1, bytes: this.#tree.dataLength(node) });
   }
 
-  /** Before the delete. */
-  deleting(path: string, node: number): void {
-    if (path.startsWith(QUOTA_ROOT)) {
-      const prefix = limitedBy(path);
-      if (prefix !== null) {
-        this.#prefixes.delete(prefix);
+  /**
+   * Before all that one operation deletes, in whatever order it does: each counts by the quotas
+   * that were there, and each quota's stats are written once.
+   */
+  deleting(families: readonly Family[]): void {
+    if (this.#prefixes.size === 0) {
+      return;
+    }
+    const lost = new Map<string, { count: number; bytes: number }>();
+    const unlimited: string[] = [];
+    for (const { parent, children } of families) {
+      const before = this.#tree.pathPrefix(parent);
+      for (const node of children) {
+        const path = before + this.#tree.name(node);
+        const prefix = this.governing(path);
+        if (prefix !== null) {
+          const sum = lost.get(prefix) ?? { count: 0, bytes: 0 };
+          sum.count -= 1;
+          sum.bytes -= this.#tree.dataLength(node);
+          lost.set(prefix, sum);
+        }
+        const limited = path.startsWith(QUOTA_ROOT) ? limitedBy(path) : null;
+        if (limited !== null) {
+          unlimited.push(limited);
+        }
       }
     }
-    this.#count(path, { count: -1, bytes: -this.#tree.dataLength(node) });
+    for (const prefix of unlimited) {
+      this.#prefixes.delete(prefix);
+    }
+    for (const [prefix, by] of lost) {
+      this.#countFor(prefix, by);
+    }
   }
 
   dataGrew(path: string, bytes: number): void {
@@ -87,9 +111,12 @@ export class Quotas {
 
   #count(path: string, by: QuotaStats): void {
     const prefix = this.governing(path);
-    if (prefix === null || (by.count === 0 && by.bytes === 0)) {
-      return;
+    if (prefix !== null && (by.count !== 0 || by.bytes !== 0)) {
+      this.#countFor(prefix, by);
     }
+  }
+
+  #countFor(prefix: string, by: QuotaStats): void {
     const node = this.#tree.find(statsPathOf(prefix));
     if (node !== NO_NODE) {
       const { count, bytes } = readStats(this.#tree.data(node));

@@ -15,7 +15,7 @@ import { decodeNode, NODE_KEY } from './node-record.js';
 import { Quotas } from './quotas.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
-import { type ChangePoint, NO_NODE, Tree } from './tree.js';
+import { type ChangePoint, type Family, NO_NODE, Tree } from './tree.js';
 import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
 export type { CheckpointRecord } from './capture.js';
@@ -188,14 +188,26 @@ export class ReplicatedState {
 
   #delete(path: string, at: ChangePoint, sink: ChangeSink): void {
     const node = this.#existing(path);
-    const czxid = this.tree.czxid(node);
-    this.quotas.deleting(path, node);
-    const acl = this.tree.acl(node);
-    this.#capture.beforeDelete(node);
-    this.#capture.beforeChange(this.tree.parent(node));
-    this.tree.delete(node, path, at);
-    this.#capture.deleted(path, czxid);
-    sink.deleted(path, acl);
+    const family = { parent: this.tree.parent(node), children: [node] };
+    this.quotas.deleting([family]);
+    this.#deleteFamily(family, at, sink);
+  }
+
+  #deleteFamily({ parent, children }: Family, at: ChangePoint, sink: ChangeSink): void {
+    const tree = this.tree;
+    const capture = this.#capture;
+    capture.beforeChange(parent);
+    tree.losesChildren(parent, at);
+    const prefix = tree.pathPrefix(parent);
+    for (const node of children) {
+      const path = prefix + tree.name(node);
+      const czxid = tree.czxid(node);
+      const acl = tree.acl(node);
+      capture.beforeDelete(node);
+      tree.delete(node, path);
+      capture.deleted(path, czxid);
+      sink.deleted(path, acl);
+    }
   }
 
   #setData(op: SetDataOp, at: ChangePoint, sink: ChangeSink): void {
@@ -216,8 +228,10 @@ export class ReplicatedState {
   }
 
   #closeSession(at: ChangePoint, sink: ChangeSink): void {
-    for (const path of this.tree.ephemeralsOf(at.session)) {
-      this.#delete(path, at, sink);
+    const families = this.tree.ephemeralFamilies(at.session);
+    this.quotas.deleting(families);
+    for (const family of families) {
+      this.#deleteFamily(family, at, sink);
     }
     this.sessions.close(at.session);
     sink.sessionClosed(at.session);

@@ -23,6 +23,12 @@ import { visibleCversion } from './versions.js';
 export const NO_NODE = NONE;
 export const ROOT_NODE = 0;
 
+/** Some of the children of a node. */
+export interface Family {
+  readonly parent: number;
+  readonly children: readonly number[];
+}
+
 export class TreeReads {
   protected readonly store = new NodeStore();
   protected readonly payloads = new Payloads(this.store);
@@ -73,6 +79,14 @@ export class TreeReads {
       path = `/${this.payloads.name(at)}${path}`;
     }
     return path === '' ? '/' : path;
+  }
+  /** The path of a child of `node` without the child's name. */
+  pathPrefix(node: number): string {
+    return node === ROOT_NODE ? '/' : `${this.path(node)}/`;
+  }
+  name(node: number): string {
+    this.mustLive(node);
+    return this.payloads.name(node);
   }
   /** NO_NODE for the root. */
   parent(node: number): number {
@@ -231,6 +245,21 @@ export class TreeReads {
     return mode === MODE.ttl && nowMs - this.mtime(node) > this.ttlMs(node);
   }
 
+  /** The ephemerals of a session in no order, those with the same parent together. */
+  ephemeralFamilies(session: SessionId): readonly Family[] {
+    const families = new Map<number, number[]>();
+    let parent: number = NONE;
+    let children: number[] = [];
+    for (const node of this.ephemerals.nodesOf(session)) {
+      if (this.parent(node) !== parent) {
+        parent = this.parent(node);
+        children = families.get(parent) ?? [];
+        families.set(parent, children);
+      }
+      children.push(node);
+    }
+    return [...families].map(([of, those]) => ({ parent: of, children: those }));
+  }
   /** Paths in code-unit order. Below one parent, as most are, that is the order of their names. */
   ephemeralsOf(session: SessionId): readonly string[] {
     const nodes = this.ephemerals.nodesOf(session);
@@ -238,7 +267,7 @@ export class TreeReads {
     if (parent === NONE || nodes.some((node) => this.parent(node) !== parent)) {
       return nodes.map((node) => this.path(node)).sort();
     }
-    const prefix = parent === ROOT_NODE ? '/' : `${this.path(parent)}/`;
+    const prefix = this.pathPrefix(parent);
     const names = nodes.map((node) => this.payloads.name(node));
     return names.sort().map((name) => prefix + name);
   }

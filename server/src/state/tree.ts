@@ -15,12 +15,12 @@ import { DamagedCheckpointError } from './damage.js';
 import type { Digest } from './digest.js';
 import { hashPath } from './hash.js';
 import { MODE } from './modes.js';
-import { DOUBLE, FLAG, INT, makeShape, NONE, nameBytesOf } from './node-store.js';
+import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
 import type { Acl, CreateOp, SessionId } from './txn.js';
 import { nextVersion } from './versions.js';
 
-export { NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
+export { type Family, NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
 
 /** What a fresh tree has. Their order gives their numbers. */
 const FRESH_PATHS = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as const;
@@ -118,26 +118,38 @@ export class Tree extends TreeReads {
     return node;
   }
 
-  delete(node: number, path: string, at: ChangePoint): void {
+  /** What losing children does to the one that has them, however many; then `delete` each. */
+  losesChildren(parent: number, at: ChangePoint): void {
+    this.#count(parent, -1);
+    this.store.setDouble(parent, DOUBLE.pzxid, at.zxid);
+    this.#count(parent, 1);
+  }
+
+  /**
+   * After `losesChildren` of its parent. A closed session may delete a great many in one step, so
+   * each field is read from the row where it lies.
+   */
+  delete(node: number, path: string): void {
     const store = this.store;
     assert(node >= FRESH_PATHS.length, 'the system nodes are never deleted');
-    assert(this.childCount(node) === 0, 'a deleted node has no children');
-    const parent = this.parent(node);
+    this.mustLive(node);
+    const row = store.intPage(node);
+    const base = store.intBase(node);
+    assert(row[base + INT.childCount] === 0, 'a deleted node has no children');
+    const parent = row[base + INT.parent] ?? NONE;
+    const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
+    const mode = modeOf(row[base + INT.shape] ?? 0);
     this.#count(node, -1);
-    this.#count(parent, -1);
-    store.setDouble(parent, DOUBLE.pzxid, at.zxid);
     unlinkChild(store, parent, node);
-    this.#count(parent, 1);
-    const mode = this.modeNumber(node);
     if (mode === MODE.ephemeral) {
-      this.ephemerals.remove(node, this.owner(node));
+      this.ephemerals.remove(node, store.double(node, DOUBLE.owner));
     } else if (isTimed(mode)) {
       this.timed.remove(node);
     }
-    this.#childChanged(parent, path, { by: -1, dataBytes: this.dataLength(node) });
+    this.#childChanged(parent, path, { by: -1, dataBytes });
     this.pages.forget(node);
-    this.dataSize -= path.length + this.dataLength(node);
-    this.acls.release(store.int(node, INT.aclId));
+    this.dataSize -= path.length + dataBytes;
+    this.acls.release(row[base + INT.aclId] ?? NONE);
     this.index.remove(node);
     this.payloads.free(node);
     store.release(node);

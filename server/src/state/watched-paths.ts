@@ -112,6 +112,9 @@ export class WatchedPaths {
 
   /** Removes every watch on the path; returns who had one, in the order they were set. */
   takeAll(path: string): ReadonlySet<Watcher> {
+    if (this.#byPath.size === 0) {
+      return NOBODY;
+    }
     const watchers = this.#byPath.get(path);
     if (watchers === undefined) {
       return NOBODY;

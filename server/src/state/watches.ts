@@ -118,6 +118,9 @@ export class WatchTable {
       }
     }
     assert(path !== '/', 'the root is neither created nor deleted');
+    if (child.pathCount === 0 && this.#modes.persistent.pathCount === 0) {
+      return;
+    }
     const parent = parentOf(path);
     for (const watcher of this.#withPersistent(child.takeAll(parent), parent)) {
       emit(watcher, EventType.childrenChanged, parent);
