@@ -3,9 +3,9 @@
  *
  * Each call comes right after its change and before the next one of the same transaction, in the
  * order in which watches must fire: per operation of a multi; for a closed session its ephemerals
- * in no order, which may differ between members, `sessionClosed` last. So a listener that reads the tree inside the
- * call sees exactly that operation's result (the Stat a multi answers). A listener never changes
- * the state. Setting an ACL, a check, an error and a new session call nothing.
+ * in no order, which may differ between members, `sessionClosed` last. So a listener that reads the
+ * tree inside the call sees exactly that operation's result (the Stat a multi answers). A listener
+ * never changes the state. Setting an ACL, a check, an error and a new session call nothing.
  */
 import type { Acl, SessionId } from './txn.js';
 
