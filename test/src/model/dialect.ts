@@ -87,6 +87,13 @@ export const DIVERGENCES = {
     zooKeeper: 'requests behind it see what precedes that operation, until it is applied: a race',
     why: 'it never happened (there a write awaits such a multi)',
   },
+  localEphemeralsAlike: {
+    name: 'ephemerals of local sessions',
+    what: 'an ephemeral create in a multi of a local session',
+    rookery: '-120, as everywhere',
+    zooKeeper: '-120 at the leader, -112 at a follower',
+    why: 'the session has not expired',
+  },
 } as const satisfies Readonly<Record<string, Divergence>>;
 
 /** True where the product behaves as Rookery does. */
@@ -106,6 +113,7 @@ export const ROOKERY: Dialect = {
   checksOwnWatches: true,
   emptyPathIsNothing: true,
   malformedLeavesNothing: true,
+  localEphemeralsAlike: true,
   hasPages: true,
 };
 
@@ -120,5 +128,6 @@ export const ZOOKEEPER_3_8_0: Dialect = {
   checksOwnWatches: false,
   emptyPathIsNothing: false,
   malformedLeavesNothing: false,
+  localEphemeralsAlike: false,
   hasPages: false,
 };

@@ -51,6 +51,8 @@ export interface ModelSession {
 export interface ModelOptions {
   readonly prefix: string;
   readonly dialect: Dialect;
+  /** Which of the members leads, counted from 0. */
+  readonly leader: number;
   /** Sessions are known to their member alone. */
   readonly localSessions: boolean;
 }
@@ -60,6 +62,7 @@ export class Model {
   readonly watches: Watches;
   readonly tree = new ModelTree();
   readonly #prefix: string;
+  readonly #leader: number;
   readonly #localSessions: boolean;
   readonly #sessions: ModelSession[] = [];
   #connections = 0;
@@ -67,7 +70,8 @@ export class Model {
   /** Set while events are told one by one. */
   #unordered = false;
 
-  constructor({ prefix, dialect, localSessions }: ModelOptions) {
+  constructor({ prefix, dialect, leader, localSessions }: ModelOptions) {
+    this.#leader = leader;
     this.#prefix = prefix;
     this.#localSessions = localSessions;
     this.dialect = dialect;
@@ -145,8 +149,8 @@ export class Model {
 
   #run(session: ModelSession, operation: Operation, txn: number): unknown {
     const { ids, number } = session;
-    const isLocal = this.#localSessions;
-    const asker: Asker = { txn, session: number, ids, isLocal, applied: this.tree };
+    const ephemeralRefusal = this.#ephemeralRefusal(session, operation);
+    const asker: Asker = { txn, session: number, ids, ephemeralRefusal, applied: this.tree };
     switch (operation.op) {
       case 'create':
       case 'create2':
@@ -180,6 +184,13 @@ export class Model {
       default:
         return runRead(this, session, operation);
     }
+  }
+
+  #ephemeralRefusal({ connection }: ModelSession, operation: Operation): number | undefined {
+    if (!this.#localSessions) return undefined;
+    const isAtLeader = this.watches.memberOf(connection) === this.#leader;
+    const isExpired = operation.op === 'multi' && !isAtLeader && !this.dialect.localEphemeralsAlike;
+    return isExpired ? ErrorCode.sessionExpired : ErrorCode.ephemeralOnLocalSession;
   }
 
   #multi(ops: readonly MultiOp[], asker: Asker): readonly unknown[] {

@@ -40,8 +40,8 @@ export interface Asker {
   readonly txn: number;
   readonly session: number;
   readonly ids: readonly Identity[];
-  /** Known to its member alone: it owns nothing. */
-  readonly isLocal: boolean;
+  /** The answer to an ephemeral create; undefined for who may own one. */
+  readonly ephemeralRefusal: number | undefined;
   /** The tree that quotas are measured against: what is applied. */
   readonly applied: ModelTree;
 }
@@ -135,7 +135,8 @@ export class ModelTree {
     check(isTtl === (op.op === 'createTtl'), ErrorCode.badArguments);
     if (isTtl) check(op.ttlMs >= 1 && op.ttlMs <= TTL_MAX_MS, ErrorCode.badArguments);
     const isEphemeral = flags === CreateFlag.ephemeral || flags === CreateFlag.ephemeralSequential;
-    check(!(asker.isLocal && isEphemeral), ErrorCode.ephemeralOnLocalSession);
+    const { ephemeralRefusal } = asker;
+    if (isEphemeral && ephemeralRefusal !== undefined) throw new Refusal(ephemeralRefusal);
     check(path.includes('/') && !path.includes('\0'), ErrorCode.badArguments);
     const acl = storedAcl(op.acl, asker.ids);
     if (typeof acl === 'number') throw new Refusal(acl);

@@ -29,6 +29,10 @@ export class Watches {
     this.#members.set(connection, member);
   }
 
+  memberOf(connection: number): number | undefined {
+    return this.#members.get(connection);
+  }
+
   addOnce(kind: Kind, path: string, connection: number): void {
     this.#add(kind, path, connection, 'once');
   }
