@@ -1,0 +1,163 @@
+/**
+ * Deletions that must happen whatever becomes of the connection, in the background: one worker for
+ * a client, a queue with a bound, back-off while the server is in trouble.
+ *
+ * A deletion for a session ends with it, for the ephemeral znode it is about then goes by itself;
+ * any other goes on in the next session, and ends when the client closes. Nothing here keeps the
+ * process alive after the close: timers are cancelled. A path is deleted whatever incarnation
+ * stands there, so only names that do not come back belong here. Called by `client.deleteGuaranteed`.
+ */
+import { KeeperError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { ClientState } from '../api/values.js';
+import { ClientClosedError, ClientError, TooManyOutstandingError } from '../errors.js';
+import { retryForever } from './retry.js';
+
+/** Deletions waiting or under way; what hits it has a leak of its own. */
+const DELETIONS_MAX = 10_000;
+/** Asked at the same time, pipelined. */
+const BATCH_MAX = 64;
+const BACKOFF = retryForever({ baseMs: 50, maxMs: 5_000 });
+
+type DeletingClient = Pick<Client, 'delete' | 'onState' | 'session' | 'state' | 'surroundings'>;
+
+interface Deletion {
+  readonly path: string;
+  readonly session: bigint | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class GuaranteedDeletions {
+  readonly #client: DeletingClient;
+  readonly #deletionsMax: number;
+  /** In the order of the calls; what is under way is still in it. */
+  #waiting: Deletion[] = [];
+  #isRunning = false;
+  /** Ends the pause between two attempts; null while there is none. */
+  #wake: (() => void) | null = null;
+
+  constructor(client: DeletingClient, options: { readonly deletionsMax?: number } = {}) {
+    this.#client = client;
+    this.#deletionsMax = options.deletionsMax ?? DELETIONS_MAX;
+  }
+
+  /** Deletions that are not done yet. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * Resolves when no znode is there, or the session given is over. Rejects when the server refuses
+   * (NoAuthError, NotEmptyError...), with ClientClosedError, and with TooManyOutstandingError when
+   * too many wait. A rejection that nobody awaits is not reported as unhandled.
+   */
+  add(path: string, options: { readonly session?: bigint } = {}): Promise<void> {
+    const added = new Promise<void>((resolve, reject) => {
+      if (this.#client.state === 'closed') {
+        reject(new ClientClosedError());
+        return;
+      }
+      if (this.#waiting.length >= this.#deletionsMax) {
+        reject(new TooManyOutstandingError(this.#deletionsMax));
+        return;
+      }
+      this.#waiting.push({ path, session: options.session, resolve, reject });
+      if (!this.#isRunning) this.#start();
+    });
+    added.catch(() => {
+      // For those who do not look: the background is where it was sent.
+    });
+    return added;
+  }
+
+  /** Its listener stands only while there is work, so that an idle client has none. */
+  #start(): void {
+    this.#isRunning = true;
+    const stopListening = this.#client.onState(({ state }) => this.#onState(state));
+    const stop = () => {
+      this.#isRunning = false;
+      stopListening();
+    };
+    this.#work().then(stop, (error: unknown) => {
+      stop();
+      for (const deletion of this.#waiting.splice(0)) deletion.reject(error);
+    });
+  }
+
+  /** The first attempt is made in the turn of the call, before anything the caller sends next. */
+  async #work(): Promise<void> {
+    const startMs = this.#client.surroundings.nowMs();
+    let failures = 0;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, BATCH_MAX);
+      const settled = await Promise.all(batch.map((deletion) => this.#attempt(deletion)));
+      const done = new Set(batch.filter((_, index) => settled[index]));
+      this.#waiting = this.#waiting.filter((deletion) => !done.has(deletion));
+      failures = done.size === 0 ? failures + 1 : 0;
+      if (failures > 0) await this.#pause(failures - 1, startMs);
+    }
+  }
+
+  /** Whether it needs no further attempt. */
+  async #attempt(deletion: Deletion): Promise<boolean> {
+    const { path, session } = deletion;
+    if (this.#client.state === 'closed') {
+      this.#endByClose(deletion);
+      return true;
+    }
+    try {
+      await this.#client.delete(path, session === undefined ? {} : { session });
+      deletion.resolve();
+      return true;
+    } catch (error) {
+      return this.#onFailure(deletion, error);
+    }
+  }
+
+  #onFailure(deletion: Deletion, error: unknown): boolean {
+    if (error instanceof NoNodeError) {
+      deletion.resolve();
+    } else if (error instanceof ClientClosedError) {
+      this.#endByClose(deletion);
+    } else if (error instanceof SessionExpiredError) {
+      if (deletion.session === undefined) return false;
+      deletion.resolve();
+    } else if (isRetryable(error)) {
+      return false;
+    } else {
+      deletion.reject(error);
+    }
+    return true;
+  }
+
+  /** The close ends the session, and with it what was to be deleted for it. */
+  #endByClose(deletion: Deletion): void {
+    if (deletion.session === undefined) deletion.reject(new ClientClosedError());
+    else deletion.resolve();
+  }
+
+  #pause(attempt: number, startMs: number): Promise<void> {
+    const { surroundings, state } = this.#client;
+    if (state === 'closed') return Promise.resolve();
+    const elapsedMs = surroundings.nowMs() - startMs;
+    const delayMs = BACKOFF(attempt, elapsedMs, () => surroundings.random());
+    return new Promise((resolve) => {
+      const cancel = surroundings.setTimer(delayMs, () => this.#wake?.());
+      this.#wake = () => {
+        this.#wake = null;
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** With a connection it is worth another try at once; after the close nothing is. */
+  #onState(state: ClientState): void {
+    if (state === 'connected' || state === 'closed') this.#wake?.();
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return (error instanceof KeeperError || error instanceof ClientError) && error.retryable;
+}

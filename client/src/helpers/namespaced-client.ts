@@ -1,0 +1,321 @@
+/**
+ * A client seen through a path prefix: namespaces, and the chroot of the connect string.
+ *
+ * Every path that goes in is prefixed, every one that comes out (results, events, errors) is cut;
+ * `/` is the prefix itself. Session, connection and close() are those of the client behind it.
+ * There is always just one view in front of a client: a namespace in a namespace is one with the
+ * longer prefix. A watcher is wrapped once per view, so that one given twice is called once and can
+ * be removed; only through the view that it was given to.
+ */
+import { validatePath, type WatcherType } from '@rookery/protocol';
+import type {
+  AddWatchOptions,
+  Client,
+  ListOptions,
+  ReadOp,
+  Reconfiguration,
+  WatchHandle,
+  WatchStreamOptions,
+} from '../api/client.js';
+import type { Lease } from '../api/lease.js';
+import type { Surroundings } from '../api/surroundings.js';
+import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
+import type {
+  Acl,
+  Children,
+  ClientState,
+  Created,
+  CreateOptions,
+  Data,
+  Node,
+  OperationOptions,
+  Session,
+  Stat,
+  StateChange,
+  VersionOptions,
+  WatchEvent,
+  WatchedReadOptions,
+  Watcher,
+} from '../api/values.js';
+import { OptionError } from '../errors.js';
+import { watchStream } from '../watches/watch-stream.js';
+import { fenced } from './fenced.js';
+import { NamespacePaths } from './namespace-paths.js';
+import { TransactionBuilder } from './transaction-builder.js';
+
+/** Whatever the prefix, the configuration is read from here. */
+const CONFIG_PATH = '/zookeeper/config';
+
+/**
+ * The view of `client` in which `path` is the root; the client itself for '/'. OptionError for a
+ * path that cannot be one.
+ */
+export function namespaced(client: Client, path: string): Client {
+  const problem = validatePath(path);
+  if (problem !== null) throw new OptionError('namespace', problem);
+  if (path === '/') return client;
+  if (!(client instanceof NamespacedClient)) return new NamespacedClient(client, path);
+  return new NamespacedClient(client.base, `${client.prefix}${path}`);
+}
+
+/** What a view's paths are to the client behind it. */
+export interface Absolute {
+  /** Without any prefix. */
+  readonly client: Client;
+  readonly path: string;
+}
+
+/** For helpers that must reach above the view's root, to create it. */
+export function absolute(client: Client, path: string): Absolute {
+  if (!(client instanceof NamespacedClient)) return { client, path };
+  return { client: client.base, path: client.absolutePath(path) };
+}
+
+export class NamespacedClient implements Client {
+  /** The client without any prefix. */
+  readonly base: Client;
+  readonly prefix: string;
+  readonly #paths: NamespacePaths;
+  readonly #wrappers = new WeakMap<Watcher, Watcher>();
+
+  /** `prefix` is a valid path other than `/`; see `namespaced`. */
+  constructor(base: Client, prefix: string) {
+    this.base = base;
+    this.prefix = prefix;
+    this.#paths = new NamespacePaths(prefix);
+  }
+
+  get state(): ClientState {
+    return this.base.state;
+  }
+
+  get session(): Session | null {
+    return this.base.session;
+  }
+
+  get readOnly(): boolean {
+    return this.base.readOnly;
+  }
+
+  get server(): string | null {
+    return this.base.server;
+  }
+
+  get lastZxidSeen(): bigint {
+    return this.base.lastZxidSeen;
+  }
+
+  get surroundings(): Surroundings {
+    return this.base.surroundings;
+  }
+
+  get watchCount(): number {
+    return this.base.watchCount;
+  }
+
+  absolutePath(path: string): string {
+    return this.#paths.in(path);
+  }
+
+  connected(options?: OperationOptions): Promise<Session> {
+    return this.base.connected(options);
+  }
+
+  onState(listener: (change: StateChange) => void): () => void {
+    return this.base.onState(listener);
+  }
+
+  states(options?: { readonly signal?: AbortSignal }): AsyncIterable<StateChange> {
+    return this.base.states(options);
+  }
+
+  create(path: string, data?: Data, options?: CreateOptions): Promise<Created> {
+    return this.#translated(async () => {
+      const full = this.#paths.inOfCreate(path, options?.mode);
+      const created = await this.base.create(full, data, options);
+      return { ...created, path: this.#paths.out(created.path) };
+    });
+  }
+
+  delete(path: string, options?: VersionOptions): Promise<void> {
+    return this.#at(path, (full) => this.base.delete(full, options));
+  }
+
+  exists(path: string, options?: WatchedReadOptions): Promise<Stat | null> {
+    return this.#at(path, (full) => this.base.exists(full, this.#wrapIn(options)));
+  }
+
+  getData(path: string, options?: WatchedReadOptions): Promise<Node> {
+    return this.#at(path, (full) => this.base.getData(full, this.#wrapIn(options)));
+  }
+
+  setData(path: string, data: Data, options?: VersionOptions): Promise<Stat> {
+    return this.#at(path, (full) => this.base.setData(full, data, options));
+  }
+
+  getChildren(path: string, options?: WatchedReadOptions): Promise<Children> {
+    return this.#at(path, (full) => this.base.getChildren(full, this.#wrapIn(options)));
+  }
+
+  async *listChildren(path: string, options?: ListOptions): AsyncGenerator<string, void> {
+    try {
+      yield* this.base.listChildren(this.#paths.in(path), options);
+    } catch (error) {
+      throw this.#paths.outOfError(error);
+    }
+  }
+
+  getAcl(path: string, options?: OperationOptions): Promise<{ acl: readonly Acl[]; stat: Stat }> {
+    return this.#at(path, (full) => this.base.getAcl(full, options));
+  }
+
+  setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat> {
+    return this.#at(path, (full) => this.base.setAcl(full, acl, options));
+  }
+
+  sync(path: string, options?: OperationOptions): Promise<void> {
+    return this.#at(path, (full) => this.base.sync(full, options));
+  }
+
+  multi(ops: readonly TransactionOp[], options?: OperationOptions): Promise<TransactionResult[]> {
+    return this.#translated(async () => {
+      const full = ops.map((op) => this.#paths.inOfOp(op));
+      const results = await this.base.multi(full, options);
+      return results.map((result) => this.#paths.outOfResult(result));
+    });
+  }
+
+  transaction(): Transaction {
+    return new TransactionBuilder(this);
+  }
+
+  multiRead(ops: readonly ReadOp[], options?: OperationOptions): ReturnType<Client['multiRead']> {
+    return this.#translated(async () => {
+      const full = ops.map((op) => ({ ...op, path: this.#paths.in(op.path) }));
+      const results = await this.base.multiRead(full, options);
+      return results.map((result) => {
+        if (result.kind !== 'error') return result;
+        const error = this.#paths.outOfError(result.error);
+        return error instanceof Error ? { kind: 'error', error } : result;
+      });
+    });
+  }
+
+  /** The server compares beginnings of paths, `/a` with `/ab`; here only what is in the view. */
+  getEphemerals(prefix = '/', options?: OperationOptions): Promise<readonly string[]> {
+    return this.#at(prefix, async (full) => {
+      const paths = await this.base.getEphemerals(full, options);
+      const isOwn = (path: string) => path === this.prefix || this.#paths.isInside(path);
+      return paths.filter(isOwn).map((path) => this.#paths.out(path));
+    });
+  }
+
+  countDescendants(path: string, options?: OperationOptions): Promise<number> {
+    return this.#at(path, (full) => this.base.countDescendants(full, options));
+  }
+
+  whoAmI(options?: OperationOptions): ReturnType<Client['whoAmI']> {
+    return this.base.whoAmI(options);
+  }
+
+  addAuth(scheme: string, auth: Uint8Array | string, options?: OperationOptions): Promise<void> {
+    return this.base.addAuth(scheme, auth, options);
+  }
+
+  getConfig(options?: WatchedReadOptions): Promise<Node> {
+    return this.base.getConfig(options);
+  }
+
+  reconfig(change: Reconfiguration, options?: OperationOptions): Promise<Node> {
+    return this.base.reconfig(change, options);
+  }
+
+  addWatch(path: string, watcher: Watcher, options?: AddWatchOptions): Promise<WatchHandle> {
+    return this.#at(path, async (full) => {
+      const handle = await this.base.addWatch(full, this.#wrap(watcher), options);
+      return { path, mode: handle.mode, remove: () => handle.remove() };
+    });
+  }
+
+  removeWatcher(path: string, watcher: Watcher): void {
+    // What getConfig() left is the base's, under the path that its events have.
+    if (path === CONFIG_PATH) this.base.removeWatcher(path, watcher);
+    const wrapper = this.#wrappers.get(watcher);
+    if (wrapper !== undefined) this.base.removeWatcher(this.#paths.in(path), wrapper);
+  }
+
+  removeWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void> {
+    return this.#at(path, (full) => this.base.removeWatches(full, type, options));
+  }
+
+  checkWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void> {
+    return this.#at(path, (full) => this.base.checkWatches(full, type, options));
+  }
+
+  watch(path: string, options?: WatchStreamOptions): AsyncIterable<WatchEvent> {
+    return watchStream(this, path, options);
+  }
+
+  fenced(
+    lease: Lease,
+    ops: readonly TransactionOp[],
+    options?: OperationOptions,
+  ): Promise<TransactionResult[]> {
+    return this.#translated(async () => {
+      const full = ops.map((op) => this.#paths.inOfOp(op));
+      const transaction = { lease, ops: full, prefix: this.prefix };
+      const results = await fenced(this.base, transaction, options);
+      return results.map((result) => this.#paths.outOfResult(result));
+    });
+  }
+
+  namespace(path: string): Client {
+    return namespaced(this, path);
+  }
+
+  updateServers(connectString: string): void {
+    this.base.updateServers(connectString);
+  }
+
+  deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void> {
+    const deleted = this.#at(path, (full) => this.base.deleteGuaranteed(full, options));
+    deleted.catch(() => {
+      // As with the base: a rejection that nobody awaits is not unhandled.
+    });
+    return deleted;
+  }
+
+  close(): Promise<void> {
+    return this.base.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.base.close();
+  }
+
+  #at<T>(path: string, operation: (full: string) => Promise<T>): Promise<T> {
+    return this.#translated(() => operation(this.#paths.in(path)));
+  }
+
+  /** The operation is called in the caller's turn, so that requests keep the order of the calls. */
+  async #translated<T>(operation: () => Promise<T>): Promise<T> {
+    try {
+      return await operation();
+    } catch (error) {
+      throw this.#paths.outOfError(error);
+    }
+  }
+
+  #wrapIn(options: WatchedReadOptions | undefined): WatchedReadOptions | undefined {
+    if (options?.watcher === undefined) return options;
+    return { ...options, watcher: this.#wrap(options.watcher) };
+  }
+
+  #wrap(watcher: Watcher): Watcher {
+    const known = this.#wrappers.get(watcher);
+    if (known !== undefined) return known;
+    const wrapper = (event: WatchEvent) => watcher(this.#paths.outOfEvent(event));
+    this.#wrappers.set(watcher, wrapper);
+    return wrapper;
+  }
+}

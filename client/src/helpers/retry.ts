@@ -1,0 +1,180 @@
+/**
+ * Trying again: when, as plain functions, and what, as `retry()`.
+ *
+ * A retry never silently crosses from one session to the next: what depended on the old one's
+ * ephemeral znodes would go on as if they stood (vespa #3340, CURATOR-498). Nothing that may have
+ * taken effect is done again unless the caller says that this does no harm. Waits by the client's
+ * surroundings; leaves no timer and no listener behind. Called by applications and helpers.
+ */
+import { KeeperError, SessionExpiredError } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { OperationOptions } from '../api/values.js';
+import { ClientClosedError, ClientError, OperationAbortedError } from '../errors.js';
+import { delay } from './delay.js';
+
+/**
+ * How many milliseconds to wait before retry number `attempt` (0 is the first), `elapsedMs` after
+ * the first try began; null to give up. `random` gives numbers from 0 (inclusive) to 1.
+ */
+export type RetryPolicy = (
+  attempt: number,
+  elapsedMs: number,
+  random: () => number,
+) => number | null;
+
+export interface BackoffOptions {
+  /** Upper bound of the first delay, milliseconds; doubles with each attempt. */
+  readonly baseMs: number;
+  /** Upper bound of all delays, milliseconds. */
+  readonly maxMs: number;
+  /** Retries, after the first try; without end by default. */
+  readonly attemptsMax?: number;
+}
+
+/**
+ * Full jitter: any delay from 0 to a bound that doubles, so that clients that were disturbed
+ * together do not come back together.
+ */
+export function exponentialBackoff(options: BackoffOptions): RetryPolicy {
+  const { attemptsMax = Number.POSITIVE_INFINITY } = options;
+  const forever = retryForever(options);
+  return (attempt, elapsedMs, random) =>
+    attempt < attemptsMax ? forever(attempt, elapsedMs, random) : null;
+}
+
+/** The policy's delays, but none that would end later than so long after the first try began. */
+export function retryUntilElapsed(policy: RetryPolicy, elapsedMaxMs: number): RetryPolicy {
+  return (attempt, elapsedMs, random) => {
+    const delayMs = policy(attempt, elapsedMs, random);
+    return delayMs === null || elapsedMs + delayMs > elapsedMaxMs ? null : delayMs;
+  };
+}
+
+/** Without end, until the signal, the session or the client ends it. */
+export function retryForever(
+  options: Pick<BackoffOptions, 'baseMs' | 'maxMs'>,
+): (attempt: number, elapsedMs: number, random: () => number) => number {
+  const { baseMs, maxMs } = options;
+  // Past 2^30 times the base every bound is reached, and powers would become infinite.
+  return (attempt, _elapsedMs, random) =>
+    random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30));
+}
+
+export const noRetry: RetryPolicy = () => null;
+
+export interface RetryOptions {
+  readonly signal?: AbortSignal;
+  /**
+   * The session that all tries belong to; by default the present one, or else the next. 'any' goes
+   * on in the session that follows a lost one; only for what depends on no ephemeral znode.
+   */
+  readonly session?: bigint | 'any';
+  /** Doing it twice does no harm, so that it is tried again also when it may have taken effect. */
+  readonly idempotent?: boolean;
+}
+
+/** What one try is given: to be passed on to its operations. */
+export interface Attempt extends Pick<OperationOptions, 'signal' | 'session'> {
+  /** 0 for the first try. */
+  readonly attempt: number;
+}
+
+type RetryingClient = Pick<Client, 'connected' | 'onState' | 'session' | 'state' | 'surroundings'>;
+
+/**
+ * The result of the first try that succeeds. Rejects with the error of a try that is not retryable
+ * or that nobody may repeat, with the last one when the policy gives up, with OperationAbortedError,
+ * and with SessionExpiredError, whose cause is the last try's error, when the session is over.
+ */
+export async function retry<T>(
+  client: RetryingClient,
+  policy: RetryPolicy,
+  operation: (attempt: number, options: Attempt) => Promise<T>,
+  options: RetryOptions = {},
+): Promise<T> {
+  const { surroundings } = client;
+  const startMs = surroundings.nowMs();
+  const session = await sessionOf(client, options);
+  const { signal } = options;
+  const given = {
+    ...(signal === undefined ? {} : { signal }),
+    ...(session === undefined ? {} : { session }),
+  };
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await operation(attempt, { attempt, ...given });
+    } catch (error) {
+      if (!mayRepeat(error, options)) throw error;
+      const elapsedMs = surroundings.nowMs() - startMs;
+      const delayMs = policy(attempt, elapsedMs, () => surroundings.random());
+      if (delayMs === null) throw error;
+      await pause(client, delayMs, { signal, session, error });
+    }
+  }
+}
+
+/** Undefined for any. */
+async function sessionOf(
+  client: RetryingClient,
+  options: RetryOptions,
+): Promise<bigint | undefined> {
+  if (options.session === 'any') return undefined;
+  if (options.session !== undefined) return options.session;
+  if (client.session !== null) return client.session.id;
+  const { id } = await client.connected(
+    options.signal === undefined ? {} : { signal: options.signal },
+  );
+  return id;
+}
+
+function mayRepeat(error: unknown, options: RetryOptions): boolean {
+  if (!(error instanceof KeeperError || error instanceof ClientError)) return false;
+  if (error.ambiguous && options.idempotent !== true) return false;
+  if (error instanceof SessionExpiredError) return options.session === 'any';
+  return error.retryable;
+}
+
+async function pause(
+  client: RetryingClient,
+  delayMs: number,
+  { signal, session, error }: Ends,
+): Promise<void> {
+  const ambiguous = isAmbiguous(error);
+  const over = new AbortController();
+  const check = () => {
+    if (client.state === 'closed') over.abort(new ClientClosedError({ ambiguous, cause: error }));
+    else if (session !== undefined && client.session?.id !== session) {
+      over.abort(new SessionExpiredError(pathOf(error), { ambiguous, cause: error }));
+    }
+  };
+  const stopListening = client.onState(check);
+  check();
+  try {
+    await delay(client.surroundings, delayMs, [over.signal, signal]);
+  } catch (reason) {
+    if (over.signal.aborted) throw over.signal.reason;
+    throw new OperationAbortedError(reason, { ambiguous, ...pathOption(error) });
+  } finally {
+    stopListening();
+  }
+}
+
+interface Ends {
+  readonly signal: AbortSignal | undefined;
+  readonly session: bigint | undefined;
+  /** Of the last try. */
+  readonly error: unknown;
+}
+
+function isAmbiguous(error: unknown): boolean {
+  return (error instanceof KeeperError || error instanceof ClientError) && error.ambiguous;
+}
+
+function pathOf(error: unknown): string | undefined {
+  return error instanceof KeeperError ? error.path : undefined;
+}
+
+function pathOption(error: unknown): { readonly path?: string } {
+  const path = pathOf(error);
+  return path === undefined ? {} : { path };
+}

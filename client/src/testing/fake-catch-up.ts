@@ -1,0 +1,52 @@
+/**
+ * What a server tells a client that comes back with its watches: the changes since the zxid that
+ * the client saw last, as far as the znodes still show them. Only for tests.
+ */
+import { EventType, OpCode, unreachable, type WatcherEvent } from '@rookery/protocol';
+import type { RearmRequest } from '../watches/rearm.js';
+import type { FakeServer } from './fake-server.js';
+
+/** Persistent watches are not caught up; they get 'resync'. */
+export function caughtUp(
+  server: FakeServer,
+  requests: readonly RearmRequest[],
+  lastZxidSeen: bigint,
+): WatcherEvent[] {
+  return requests.flatMap(({ opcode, request }) => {
+    switch (opcode) {
+      case OpCode.setWatches:
+      case OpCode.setWatches2:
+        return [
+          ...changes(request.dataWatches, (path) => dataChange(server, path, lastZxidSeen)),
+          ...changes(request.existWatches, (path) =>
+            server.stat(path) === null ? null : EventType.created,
+          ),
+          ...changes(request.childWatches, (path) => childChange(server, path, lastZxidSeen)),
+        ];
+      default:
+        return unreachable(opcode);
+    }
+  });
+}
+
+function changes(
+  paths: readonly string[],
+  changeOf: (path: string) => EventType | null,
+): WatcherEvent[] {
+  return paths.flatMap((path) => {
+    const type = changeOf(path);
+    return type === null ? [] : [{ type, state: 3, path }];
+  });
+}
+
+function dataChange(server: FakeServer, path: string, zxid: bigint): EventType | null {
+  const stat = server.stat(path);
+  if (stat === null) return EventType.deleted;
+  return stat.mzxid > zxid ? EventType.dataChanged : null;
+}
+
+function childChange(server: FakeServer, path: string, zxid: bigint): EventType | null {
+  const stat = server.stat(path);
+  if (stat === null) return EventType.deleted;
+  return stat.pzxid > zxid ? EventType.childrenChanged : null;
+}

@@ -1,0 +1,382 @@
+/**
+ * A client of a FakeServer, for unit tests of what stands on the `Client` interface.
+ *
+ * An operation is applied in the turn of its call while there is a connection, and waits for one
+ * otherwise; replies and events arrive one in a turn of the event loop, in the order in which the
+ * server gave them. So "applied, but its reply was lost" is a call and then `loseConnection()`, or
+ * `failNext(op, 'reply-lost')`. After a lost connection or session it comes back by itself in the
+ * next turn, unless `comesBack` is false; then by `comeBack()`. Deterministic; only for tests.
+ */
+import {
+  AddWatchMode,
+  ConnectionLossError,
+  type KeeperError,
+  OperationTimeoutError,
+  SessionExpiredError,
+} from '@rookery/protocol';
+import type { AddWatchOptions, WatchHandle } from '../api/client.js';
+import type { Surroundings } from '../api/surroundings.js';
+import type {
+  ClientState,
+  OperationOptions,
+  Session,
+  StateChange,
+  Watcher,
+} from '../api/values.js';
+import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { WatchRegistry } from '../watches/watch-registry.js';
+import { caughtUp } from './fake-catch-up.js';
+import { FakeOperations, type FakeRequest, type Sent } from './fake-operations.js';
+import { type FakeChange, FakeServer } from './fake-server.js';
+import { FakeSurroundings } from './fake-surroundings.js';
+
+/**
+ * What happens to a request instead of being answered: lost with the connection before or after it
+ * was applied, or refused with an error.
+ */
+export type Fault = 'request-lost' | 'reply-lost' | KeeperError;
+
+interface Pending extends Sent {
+  readonly isWrite: boolean;
+  /** Whether the server may have got it. */
+  isSent: boolean;
+  /** Applies it; gives what handles the reply. */
+  apply(session: bigint): () => void;
+  reject(error: Error): void;
+}
+
+export interface FakeClientOptions {
+  readonly surroundings?: Surroundings;
+  readonly comesBack?: boolean;
+  readonly sessionTimeoutMs?: number;
+}
+
+export class FakeClient extends FakeOperations {
+  override readonly surroundings: Surroundings;
+  /** Whether connection and session are replaced by themselves. */
+  comesBack: boolean;
+  /** All requests that were sent, in order. */
+  readonly sent: Sent[] = [];
+  /** Called right before a request is applied: what others do just before it. */
+  onSend: ((sent: Sent) => void) | null = null;
+  readonly #server: FakeServer;
+  readonly #timeoutMs: number;
+  readonly #registry = new WatchRegistry();
+  readonly #faults: { readonly op: string; readonly fault: Fault }[] = [];
+  readonly #listeners = new Set<(change: StateChange) => void>();
+  readonly #stopListening: () => void;
+  /** Not sent yet; sent and not answered. */
+  #queued: Pending[] = [];
+  #inFlight: Pending[] = [];
+  /** Replies and events on their way to us. */
+  #inbound: (() => void)[] = [];
+  #connection = 0;
+  #state: ClientState = 'connecting';
+  #session: { readonly session: Session; readonly over: AbortController } | null = null;
+  #lastZxidSeen = 0n;
+
+  /** Connected from the beginning. */
+  constructor(server: FakeServer = new FakeServer(), options: FakeClientOptions = {}) {
+    super();
+    this.#server = server;
+    this.surroundings = options.surroundings ?? new FakeSurroundings();
+    this.comesBack = options.comesBack ?? true;
+    this.#timeoutMs = options.sessionTimeoutMs ?? 10_000;
+    this.#stopListening = server.onChange((change) => this.#onChange(change));
+    this.#openSession();
+  }
+
+  override get fake(): FakeServer {
+    return this.#server;
+  }
+
+  override get state(): ClientState {
+    return this.#state;
+  }
+
+  override get session(): Session | null {
+    return this.#session?.session ?? null;
+  }
+
+  override get server(): string | null {
+    return this.#state === 'connected' ? 'fake:2181' : null;
+  }
+
+  override get lastZxidSeen(): bigint {
+    return this.#lastZxidSeen;
+  }
+
+  override get watches(): WatchRegistry {
+    return this.#registry;
+  }
+
+  /** The next `count` requests of the method suffer it. */
+  failNext(op: string, fault: Fault, count = 1): void {
+    for (let index = 0; index < count; index++) this.#faults.push({ op, fault });
+  }
+
+  /** How many requests of the method were sent. */
+  sentCount(op: string): number {
+    return this.sent.filter((sent) => sent.op === op).length;
+  }
+
+  /** What is in flight fails, what is queued waits; the session lives. */
+  loseConnection(): void {
+    if (this.#state !== 'connected') return;
+    this.#dropConnection();
+    this.#setState('suspended', { error: new ConnectionLossError() });
+    this.#failInFlight((path, ambiguous) => new ConnectionLossError(path, { ambiguous }));
+    if (this.comesBack) setImmediate(() => this.comeBack());
+  }
+
+  /** The server ends the session; the client learns it at once. */
+  expire(): void {
+    const { session } = this;
+    if (session === null) return;
+    this.#server.endSession(session.id);
+    this.loseSession();
+  }
+
+  /** The session is over for the client; its ephemeral znodes stand until the server's expiry. */
+  loseSession(): void {
+    const lost = this.#session;
+    if (lost === null) return;
+    this.#dropConnection();
+    this.#session = null;
+    const error = new SessionExpiredError();
+    lost.over.abort(error);
+    const sessionId = lost.session.id;
+    this.#setState('lost', { error, sessionId });
+    const expired = (path: string, ambiguous: boolean) =>
+      new SessionExpiredError(path, { ambiguous });
+    this.#failInFlight(expired);
+    for (const pending of this.#queued.splice(0)) pending.reject(expired(pending.path, false));
+    this.#registry.onSessionLost();
+    if (this.comesBack) setImmediate(() => this.comeBack());
+  }
+
+  /** Resumes the session, or opens another when there is none or the server has ended it. */
+  comeBack(): void {
+    if (this.#state === 'closed' || this.#state === 'connected') return;
+    if (this.session === null) {
+      this.#setState('connecting', {});
+      this.#openSession();
+    } else if (!this.#server.hasSession(this.session.id)) {
+      this.loseSession();
+    } else {
+      this.#onConnected(false);
+    }
+  }
+
+  override onState(listener: (change: StateChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Listeners of states at this moment: none is left behind. */
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  override async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    const closing = this.#session;
+    this.#dropConnection();
+    this.#stopListening();
+    if (closing !== null) this.#server.endSession(closing.session.id);
+    this.#session = null;
+    const error = new ClientClosedError();
+    closing?.over.abort(error);
+    this.#setState('closed', {});
+    this.#failInFlight((_, ambiguous) => new ClientClosedError({ ambiguous }));
+    for (const pending of this.#queued.splice(0)) pending.reject(error);
+    this.#registry.onClosed();
+  }
+
+  override addWatch(
+    path: string,
+    watcher: Watcher,
+    options?: AddWatchOptions,
+  ): Promise<WatchHandle> {
+    const recursive = options?.recursive === true;
+    const mode = recursive ? AddWatchMode.persistentRecursive : AddWatchMode.persistent;
+    const registry = this.#registry;
+    let watch: ReturnType<WatchRegistry['addPersistent']> | undefined;
+    const handle: WatchHandle = {
+      path,
+      mode,
+      remove: async () => {
+        if (watch !== undefined) registry.removePersistent(watch);
+      },
+    };
+    return this.request({
+      ...{ op: 'addWatch', path, isWrite: false, options },
+      apply: () => handle,
+      onReply: () => {
+        watch = registry.addPersistent(path, recursive, watcher);
+      },
+    });
+  }
+
+  override request<T>(request: FakeRequest<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { op, path, isWrite, options } = request;
+      const refused = this.#refusal(path, options);
+      if (refused !== null) {
+        reject(refused);
+        return;
+      }
+      const undo: (() => void)[] = [];
+      const settle = (action: () => void) => {
+        for (const one of undo) one();
+        this.#queued = this.#queued.filter((other) => other !== pending);
+        this.#inFlight = this.#inFlight.filter((other) => other !== pending);
+        action();
+      };
+      const pending: Pending = {
+        ...{ op, path, isWrite, isSent: false },
+        apply: (session) => {
+          const reply = outcomeOf(() => request.apply(session));
+          return () => {
+            if (reply.kind === 'result') request.onReply?.(reply.result);
+            settle(() => (reply.kind === 'result' ? resolve(reply.result) : reject(reply.error)));
+          };
+        },
+        reject: (error) => settle(() => reject(error)),
+      };
+      undo.push(...this.#limit(pending, options));
+      if (this.#state === 'connected') this.#send(pending);
+      else this.#queued.push(pending);
+    });
+  }
+
+  #refusal(path: string, options: OperationOptions | undefined): Error | null {
+    if (this.#state === 'closed') return new ClientClosedError();
+    const { signal, session } = options ?? {};
+    if (signal?.aborted) {
+      return new OperationAbortedError(signal.reason, { ambiguous: false, path });
+    }
+    if (session === undefined || session === this.session?.id) return null;
+    return new SessionExpiredError(path);
+  }
+
+  /** Signal and deadline; gives what takes them back. */
+  #limit(pending: Pending, options: OperationOptions | undefined): (() => void)[] {
+    const { signal, timeoutMs } = options ?? {};
+    const { path } = pending;
+    const undo: (() => void)[] = [];
+    const isAmbiguous = () => pending.isWrite && pending.isSent;
+    if (signal !== undefined) {
+      const onAbort = () =>
+        pending.reject(
+          new OperationAbortedError(signal.reason, { ambiguous: isAmbiguous(), path }),
+        );
+      signal.addEventListener('abort', onAbort);
+      undo.push(() => signal.removeEventListener('abort', onAbort));
+    }
+    if (timeoutMs !== undefined && timeoutMs > 0) {
+      const onTimeout = () =>
+        pending.reject(new OperationTimeoutError(path, { ambiguous: isAmbiguous() }));
+      undo.push(this.surroundings.setTimer(timeoutMs, onTimeout));
+    }
+    return undo;
+  }
+
+  #send(pending: Pending): void {
+    const { session } = this;
+    if (session === null) throw new Error('connected without a session');
+    const { op, path } = pending;
+    this.sent.push({ op, path });
+    this.onSend?.({ op, path });
+    pending.isSent = true;
+    this.#inFlight.push(pending);
+    const index = this.#faults.findIndex((fault) => fault.op === op);
+    const [planned] = index < 0 ? [] : this.#faults.splice(index, 1);
+    const fault = planned?.fault;
+    if (fault === 'request-lost') {
+      this.loseConnection();
+    } else if (fault === 'reply-lost') {
+      pending.apply(session.id);
+      this.loseConnection();
+    } else if (fault !== undefined) {
+      this.#receive(() => pending.reject(fault));
+    } else {
+      const onReply = pending.apply(session.id);
+      const { zxid } = this.#server;
+      this.#receive(() => {
+        this.#lastZxidSeen = zxid;
+        if (this.#inFlight.includes(pending)) onReply();
+      });
+    }
+  }
+
+  #onChange({ type, path, zxid }: FakeChange): void {
+    if (this.#state !== 'connected') return;
+    this.#receive(() => this.#registry.onEvent({ type, state: 3, path }, zxid));
+  }
+
+  /** One in a turn, so that code that awaits a reply has run before the next one is handled. */
+  #receive(handle: () => void): void {
+    this.#inbound.push(handle);
+    const connection = this.#connection;
+    setImmediate(() => {
+      if (connection === this.#connection) this.#inbound.shift()?.();
+    });
+  }
+
+  #openSession(): void {
+    const over = new AbortController();
+    const { signal } = over;
+    const password = new Uint8Array(16);
+    const id = this.#server.openSession();
+    this.#session = { over, session: { id, password, timeoutMs: this.#timeoutMs, signal } };
+    this.#onConnected(true);
+  }
+
+  #onConnected(newSession: boolean): void {
+    this.#connection++;
+    this.#setState('connected', { newSession });
+    const rel = this.#lastZxidSeen;
+    for (const event of caughtUp(this.#server, this.#registry.rearm(rel, 1 << 20), rel)) {
+      this.#receive(() => this.#registry.onEvent(event, null));
+    }
+    this.#receive(() => {
+      if (newSession) this.#registry.onNewSession();
+      else this.#registry.onResumed();
+    });
+    for (const pending of this.#queued.splice(0)) {
+      if (this.#state === 'connected') this.#send(pending);
+      else this.#queued.push(pending);
+    }
+  }
+
+  #dropConnection(): void {
+    this.#connection++;
+    this.#inbound = [];
+  }
+
+  #failInFlight(errorOf: (path: string, ambiguous: boolean) => Error): void {
+    for (const pending of this.#inFlight.splice(0)) {
+      pending.reject(errorOf(pending.path, pending.isWrite));
+    }
+  }
+
+  #setState(state: ClientState, about: Partial<StateChange>): void {
+    this.#state = state;
+    const sessionId = this.session?.id ?? null;
+    const common = { state, sessionId, newSession: false, readOnly: false, error: null };
+    for (const listener of [...this.#listeners]) listener({ ...common, ...about });
+  }
+}
+
+type Outcome<T> =
+  | { readonly kind: 'result'; readonly result: T }
+  | { readonly kind: 'error'; readonly error: unknown };
+
+function outcomeOf<T>(apply: () => T): Outcome<T> {
+  try {
+    return { kind: 'result', result: apply() };
+  } catch (error) {
+    return { kind: 'error', error };
+  }
+}
