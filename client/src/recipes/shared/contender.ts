@@ -17,6 +17,7 @@ import {
   isTrouble,
   pauseBetween,
   persist,
+  untilOver,
   type Within,
   whenConnected,
 } from './persist.js';
@@ -24,9 +25,11 @@ import {
 export interface ContenderPlan {
   /** The directory; it and what is above it are created as containers when missing. */
   readonly parent: string;
-  /** The name, up to the number that the server appends; must be unique: contain a GUID. */
+  /** The name, up to the number that the server appends; contains a GUID, or `token` is given. */
   readonly prefix: string;
   readonly data: Data;
+  /** For a name that others use as well: a GUID that the data begins with. */
+  readonly token?: string | undefined;
   readonly acl?: readonly Acl[] | undefined;
   /** 'ephemeralSequential' by default; 'ephemeral' and 'persistent' take the prefix as the name. */
   readonly mode?:
@@ -40,8 +43,10 @@ export interface ContenderPlan {
 export interface Contender {
   readonly path: string;
   readonly name: string;
-  readonly sessionId: bigint;
+  readonly session: Session;
   readonly czxid: bigint;
+  /** Whether nobody else's znode can ever be at the path, so that it may be deleted unseen. */
+  readonly isNameUnique: boolean;
 }
 
 /**
@@ -62,9 +67,19 @@ export async function createContender(
   }
 }
 
-/** Deletes a contender in the background, until done or its session is over. */
+/** Resolves when the contender's znode is gone; goes on over lost connections. */
+export async function deleteContender(client: Client, contender: Contender): Promise<void> {
+  const { path, session } = contender;
+  if (contender.isNameUnique) await client.deleteGuaranteed(path, { session: session.id });
+  else await deleteIfSame(client, contender);
+}
+
+/**
+ * The same, unattended. What makes it fail is the end of the session or of the client, which ends
+ * an ephemeral znode too, or a missing permission, of which there is nobody left to tell.
+ */
 export function abandonContender(client: Client, contender: Contender): void {
-  deleteInBackground(client, contender.path, contender.sessionId);
+  deleteContender(client, contender).catch(ignoreEnd);
 }
 
 async function createOrFind(
@@ -109,8 +124,7 @@ async function createOnce(
       throw error;
     }
   });
-  const name = nameIn(plan.parent, created.path);
-  return { path: created.path, name, sessionId: within.session.id, czxid: created.stat.czxid };
+  return contenderAt(plan, nameIn(plan.parent, created.path), within, created.stat.czxid);
 }
 
 /**
@@ -127,11 +141,9 @@ async function findContenders(
   await client.sync(plan.parent, options);
   const found: Contender[] = [];
   for (const name of await namesIn(client, plan.parent, within)) {
-    if (!name.startsWith(plan.prefix)) continue;
-    const path = joinPath(plan.parent, name);
-    const stat = await client.exists(path, options);
-    if (stat === null || !isOwn(plan, stat.ephemeralOwner, within.session)) continue;
-    found.push({ path, name, sessionId: within.session.id, czxid: stat.czxid });
+    if (!mayBeOf(plan, name)) continue;
+    const czxid = await czxidOfOwn(client, plan, joinPath(plan.parent, name), within);
+    if (czxid !== null) found.push(contenderAt(plan, name, within, czxid));
   }
   return found.sort((left, right) => (left.czxid < right.czxid ? -1 : 1));
 }
@@ -145,9 +157,34 @@ async function namesIn(client: Client, parent: string, within: Within): Promise<
   }
 }
 
-function isOwn(plan: ContenderPlan, owner: bigint, session: Session): boolean {
-  const isPersistent = plan.mode === 'persistent' || plan.mode === 'persistentSequential';
-  return owner === (isPersistent ? 0n : session.id);
+/** Null when there is none, or when it is of another session or another attempt. */
+async function czxidOfOwn(
+  client: Client,
+  plan: ContenderPlan,
+  path: string,
+  within: Within,
+): Promise<bigint | null> {
+  try {
+    const { data, stat } = await client.getData(path, bounds(within));
+    const isPersistent = plan.mode === 'persistent' || plan.mode === 'persistentSequential';
+    const isOwn = stat.ephemeralOwner === (isPersistent ? 0n : within.session.id);
+    const { token = '' } = plan;
+    return isOwn && (data ?? '').toString().startsWith(token) ? stat.czxid : null;
+  } catch (error) {
+    if (error instanceof NoNodeError) return null;
+    throw error;
+  }
+}
+
+function mayBeOf(plan: ContenderPlan, name: string): boolean {
+  const isWhole = plan.mode === 'ephemeral' || plan.mode === 'persistent';
+  return isWhole ? name === plan.prefix : name.startsWith(plan.prefix);
+}
+
+function contenderAt(plan: ContenderPlan, name: string, within: Within, czxid: bigint): Contender {
+  const isNameUnique = plan.token === undefined;
+  const path = joinPath(plan.parent, name);
+  return { path, name, session: within.session, czxid, isNameUnique };
 }
 
 function nameIn(parent: string, path: string): string {
@@ -157,22 +194,32 @@ function nameIn(parent: string, path: string): string {
 /** Looks for what the plan may have made and deletes it; ends with the session. */
 function abandonUnknown(client: Client, plan: ContenderPlan, session: Session): void {
   if (session.signal.aborted) return;
-  const within = { session, signal: session.signal };
+  const within = untilOver(session);
   const cleanUp = async () => {
     const found = await persist(client, within, () => findContenders(client, plan, within));
     for (const contender of found) abandonContender(client, contender);
   };
-  cleanUp().catch(ignoreEndOfSession);
+  cleanUp().catch(ignoreEnd);
 }
 
 /**
- * deleteGuaranteed, unattended. What rejects it is the end of the session or of the client, which
- * ends an ephemeral znode too, or a missing permission, of which there is nobody left to tell.
+ * Deletes what is at the path only if it is the contender's: after a lost reply the znode may be
+ * gone and another's at its place. Between the look and the deletion nobody else deletes ours.
  */
-export function deleteInBackground(client: Client, path: string, session: bigint): void {
-  client.deleteGuaranteed(path, { session }).catch(ignoreEndOfSession);
+async function deleteIfSame(client: Client, contender: Contender): Promise<void> {
+  const within = untilOver(contender.session);
+  const options = bounds(within);
+  await persist(client, within, async () => {
+    try {
+      await client.sync(contender.path, options);
+      const { stat } = await client.getData(contender.path, options);
+      if (stat.czxid === contender.czxid) await client.delete(contender.path, options);
+    } catch (error) {
+      if (!(error instanceof NoNodeError)) throw error;
+    }
+  });
 }
 
-function ignoreEndOfSession(): void {
-  // The session's end has deleted, or is about to delete, what was to be deleted here.
+function ignoreEnd(): void {
+  // See abandonContender.
 }

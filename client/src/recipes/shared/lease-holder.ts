@@ -12,9 +12,9 @@ import { setMaxListeners } from 'node:events';
 import { NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Lease, LeaseLossCause, SuspendedPolicy } from '../../api/lease.js';
-import type { Node, Session, WatchEvent } from '../../api/values.js';
+import type { Node, WatchEvent } from '../../api/values.js';
 import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../../errors.js';
-import type { Contender } from './contender.js';
+import { type Contender, deleteContender } from './contender.js';
 import { bounds, persist, type Within } from './persist.js';
 import { onSessionOver } from './wait-scope.js';
 
@@ -30,7 +30,7 @@ export class LeaseHolder implements Lease {
   readonly sessionId: bigint;
   readonly fencingToken: bigint;
   readonly #client: Client;
-  readonly #session: Session;
+  readonly #contender: Contender;
   readonly #terms: LeaseTerms;
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
@@ -49,7 +49,7 @@ export class LeaseHolder implements Lease {
     within: Within,
     terms: LeaseTerms,
   ): Promise<LeaseHolder | null> {
-    const lease = new LeaseHolder(client, contender, within.session, terms);
+    const lease = new LeaseHolder(client, contender, terms);
     try {
       const node = await lease.#confirm(within);
       if (node === null) return null;
@@ -60,12 +60,12 @@ export class LeaseHolder implements Lease {
     }
   }
 
-  private constructor(client: Client, contender: Contender, session: Session, terms: LeaseTerms) {
+  private constructor(client: Client, contender: Contender, terms: LeaseTerms) {
     this.path = contender.path;
-    this.sessionId = contender.sessionId;
+    this.sessionId = contender.session.id;
     this.fencingToken = contender.czxid;
     this.#client = client;
-    this.#session = session;
+    this.#contender = contender;
     this.#terms = terms;
     setMaxListeners(0, this.#controller.signal);
   }
@@ -121,7 +121,7 @@ export class LeaseHolder implements Lease {
   #follow(data: Buffer | null): void {
     this.#isFollowing = true;
     this.#undo.push(
-      onSessionOver(this.#client, this.#session, (reason) =>
+      onSessionOver(this.#client, this.#contender.session, (reason) =>
         this.#lose(reason instanceof ClientClosedError ? 'closed' : 'expired'),
       ),
     );
@@ -167,7 +167,7 @@ export class LeaseHolder implements Lease {
 
   /** Whoever cannot find out whether the znode still stands does not hold it. */
   async #readAgain(): Promise<void> {
-    const within = { session: this.#session, signal: this.signal };
+    const within = { session: this.#contender.session, signal: this.signal };
     const node = await persist(this.#client, within, () => this.#readIfThere(within));
     if (!this.held) this.#stopWatching();
     else if (node?.stat.czxid !== this.fencingToken) this.#lose('deleted');
@@ -186,7 +186,7 @@ export class LeaseHolder implements Lease {
     this.#controller.abort(reason);
     this.#stopWatching();
     if (!isNodeLeft) return;
-    this.#deletion = this.#client.deleteGuaranteed(this.path, { session: this.sessionId });
+    this.#deletion = deleteContender(this.#client, this.#contender);
     // Whoever releases is told; nobody has to.
     this.#deletion.catch(() => {});
   }

@@ -18,6 +18,11 @@ export interface Within {
   readonly signal: AbortSignal;
 }
 
+/** For work that nobody waits for: until the session is over. */
+export function untilOver(session: Session): Within {
+  return { session, signal: new AbortController().signal };
+}
+
 /** What every operation of the attempt is given. */
 export function bounds(within: Within): { session: bigint; signal: AbortSignal } {
   return { session: within.session.id, signal: within.signal };

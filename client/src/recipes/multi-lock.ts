@@ -1,0 +1,130 @@
+/**
+ * MultiLock: several locks as one, all or none.
+ *
+ * **Guarantee.** The lease is given when all locks are held, and is lost as soon as one of them is.
+ * An acquire that fails releases those that it had taken. They are taken in the order of their
+ * paths, whatever the order given, so that two multi-locks cannot wait for each other.
+ *
+ * **Znodes.** Those of its locks. `path`, `sessionId` and `fencingToken` of the lease are those of
+ * the lock with the last path; `leases` are all of them, in the order of paths.
+ *
+ * **Suspended, lost.** As each of its locks has it; one lost lease makes the acquire fail, or the
+ * lease lost, and the others are released.
+ */
+import type { Client } from '../api/client.js';
+import type { Lease } from '../api/lease.js';
+import { LeaseReleasedError, OptionError } from '../errors.js';
+import { LockTimeoutError } from './shared/errors.js';
+import { type Acquirable, runWithLease } from './shared/run.js';
+import { type WaitOptions, WaitScope } from './shared/wait-scope.js';
+
+export interface MultiLease extends Lease {
+  readonly leases: readonly Lease[];
+}
+
+export class MultiLock implements Acquirable {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #locks: readonly Acquirable[];
+
+  constructor(client: Client, locks: readonly Acquirable[]) {
+    const sorted = [...locks].sort((left, right) => (left.path < right.path ? -1 : 1));
+    const last = sorted.at(-1);
+    if (last === undefined) throw new OptionError('locks', 'must name one lock at least');
+    this.path = last.path;
+    this.#client = client;
+    this.#locks = sorted;
+  }
+
+  /** Waits for all of them; the time is that of all together. Errors as of Lock.acquire. */
+  async acquire(options: WaitOptions = {}): Promise<MultiLease> {
+    const timeoutError = () => new LockTimeoutError(this.path, options.timeoutMs ?? 0);
+    const scope = WaitScope.open(this.#client, options, timeoutError);
+    const taken: Lease[] = [];
+    try {
+      for (const lock of this.#locks) {
+        const lease = await lock.acquire({ signal: scope.signal });
+        taken.push(lease);
+        scope.follow(lease.signal);
+      }
+      scope.signal.throwIfAborted();
+      return new LeaseOfAll(taken);
+    } catch (error) {
+      releaseAll(taken).catch(ignoreRefusal);
+      throw scope.errorOf(error);
+    } finally {
+      scope.close();
+    }
+  }
+
+  /** Runs the function with all locks and releases them, however the function ends. */
+  async run<T>(
+    fn: (lease: MultiLease) => T | PromiseLike<T>,
+    options: WaitOptions = {},
+  ): Promise<T> {
+    const lease = await this.acquire(options);
+    return await runWithLease(lease, () => fn(lease));
+  }
+}
+
+class LeaseOfAll implements MultiLease {
+  readonly path: string;
+  readonly sessionId: bigint;
+  readonly fencingToken: bigint;
+  readonly leases: readonly Lease[];
+  readonly #controller = new AbortController();
+  readonly #undo: (() => void)[] = [];
+  #releasing: Promise<void> | null = null;
+
+  constructor(leases: readonly Lease[]) {
+    const last = leases.at(-1);
+    if (last === undefined) throw new OptionError('leases', 'must be one at least');
+    this.leases = leases;
+    this.path = last.path;
+    this.sessionId = last.sessionId;
+    this.fencingToken = last.fencingToken;
+    for (const { signal } of leases) {
+      const onLost = () => this.#end(signal.reason).catch(ignoreRefusal);
+      signal.addEventListener('abort', onLost, { once: true });
+      this.#undo.push(() => signal.removeEventListener('abort', onLost));
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get held(): boolean {
+    return !this.#controller.signal.aborted;
+  }
+
+  /** In the reverse order. Rejects with the first error, when all have been tried. */
+  release(): Promise<void> {
+    return this.#end(new LeaseReleasedError(this.path));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  #end(reason: unknown): Promise<void> {
+    if (this.#releasing === null) {
+      for (const undo of this.#undo.splice(0)) undo();
+      this.#controller.abort(reason);
+      this.#releasing = releaseAll(this.leases);
+    }
+    return this.#releasing;
+  }
+}
+
+/** All are sent off at once, last first; an error of one does not keep another. */
+async function releaseAll(leases: readonly Lease[]): Promise<void> {
+  const released = leases.toReversed().map((lease) => lease.release());
+  for (const result of await Promise.allSettled(released)) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+}
+
+function ignoreRefusal(): void {
+  // Who holds the lease is told by release(), which gives the same promise.
+}

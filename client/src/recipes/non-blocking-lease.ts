@@ -1,0 +1,149 @@
+/**
+ * NonBlockingLease: the right to do something until a moment in time, for work that should stay on
+ * one machine, such as hourly jobs. Asking never waits for another holder. MultiNonBlockingLease:
+ * the same for so many holders at a time.
+ *
+ * **Guarantee.** Until `endsAtMs`, by their own clocks, no other holder obtains it; so it is as good
+ * as the clocks of the machines agree. It outlives processes and sessions: a holder that comes back
+ * under its name renews it. It is no lock: it has no signal and no fencing token.
+ *
+ * **Znodes.** kazoo's: `<path>/lease_holder`, persistent, JSON `{"version": 1, "holder": name,
+ * "end": "YYYY-MM-DDTHH:MM:SS"}` in UTC; read and written under a kazoo Lock on `<path>`. The Multi:
+ * `<path>/0`, `<path>/1`... each such a lease.
+ *
+ * **Suspended, lost.** Nothing happens to what was obtained. While asking, as of Lock.
+ */
+import { hostname } from 'node:os';
+import { joinPath, NoNodeError } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { TransactionOp } from '../api/transaction.js';
+import type { Acl, Node } from '../api/values.js';
+import { OptionError } from '../errors.js';
+import { Lock } from './lock.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+
+export interface NonBlockingLeaseOptions {
+  /** How long it is obtained for; kept to the whole second. */
+  readonly durationMs: number;
+  /** The name of the holder, this machine's by default; whoever uses the same is the same. */
+  readonly holder?: string;
+  readonly acl?: readonly Acl[];
+  /** Milliseconds since 1970; the system's clock by default. */
+  readonly wallClockMs?: () => number;
+}
+
+export interface ObtainedLease {
+  readonly path: string;
+  readonly holder: string;
+  /** Milliseconds since 1970. */
+  readonly endsAtMs: number;
+}
+
+interface Entry {
+  readonly version: number;
+  readonly holder: string;
+  readonly endsAtMs: number;
+}
+
+const VERSION = 1;
+
+export class NonBlockingLease {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #options: NonBlockingLeaseOptions;
+  readonly #holder: string;
+  readonly #lock: Lock;
+
+  constructor(client: Client, path: string, options: NonBlockingLeaseOptions) {
+    const { durationMs, holder = hostname(), acl } = options;
+    if (!(durationMs > 0)) throw new OptionError('durationMs', 'must be more than 0');
+    this.path = path;
+    this.#client = client;
+    this.#options = options;
+    this.#holder = holder;
+    const lockOptions = { naming: 'kazoo', data: holder } as const;
+    this.#lock = new Lock(client, path, acl === undefined ? lockOptions : { ...lockOptions, acl });
+  }
+
+  /** The lease, obtained or renewed; null while another holder has it. Errors as of Lock.acquire. */
+  async obtain(options: WaitOptions = {}): Promise<ObtainedLease | null> {
+    return await this.#lock.run(async (lease) => {
+      const { signal } = lease;
+      const path = joinPath(this.path, 'lease_holder');
+      const node = await this.#read(path, signal);
+      const nowMs = (this.#options.wallClockMs ?? Date.now)();
+      if (node !== null && !this.#mayTake(node, nowMs)) return null;
+      const endsAtMs = Math.floor((nowMs + this.#options.durationMs) / 1000) * 1000;
+      const record = { version: VERSION, holder: this.#holder, endsAtMs };
+      // Only while the lock's znode stands: the lock is no help against a process that had stopped.
+      await this.#client.fenced(lease, [this.#write(path, node, record)], { signal });
+      return { path: this.path, holder: this.#holder, endsAtMs };
+    }, options);
+  }
+
+  #mayTake(node: Node, nowMs: number): boolean {
+    const record = decode(node.data);
+    if (record?.version !== VERSION) return false;
+    return record.holder === this.#holder || nowMs >= record.endsAtMs;
+  }
+
+  #write(path: string, node: Node | null, record: Entry): TransactionOp {
+    const data = encode(record);
+    if (node !== null) return { kind: 'setData', path, data, version: node.stat.version };
+    const { acl } = this.#options;
+    return acl === undefined ? { kind: 'create', path, data } : { kind: 'create', path, data, acl };
+  }
+
+  async #read(path: string, signal: AbortSignal): Promise<Node | null> {
+    try {
+      return await this.#client.getData(path, { signal });
+    } catch (error) {
+      if (error instanceof NoNodeError) return null;
+      throw error;
+    }
+  }
+}
+
+export class MultiNonBlockingLease {
+  readonly path: string;
+  readonly #leases: readonly NonBlockingLease[];
+
+  /** `count` holders at a time. */
+  constructor(client: Client, path: string, options: NonBlockingLeaseOptions & { count: number }) {
+    this.path = path;
+    this.#leases = Array.from(
+      { length: options.count },
+      (_, index) => new NonBlockingLease(client, joinPath(path, String(index)), options),
+    );
+  }
+
+  /** The first that can be had or renewed; null when others have all. */
+  async obtain(options: WaitOptions = {}): Promise<ObtainedLease | null> {
+    for (const lease of this.#leases) {
+      const obtained = await lease.obtain(options);
+      if (obtained !== null) return obtained;
+    }
+    return null;
+  }
+}
+
+function encode({ version, holder, endsAtMs }: Entry): string {
+  const end = new Date(endsAtMs).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
+  return JSON.stringify({ version, holder, end });
+}
+
+/** Null for what is no such record. */
+function decode(data: Buffer | null): Entry | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(data?.toString() ?? '');
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  if (!('version' in value && 'holder' in value && 'end' in value)) return null;
+  const { version, holder, end } = value;
+  if (typeof version !== 'number' || typeof holder !== 'string') return null;
+  const endsAtMs = typeof end === 'string' ? Date.parse(`${end}Z`) : Number.NaN;
+  return Number.isNaN(endsAtMs) ? null : { version, holder, endsAtMs };
+}

@@ -1,0 +1,107 @@
+/**
+ * Semaphore: at most so many leases at a time, given in the order of asking.
+ *
+ * **Guarantee.** At most `maxLeases` leases with unaborted signals, as long as clocks run at nearly
+ * the same rate and everybody gives the same maximum. Several at once are given all or none, and
+ * two who ask for several cannot hold half each. Each lease's `fencingToken` is unique. An acquire
+ * that fails leaves no znode. Lowering a shared maximum takes no lease from anybody.
+ *
+ * **Znodes.** Curator's InterProcessSemaphoreV2, in containers: `<path>/locks`, a Lock that whoever
+ * acquires holds meanwhile, so that only one waits for leases; `<path>/leases`, an ephemeral
+ * sequential `_c_<uuid>-lease-<number>` for each lease, of which one more than the maximum means to
+ * wait. A shared maximum is Curator's SharedCount: a znode of 4 bytes, big-endian.
+ *
+ * **Suspended, lost.** As of Lock, for each lease by itself.
+ */
+import { joinPath } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { Lease, SuspendedPolicy } from '../api/lease.js';
+import type { Acl, Data, OperationOptions } from '../api/values.js';
+import { OptionError } from '../errors.js';
+import { type Contestant, contestantsIn } from './shared/contestants.js';
+import { CuratorName, curatorPrefix, localAddress } from './shared/curator.js';
+import { LeaseCount, type SharedMaximum } from './shared/lease-count.js';
+import { type LeaseSpace, takeLeases } from './shared/lease-space.js';
+import { type Acquirable, runWithLease } from './shared/run.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+import {
+  acquiring,
+  type Line,
+  leaseInLine,
+  nextBefore,
+  type SessionLossOptions,
+} from './shared/waiting-line.js';
+
+export interface SemaphoreOptions extends SessionLossOptions {
+  /** How many leases there are: a number, 1 to 2^31-1, or a znode that says it. */
+  readonly maxLeases: number | SharedMaximum;
+  /** Data of a lease's znode, for people; this machine's address by default. */
+  readonly data?: Data;
+  readonly acl?: readonly Acl[];
+  readonly onSuspended?: SuspendedPolicy;
+}
+
+export class Semaphore implements Acquirable {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #options: SemaphoreOptions;
+  readonly #gate: Line;
+  readonly #space: LeaseSpace;
+
+  constructor(client: Client, path: string, options: SemaphoreOptions) {
+    const data = options.data === undefined ? localAddress() : options.data;
+    const { acl } = options;
+    this.path = path;
+    this.#client = client;
+    this.#options = options;
+    this.#gate = {
+      directory: joinPath(path, CuratorName.locksDirectory),
+      markers: [CuratorName.lock],
+      prefix: (uuid) => curatorPrefix(uuid, CuratorName.lock),
+      data,
+      acl,
+      blocker: nextBefore,
+    };
+    const directory = joinPath(path, CuratorName.leasesDirectory);
+    const count = new LeaseCount(client, options.maxLeases);
+    this.#space = { directory, data, acl, count, onSuspended: options.onSuspended };
+  }
+
+  /** Waits for one lease; errors as of Lock.acquire. */
+  async acquire(options: WaitOptions = {}): Promise<Lease> {
+    const [lease] = await this.acquireMany(1, options);
+    if (lease === undefined) throw new OptionError('count', 'must be 1 at least');
+    return lease;
+  }
+
+  /**
+   * Waits for `count` leases, each to be released by itself. OptionError when a fixed maximum is
+   * less; of a shared one it waits until it is not.
+   */
+  async acquireMany(count: number, options: WaitOptions = {}): Promise<Lease[]> {
+    this.#space.count.check(count);
+    const wait = { ...options, onSessionLost: this.#options.onSessionLost };
+    return await acquiring(this.#client, this.path, wait, async (within) => {
+      for (;;) {
+        const gate = await leaseInLine(this.#client, this.#gate, within, {});
+        try {
+          const leases = await takeLeases(this.#client, this.#space, { count, gate, within });
+          if (leases !== null) return leases;
+        } finally {
+          // Its znode's deletion is on its way before anything else of this client; not waited for.
+          gate.release().catch(() => {});
+        }
+      }
+    });
+  }
+
+  /** Runs the function with one lease and releases it, however the function ends. */
+  async run<T>(fn: (lease: Lease) => T | PromiseLike<T>, options: WaitOptions = {}): Promise<T> {
+    return await runWithLease(await this.acquire(options), fn);
+  }
+
+  /** The leases as of one reading, and perhaps those of who is about to get or give up theirs. */
+  async holders(options: OperationOptions = {}): Promise<Contestant[]> {
+    return await contestantsIn(this.#client, this.#space.directory, [CuratorName.lease], options);
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * How many leases a semaphore has: a number, or what a znode says, which may change while somebody
+ * waits. The znode is Curator's SharedCount: 4 bytes, big-endian. Reads and watches; writes only
+ * the seed of a znode that is missing.
+ */
+import { NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Watcher } from '../../api/values.js';
+import { OptionError } from '../../errors.js';
+import { inContainer } from './container-parent.js';
+import { decodeInt32, encodeInt32 } from './curator.js';
+import { bounds, type Within } from './persist.js';
+
+/** A maximum that several processes share and may change together. */
+export interface SharedMaximum {
+  /** The znode that says it, SharedCount's. */
+  readonly countPath: string;
+  /** What it is created with when missing. */
+  readonly seed: number;
+}
+
+const MAX = 2 ** 31 - 1;
+
+export class LeaseCount {
+  readonly #client: Client;
+  readonly #source: number | SharedMaximum;
+
+  constructor(client: Client, source: number | SharedMaximum) {
+    const start = typeof source === 'number' ? source : source.seed;
+    const least = typeof source === 'number' ? 1 : 0;
+    if (!Number.isInteger(start) || start < least || start > MAX) {
+      throw new OptionError('maxLeases', `must be an integer from ${least} to ${MAX}`);
+    }
+    this.#client = client;
+    this.#source = source;
+  }
+
+  /** Refuses what can never be had. */
+  check(count: number): void {
+    const most = typeof this.#source === 'number' ? this.#source : MAX;
+    if (!Number.isInteger(count) || count < 1 || count > most) {
+      throw new OptionError('count', `must be an integer from 1 to ${most}`);
+    }
+  }
+
+  /** The maximum now; the watcher is called when it may have changed. What is no count is 0. */
+  async read(within: Within, watcher: Watcher): Promise<number> {
+    if (typeof this.#source === 'number') return this.#source;
+    const { countPath } = this.#source;
+    for (;;) {
+      try {
+        const options = { ...bounds(within), watcher };
+        return decodeInt32((await this.#client.getData(countPath, options)).data) ?? 0;
+      } catch (error) {
+        if (!(error instanceof NoNodeError)) throw error;
+      }
+      await this.#plant(this.#source, within);
+    }
+  }
+
+  unwatch(watcher: Watcher): void {
+    if (typeof this.#source !== 'number') {
+      this.#client.removeWatcher(this.#source.countPath, watcher);
+    }
+  }
+
+  async #plant({ countPath, seed }: SharedMaximum, within: Within): Promise<void> {
+    const options = bounds(within);
+    try {
+      await inContainer(this.#client, parentOf(countPath), options, () =>
+        this.#client.create(countPath, encodeInt32(seed), options),
+      );
+    } catch (error) {
+      if (!(error instanceof NodeExistsError)) throw error;
+    }
+  }
+}

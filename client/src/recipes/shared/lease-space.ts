@@ -1,0 +1,122 @@
+/**
+ * The leases of a semaphore: makes the znodes of one acquire and waits until they are not too many.
+ *
+ * Called only by who holds the semaphore's gate, so that one client at a time watches the directory.
+ * Safe even if two did: each counts all znodes that were there when its own were. All znodes become
+ * leases, or none stays: an acquire that fails deletes what it has made (CURATOR-335, CURATOR-595).
+ */
+import type { Client } from '../../api/client.js';
+import type { SuspendedPolicy } from '../../api/lease.js';
+import type { Acl, Data, WatchEvent } from '../../api/values.js';
+import { abandonContender, type Contender, createContender } from './contender.js';
+import { CuratorName, curatorPrefix } from './curator.js';
+import type { LeaseCount } from './lease-count.js';
+import { LeaseHolder } from './lease-holder.js';
+import { bounds, persist, type Within } from './persist.js';
+import { unlessAborted } from './wait-scope.js';
+
+export interface LeaseSpace {
+  readonly directory: string;
+  readonly count: LeaseCount;
+  readonly data: Data;
+  readonly acl: readonly Acl[] | undefined;
+  readonly onSuspended: SuspendedPolicy | undefined;
+}
+
+export interface Taking {
+  readonly count: number;
+  readonly gate: LeaseHolder;
+  readonly within: Within;
+}
+
+/** The leases; null when somebody deleted a znode of the acquire, or its place at the gate. */
+export async function takeLeases(
+  client: Client,
+  space: LeaseSpace,
+  taking: Taking,
+): Promise<LeaseHolder[] | null> {
+  const contenders: Contender[] = [];
+  const leases: LeaseHolder[] = [];
+  try {
+    await createAll(client, space, taking, contenders);
+    if (!(await fits(client, space, taking, contenders))) return null;
+    const { within } = taking;
+    const terms = { onSuspended: space.onSuspended };
+    for (const contender of contenders) {
+      const lease = await LeaseHolder.begin(client, contender, within, terms);
+      if (lease === null) return null;
+      leases.push(lease);
+    }
+    return leases.every(({ held }) => held) ? leases : null;
+  } finally {
+    const isComplete = leases.length === taking.count && leases.every(({ held }) => held);
+    if (!isComplete) giveBack(client, contenders, leases);
+  }
+}
+
+/** Puts each znode into `made` as soon as it is there, so that none is forgotten. */
+async function createAll(
+  client: Client,
+  space: LeaseSpace,
+  { count, within }: Taking,
+  made: Contender[],
+): Promise<void> {
+  const { directory: parent, data, acl } = space;
+  const creations = Array.from({ length: count }, async () => {
+    const prefix = curatorPrefix(client.surroundings.uuid(), CuratorName.lease);
+    made.push(await createContender(client, { parent, prefix, data, acl }, within));
+  });
+  for (const result of await Promise.allSettled(creations)) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+}
+
+/** Waits until the znodes are there and not too many; false when one has been deleted. */
+async function fits(
+  client: Client,
+  space: LeaseSpace,
+  { gate, within }: Taking,
+  contenders: readonly Contender[],
+): Promise<boolean> {
+  let wake: (event: WatchEvent) => void = () => {};
+  const watcher = (event: WatchEvent) => wake(event);
+  try {
+    for (;;) {
+      const changed = new Promise<WatchEvent>((resolve) => {
+        wake = resolve;
+      });
+      const options = { ...bounds(within), watcher };
+      const [{ children }, countMax] = await persist(client, within, async () => [
+        await client.getChildren(space.directory, options),
+        await space.count.read(within, watcher),
+      ]);
+      const names = new Set(children);
+      if (!gate.held || !contenders.every(({ name }) => names.has(name))) return false;
+      if (children.length <= countMax) return true;
+      await unlessAborted(Promise.race([changed, ended(gate)]), within.signal);
+    }
+  } finally {
+    client.removeWatcher(space.directory, watcher);
+    space.count.unwatch(watcher);
+  }
+}
+
+/** Resolves when the place at the gate is lost; others may wait for leases then. */
+async function ended({ signal }: LeaseHolder): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function giveBack(
+  client: Client,
+  contenders: readonly Contender[],
+  leases: readonly LeaseHolder[],
+): void {
+  const leased = new Set(leases.map(({ path }) => path));
+  for (const lease of leases) lease.release().catch(() => {}); // nobody has seen it
+  for (const contender of contenders) {
+    if (!leased.has(contender.path)) abandonContender(client, contender);
+  }
+}
