@@ -1,8 +1,10 @@
 /** The real LevelDB: who may open a directory, and what damage on disk looks like. */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { makeZxid } from '@rookery/protocol';
+import { Level } from 'level';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Recovered } from './contract.js';
 import { DirectoryError, FormatError, IdentityError, StoreLockedError } from './errors.js';
 import { openLevelStores } from './level-store.js';
@@ -189,6 +191,51 @@ describe('a flipped byte in the log', () => {
     await rm(pristine, { recursive: true });
     expect(told).toBeGreaterThan(bytes.length / 29 - 6);
   }, 60_000);
+});
+
+/** What reaches LevelDB's own binding, by database: whether each batch is to be synced. */
+async function spiedBatches() {
+  const probe = new Level(join(directory, 'probe'));
+  await probe.open();
+  const batch = probe.batch();
+  const prototype = Object.getPrototypeOf(batch);
+  await batch.close();
+  await probe.close();
+  const spy = vi.spyOn(prototype, '_write');
+  const taken = () => {
+    const batches = spy.mock.calls.map(([options], call) => ({
+      database: basename(spy.mock.contexts[call].db.location),
+      sync: options.sync,
+    }));
+    spy.mockClear();
+    return batches;
+  };
+  return { taken, restore: () => spy.mockRestore() };
+}
+
+describe('what is told to be durable', () => {
+  it('was a synced batch of LevelDB: of the log, twice of meta, of the tree', async () => {
+    const { treeStore, logStore } = await openLevelStores(setup());
+    const spied = await spiedBatches();
+    const { storage } = await openToy({ treeStore, logStore }, {});
+    spied.taken();
+    await storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
+    const meta = { database: 'meta', sync: true };
+    expect(spied.taken()).toEqual([meta, meta]);
+    await storage.append(proposalsAfter(storage.last, { epoch: 1, counter: 1, count: 3 }));
+    const [first, ...others] = spied.taken();
+    expect(first).toEqual({ database: expect.stringMatching(/^log-/), sync: true });
+    await storage.truncate(makeZxid(1, 2));
+    storage.beginCheckpoint(makeZxid(1, 2));
+    await storage.writeCheckpoint([], { zxid: makeZxid(1, 2), digest: '', lastTime: 0 });
+    const rest = [...others, ...spied.taken()];
+    const names = rest.map(({ database }) => database);
+    expect(names).toContainEqual(expect.stringMatching(/^log-/));
+    expect(names).toContain('tree-0');
+    expect(rest.filter(({ sync }) => sync !== true)).toEqual([]);
+    await storage.close();
+    spied.restore();
+  });
 });
 
 async function suffixOf(): Promise<Recovered> {
