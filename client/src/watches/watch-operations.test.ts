@@ -212,10 +212,12 @@ test('removeWatches ends the watches that stood when its reply came, and tells t
 
 test('a watched read on the path of a persistent watch asks for that again, by its mode', async () => {
   const { registry, session, operations, watcher } = setUp();
-  operations.keepPersistent('/a');
+  operations.keepPersistent('/a', 'data');
   expect(session.sent).toHaveLength(0);
   const adding = operations.addWatch('/a', watcher, { recursive: true });
-  operations.keepPersistent('/a');
+  operations.keepPersistent('/a', 'child');
+  expect(session.sent).toHaveLength(1);
+  operations.keepPersistent('/a', 'data');
   const [first, again] = session.sent;
   expect([first?.request, again?.request]).toEqual(['addWatch /a 1', 'addWatch /a 1']);
   first?.succeed();

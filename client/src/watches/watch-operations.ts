@@ -61,10 +61,12 @@ export class WatchOperations {
   /**
    * To be called right after a read that leaves a watch was queued. Servers before 3.9 have one
    * mode for each path (ZOOKEEPER-4466): that read has made one-shot what was persistent there, so
-   * it is asked for again. Newer ones have it still, and lose nothing.
+   * it is asked for again. Newer ones have it still, and lose nothing. A recursive watch has no
+   * part in the children, and if asked for again after their read would displace that one's watch.
    */
-  keepPersistent(path: string): void {
+  keepPersistent(path: string, read: 'data' | 'child'): void {
     for (const recursive of this.#registry.persistentModesAt(path)) {
+      if (recursive && read === 'child') continue;
       // Fails with the connection only, and then all watches are put back on the next one.
       this.#requestWatch(path, recursive, {}, () => undefined).catch(() => undefined);
     }
