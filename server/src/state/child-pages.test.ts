@@ -1,7 +1,8 @@
 /**
  * Goal: whoever pages through a directory while it changes gets every name that stayed exactly
  * once, in order, and none that was never there. Method: directories of each size class against a
- * sorted list; the class is forced by what the directory says its count is.
+ * sorted list; the class is forced by what the directory says its count is, and by how much may be
+ * kept.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,17 +10,22 @@ import { ChildPages } from './child-pages.js';
 
 const NODE = 7;
 const ROOMY = 1 << 20;
-/** What makes a directory small, kept or huge. */
-const COUNTS = [1, 5_000, 300_000] as const;
+/** What makes a directory small, kept or too large to be kept. */
+const CLASSES = [
+  { count: 1, keptBytesMax: ROOMY },
+  { count: 5_000, keptBytesMax: ROOMY },
+  { count: 5_000, keptBytesMax: 60 },
+] as const;
 
 class Directory {
-  readonly pages = new ChildPages();
+  readonly pages: ChildPages;
   readonly names: Set<string>;
   readonly #count: number;
 
-  constructor(names: Iterable<string>, count: number) {
+  constructor(names: Iterable<string>, of: (typeof CLASSES)[number]) {
     this.names = new Set(names);
-    this.#count = count;
+    this.#count = of.count;
+    this.pages = new ChildPages(of.keptBytesMax);
   }
 
   page(startAfter: string, limit: number, bytesMax = ROOMY) {
@@ -45,13 +51,13 @@ describe('a page', () => {
   it('has the names behind the given one, in code-unit order, and says whether there are more', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom(...COUNTS),
+        fc.constantFrom(...CLASSES),
         names,
         fc.option(name, { nil: '' }),
         fc.integer({ min: 1, max: 12 }),
-        (count, all, startAfter, limit) => {
+        (size, all, startAfter, limit) => {
           const behind = [...all].sort().filter((one) => one > startAfter);
-          const page = new Directory(all, count).page(startAfter, limit);
+          const page = new Directory(all, size).page(startAfter, limit);
           expect(page.names).toEqual(behind.slice(0, limit));
           expect(page.more).toBe(behind.length > limit);
         },
@@ -60,8 +66,8 @@ describe('a page', () => {
   });
 
   it('ends before its names take too many bytes, but has at least one', () => {
-    for (const count of COUNTS) {
-      const directory = new Directory(['aaaa', 'bbbb', 'ää'], count);
+    for (const size of CLASSES) {
+      const directory = new Directory(['aaaa', 'bbbb', 'ää'], size);
       expect(directory.page('', 9, 16)).toEqual({ names: ['aaaa', 'bbbb'], more: true });
       expect(directory.page('', 9, 15)).toEqual({ names: ['aaaa'], more: true });
       expect(directory.page('', 9, 1)).toEqual({ names: ['aaaa'], more: true });
@@ -76,12 +82,12 @@ describe('paging through a directory that changes', () => {
     const turns = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 30 });
     fc.assert(
       fc.property(
-        fc.constantFrom(...COUNTS),
+        fc.constantFrom(...CLASSES),
         names,
         turns,
         fc.integer({ min: 1, max: 5 }),
-        (count, before, changes, limit) => {
-          const directory = new Directory(before, count);
+        (size, before, changes, limit) => {
+          const directory = new Directory(before, size);
           const stayed = new Set(before);
           const ever = new Set(before);
           const got: string[] = [];
@@ -106,14 +112,31 @@ describe('paging through a directory that changes', () => {
   });
 
   it('gives a list up that has changed too much, and one of a directory that is gone', () => {
-    const directory = new Directory(['a', 'b'], 5_000);
+    const directory = new Directory(['a', 'b'], CLASSES[1]);
     directory.page('', 1);
     expect(directory.pages.keeps(NODE)).toBe(true);
-    for (let index = 0; index < 1_001; index++) directory.change(`n${index}`, true);
+    for (let index = 0; index < 1_400; index++) directory.change(`n${index}`, true);
     expect(directory.pages.keeps(NODE)).toBe(false);
     expect(directory.page('b', 2)).toEqual({ names: ['n0', 'n1'], more: true });
     directory.pages.forget(NODE);
     expect(directory.pages.keeps(NODE)).toBe(false);
+  });
+
+  it('keeps no more than fits, those used last', () => {
+    const pages = new ChildPages(100);
+    const page = (node: number, name: string) =>
+      pages.page(
+        { node, count: 5_000, list: () => [name] },
+        { startAfter: '', limit: 1, bytesMax: ROOMY },
+      );
+    for (const node of [1, 2, 1, 3]) page(node, 'a');
+    expect([1, 2, 3].filter((node) => pages.keeps(node))).toEqual([1, 3]);
+    expect(page(4, 'a'.repeat(100)).names).toHaveLength(1);
+    expect([1, 3, 4].filter((node) => pages.keeps(node))).toEqual([1, 3]);
+    // One that has grown too large meanwhile.
+    pages.changed(1, 'b'.repeat(100), true);
+    page(1, 'a');
+    expect(pages.keeps(1)).toBe(false);
   });
 
   it('keeps the lists of few directories', () => {

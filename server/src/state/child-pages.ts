@@ -2,18 +2,19 @@
  * Pages of the names below a node, in code-unit order.
  *
  * The tree keeps children in no order. A small directory is sorted for each page; of a large one
- * the sorted names are kept, with the changes since then beside them, which the next page merges
- * in; of a huge one each page picks its names out of all, without sorting the rest. What is kept
- * is bounded in directories, in names and in changes, and none of it is replicated. Called by Tree,
- * which says what changes.
+ * the names are kept, in order as far as pages were read. Of a directory that is too large for that
+ * each page picks its names out of all, without sorting the rest. What is kept is bounded in
+ * directories, in bytes and in changes, and none of it is replicated. Called by Tree, which says
+ * what changes.
  */
+import { LazyOrder } from './lazy-order.js';
 
 /** Directories below this size are sorted for each page. */
 const KEPT_FROM = 1000;
-/** Sorting more names than this at once would hold up everything else for too long. */
-const KEPT_NAMES_MAX = 250_000;
+/** Of all directories: more than two million short names. */
+const KEPT_BYTES_MAX = 128 << 20;
 const KEPT_DIRECTORIES_MAX = 4;
-/** A list with more changes than a quarter of its names, and this many, is made anew instead. */
+/** An order with more changes than a quarter of its names, and this many, is made anew instead. */
 const CHANGES_MIN = 1000;
 
 export interface PageRequest {
@@ -30,15 +31,14 @@ export interface Page {
   readonly more: boolean;
 }
 
-interface Kept {
-  names: readonly string[];
-  /** By name, since `names` was made: whether it is there. */
-  readonly changes: Map<string, boolean>;
-}
-
 export class ChildPages {
+  readonly #bytesMax: number;
   /** The one used last comes last. */
-  readonly #kept = new Map<number, Kept>();
+  readonly #kept = new Map<number, LazyOrder>();
+
+  constructor(bytesMax = KEPT_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** Whether somebody lists the directory page by page: then `changed` wants to know. */
   keeps(directory: number): boolean {
@@ -50,8 +50,8 @@ export class ChildPages {
     if (kept === undefined) {
       return;
     }
-    kept.changes.set(name, exists);
-    if (kept.changes.size > CHANGES_MIN + kept.names.length / 4) {
+    kept.change(name, exists);
+    if (kept.pendingCount > CHANGES_MIN + kept.count / 4) {
       this.#kept.delete(directory);
     }
   }
@@ -70,37 +70,49 @@ export class ChildPages {
     if (count < KEPT_FROM) {
       return cut(directory.list().sort(), asked);
     }
-    if (count > KEPT_NAMES_MAX) {
-      this.#kept.delete(node);
-      return cut(pick(directory.list(), asked), asked);
-    }
-    const kept = this.#kept.get(node) ?? { names: directory.list().sort(), changes: new Map() };
+    const known = this.#kept.get(node);
     this.#kept.delete(node);
+    const names = known === undefined ? directory.list() : [];
+    const kept = known ?? new LazyOrder(names);
+    if (kept.bytes > this.#bytesMax) {
+      return cut(pick(known === undefined ? names : directory.list(), asked), asked);
+    }
     this.#kept.set(node, kept);
-    mergeChanges(kept);
-    for (const other of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT_DIRECTORIES_MAX) {
+    this.#makeRoom();
+    return cut(kept.above(asked.startAfter), asked);
+  }
+
+  #makeRoom(): void {
+    let bytes = 0;
+    for (const kept of this.#kept.values()) {
+      bytes += kept.bytes;
+    }
+    for (const [other, kept] of this.#kept) {
+      if (this.#kept.size <= KEPT_DIRECTORIES_MAX && bytes <= this.#bytesMax) {
         break;
       }
       this.#kept.delete(other);
+      bytes -= kept.bytes;
     }
-    return cut(kept.names, asked);
   }
 }
 
-function cut(names: readonly string[], asked: PageRequest): Page {
+/** `names` are in order; those up to `startAfter` may be among them. */
+function cut(names: Iterable<string>, asked: PageRequest): Page {
   const { startAfter, limit, bytesMax } = asked;
-  const start = startAfter === '' ? 0 : firstAbove(names, startAfter);
+  const page: string[] = [];
   let bytes = 0;
-  let end = start;
-  while (end < names.length && end - start < limit) {
-    bytes += 4 + Buffer.byteLength(names[end] ?? '');
-    if (bytes > bytesMax && end > start) {
-      break;
+  for (const name of names) {
+    if (name <= startAfter) {
+      continue;
     }
-    end++;
+    bytes += 4 + Buffer.byteLength(name);
+    if (page.length === limit || (bytes > bytesMax && page.length > 0)) {
+      return { names: page, more: true };
+    }
+    page.push(name);
   }
-  return { names: names.slice(start, end), more: end < names.length };
+  return { names: page, more: false };
 }
 
 /** In order, the first names above `startAfter`: one more than the limit, if there are. */
@@ -120,44 +132,4 @@ function pick(names: readonly string[], { startAfter, limit, bytesMax }: PageReq
     }
   }
   return picked.sort().slice(0, wanted);
-}
-
-function mergeChanges(kept: Kept): void {
-  if (kept.changes.size === 0) {
-    return;
-  }
-  const { names } = kept;
-  const merged: string[] = [];
-  let from = 0;
-  for (const name of [...kept.changes.keys()].sort()) {
-    const at = firstAbove(names, name);
-    const before = names[at - 1] === name ? at - 1 : at;
-    for (; from < before; from++) {
-      merged.push(names[from] ?? '');
-    }
-    if (kept.changes.get(name) === true) {
-      merged.push(name);
-    }
-    from = at;
-  }
-  for (; from < names.length; from++) {
-    merged.push(names[from] ?? '');
-  }
-  kept.names = merged;
-  kept.changes.clear();
-}
-
-/** Where the first name above `name` is in the sorted `names`. */
-function firstAbove(names: readonly string[], name: string): number {
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((names[middle] ?? '') <= name) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }

@@ -5,9 +5,10 @@
  * node is an assertion. Semantics of a Stat: see versions.ts. Nothing here changes anything; Tree
  * adds the changes.
  */
-import { assert, type JuteWriter, type Stat, type Zxid } from '@rookery/protocol';
+import { assert, JuteWriter, type Stat, type Zxid } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
 import { ChildPages, type Page, type PageRequest } from './child-pages.js';
+import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
 import { Ephemerals } from './ephemerals.js';
 import { hashPath } from './hash.js';
 import { MODE, NODE_MODES } from './modes.js';
@@ -38,6 +39,7 @@ export class TreeReads {
   protected readonly timed = new TimedNodes(this.store);
   protected readonly subtrees = new SubtreeCounts(this.store);
   protected readonly pages = new ChildPages();
+  protected readonly encodedChildren = new EncodedChildren();
   protected dataSize = 0;
 
   /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */
@@ -153,12 +155,18 @@ export class TreeReads {
   }
   /** As a jute vector of strings. */
   writeChildren(node: number, writer: JuteWriter): void {
-    writer.int(this.childCount(node));
-    let child = this.intOf(node, INT.firstChild);
-    while (child !== NONE) {
-      this.payloads.encodeName(child, writer);
-      child = this.store.int(child, INT.nextSibling);
+    if (this.childCount(node) < ENCODED_FROM) {
+      this.#encodeChildren(node, writer);
+      return;
     }
+    let list = this.encodedChildren.get(node);
+    if (list === undefined) {
+      const own = new JuteWriter();
+      this.#encodeChildren(node, own);
+      list = Uint8Array.from(own.take());
+      this.encodedChildren.keep(node, list);
+    }
+    writer.raw(list);
   }
   /** Until `visit` returns false; it must not change the tree. */
   visitChildren(node: number, visit: (child: number) => boolean): void {
@@ -274,6 +282,15 @@ export class TreeReads {
   /** The sessions that own ephemerals, in ascending order. */
   sessionsWithEphemerals(): readonly SessionId[] {
     return [...this.ephemerals.sessions()].sort((a, b) => a - b);
+  }
+
+  #encodeChildren(node: number, writer: JuteWriter): void {
+    writer.int(this.childCount(node));
+    let child = this.intOf(node, INT.firstChild);
+    while (child !== NONE) {
+      this.payloads.encodeName(child, writer);
+      child = this.store.int(child, INT.nextSibling);
+    }
   }
 
   protected intOf(node: number, field: number): number {

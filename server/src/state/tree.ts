@@ -248,6 +248,7 @@ export class Tree extends TreeReads {
   #childChanged(parent: number, path: string, change: ChildChange): void {
     const { by, dataBytes } = change;
     this.subtrees.count(parent, by, dataBytes);
+    this.encodedChildren.forget(parent);
     if (this.pages.keeps(parent)) {
       this.pages.changed(parent, nameOf(path), by === 1);
     }
