@@ -6,13 +6,14 @@
  * paths, whatever the order given, so that two multi-locks cannot wait for each other.
  *
  * **Znodes.** Those of its locks. `path`, `sessionId` and `fencingToken` of the lease are those of
- * the lock with the last path; `leases` are all of them, in the order of paths.
+ * the lock with the last path; `leases` are all of them, in the order of paths. `client.fenced`
+ * checks all.
  *
  * **Suspended, lost.** As each of its locks has it; one lost lease makes the acquire fail, or the
  * lease lost, and the others are released.
  */
 import type { Client } from '../api/client.js';
-import type { Lease } from '../api/lease.js';
+import type { Lease, LeaseGuard } from '../api/lease.js';
 import { LeaseReleasedError, OptionError } from '../errors.js';
 import { LockTimeoutError } from './shared/errors.js';
 import { type Acquirable, runWithLease } from './shared/run.js';
@@ -72,6 +73,7 @@ class LeaseOfAll implements MultiLease {
   readonly sessionId: bigint;
   readonly fencingToken: bigint;
   readonly leases: readonly Lease[];
+  readonly guards: readonly LeaseGuard[];
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
   #releasing: Promise<void> | null = null;
@@ -80,6 +82,7 @@ class LeaseOfAll implements MultiLease {
     const last = leases.at(-1);
     if (last === undefined) throw new OptionError('leases', 'must be one at least');
     this.leases = leases;
+    this.guards = leases.flatMap(({ guards = [] }) => guards);
     this.path = last.path;
     this.sessionId = last.sessionId;
     this.fencingToken = last.fencingToken;

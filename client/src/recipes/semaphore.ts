@@ -88,8 +88,7 @@ export class Semaphore implements Acquirable {
           const leases = await takeLeases(this.#client, this.#space, { count, gate, within });
           if (leases !== null) return leases;
         } finally {
-          // Its znode's deletion is on its way before anything else of this client; not waited for.
-          gate.release().catch(() => {});
+          gate.release().catch(() => {}); // in the background; nothing hangs on it
         }
       }
     });

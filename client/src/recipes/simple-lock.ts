@@ -8,6 +8,9 @@
  * **Znodes.** `<path>` itself, ephemeral; its data is the GUID of the acquire, a line feed, and
  * `data`. Its parents are made as containers.
  *
+ * `client.fenced` with its lease asks whether a znode stands at the path, for the session. That
+ * would be another's only if somebody deleted ours by force and the news is still on its way.
+ *
  * **Suspended, lost.** As of Lock.
  */
 import { NodeExistsError, nameOf, parentOf } from '@rookery/protocol';

@@ -30,3 +30,30 @@ export class LockUpgradeError extends ClientError {
     this.path = path;
   }
 }
+
+/** What was waited for, by something other than a lock, has not happened in the time given. */
+export class WaitTimeoutError extends ClientError {
+  override readonly name = 'WaitTimeoutError';
+  override readonly code = 'WAIT_TIMEOUT';
+  override readonly retryable = true;
+  readonly path: string;
+  readonly timeoutMs: number;
+
+  constructor(path: string, timeoutMs: number) {
+    super(`has not happened within ${timeoutMs} ms: ${path}`);
+    this.path = path;
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A call that makes no sense in the state that the recipe's object is in, such as a second enter. */
+export class RecipeStateError extends ClientError {
+  override readonly name = 'RecipeStateError';
+  override readonly code = 'RECIPE_STATE';
+  readonly path: string;
+
+  constructor(path: string, problem: string) {
+    super(`${problem}: ${path}`);
+    this.path = path;
+  }
+}

@@ -4,7 +4,7 @@
  * until the last of a holder's leases is released. Used by the reentrant locks.
  */
 import { setMaxListeners } from 'node:events';
-import type { Lease } from '../../api/lease.js';
+import type { Lease, LeaseGuard } from '../../api/lease.js';
 import { LeaseReleasedError } from '../../errors.js';
 
 interface Holding {
@@ -97,6 +97,7 @@ class LeaseShare implements Lease {
   readonly path: string;
   readonly sessionId: bigint;
   readonly fencingToken: bigint;
+  readonly guards?: readonly LeaseGuard[];
   readonly #controller = new AbortController();
   readonly #onRelease: () => Promise<void>;
   readonly #base: AbortSignal;
@@ -107,6 +108,7 @@ class LeaseShare implements Lease {
     this.path = lease.path;
     this.sessionId = lease.sessionId;
     this.fencingToken = lease.fencingToken;
+    if (lease.guards !== undefined) this.guards = lease.guards;
     this.#onRelease = onRelease;
     this.#base = lease.signal;
     setMaxListeners(0, this.#controller.signal);

@@ -11,7 +11,7 @@
 import { setMaxListeners } from 'node:events';
 import { NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
-import type { Lease, LeaseLossCause, SuspendedPolicy } from '../../api/lease.js';
+import type { Lease, LeaseGuard, LeaseLossCause, SuspendedPolicy } from '../../api/lease.js';
 import type { Node, WatchEvent } from '../../api/values.js';
 import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../../errors.js';
 import { type Contender, deleteContender } from './contender.js';
@@ -29,6 +29,7 @@ export class LeaseHolder implements Lease {
   readonly path: string;
   readonly sessionId: bigint;
   readonly fencingToken: bigint;
+  readonly guards: readonly LeaseGuard[];
   readonly #client: Client;
   readonly #contender: Contender;
   readonly #terms: LeaseTerms;
@@ -64,6 +65,8 @@ export class LeaseHolder implements Lease {
     this.path = contender.path;
     this.sessionId = contender.session.id;
     this.fencingToken = contender.czxid;
+    // Its data may be written by whoever asks for a revocation, so its version says nothing.
+    this.guards = [{ path: `${client.prefix}${contender.path}`, version: -1 }];
     this.#client = client;
     this.#contender = contender;
     this.#terms = terms;

@@ -55,11 +55,13 @@ export async function whenConnected(client: Client, within: Within): Promise<voi
   await client.connected(bounds(within));
 }
 
+/** None after the first failure: if it was the connection, the wait for the next one is the pause. */
 export async function pauseBetween(
   client: Client,
   attempt: number,
   signal: AbortSignal,
 ): Promise<void> {
+  if (attempt === 0) return;
   const delayMaxMs = Math.min(PAUSE_MAX_MS, PAUSE_BASE_MS * 2 ** Math.min(attempt, 16));
   await pause(client, client.surroundings.random() * delayMaxMs, signal);
 }

@@ -7,16 +7,17 @@
  * many before us, never too few, and no sync is needed. Only the one blocker is watched. An attempt
  * that ends without a lease leaves no znode. Used by the locks and the semaphore.
  */
-import { joinPath, SessionExpiredError } from '@rookery/protocol';
+import { joinPath } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
-import type { Acl, Data, Session } from '../../api/values.js';
+import type { Acl, Data } from '../../api/values.js';
 import { abandonContender, type ContenderPlan, createContender } from './contender.js';
 import { LockTimeoutError } from './errors.js';
 import { LeaseHolder, type LeaseTerms } from './lease-holder.js';
-import { bounds, isTrouble, pauseBetween, persist, type Within } from './persist.js';
+import { bounds, persist, type Within } from './persist.js';
 import { waitUntilGone } from './predecessor.js';
 import { inLine, type Place } from './sequence.js';
-import { type WaitOptions, WaitScope } from './wait-scope.js';
+import type { WaitOptions } from './wait-scope.js';
+import { inSession } from './waiting.js';
 
 export interface Line<Marker extends string = string> {
   readonly directory: string;
@@ -40,32 +41,15 @@ export interface SessionLossOptions {
   readonly onSessionLost?: 'fail' | 'rejoin' | undefined;
 }
 
-/** Opens the scope of an acquire, runs it in the client's session, closes the scope. */
-export async function acquiring<T>(
+/** Runs an acquire in the client's session; LockTimeoutError when its time is up. */
+export function acquiring<T>(
   client: Client,
   path: string,
   options: WaitOptions & SessionLossOptions,
   attempt: (within: Within) => Promise<T>,
 ): Promise<T> {
   const timeoutError = () => new LockTimeoutError(path, options.timeoutMs ?? 0);
-  const scope = WaitScope.open(client, options, timeoutError);
-  try {
-    for (;;) {
-      const session = await openSession(client, scope);
-      const part = scope.within(client, session);
-      try {
-        return await attempt({ session, signal: part.signal });
-      } catch (error) {
-        const reason = part.errorOf(error);
-        const mayRejoin = options.onSessionLost === 'rejoin' && !scope.ended;
-        if (!mayRejoin || !(reason instanceof SessionExpiredError)) throw reason;
-      } finally {
-        part.close();
-      }
-    }
-  } finally {
-    scope.close();
-  }
+  return inSession(client, { ...options, timeoutError }, attempt);
 }
 
 /** The lease, once it is one's turn. */
@@ -144,14 +128,5 @@ export function nextBefore<Marker extends string>(
   return line[index - 1] ?? null;
 }
 
-async function openSession(client: Client, scope: WaitScope): Promise<Session> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      scope.signal.throwIfAborted();
-      return await client.connected({ signal: scope.signal });
-    } catch (error) {
-      if (scope.ended || !isTrouble(error)) throw scope.errorOf(error);
-      await pauseBetween(client, attempt, scope.signal);
-    }
-  }
-}
+/** A client that opens no further session says so again and again. */
+const LOST_SESSIONS_MAX = 10;

@@ -1,0 +1,54 @@
+/**
+ * What tests of locks begin with: two clients of one in-memory server with a lock each on one path,
+ * and ways to wait for what happens there, by turns of the event loop and never by time.
+ */
+import type { Lease } from '../api/lease.js';
+import { LeaseLostError } from '../errors.js';
+import { Lock, type LockOptions } from '../recipes/lock.js';
+import { FakeClient } from './fake-client.js';
+import { FakeServer } from './fake-server.js';
+import { FakeSurroundings } from './fake-surroundings.js';
+
+export const PATH = '/locks/a';
+
+export function newClient(server: FakeServer, surroundings = new FakeSurroundings()): FakeClient {
+  return new FakeClient(server, { surroundings });
+}
+
+export function newWorld() {
+  const server = new FakeServer();
+  const surroundings = new FakeSurroundings();
+  const one = newClient(server, surroundings);
+  const other = newClient(server, surroundings);
+  return { server, surroundings, one, other };
+}
+
+export function newLocks(options: LockOptions = {}) {
+  const world = newWorld();
+  const lockOfOne = new Lock(world.one, PATH, options);
+  const lockOfOther = new Lock(world.other, PATH, options);
+  return { ...world, lockOfOne, lockOfOther };
+}
+
+/** The names in a directory, none when it is not there. */
+export function namesIn(server: FakeServer, path = PATH): string[] {
+  return server.stat(path) === null ? [] : server.children(path);
+}
+
+/** Waits, by turns of the event loop, until it is so. */
+export async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 1_000; turn++) {
+    if (isSo()) return;
+    await new Promise(setImmediate);
+  }
+  throw new Error(`still not so: ${isSo}`);
+}
+
+/** For what must not happen: more turns than anything on its way would take. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+}
+
+export function lossCauseOf({ signal }: Lease): string {
+  return signal.reason instanceof LeaseLostError ? signal.reason.lossCause : 'none';
+}
