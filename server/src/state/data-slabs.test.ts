@@ -29,8 +29,9 @@ describe('data slabs', () => {
       { weight: 2, arbitrary: fc.record({ free: fc.nat() }) },
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
-        const slabs = new DataSlabs();
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), fc.boolean(), (steps, grows) => {
+        // Chunks that become larger from the second one on, or not before there are very many.
+        const slabs = grows ? new DataSlabs((bytes) => Buffer.alloc(bytes), 1) : new DataSlabs();
         const all: Held[] = [];
         for (const [i, next] of steps.entries()) {
           if ('size' in next) {
@@ -51,6 +52,37 @@ describe('data slabs', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('have numbers for more large values than there are chunks', () => {
+    const memory = Buffer.alloc(40_000);
+    const slabs = new DataSlabs(() => memory);
+    const locations = new Set<number>();
+    for (let index = 0; index < 300_000; index++) locations.add(slabs.allocate(40_000));
+    expect(locations.size).toBe(300_000);
+    expect([...locations].every((location) => (location | 0) === location)).toBe(true);
+    const [first = 0, second = 0] = locations;
+    slabs.free(second);
+    expect(slabs.allocate(40_000)).toBe(second);
+    expect(slabs.bytes(first)).toBe(memory);
+    expect(slabs.reservedBytes).toBe(300_000 * 40_000);
+  });
+
+  it('have numbers for as many slots as memory holds: later chunks are larger', () => {
+    let largest = 0;
+    const memory = Buffer.alloc(64 << 20);
+    const slabs = new DataSlabs((bytes) => {
+      largest = Math.max(largest, bytes);
+      return memory.subarray(0, bytes);
+    }, 2);
+    // 12 chunks of 4, 32 and 256 slots, then those of 2048.
+    const slots = 4 * (4 + 32 + 256) + 3 * 2048;
+    const locations = new Set<number>();
+    for (let index = 0; index < slots; index++) locations.add(slabs.allocate(32_768));
+    expect(locations.size).toBe(slots);
+    expect(largest).toBe(64 << 20);
+    expect(Math.max(...locations) >>> 14).toBe(14);
+    for (const location of locations) expect(slabs.offset(location)).toBeLessThan(64 << 20);
   });
 
   it('give the chunks of one size to another', () => {

@@ -1,54 +1,74 @@
 /**
  * Memory for the variable part of znodes (name and data), outside the JavaScript heap.
  *
- * Chunks of 128 KB are cut into slots of one size class each; classes are a granule of 8 bytes
- * apart up to 512 bytes, then eight to a doubling, so at most an eighth is lost to rounding. A
- * chunk whose last slot is freed goes back to the pool, hence no class keeps memory it had once.
- * What does not fit a class gets a chunk of its own. No object per slot: free slots are chained
- * through their own first bytes.
+ * Chunks are cut into slots of one size class each; classes are a granule of 8 bytes apart up to
+ * 512 bytes, then eight to a doubling, so at most an eighth is lost to rounding. A chunk whose last
+ * slot is freed goes back to the pool, hence no class keeps memory it had once. What does not fit a
+ * class gets memory of its own. No object per slot: free slots are chained through their own first
+ * bytes.
  *
- * A location is `chunk * 2^14 + offset / 8`; it stays valid until it is freed. Called by Tree.
+ * A location is `chunk * 2^14 + slot`, below -1 for what has memory of its own; it stays valid until
+ * it is freed. Chunks have 128 KB, and the more there are the larger new ones become, so that
+ * numbers of 32 bits reach beyond any memory: apply must never fail. Called by Tree.
  */
 import { assert } from '@rookery/protocol';
 
 const CHUNK_BYTES = 1 << 17;
 const GRANULE_BITS = 3;
 const GRANULE = 1 << GRANULE_BITS;
-const OFFSET_BITS = 14;
-const OFFSET_MASK = (1 << OFFSET_BITS) - 1;
+const SLOT_BITS = 14;
+const SLOT_MASK = (1 << SLOT_BITS) - 1;
 const FINE_BYTES_MAX = 512;
 const CLASS_BYTES_MAX = 1 << 15;
-const CHUNKS_MAX = 1 << (31 - OFFSET_BITS);
+const CHUNK_BITS = 31 - SLOT_BITS;
+/**
+ * Chunks of one step, of four: those of the next have eight times as many bytes, as long as their
+ * slots have numbers. All together: 2 TB, or 2^31 slots where those are small, as many as nodes.
+ */
+const STEP_BITS = CHUNK_BITS - 2;
+const STEP_GROWTH_BITS = 3;
 /**
  * Empty chunks kept, so that a class at the edge of a chunk does not map memory again and again.
  */
 const SPARES_MAX = 8;
 const NO_SLOT = -1;
+/** The location of what has memory of its own and number 0; the others go down from there. */
+const OWN_FIRST = -2;
 
 interface Chunk {
   readonly id: number;
   readonly bytes: Buffer;
-  /** 0 for a chunk that is one big slot. */
   readonly slotBytes: number;
   used: number;
-  /** Offset of the first freed slot. */
+  /** The first freed slot. */
   freeHead: number;
-  /** Offset behind the last slot that was ever used. */
-  freshOffset: number;
+  /** Slots that were ever used. */
+  fresh: number;
   /** Neighbours in the list of its class's chunks with room; null at the ends and outside. */
   previous: Chunk | null;
   next: Chunk | null;
 }
 
 export class DataSlabs {
+  readonly #allocateBytes: (bytes: number) => Buffer;
+  readonly #stepBits: number;
   readonly #chunks: (Chunk | null)[] = [];
   readonly #freeIds: number[] = [];
+  /** What has memory of its own. */
+  readonly #own: (Buffer | null)[] = [];
+  readonly #freeOwn: number[] = [];
   readonly #spares: Buffer[] = [];
   /** By slot granules: the chunks that have room. */
   readonly #roomy: (Chunk | null)[] = new Array(CLASS_BYTES_MAX / GRANULE + 1).fill(null);
   #reservedBytes = 0;
 
-  /** Bytes held in chunks, free slots included. */
+  /** The arguments are for tests. */
+  constructor(allocateBytes = (bytes: number) => Buffer.alloc(bytes), stepBits = STEP_BITS) {
+    this.#allocateBytes = allocateBytes;
+    this.#stepBits = stepBits;
+  }
+
+  /** Bytes held, free slots included. */
   get reservedBytes(): number {
     return this.#reservedBytes;
   }
@@ -56,29 +76,30 @@ export class DataSlabs {
   allocate(bytes: number): number {
     assert(bytes > 0, 'a slot has at least one byte');
     if (bytes > CLASS_BYTES_MAX) {
-      return this.#addChunk(Buffer.alloc(bytes), 0).id << OFFSET_BITS;
+      return this.#allocateOwn(bytes);
     }
     const slotBytes = slotBytesFor(bytes);
-    const list = slotBytes >>> GRANULE_BITS;
-    const chunk = this.#roomy[list] ?? this.#addRoomyChunk(slotBytes);
-    const offset = takeSlot(chunk);
+    const chunk = this.#roomy[slotBytes >>> GRANULE_BITS] ?? this.#addChunk(slotBytes);
+    const slot = takeSlot(chunk);
     chunk.used++;
     if (!hasRoom(chunk)) {
       this.#unlink(chunk);
     }
-    return (chunk.id << OFFSET_BITS) | (offset >>> GRANULE_BITS);
+    return (chunk.id << SLOT_BITS) | slot;
   }
 
   free(location: number): void {
-    const chunk = this.#chunk(location);
-    if (chunk.slotBytes === 0) {
-      this.#dropChunk(chunk);
+    if (location < 0) {
+      const id = OWN_FIRST - location;
+      this.#reservedBytes -= this.#ownBytes(location).length;
+      this.#own[id] = null;
+      this.#freeOwn.push(id);
       return;
     }
+    const chunk = this.#chunk(location);
     const wasFull = !hasRoom(chunk);
-    const offset = this.offset(location);
-    chunk.bytes.writeInt32LE(chunk.freeHead, offset);
-    chunk.freeHead = offset;
+    chunk.bytes.writeInt32LE(chunk.freeHead, this.offset(location));
+    chunk.freeHead = location & SLOT_MASK;
     chunk.used--;
     assert(chunk.used >= 0, 'a slot is freed once');
     if (wasFull) {
@@ -92,40 +113,54 @@ export class DataSlabs {
 
   /** True when what lies at `location` could grow or shrink to `bytes` where it is. */
   fits(location: number, bytes: number): boolean {
-    const chunk = this.#chunk(location);
-    if (chunk.slotBytes === 0) {
-      return bytes === chunk.bytes.length;
+    if (location < 0) {
+      return bytes === this.#ownBytes(location).length;
     }
-    return bytes <= CLASS_BYTES_MAX && slotBytesFor(bytes) === chunk.slotBytes;
+    return bytes <= CLASS_BYTES_MAX && slotBytesFor(bytes) === this.#chunk(location).slotBytes;
   }
 
-  /** The chunk a location lies in, and where in it. */
+  /** The memory a location lies in, and where in it. */
   bytes(location: number): Buffer {
-    return this.#chunk(location).bytes;
+    return location < 0 ? this.#ownBytes(location) : this.#chunk(location).bytes;
   }
   offset(location: number): number {
-    return (location & OFFSET_MASK) << GRANULE_BITS;
+    return location < 0 ? 0 : (location & SLOT_MASK) * this.#chunk(location).slotBytes;
   }
 
   #chunk(location: number): Chunk {
-    const chunk = this.#chunks[location >>> OFFSET_BITS];
+    const chunk = this.#chunks[location >>> SLOT_BITS];
     assert(chunk !== null && chunk !== undefined, 'a location lies in a chunk');
     return chunk;
   }
 
-  #addRoomyChunk(slotBytes: number): Chunk {
-    const chunk = this.#addChunk(this.#spares.pop() ?? Buffer.alloc(CHUNK_BYTES), slotBytes);
-    this.#link(chunk);
-    return chunk;
+  #ownBytes(location: number): Buffer {
+    const bytes = this.#own[OWN_FIRST - location];
+    assert(bytes !== null && bytes !== undefined, 'a location has its memory');
+    return bytes;
   }
 
-  #addChunk(bytes: Buffer, slotBytes: number): Chunk {
+  #allocateOwn(bytes: number): number {
+    const id = this.#freeOwn.pop() ?? this.#own.length;
+    this.#own[id] = this.#allocateBytes(bytes);
+    this.#reservedBytes += bytes;
+    return OWN_FIRST - id;
+  }
+
+  #addChunk(slotBytes: number): Chunk {
     const id = this.#freeIds.pop() ?? this.#chunks.length;
-    assert(id < CHUNKS_MAX, 'the data of all znodes is below 16 GB');
+    assert(id < 1 << CHUNK_BITS, () => `${id} is the number of a chunk`);
+    const step = Math.min(id >>> this.#stepBits, 3);
+    const size = Math.max(
+      CHUNK_BYTES,
+      Math.min(CHUNK_BYTES << (step * STEP_GROWTH_BITS), slotBytes << SLOT_BITS),
+    );
+    const spare = size === CHUNK_BYTES ? this.#spares.pop() : undefined;
+    const bytes = spare ?? this.#allocateBytes(size);
     const links = { previous: null, next: null };
-    const chunk = { id, bytes, slotBytes, used: 0, freeHead: NO_SLOT, freshOffset: 0, ...links };
+    const chunk = { id, bytes, slotBytes, used: 0, freeHead: NO_SLOT, fresh: 0, ...links };
     this.#chunks[id] = chunk;
     this.#reservedBytes += bytes.length;
+    this.#link(chunk);
     return chunk;
   }
 
@@ -133,7 +168,7 @@ export class DataSlabs {
     this.#chunks[chunk.id] = null;
     this.#freeIds.push(chunk.id);
     this.#reservedBytes -= chunk.bytes.length;
-    if (chunk.slotBytes !== 0 && this.#spares.length < SPARES_MAX) {
+    if (chunk.bytes.length === CHUNK_BYTES && this.#spares.length < SPARES_MAX) {
       this.#spares.push(chunk.bytes);
     }
   }
@@ -163,19 +198,17 @@ export class DataSlabs {
   }
 }
 
-function hasRoom(chunk: Chunk): boolean {
-  return chunk.freeHead !== NO_SLOT || chunk.freshOffset + chunk.slotBytes <= CHUNK_BYTES;
+function hasRoom({ freeHead, fresh, slotBytes, bytes }: Chunk): boolean {
+  return freeHead !== NO_SLOT || (fresh + 1) * slotBytes <= bytes.length;
 }
 
 function takeSlot(chunk: Chunk): number {
-  const offset = chunk.freeHead;
-  if (offset !== NO_SLOT) {
-    chunk.freeHead = chunk.bytes.readInt32LE(offset);
-    return offset;
+  const slot = chunk.freeHead;
+  if (slot === NO_SLOT) {
+    return chunk.fresh++;
   }
-  const fresh = chunk.freshOffset;
-  chunk.freshOffset += chunk.slotBytes;
-  return fresh;
+  chunk.freeHead = chunk.bytes.readInt32LE(slot * chunk.slotBytes);
+  return slot;
 }
 
 function slotBytesFor(bytes: number): number {
