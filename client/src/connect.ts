@@ -1,0 +1,70 @@
+/**
+ * How an application gets a client.
+ */
+import type { Client } from './api/client.js';
+import type { ConnectOptions } from './api/options.js';
+import { SessionClient } from './client/session-client.js';
+import { checkedOptions } from './options-check.js';
+import { SessionKeeper } from './session/session-keeper.js';
+import { waitConnected } from './session/wait-connected.js';
+import { WatchRegistry } from './watches/watch-registry.js';
+import { parseConnectString } from './wire/connect-string.js';
+import { resolveBySystem, socketDial } from './wire/dial.js';
+import { HostList } from './wire/host-list.js';
+
+/**
+ * A client with its first session, of the ensemble at "host1:2181,host2:2181/chroot".
+ *
+ * Tries until there is one: a `signal` in the options gives up (OperationAbortedError), and then, as
+ * with every rejection, the client is closed. Rejects with ConnectStringError or OptionError for
+ * what cannot be meant, AuthFailedError when the ensemble refuses a credential, and
+ * SessionExpiredError when the session to resume is over and `renewSession` is false.
+ */
+export async function connect(
+  connectString: string,
+  options: ConnectOptions = {},
+): Promise<Client> {
+  const { client, keeper } = newClient(connectString, options);
+  const { signal } = options;
+  try {
+    const wait = signal === undefined ? {} : { signal };
+    await waitConnected({ ...wait, timeoutMs: 0, keeper });
+    return client;
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+/**
+ * A client at once, in state 'connecting': operations wait for the session, within their deadlines.
+ * Throws ConnectStringError and OptionError. A `signal` in the options closes it if it is aborted
+ * before there is a session.
+ */
+export function createClient(connectString: string, options: ConnectOptions = {}): Client {
+  const { client, keeper } = newClient(connectString, options);
+  const { signal } = options;
+  if (signal !== undefined) {
+    waitConnected({ signal, timeoutMs: 0, keeper }).catch(() => client.close());
+  }
+  return client;
+}
+
+function newClient(
+  connectString: string,
+  given: ConnectOptions,
+): { readonly client: Client; readonly keeper: SessionKeeper } {
+  const { servers, chroot } = parseConnectString(connectString);
+  const options = checkedOptions(given);
+  const { surroundings, shuffle, tls, keepAlive } = options;
+  const random = () => surroundings.random();
+  const hosts = new HostList(servers, { resolve: resolveBySystem, shuffle, random });
+  const registry = new WatchRegistry();
+  const dial = socketDial({ tls, keepAlive });
+  const keeper = new SessionKeeper({ ...options, hosts, dial, registry });
+  const { operationTimeoutMs, connectTimeoutMs } = options;
+  const times = { operationTimeoutMs, connectTimeoutMs };
+  const root = new SessionClient({ keeper, registry, dial, ...times });
+  keeper.start();
+  return { client: chroot === '' ? root : root.namespace(chroot), keeper };
+}

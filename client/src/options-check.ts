@@ -1,0 +1,83 @@
+/**
+ * The options of connect() with their defaults, checked: what is out of range is refused at once,
+ * with OptionError, not when it does harm.
+ */
+import type { ConnectionOptions } from 'node:tls';
+import type { ConnectOptions } from './api/options.js';
+import type { Surroundings } from './api/surroundings.js';
+import { OptionError } from './errors.js';
+import type { Credential } from './session/credentials.js';
+import { systemSurroundings } from './surroundings.js';
+
+export interface CheckedOptions {
+  readonly sessionTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly operationTimeoutMs: number;
+  readonly reconnectDelayBaseMs: number;
+  readonly reconnectDelayMaxMs: number;
+  readonly readOnly: boolean;
+  readonly auth: readonly Credential[];
+  /** Null for plain TCP. */
+  readonly tls: ConnectionOptions | null;
+  readonly resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
+  readonly renewSession: boolean;
+  readonly shuffle: boolean;
+  readonly frameBytesMax: number;
+  readonly outstandingMax: number;
+  readonly worker: boolean;
+  readonly keepAlive: boolean;
+  readonly surroundings: Surroundings;
+}
+
+const INT_MAX = 2 ** 31 - 1;
+const CONNECT_MS_MAX = 10_000;
+
+export function checkedOptions(options: ConnectOptions): CheckedOptions {
+  const sessionTimeoutMs = whole('sessionTimeoutMs', options.sessionTimeoutMs, 30_000, 1_000);
+  const connectDefaultMs = Math.min(Math.ceil(sessionTimeoutMs / 3), CONNECT_MS_MAX);
+  const reconnectDelayBaseMs = whole('reconnectDelayBaseMs', options.reconnectDelayBaseMs, 50, 1);
+  const reconnectDelayMaxMs = whole('reconnectDelayMaxMs', options.reconnectDelayMaxMs, 5_000, 1);
+  const keepAlive = options.keepAlive ?? true;
+  return {
+    sessionTimeoutMs,
+    connectTimeoutMs: whole('connectTimeoutMs', options.connectTimeoutMs, connectDefaultMs, 1),
+    operationTimeoutMs: whole('operationTimeoutMs', options.operationTimeoutMs, 30_000, 0),
+    reconnectDelayBaseMs,
+    reconnectDelayMaxMs: Math.max(reconnectDelayMaxMs, reconnectDelayBaseMs),
+    readOnly: options.readOnly ?? false,
+    auth: (options.auth ?? []).map(({ scheme, auth }) => credentialOf(scheme, auth)),
+    tls: tlsOf(options.tls),
+    resume: resumeOf(options.resume),
+    renewSession: options.renewSession ?? true,
+    shuffle: options.shuffle ?? true,
+    frameBytesMax: whole('frameBytesMax', options.frameBytesMax, 16 * 1024 * 1024, 1024),
+    outstandingMax: whole('outstandingMax', options.outstandingMax, 100_000, 1),
+    worker: options.worker ?? false,
+    keepAlive,
+    surroundings: options.surroundings ?? systemSurroundings(keepAlive),
+  };
+}
+
+/** A string is sent as UTF-8; bytes are copied, for they are sent again on later connections. */
+export function credentialOf(scheme: string, auth: Uint8Array | string): Credential {
+  return { scheme, auth: typeof auth === 'string' ? Buffer.from(auth) : Buffer.from(auth) };
+}
+
+function whole(name: string, given: number | undefined, otherwise: number, min: number): number {
+  const value = given ?? otherwise;
+  if (Number.isSafeInteger(value) && value >= min && value <= INT_MAX) return value;
+  throw new OptionError(name, `is ${value}, not a whole number from ${min} to ${INT_MAX}`);
+}
+
+function tlsOf(tls: ConnectOptions['tls']): ConnectionOptions | null {
+  if (tls === undefined || tls === false) return null;
+  return tls === true ? {} : tls;
+}
+
+function resumeOf(resume: ConnectOptions['resume']): CheckedOptions['resume'] {
+  if (resume === undefined) return null;
+  if (typeof resume.sessionId !== 'bigint' || resume.sessionId === 0n) {
+    throw new OptionError('resume', 'has no session id');
+  }
+  return { sessionId: resume.sessionId, password: Buffer.from(resume.password) };
+}

@@ -1,0 +1,27 @@
+/**
+ * One session, as the application sees it, and its end.
+ */
+import type { Session } from '../api/values.js';
+
+export class LiveSession implements Session {
+  readonly id: bigint;
+  readonly password: Uint8Array;
+  /** Changes when a resumed connection negotiates another. */
+  timeoutMs: number;
+  readonly #controller = new AbortController();
+
+  constructor(id: bigint, password: Uint8Array, timeoutMs: number) {
+    this.id = id;
+    this.password = password;
+    this.timeoutMs = timeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Idempotent. What listeners throw is reported by Node as uncaught, not to us. */
+  end(reason: Error): void {
+    this.#controller.abort(reason);
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * One round of attempts to get a session, from any of the servers, quickly.
+ *
+ * Links are opened one after the other without waiting long for the one before; the handshake is
+ * made on one at a time, so that a session is claimed by one server only, and passed on soon when
+ * that server is silent and another link is open. Ends once: with a connection handed over, with
+ * the session refused, or with every address of every server tried in vain. No back-off here.
+ */
+import { ConnectionLossError, type ConnectRequest, type ConnectResponse } from '@rookery/protocol';
+import type { Surroundings } from '../api/surroundings.js';
+import type { HostList } from '../wire/host-list.js';
+import type { Address, Dial } from '../wire/link.js';
+import { Connection, type ConnectionEvents } from './connection.js';
+import type { Request } from './request.js';
+
+export interface PursuitOptions {
+  readonly hosts: HostList;
+  readonly dial: Dial;
+  readonly surroundings: Surroundings;
+  readonly frameBytesMax: number;
+  readonly connectTimeoutMs: number;
+  /** Made when it is sent. */
+  handshake(): ConnectRequest;
+  /** What the connection that is handed over tells from then on. */
+  readonly events: Pick<ConnectionEvents, 'onAuthReply' | 'onEvent' | 'onZxid'> & {
+    onClosed(connection: Connection, error: Error, inFlight: readonly Request[]): void;
+  };
+  onConnected(connection: Connection, response: ConnectResponse): void;
+  /** The server says that the session, if one was to be resumed, is over. */
+  onRefused(): void;
+  /** `error` is that of the last attempt. */
+  onExhausted(error: Error): void;
+}
+
+/** How long an attempt is given before the next is begun beside it. */
+const STAGGER_MS_MAX = 250;
+/** Attempts under way at once. */
+const PARALLEL_MAX = 4;
+
+export class Pursuit {
+  readonly #options: PursuitOptions;
+  readonly #servers: ReturnType<HostList['round']>;
+  readonly #staggerMs: number;
+  /** How long a handshake may take while another link is open. */
+  readonly #patienceMs: number;
+  readonly #addresses: Address[] = [];
+  readonly #attempts = new Set<Attempt>();
+  readonly #ready: Attempt[] = [];
+  #shaking: Attempt | null = null;
+  #isImpatient = false;
+  /** Names being resolved, with what cancels their timers. */
+  readonly #resolving = new Map<unknown, () => void>();
+  #isOver = false;
+  #lastError: Error = new ConnectionLossError();
+  #cancelStagger: (() => void) | null = null;
+  #cancelPatience: (() => void) | null = null;
+
+  constructor(options: PursuitOptions) {
+    this.#options = options;
+    this.#servers = options.hosts.round();
+    const shareMs = options.connectTimeoutMs / Math.max(this.#servers.length, 1);
+    this.#staggerMs = Math.min(STAGGER_MS_MAX, shareMs);
+    this.#patienceMs = shareMs;
+  }
+
+  /** The options' callbacks are not called before it has returned. */
+  start(): void {
+    this.#startNext();
+  }
+
+  /** Nothing is called any more; every link but the one handed over is closed. */
+  stop(): void {
+    this.#isOver = true;
+    this.#cancelStagger?.();
+    this.#cancelPatience?.();
+    for (const cancelTimer of this.#resolving.values()) cancelTimer();
+    this.#resolving.clear();
+    for (const attempt of this.#attempts) attempt.discard();
+    this.#attempts.clear();
+  }
+
+  #startNext(): void {
+    this.#cancelStagger?.();
+    this.#cancelStagger = null;
+    if (this.#isOver || this.#attempts.size >= PARALLEL_MAX) return;
+    const address = this.#addresses.shift();
+    const server = address === undefined ? this.#servers.shift() : undefined;
+    if (address !== undefined) this.#dial(address);
+    else if (server !== undefined) this.#resolve(server);
+    else if (this.#attempts.size === 0 && this.#resolving.size === 0) this.#exhaust();
+  }
+
+  /** One that hangs does not hold up the servers behind, and is given up in the end. */
+  #resolve(server: ReturnType<HostList['round']>[number]): void {
+    const { surroundings, connectTimeoutMs } = this.#options;
+    const settle = (addresses: readonly Address[], error: Error | null) => {
+      if (!this.#resolving.delete(settle)) return;
+      cancelTimer();
+      this.#addresses.push(...addresses);
+      if (error !== null) this.#lastError = error;
+      this.#startNext();
+    };
+    const cancelTimer = surroundings.setTimer(connectTimeoutMs, () => {
+      settle([], new ConnectionLossError(undefined, { cause: `${server.server.host} unresolved` }));
+    });
+    this.#resolving.set(settle, cancelTimer);
+    server.addresses().then(
+      (addresses) => settle(addresses, null),
+      (error: unknown) => settle([], error instanceof Error ? error : new Error(String(error))),
+    );
+    this.#armStagger(() => this.#startNext());
+  }
+
+  #dial(address: Address): void {
+    const { surroundings, connectTimeoutMs } = this.#options;
+    const attempt = new Attempt(this, address, this.#options);
+    this.#attempts.add(attempt);
+    attempt.limit(surroundings, connectTimeoutMs);
+    this.#armStagger(() => this.#startNext());
+  }
+
+  #armStagger(callback: () => void): void {
+    this.#cancelStagger?.();
+    this.#cancelStagger = this.#options.surroundings.setTimer(this.#staggerMs, callback);
+  }
+
+  onOpen(attempt: Attempt): void {
+    if (this.#shaking === null) {
+      this.#shake(attempt);
+      return;
+    }
+    this.#ready.push(attempt);
+    attempt.unlimit();
+    if (this.#isImpatient) this.#shaking.connection.fail(new ConnectionLossError());
+  }
+
+  #shake(attempt: Attempt): void {
+    const { surroundings, connectTimeoutMs } = this.#options;
+    this.#shaking = attempt;
+    this.#isImpatient = false;
+    attempt.limit(surroundings, connectTimeoutMs);
+    this.#cancelPatience?.();
+    this.#cancelPatience = surroundings.setTimer(this.#patienceMs, () => {
+      this.#isImpatient = true;
+      if (this.#ready.length > 0) this.#shaking?.connection.fail(new ConnectionLossError());
+    });
+    attempt.connection.shakeHands(this.#options.handshake());
+  }
+
+  onHandshake(attempt: Attempt, response: ConnectResponse): void {
+    if (response.timeoutMs <= 0) {
+      this.stop();
+      this.#options.onRefused();
+      return;
+    }
+    attempt.isHandedOver = true;
+    attempt.unlimit();
+    this.#attempts.delete(attempt);
+    this.stop();
+    this.#options.onConnected(attempt.connection, response);
+  }
+
+  onFailed(attempt: Attempt, error: Error): void {
+    if (this.#isOver) return;
+    this.#attempts.delete(attempt);
+    this.#lastError = error;
+    const waiting = this.#ready.indexOf(attempt);
+    if (waiting !== -1) this.#ready.splice(waiting, 1);
+    if (this.#shaking === attempt) {
+      this.#shaking = null;
+      this.#cancelPatience?.();
+      const next = this.#ready.shift();
+      if (next !== undefined) this.#shake(next);
+    }
+    this.#startNext();
+  }
+
+  #exhaust(): void {
+    this.stop();
+    this.#options.onExhausted(this.#lastError);
+  }
+}
+
+/** One address tried: routes what its connection tells, to the pursuit and then to the session. */
+class Attempt implements ConnectionEvents {
+  readonly connection: Connection;
+  isHandedOver = false;
+  readonly #pursuit: Pursuit;
+  readonly #options: PursuitOptions;
+  #cancelTimer: (() => void) | null = null;
+
+  constructor(pursuit: Pursuit, address: Address, options: PursuitOptions) {
+    this.#pursuit = pursuit;
+    this.#options = options;
+    const { dial, surroundings, frameBytesMax } = options;
+    this.connection = new Connection({ address, dial, surroundings, frameBytesMax, events: this });
+  }
+
+  limit(surroundings: Surroundings, timeoutMs: number): void {
+    this.unlimit();
+    this.#cancelTimer = surroundings.setTimer(timeoutMs, () => {
+      this.connection.fail(new ConnectionLossError());
+    });
+  }
+
+  unlimit(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  discard(): void {
+    this.unlimit();
+    this.connection.discard();
+  }
+
+  onOpen(): void {
+    this.#pursuit.onOpen(this);
+  }
+
+  onHandshake(response: ConnectResponse): void {
+    this.#pursuit.onHandshake(this, response);
+  }
+
+  onZxid(zxid: Parameters<ConnectionEvents['onZxid']>[0]): void {
+    this.#options.events.onZxid(zxid);
+  }
+
+  onEvent(...event: Parameters<ConnectionEvents['onEvent']>): void {
+    this.#options.events.onEvent(...event);
+  }
+
+  onAuthReply(error: number): void {
+    this.#options.events.onAuthReply(error);
+  }
+
+  onClosed(error: Error, inFlight: readonly Request[]): void {
+    this.unlimit();
+    if (this.isHandedOver) this.#options.events.onClosed(this.connection, error, inFlight);
+    else this.#pursuit.onFailed(this, error);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The requests of a client that are not settled: those that wait for a connection, in the order of
+ * the calls, and the deadlines and number of all.
+ *
+ * Never sends one twice: what is handed to a connection is settled there or by its loss. Always:
+ * `size` is what is pending here or in flight, and 0 when all is settled; what was settled by its
+ * signal or deadline before it was sent is gone at once.
+ */
+
+import type { Surroundings } from '../api/surroundings.js';
+import type { OperationOptions } from '../api/values.js';
+import { OperationAbortedError, TooManyOutstandingError } from '../errors.js';
+import type { Call } from './call.js';
+import type { Connection } from './connection.js';
+import { Deadlines } from './deadlines.js';
+import { areOperationsObserved, publishOperation } from './diagnostics.js';
+import {
+  type ErrorMaker,
+  failWith,
+  PendingRequest,
+  type Request,
+  type RequestOwner,
+} from './request.js';
+
+export interface RequestQueueOptions {
+  readonly surroundings: Surroundings;
+  readonly outstandingMax: number;
+  /** Of requests that say none themselves; 0 for none. */
+  readonly operationTimeoutMs: number;
+  /** For diagnostics. */
+  server(): string | null;
+}
+
+export class RequestQueue implements RequestOwner {
+  readonly #options: RequestQueueOptions;
+  readonly #deadlines: Deadlines;
+  readonly #unsent = new Set<Request>();
+  /** Why there is no connection; the cause of deadlines that pass meanwhile. */
+  trouble: Error | null = null;
+  #connection: Connection | null = null;
+  #refusal: ErrorMaker | null = null;
+
+  constructor(options: RequestQueueOptions) {
+    this.#options = options;
+    this.#deadlines = new Deadlines(options.surroundings);
+  }
+
+  get size(): number {
+    return this.#unsent.size + (this.#connection?.inFlightCount ?? 0);
+  }
+
+  get isAttached(): boolean {
+    return this.#connection !== null;
+  }
+
+  submit<T>(call: Call<T>, options: OperationOptions | undefined): Promise<T> {
+    return this.submitApart(call, options, this.#place);
+  }
+
+  /** As submit, but the caller places it: it counts nowhere here, only its deadline is kept. */
+  submitApart<T>(
+    call: Call<T>,
+    options: OperationOptions | undefined,
+    place: (request: Request) => void,
+  ): Promise<T> {
+    const refused = this.#refuse(call, options?.signal);
+    if (refused !== null) {
+      call.onSettled?.();
+      return Promise.reject(refused);
+    }
+    return new Promise<T>((resolve, reject) => {
+      const signal = options?.signal;
+      const request = new PendingRequest<T>({ call, owner: this, signal, resolve, reject });
+      const { surroundings, operationTimeoutMs } = this.#options;
+      const timeoutMs = options?.timeoutMs ?? operationTimeoutMs;
+      const nowMs = surroundings.nowMs();
+      if (areOperationsObserved()) request.calledAtMs = nowMs;
+      if (timeoutMs > 0) this.#deadlines.add(request, timeoutMs, nowMs);
+      place(request);
+    });
+  }
+
+  /** Sends what waits, and from now on all at once. */
+  attach(connection: Connection): void {
+    this.#connection = connection;
+    const waiting = [...this.#unsent];
+    this.#unsent.clear();
+    for (const request of waiting) connection.send(request);
+  }
+
+  detach(): void {
+    this.#connection = null;
+  }
+
+  failUnsent(make: ErrorMaker): void {
+    const waiting = [...this.#unsent];
+    this.#unsent.clear();
+    for (const request of waiting) failWith(request, make);
+  }
+
+  /** Refuses every further request. */
+  refuseAll(make: ErrorMaker): void {
+    this.#refusal = make;
+  }
+
+  /** No timer is left behind. */
+  stop(): void {
+    this.#deadlines.stop();
+  }
+
+  onSettled(request: Request, error: Error | null): void {
+    this.#deadlines.remove(request);
+    if (Number.isNaN(request.sentAtMs)) this.#unsent.delete(request);
+    if (Number.isNaN(request.calledAtMs)) return;
+    const nowMs = this.#options.surroundings.nowMs();
+    publishOperation(request, { nowMs, server: this.#options.server(), error });
+  }
+
+  readonly #place = (request: Request): void => {
+    if (this.#connection === null) this.#unsent.add(request);
+    else this.#connection.send(request);
+  };
+
+  #refuse(call: Call<unknown>, signal: AbortSignal | undefined): Error | null {
+    if (this.#refusal !== null) return this.#refusal(call.path, false);
+    if (signal?.aborted === true) {
+      const path = call.path === undefined ? {} : { path: call.path };
+      return new OperationAbortedError(signal.reason, { ambiguous: false, ...path });
+    }
+    const { outstandingMax } = this.#options;
+    return this.size >= outstandingMax ? new TooManyOutstandingError(outstandingMax) : null;
+  }
+}

@@ -1,0 +1,436 @@
+/**
+ * The session: gets one, keeps it over connections, notices its end, opens the next, closes.
+ *
+ * States: connecting -> connected <-> suspended -> lost -> connecting, and closed from everywhere,
+ * for good. Always: 'lost' is told before the server can have expired the session, and what was
+ * lost is never resumed; no request goes from one session to the next; each connection begins with
+ * the credentials, then the watches, then what waited. Owns no sockets or frames: connection.ts.
+ */
+import {
+  AuthFailedError,
+  ConnectionLossError,
+  type ConnectRequest,
+  type ConnectResponse,
+  type Int64,
+  keeperError,
+  SessionExpiredError,
+  toInt64,
+} from '@rookery/protocol';
+import type { Surroundings } from '../api/surroundings.js';
+import type { ClientState, OperationOptions } from '../api/values.js';
+import { ClientClosedError } from '../errors.js';
+import { REARM_PATH_BYTES_MAX } from '../watches/rearm.js';
+import type { WatchRegistry } from '../watches/watch-registry.js';
+import { type ServerName, serverText } from '../wire/connect-string.js';
+import type { HostList } from '../wire/host-list.js';
+import type { Address, Dial } from '../wire/link.js';
+import { BackOff } from './back-off.js';
+import type { Call } from './call.js';
+import type { Connection } from './connection.js';
+import { AUTH_CALL, type Credential, Credentials } from './credentials.js';
+import { LiveSession } from './live-session.js';
+import { LostTimer } from './lost-timer.js';
+import { closeRequest, markerRequest, rearmRequest } from './own-requests.js';
+import { Pursuit } from './pursuit.js';
+import { type ErrorMaker, failWith, type Request } from './request.js';
+import { RequestQueue } from './request-queue.js';
+import { StateFeed } from './state-feed.js';
+
+export interface KeeperOptions {
+  readonly surroundings: Surroundings;
+  readonly hosts: HostList;
+  readonly dial: Dial;
+  readonly registry: WatchRegistry;
+  readonly sessionTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly operationTimeoutMs: number;
+  readonly reconnectDelayBaseMs: number;
+  readonly reconnectDelayMaxMs: number;
+  readonly readOnly: boolean;
+  readonly auth: readonly Credential[];
+  readonly resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
+  readonly renewSession: boolean;
+  readonly frameBytesMax: number;
+  readonly outstandingMax: number;
+}
+
+const CLOSE_MS_MAX = 5_000;
+const NO_PASSWORD = new Uint8Array(16);
+
+export class SessionKeeper {
+  readonly states = new StateFeed();
+  readonly #options: KeeperOptions;
+  readonly #queue: RequestQueue;
+  readonly #credentials: Credentials;
+  readonly #backOff: BackOff;
+  #session: LiveSession | null = null;
+  /** What to resume, before it was seen alive. */
+  #resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
+  #connection: Connection | null = null;
+  #pursuit: Pursuit | null = null;
+  #lastZxid: Int64 = 0;
+  /** When the last request that was answered, on connections before this one, was sent. */
+  #lastAnsweredMs = Number.NEGATIVE_INFINITY;
+  #readOnly = false;
+  #closing: Closing | null = null;
+  #cancelRetry: (() => void) | null = null;
+  readonly #lostTimer: LostTimer;
+  /** What pending requests fail with once the session or the client is over. */
+  #over: ErrorMaker = expired;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#resume = options.resume;
+    this.#credentials = new Credentials(options.auth);
+    this.#backOff = new BackOff(options);
+    this.#queue = new RequestQueue({ ...options, server: () => this.server });
+    this.#lostTimer = new LostTimer({
+      surroundings: options.surroundings,
+      lastAnsweredMs: () => this.#answeredMs(),
+      onLost: () => this.#lose(),
+    });
+  }
+
+  get session(): LiveSession | null {
+    return this.#session;
+  }
+
+  get readOnly(): boolean {
+    return this.#readOnly;
+  }
+
+  get server(): string | null {
+    return this.#connection === null ? null : serverText(this.#connection.address.server);
+  }
+
+  /** Of the member connected to, or null. */
+  get address(): Address | null {
+    return this.#connection?.address ?? null;
+  }
+
+  get lastZxidSeen(): bigint {
+    return BigInt(this.#lastZxid);
+  }
+
+  get surroundings(): Surroundings {
+    return this.#options.surroundings;
+  }
+
+  /** Whether what is submitted is sent at once. */
+  get isConnected(): boolean {
+    return this.#queue.isAttached;
+  }
+
+  /** Whether no session can come any more. */
+  get isOver(): boolean {
+    return this.#isIn('closed') || (this.#isIn('lost') && !this.#options.renewSession);
+  }
+
+  /** Why there is no connection, null when there is one. */
+  get trouble(): Error | null {
+    return this.#queue.trouble;
+  }
+
+  /** Requests queued or in flight. */
+  get outstandingCount(): number {
+    return this.#queue.size;
+  }
+
+  start(): void {
+    this.#pursue();
+  }
+
+  submit<T>(call: Call<T>, options: OperationOptions | undefined): Promise<T> {
+    const wanted = options?.session;
+    if (wanted !== undefined && this.#closing === null && this.#session?.id !== wanted) {
+      call.onSettled?.();
+      return Promise.reject(new SessionExpiredError(call.path));
+    }
+    return this.#queue.submit(call, options);
+  }
+
+  addAuth(credential: Credential, options: OperationOptions | undefined): Promise<void> {
+    return this.#queue.submitApart(AUTH_CALL, options, (request) => {
+      this.#credentials.add(credential, request);
+    });
+  }
+
+  updateServers(servers: readonly ServerName[]): void {
+    const { hosts } = this.#options;
+    hosts.replace(servers);
+    const connection = this.#connection;
+    if (connection === null || this.#closing !== null) return;
+    if (hosts.has(connection.address.server)) return;
+    // What is in flight is answered first; what comes meanwhile waits for the next server.
+    this.#queue.detach();
+    connection.send(markerRequest(() => connection.fail(new ConnectionLossError())));
+  }
+
+  close(): Promise<void> {
+    if (this.#closing !== null) return this.#closing.done;
+    const closing = new Closing();
+    this.#closing = closing;
+    this.#beginClosing(null);
+    const connection = this.#connection;
+    if (connection !== null) this.#sayGoodbye(connection);
+    else if (this.#session === null || this.#pursuit === null) this.#finishClosing();
+    if (!closing.isDone) {
+      const { surroundings, connectTimeoutMs } = this.#options;
+      const boundMs = Math.min(CLOSE_MS_MAX, connectTimeoutMs);
+      closing.cancelTimer = surroundings.setTimer(boundMs, () => this.#finishClosing());
+    }
+    return closing.done;
+  }
+
+  #pursue(): void {
+    const { hosts, dial, surroundings, frameBytesMax, connectTimeoutMs } = this.#options;
+    this.#cancelRetry = null;
+    this.#pursuit = new Pursuit({
+      ...{ hosts, dial, surroundings, frameBytesMax, connectTimeoutMs },
+      handshake: () => this.#handshake(),
+      events: {
+        onZxid: (zxid) => this.#onZxid(zxid),
+        onEvent: (event, zxid) => this.#options.registry.onEvent(event, BigInt(zxid)),
+        onAuthReply: (error) => this.#onAuthReply(error),
+        onClosed: (...closed) => this.#onConnectionClosed(...closed),
+      },
+      onConnected: (connection, response) => this.#onConnected(connection, response),
+      onRefused: () => this.#onRefused(),
+      onExhausted: (error) => this.#onExhausted(error),
+    });
+    this.#pursuit.start();
+  }
+
+  #handshake(): ConnectRequest {
+    const session = this.#session;
+    const id = session?.id ?? this.#resume?.sessionId ?? 0n;
+    return {
+      protocolVersion: 0,
+      lastZxidSeen: this.#lastZxid,
+      timeoutMs: this.#options.sessionTimeoutMs,
+      sessionId: toInt64(id),
+      password: session?.password ?? this.#resume?.password ?? NO_PASSWORD,
+      readOnly: this.#options.readOnly,
+    };
+  }
+
+  #onConnected(connection: Connection, response: ConnectResponse): void {
+    this.#pursuit = null;
+    const id = BigInt(response.sessionId);
+    const known = this.#session?.id ?? this.#resume?.sessionId ?? null;
+    if (known !== null && known !== id) {
+      connection.discard();
+      this.#onRefused();
+      return;
+    }
+    const resumed = this.#session;
+    if (resumed === null) {
+      const password = response.password ?? NO_PASSWORD;
+      this.#session = new LiveSession(id, password, response.timeoutMs);
+    } else {
+      resumed.timeoutMs = response.timeoutMs;
+    }
+    this.#resume = null;
+    this.#connection = connection;
+    if (this.#closing !== null) {
+      this.#sayGoodbye(connection);
+      return;
+    }
+    this.#lastAnsweredMs = connection.lastAnsweredMs;
+    this.#readOnly = response.readOnly ?? false;
+    this.#backOff.onConnected();
+    this.#lostTimer.start(response.timeoutMs);
+    this.#queue.trouble = null;
+    this.#restore(connection);
+    this.#tell('connected', { newSession: resumed === null });
+    if (this.#connection !== connection || this.#closing !== null) return;
+    if (resumed === null) this.#options.registry.onNewSession();
+    else this.#options.registry.onResumed();
+  }
+
+  /** Credentials first, then watches, then what has waited: nothing is asked without them. */
+  #restore(connection: Connection): void {
+    this.#credentials.attach(connection);
+    for (const rearm of this.#options.registry.rearm(this.lastZxidSeen, REARM_PATH_BYTES_MAX)) {
+      const request = rearmRequest(rearm, (error) => {
+        // Without its watches the session is deaf; another server may take them.
+        if (error !== null) connection.fail(error);
+      });
+      connection.send(request);
+    }
+    this.#queue.attach(connection);
+  }
+
+  #onRefused(): void {
+    this.#pursuit = null;
+    if (this.#session === null && this.#resume === null) {
+      this.#onExhausted(new SessionExpiredError());
+      return;
+    }
+    this.#lose();
+  }
+
+  #onExhausted(error: Error): void {
+    this.#pursuit = null;
+    if (this.#closing !== null) {
+      this.#finishClosing();
+      return;
+    }
+    this.#queue.trouble = error;
+    this.#retry();
+  }
+
+  #retry(): void {
+    const delayMs = this.#backOff.nextDelayMs();
+    this.#cancelRetry = this.#options.surroundings.setTimer(delayMs, () => this.#pursue());
+  }
+
+  #onConnectionClosed(connection: Connection, error: Error, inFlight: readonly Request[]): void {
+    if (connection !== this.#connection) {
+      for (const request of inFlight) failWith(request, this.#over);
+      return;
+    }
+    this.#lastAnsweredMs = Math.max(this.#lastAnsweredMs, connection.lastAnsweredMs);
+    this.#connection = null;
+    this.#queue.detach();
+    this.#credentials.detach();
+    this.#readOnly = false;
+    const cause = error.cause === undefined ? {} : { cause: error.cause };
+    for (const request of inFlight) {
+      failWith(
+        request,
+        (path, ambiguous) => new ConnectionLossError(path, { ambiguous, ...cause }),
+      );
+    }
+    if (this.#closing !== null) {
+      this.#finishClosing();
+      return;
+    }
+    this.#options.hosts.startBehind(connection.address.server);
+    this.#tell('suspended', { error });
+    if (!this.#isIn('suspended')) return;
+    this.#backOff.onDisconnected();
+    this.#queue.trouble = error;
+    this.#retry();
+  }
+
+  #onZxid(zxid: Int64): void {
+    if (zxid > this.#lastZxid) this.#lastZxid = zxid;
+  }
+
+  #onAuthReply(error: number): void {
+    if (error === 0) this.#credentials.onAccepted();
+    else
+      this.#closeFor(error === AuthFailedError.code ? new AuthFailedError() : keeperError(error));
+  }
+
+  /** The protocol has it that a client whose credential is refused is at its end. */
+  #closeFor(error: Error): void {
+    if (this.#closing !== null) return;
+    this.#closing = new Closing();
+    this.#beginClosing(error);
+    this.#finishClosing();
+  }
+
+  /** The session is over, because the server says so or may be about to. */
+  #lose(): void {
+    const session = this.#session;
+    const sessionId = session?.id ?? this.#resume?.sessionId ?? null;
+    const { registry, renewSession } = this.#options;
+    this.#abandonConnection();
+    this.#session = null;
+    this.#resume = null;
+    this.#lastAnsweredMs = Number.NEGATIVE_INFINITY;
+    const error = new SessionExpiredError();
+    if (this.#closing !== null) {
+      this.#finishClosing();
+      return;
+    }
+    session?.end(error);
+    if (!renewSession) this.#queue.refuseAll(expired);
+    this.#queue.failUnsent(expired);
+    registry.onSessionLost(renewSession);
+    this.#tell('lost', { error, sessionId });
+    if (!renewSession || !this.#isIn('lost')) return;
+    this.#tell('connecting', { error });
+    if (this.#isIn('connecting')) this.#retry();
+  }
+
+  /** Whatever connection there is or was to be; what is in flight fails with the session. */
+  #abandonConnection(): void {
+    this.#lostTimer.stop();
+    this.#cancelRetry?.();
+    this.#cancelRetry = null;
+    this.#pursuit?.stop();
+    this.#pursuit = null;
+    const connection = this.#connection;
+    this.#connection = null;
+    this.#readOnly = false;
+    this.#queue.detach();
+    this.#credentials.detach();
+    connection?.fail(new ConnectionLossError());
+  }
+
+  /** Nothing new is taken on, and nobody trusts the session from here on. */
+  #beginClosing(error: Error | null): void {
+    const cause = error === null ? {} : { cause: error };
+    const closed: ErrorMaker = (_, ambiguous) => new ClientClosedError({ ambiguous, ...cause });
+    this.#over = error === null ? closed : authFailed;
+    this.#queue.refuseAll(closed);
+    this.#queue.failUnsent(this.#over);
+    this.#credentials.failAll(this.#over);
+    this.#session?.end(new ClientClosedError(cause));
+    this.#tell('closed', { error });
+  }
+
+  #sayGoodbye(connection: Connection): void {
+    connection.send(closeRequest(() => this.#finishClosing()));
+  }
+
+  #finishClosing(): void {
+    const closing = this.#closing;
+    if (closing === null || closing.isDone) return;
+    closing.isDone = true;
+    closing.cancelTimer?.();
+    this.#abandonConnection();
+    this.#session = null;
+    this.#resume = null;
+    this.#queue.stop();
+    this.#options.registry.onClosed();
+    closing.resolve();
+  }
+
+  #answeredMs(): number {
+    const nowMs = this.#connection?.lastAnsweredMs ?? Number.NEGATIVE_INFINITY;
+    return Math.max(this.#lastAnsweredMs, nowMs);
+  }
+
+  #isIn(state: ClientState): boolean {
+    return this.states.state === state;
+  }
+
+  #tell(
+    state: ClientState,
+    more: {
+      readonly error?: Error | null;
+      readonly newSession?: boolean;
+      readonly sessionId?: bigint | null;
+    } = {},
+  ): void {
+    const { error = null, newSession = false, sessionId = this.#session?.id ?? null } = more;
+    this.states.set({ state, sessionId, newSession, readOnly: this.#readOnly, error });
+  }
+}
+
+const expired: ErrorMaker = (path, ambiguous) => new SessionExpiredError(path, { ambiguous });
+const authFailed: ErrorMaker = (path, ambiguous) => new AuthFailedError(path, { ambiguous });
+
+/** A close under way. */
+class Closing {
+  isDone = false;
+  cancelTimer: (() => void) | null = null;
+  resolve: () => void = () => undefined;
+  readonly done = new Promise<void>((resolve) => {
+    this.resolve = resolve;
+  });
+}

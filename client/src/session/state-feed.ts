@@ -1,0 +1,91 @@
+/**
+ * The client's state and all who follow it: listeners, iterators and who waits for a session.
+ *
+ * Changes are told in order, also when a listener causes the next one. Listeners' exceptions are
+ * reported as uncaught and harm nobody here.
+ */
+import type { ClientState, StateChange } from '../api/values.js';
+
+export type StateListener = (change: StateChange) => void;
+
+export class StateFeed {
+  readonly #listeners = new Set<{ readonly listener: StateListener }>();
+  readonly #untold: StateChange[] = [];
+  #isTelling = false;
+  #last: StateChange = {
+    state: 'connecting',
+    sessionId: null,
+    newSession: false,
+    readOnly: false,
+    error: null,
+  };
+
+  get state(): ClientState {
+    return this.#last.state;
+  }
+
+  /** The last change, or the state at the start. */
+  get last(): StateChange {
+    return this.#last;
+  }
+
+  set(change: StateChange): void {
+    this.#last = change;
+    this.#untold.push(change);
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    for (let next = this.#untold.shift(); next !== undefined; next = this.#untold.shift()) {
+      for (const { listener } of [...this.#listeners]) callSafely(listener, next);
+    }
+    this.#isTelling = false;
+  }
+
+  /** A function given twice is called twice. Gives what undoes it. */
+  on(listener: StateListener): () => void {
+    const entry = { listener };
+    this.#listeners.add(entry);
+    return () => {
+      this.#listeners.delete(entry);
+    };
+  }
+
+  /** Starts with the present state; ends after 'closed', or when the signal is aborted. */
+  async *iterate(signal: AbortSignal | undefined): AsyncGenerator<StateChange, void, void> {
+    const queue: StateChange[] = [this.#last];
+    let wake: (() => void) | null = null;
+    const notify = () => wake?.();
+    const off = this.on((change) => {
+      queue.push(change);
+      notify();
+    });
+    signal?.addEventListener('abort', notify, { once: true });
+    try {
+      for (;;) {
+        if (signal?.aborted === true) return;
+        const change = queue.shift();
+        if (change === undefined) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          wake = null;
+          continue;
+        }
+        yield change;
+        if (change.state === 'closed') return;
+      }
+    } finally {
+      off();
+      signal?.removeEventListener('abort', notify);
+    }
+  }
+}
+
+function callSafely(listener: StateListener, change: StateChange): void {
+  try {
+    listener(change);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Waiting for a session that is connected.
+ */
+import { OperationTimeoutError, SessionExpiredError } from '@rookery/protocol';
+import type { OperationOptions, Session } from '../api/values.js';
+import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import type { SessionKeeper } from './session-keeper.js';
+
+export interface WaitOptions extends OperationOptions {
+  /** 0 for none. */
+  readonly timeoutMs: number;
+  readonly keeper: SessionKeeper;
+}
+
+/**
+ * Resolves at once if it is so already. Rejects with ClientClosedError (or AuthFailedError) when the
+ * client is closed, with SessionExpiredError when no session can come any more.
+ */
+export function waitConnected(options: WaitOptions): Promise<Session> {
+  const { keeper, signal, timeoutMs } = options;
+  return new Promise((resolve, reject) => {
+    const undo: (() => void)[] = [];
+    const settle = (settled: () => void) => {
+      for (const step of undo) step();
+      settled();
+    };
+    const look = () => {
+      const outcome = outcomeOf(keeper, options.session);
+      if (outcome instanceof Error) settle(() => reject(outcome));
+      else if (outcome !== null) settle(() => resolve(outcome));
+      return outcome !== null;
+    };
+    if (signal?.aborted === true) {
+      reject(new OperationAbortedError(signal.reason, { ambiguous: false }));
+      return;
+    }
+    if (look()) return;
+    undo.push(keeper.states.on(look));
+    if (signal !== undefined) {
+      const onAbort = () => {
+        const error = new OperationAbortedError(signal.reason, { ambiguous: false });
+        settle(() => reject(error));
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      undo.push(() => signal.removeEventListener('abort', onAbort));
+    }
+    if (timeoutMs > 0) {
+      const expire = () => settle(() => reject(timeoutError(keeper)));
+      undo.push(keeper.surroundings.setTimer(timeoutMs, expire));
+    }
+  });
+}
+
+function outcomeOf(keeper: SessionKeeper, wanted: bigint | undefined): Session | Error | null {
+  const { session, states } = keeper;
+  if (states.state === 'closed') return states.last.error ?? new ClientClosedError();
+  const isOther = wanted !== undefined && session?.id !== wanted;
+  if (isOther || keeper.isOver) return new SessionExpiredError();
+  return states.state === 'connected' ? session : null;
+}
+
+function timeoutError(keeper: SessionKeeper): Error {
+  const cause = keeper.trouble === null ? {} : { cause: keeper.trouble };
+  return new OperationTimeoutError(undefined, cause);
+}

@@ -1,0 +1,73 @@
+/**
+ * Connect strings: "host1:2181,[::1]:2182/chroot". Computes only.
+ *
+ * A port defaults to 2181. An IPv6 address with a port stands in brackets; without a port it may
+ * stand bare. The chroot, behind the last host, is a legal path or absent.
+ */
+import { validatePath } from '@rookery/protocol';
+import { ConnectStringError } from '../errors.js';
+
+export interface ServerName {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ParsedConnectString {
+  /** At least one, each once, in the order given. */
+  readonly servers: readonly ServerName[];
+  /** '' for none, else a path without a trailing slash. */
+  readonly chroot: string;
+}
+
+const PORT_DEFAULT = 2181;
+const PORT_MAX = 65_535;
+
+/** Throws ConnectStringError. */
+export function parseConnectString(text: string): ParsedConnectString {
+  const slash = text.indexOf('/');
+  const hosts = slash === -1 ? text : text.slice(0, slash);
+  const path = slash === -1 ? '' : text.slice(slash);
+  const chroot = path === '/' ? '' : path;
+  if (chroot !== '') {
+    const problem = validatePath(chroot);
+    if (problem !== null) throw new ConnectStringError(text, `bad chroot, ${problem}`);
+  }
+  const servers = new Map<string, ServerName>();
+  for (const item of hosts.split(',')) {
+    const trimmed = item.trim();
+    if (trimmed === '') continue;
+    const server = parseServer(trimmed, text);
+    servers.set(serverText(server), server);
+  }
+  if (servers.size === 0) throw new ConnectStringError(text, 'no server is named');
+  return { servers: [...servers.values()], chroot };
+}
+
+/** "host:port", an IPv6 address in brackets. */
+export function serverText(server: ServerName): string {
+  const host = server.host.includes(':') ? `[${server.host}]` : server.host;
+  return `${host}:${server.port}`;
+}
+
+function parseServer(item: string, text: string): ServerName {
+  const bracketed = /^\[([^\]]+)\](?::(.*))?$/.exec(item);
+  if (bracketed !== null) {
+    return { host: bracketed[1] ?? '', port: parsePort(bracketed[2], text) };
+  }
+  const colon = item.indexOf(':');
+  // Several colons without brackets: an IPv6 address alone.
+  if (colon === -1 || colon !== item.lastIndexOf(':')) {
+    if (/[[\]\s]/.test(item)) throw new ConnectStringError(text, `bad host ${item}`);
+    return { host: item, port: PORT_DEFAULT };
+  }
+  const host = item.slice(0, colon);
+  if (host === '' || /[[\]\s]/.test(host)) throw new ConnectStringError(text, `bad host ${item}`);
+  return { host, port: parsePort(item.slice(colon + 1), text) };
+}
+
+function parsePort(port: string | undefined, text: string): number {
+  if (port === undefined) return PORT_DEFAULT;
+  const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+  if (value < 1 || value > PORT_MAX) throw new ConnectStringError(text, `bad port ${port}`);
+  return value;
+}

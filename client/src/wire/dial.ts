@@ -1,0 +1,72 @@
+/**
+ * Sockets: TCP, and TLS by Node's own options; and names resolved by the system.
+ *
+ * A socket error is never thrown: it arrives as the reason of `onClose`. No timeouts here; who
+ * dials gives up by `destroy`. Nothing is called before `dial` has returned.
+ */
+import { lookup } from 'node:dns/promises';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Address, Dial, Link, LinkEvents, Resolve } from './link.js';
+
+export interface DialOptions {
+  /** Null for plain TCP. */
+  readonly tls: ConnectionOptions | null;
+  /** Whether an open socket keeps the process alive. */
+  readonly keepAlive: boolean;
+}
+
+export function socketDial(options: DialOptions): Dial {
+  return (address, events) => new SocketLink(openSocket(address, options), events, options);
+}
+
+export const resolveBySystem: Resolve = async (host) => {
+  if (isIP(host) !== 0) return [host];
+  const found = await lookup(host, { all: true, verbatim: true });
+  return found.map((entry) => entry.address);
+};
+
+function openSocket(address: Address, options: DialOptions): Socket {
+  const { ip: host, server } = address;
+  const common = { host, port: server.port };
+  if (options.tls === null) return connectTcp({ ...common, noDelay: true, keepAlive: true });
+  // The certificate is checked against the name the user gave, not against the address behind it.
+  const named = isIP(server.host) === 0 ? { servername: server.host } : {};
+  const socket = connectTls({ ...named, ...options.tls, ...common });
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true);
+  return socket;
+}
+
+class SocketLink implements Link {
+  readonly #socket: Socket;
+  /** Null once destroyed: the socket may still have things to tell. */
+  #events: LinkEvents | null;
+  #error: Error | null = null;
+
+  constructor(socket: Socket, events: LinkEvents, options: DialOptions) {
+    this.#socket = socket;
+    this.#events = events;
+    if (!options.keepAlive) socket.unref();
+    const opened = options.tls === null ? 'connect' : 'secureConnect';
+    socket.once(opened, () => this.#events?.onOpen());
+    socket.on('data', (chunk: Buffer) => this.#events?.onData(chunk));
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
+    socket.once('close', () => this.#events?.onClose(this.#error));
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#socket.write(bytes);
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#events = null;
+    this.#socket.destroy();
+  }
+}
