@@ -115,6 +115,8 @@ function define<const Name extends string, const Code extends ErrorCode>(
       super(code, message, path, options);
     }
   };
+  // What stack traces and inspection show.
+  Object.defineProperty(defined, 'name', { value: name });
   CLASSES.set(code, defined);
   return defined;
 }
