@@ -127,6 +127,3 @@ export function nextBefore<Marker extends string>(
   const index = line.indexOf(own);
   return line[index - 1] ?? null;
 }
-
-/** A client that opens no further session says so again and again. */
-const LOST_SESSIONS_MAX = 10;

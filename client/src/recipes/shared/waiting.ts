@@ -27,7 +27,7 @@ export async function inSession<T>(
   const scope = WaitScope.open(client, options, options.timeoutError);
   try {
     for (;;) {
-      const session = await openSession(client, scope);
+      const session = await openSession(client, scope, options);
       const part = scope.within(client, session);
       try {
         return await attempt({ session, signal: part.signal });
@@ -44,14 +44,23 @@ export async function inSession<T>(
   }
 }
 
-/** The client's session, once it has one. */
+/** A client that opens no further session says that it is lost again and again. */
+const LOST_SESSIONS_MAX = 10;
+
+/** A client that opens no further session says so again and again. */
+const LOST_SESSIONS_MAX = 10;
+
+/** The client's session, once it has one; a session that is lost on the way is waited out. */
 export async function openSession(client: Client, scope: WaitScope): Promise<Session> {
+  let lostSessions = 0;
   for (let attempt = 0; ; attempt++) {
     try {
       scope.signal.throwIfAborted();
       return await client.connected({ signal: scope.signal });
     } catch (error) {
-      if (scope.ended || !isTrouble(error)) throw scope.errorOf(error);
+      if (error instanceof SessionExpiredError) lostSessions += 1;
+      else if (scope.ended || !isTrouble(error)) throw scope.errorOf(error);
+      if (lostSessions === LOST_SESSIONS_MAX) throw scope.errorOf(error);
       await pauseBetween(client, attempt, scope.signal);
     }
   }
