@@ -97,7 +97,12 @@ const CONTESTS: Record<string, Contest> = {
         if (task % 3 === 1) return one(lock.read.acquire({ signal }));
         const downgraded = async () => {
           const lease = await lock.write.acquire({ signal });
-          return await lock.downgrade(lease, { signal });
+          try {
+            return await lock.downgrade(lease, { signal });
+          } catch (error) {
+            await lease.release();
+            throw error;
+          }
         };
         return one(downgraded());
       };

@@ -75,7 +75,10 @@ export class ReadWriteLock {
     this.write = side(path, (given) => this.#acquireWrite(given));
   }
 
-  /** A read lease for a write lease, which is released; no other writer comes between. */
+  /**
+   * A read lease for a write lease, which is released; no other writer comes between. When it fails
+   * the write lease is as it was.
+   */
   async downgrade(lease: Lease, options: Omit<AcquireOptions, 'holder'> = {}): Promise<Lease> {
     const read = await this.read.acquire({ ...options, holder: lease });
     await lease.release();
