@@ -47,11 +47,12 @@ export async function inSession<T>(
 /** A client that opens no further session says that it is lost again and again. */
 const LOST_SESSIONS_MAX = 10;
 
-/** A client that opens no further session says so again and again. */
-const LOST_SESSIONS_MAX = 10;
-
-/** The client's session, once it has one; a session that is lost on the way is waited out. */
-export async function openSession(client: Client, scope: WaitScope): Promise<Session> {
+/** The client's session, once it has one. One that is lost on the way is waited out by 'rejoin'. */
+export async function openSession(
+  client: Client,
+  scope: WaitScope,
+  { onSessionLost }: Pick<SessionWait, 'onSessionLost'>,
+): Promise<Session> {
   let lostSessions = 0;
   for (let attempt = 0; ; attempt++) {
     try {
@@ -59,8 +60,9 @@ export async function openSession(client: Client, scope: WaitScope): Promise<Ses
       return await client.connected({ signal: scope.signal });
     } catch (error) {
       if (error instanceof SessionExpiredError) lostSessions += 1;
-      else if (scope.ended || !isTrouble(error)) throw scope.errorOf(error);
-      if (lostSessions === LOST_SESSIONS_MAX) throw scope.errorOf(error);
+      const mayRejoin = lostSessions < LOST_SESSIONS_MAX && onSessionLost === 'rejoin';
+      const isPassing = error instanceof SessionExpiredError ? mayRejoin : isTrouble(error);
+      if (scope.ended || !isPassing) throw scope.errorOf(error);
       await pauseBetween(client, attempt, scope.signal);
     }
   }
