@@ -20,60 +20,42 @@ import type { Surroundings } from '../api/surroundings.js';
 import type { ClientState, OperationOptions } from '../api/values.js';
 import { ClientClosedError } from '../errors.js';
 import { REARM_PATH_BYTES_MAX } from '../watches/rearm.js';
-import type { WatchRegistry } from '../watches/watch-registry.js';
 import { type ServerName, serverText } from '../wire/connect-string.js';
-import type { HostList } from '../wire/host-list.js';
-import type { Address, Dial } from '../wire/link.js';
-import { BackOff } from './back-off.js';
+import type { Address } from '../wire/link.js';
 import type { Call } from './call.js';
+import { Closing } from './closing.js';
 import type { Connection } from './connection.js';
 import { AUTH_CALL, type Credential, Credentials } from './credentials.js';
+import type { KeeperOptions } from './keeper-options.js';
 import { LiveSession } from './live-session.js';
 import { LostTimer } from './lost-timer.js';
 import { closeRequest, markerRequest, rearmRequest } from './own-requests.js';
-import { Pursuit } from './pursuit.js';
 import { type ErrorMaker, failWith, type Request } from './request.js';
 import { RequestQueue } from './request-queue.js';
+import { Seeker } from './seeker.js';
 import { StateFeed } from './state-feed.js';
-
-export interface KeeperOptions {
-  readonly surroundings: Surroundings;
-  readonly hosts: HostList;
-  readonly dial: Dial;
-  readonly registry: WatchRegistry;
-  readonly sessionTimeoutMs: number;
-  readonly connectTimeoutMs: number;
-  readonly operationTimeoutMs: number;
-  readonly reconnectDelayBaseMs: number;
-  readonly reconnectDelayMaxMs: number;
-  readonly readOnly: boolean;
-  readonly auth: readonly Credential[];
-  readonly resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
-  readonly renewSession: boolean;
-  readonly frameBytesMax: number;
-  readonly outstandingMax: number;
-}
 
 const CLOSE_MS_MAX = 5_000;
 const NO_PASSWORD = new Uint8Array(16);
+
+const expired: ErrorMaker = (path, ambiguous) => new SessionExpiredError(path, { ambiguous });
+const authFailed: ErrorMaker = (path, ambiguous) => new AuthFailedError(path, { ambiguous });
 
 export class SessionKeeper {
   readonly states = new StateFeed();
   readonly #options: KeeperOptions;
   readonly #queue: RequestQueue;
   readonly #credentials: Credentials;
-  readonly #backOff: BackOff;
+  readonly #seeker: Seeker;
   #session: LiveSession | null = null;
   /** What to resume, before it was seen alive. */
   #resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
   #connection: Connection | null = null;
-  #pursuit: Pursuit | null = null;
   #lastZxid: Int64 = 0;
   /** When the last request that was answered, on connections before this one, was sent. */
   #lastAnsweredMs = Number.NEGATIVE_INFINITY;
   #readOnly = false;
   #closing: Closing | null = null;
-  #cancelRetry: (() => void) | null = null;
   readonly #lostTimer: LostTimer;
   /** What pending requests fail with once the session or the client is over. */
   #over: ErrorMaker = expired;
@@ -82,7 +64,7 @@ export class SessionKeeper {
     this.#options = options;
     this.#resume = options.resume;
     this.#credentials = new Credentials(options.auth);
-    this.#backOff = new BackOff(options);
+    this.#seeker = this.#newSeeker();
     this.#queue = new RequestQueue({ ...options, server: () => this.server });
     this.#lostTimer = new LostTimer({
       surroundings: options.surroundings,
@@ -137,7 +119,7 @@ export class SessionKeeper {
   }
 
   start(): void {
-    this.#pursue();
+    this.#seeker.seek();
   }
 
   submit<T>(call: Call<T>, options: OperationOptions | undefined): Promise<T> {
@@ -159,7 +141,12 @@ export class SessionKeeper {
     const { hosts } = this.#options;
     hosts.replace(servers);
     const connection = this.#connection;
-    if (connection === null || this.#closing !== null) return;
+    if (this.#closing !== null || this.isOver) return;
+    if (connection === null) {
+      this.#seeker.stop();
+      this.#seeker.seek();
+      return;
+    }
     if (hosts.has(connection.address.server)) return;
     // What is in flight is answered first; what comes meanwhile waits for the next server.
     this.#queue.detach();
@@ -173,7 +160,7 @@ export class SessionKeeper {
     this.#beginClosing(null);
     const connection = this.#connection;
     if (connection !== null) this.#sayGoodbye(connection);
-    else if (this.#session === null || this.#pursuit === null) this.#finishClosing();
+    else if (this.#session === null || !this.#seeker.isTrying) this.#finishClosing();
     if (!closing.isDone) {
       const { surroundings, connectTimeoutMs } = this.#options;
       const boundMs = Math.min(CLOSE_MS_MAX, connectTimeoutMs);
@@ -182,11 +169,9 @@ export class SessionKeeper {
     return closing.done;
   }
 
-  #pursue(): void {
-    const { hosts, dial, surroundings, frameBytesMax, connectTimeoutMs } = this.#options;
-    this.#cancelRetry = null;
-    this.#pursuit = new Pursuit({
-      ...{ hosts, dial, surroundings, frameBytesMax, connectTimeoutMs },
+  #newSeeker(): Seeker {
+    return new Seeker({
+      ...this.#options,
       handshake: () => this.#handshake(),
       events: {
         onZxid: (zxid) => this.#onZxid(zxid),
@@ -196,9 +181,8 @@ export class SessionKeeper {
       },
       onConnected: (connection, response) => this.#onConnected(connection, response),
       onRefused: () => this.#onRefused(),
-      onExhausted: (error) => this.#onExhausted(error),
+      onRoundFailed: (error) => this.#onRoundFailed(error),
     });
-    this.#pursuit.start();
   }
 
   #handshake(): ConnectRequest {
@@ -215,7 +199,6 @@ export class SessionKeeper {
   }
 
   #onConnected(connection: Connection, response: ConnectResponse): void {
-    this.#pursuit = null;
     const id = BigInt(response.sessionId);
     const known = this.#session?.id ?? this.#resume?.sessionId ?? null;
     if (known !== null && known !== id) {
@@ -238,7 +221,6 @@ export class SessionKeeper {
     }
     this.#lastAnsweredMs = connection.lastAnsweredMs;
     this.#readOnly = response.readOnly ?? false;
-    this.#backOff.onConnected();
     this.#lostTimer.start(response.timeoutMs);
     this.#queue.trouble = null;
     this.#restore(connection);
@@ -262,27 +244,17 @@ export class SessionKeeper {
   }
 
   #onRefused(): void {
-    this.#pursuit = null;
-    if (this.#session === null && this.#resume === null) {
-      this.#onExhausted(new SessionExpiredError());
+    if (this.#session !== null || this.#resume !== null) {
+      this.#lose();
       return;
     }
-    this.#lose();
+    this.#seeker.seek();
+    this.#onRoundFailed(new ConnectionLossError());
   }
 
-  #onExhausted(error: Error): void {
-    this.#pursuit = null;
-    if (this.#closing !== null) {
-      this.#finishClosing();
-      return;
-    }
+  #onRoundFailed(error: Error): void {
     this.#queue.trouble = error;
-    this.#retry();
-  }
-
-  #retry(): void {
-    const delayMs = this.#backOff.nextDelayMs();
-    this.#cancelRetry = this.#options.surroundings.setTimer(delayMs, () => this.#pursue());
+    if (this.#closing !== null) this.#finishClosing();
   }
 
   #onConnectionClosed(connection: Connection, error: Error, inFlight: readonly Request[]): void {
@@ -306,12 +278,10 @@ export class SessionKeeper {
       this.#finishClosing();
       return;
     }
-    this.#options.hosts.startBehind(connection.address.server);
-    this.#tell('suspended', { error });
-    if (!this.#isIn('suspended')) return;
-    this.#backOff.onDisconnected();
+    this.#seeker.onLost(connection);
     this.#queue.trouble = error;
-    this.#retry();
+    this.#tell('suspended', { error });
+    if (this.#isIn('suspended')) this.#seeker.seek();
   }
 
   #onZxid(zxid: Int64): void {
@@ -347,22 +317,22 @@ export class SessionKeeper {
       return;
     }
     session?.end(error);
-    if (!renewSession) this.#queue.refuseAll(expired);
     this.#queue.failUnsent(expired);
+    if (!renewSession) {
+      this.#queue.refuseAll(expired);
+      this.#credentials.failAll(expired);
+    }
     registry.onSessionLost(renewSession);
     this.#tell('lost', { error, sessionId });
     if (!renewSession || !this.#isIn('lost')) return;
     this.#tell('connecting', { error });
-    if (this.#isIn('connecting')) this.#retry();
+    if (this.#isIn('connecting')) this.#seeker.seek();
   }
 
   /** Whatever connection there is or was to be; what is in flight fails with the session. */
   #abandonConnection(): void {
     this.#lostTimer.stop();
-    this.#cancelRetry?.();
-    this.#cancelRetry = null;
-    this.#pursuit?.stop();
-    this.#pursuit = null;
+    this.#seeker.stop();
     const connection = this.#connection;
     this.#connection = null;
     this.#readOnly = false;
@@ -420,17 +390,4 @@ export class SessionKeeper {
     const { error = null, newSession = false, sessionId = this.#session?.id ?? null } = more;
     this.states.set({ state, sessionId, newSession, readOnly: this.#readOnly, error });
   }
-}
-
-const expired: ErrorMaker = (path, ambiguous) => new SessionExpiredError(path, { ambiguous });
-const authFailed: ErrorMaker = (path, ambiguous) => new AuthFailedError(path, { ambiguous });
-
-/** A close under way. */
-class Closing {
-  isDone = false;
-  cancelTimer: (() => void) | null = null;
-  resolve: () => void = () => undefined;
-  readonly done = new Promise<void>((resolve) => {
-    this.resolve = resolve;
-  });
 }
