@@ -32,7 +32,7 @@ export class GuaranteedDeletions {
   readonly #client: DeletingClient;
   readonly #deletionsMax: number;
   /** In the order of the calls; what is under way is still in it. */
-  #waiting: Deletion[] = [];
+  readonly #waiting = new Set<Deletion>();
   #isRunning = false;
   /** Ends the pause between two attempts; null while there is none. */
   #wake: (() => void) | null = null;
@@ -44,7 +44,7 @@ export class GuaranteedDeletions {
 
   /** Deletions that are not done yet. */
   get size(): number {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
   /**
@@ -58,11 +58,11 @@ export class GuaranteedDeletions {
         reject(new ClientClosedError());
         return;
       }
-      if (this.#waiting.length >= this.#deletionsMax) {
+      if (this.#waiting.size >= this.#deletionsMax) {
         reject(new TooManyOutstandingError(this.#deletionsMax));
         return;
       }
-      this.#waiting.push({ path, session: options.session, resolve, reject });
+      this.#waiting.add({ path, session: options.session, resolve, reject });
       if (!this.#isRunning) this.#start();
     });
     added.catch(() => {
@@ -81,7 +81,7 @@ export class GuaranteedDeletions {
     };
     this.#work().then(stop, (error: unknown) => {
       stop();
-      for (const deletion of this.#waiting.splice(0)) deletion.reject(error);
+      for (const deletion of this.#waiting) this.#end(deletion, error);
     });
   }
 
@@ -89,52 +89,51 @@ export class GuaranteedDeletions {
   async #work(): Promise<void> {
     const startMs = this.#client.surroundings.nowMs();
     let failures = 0;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, BATCH_MAX);
-      const settled = await Promise.all(batch.map((deletion) => this.#attempt(deletion)));
-      const done = new Set(batch.filter((_, index) => settled[index]));
-      this.#waiting = this.#waiting.filter((deletion) => !done.has(deletion));
-      failures = done.size === 0 ? failures + 1 : 0;
-      if (failures > 0) await this.#pause(failures - 1, startMs);
+    while (this.#waiting.size > 0) {
+      const batch = [...this.#waiting].slice(0, BATCH_MAX);
+      await Promise.all(batch.map((deletion) => this.#attempt(deletion)));
+      const isStuck = batch.every((deletion) => this.#waiting.has(deletion));
+      failures = isStuck ? failures + 1 : 0;
+      if (isStuck) await this.#pause(failures - 1, startMs);
     }
   }
 
-  /** Whether it needs no further attempt. */
-  async #attempt(deletion: Deletion): Promise<boolean> {
+  async #attempt(deletion: Deletion): Promise<void> {
     const { path, session } = deletion;
     if (this.#client.state === 'closed') {
       this.#endByClose(deletion);
-      return true;
+      return;
     }
     try {
       await this.#client.delete(path, session === undefined ? {} : { session });
-      deletion.resolve();
-      return true;
+      this.#end(deletion);
     } catch (error) {
-      return this.#onFailure(deletion, error);
+      this.#onFailure(deletion, error);
     }
   }
 
-  #onFailure(deletion: Deletion, error: unknown): boolean {
+  /** Trouble that passes leaves it waiting. */
+  #onFailure(deletion: Deletion, error: unknown): void {
     if (error instanceof NoNodeError) {
-      deletion.resolve();
+      this.#end(deletion);
     } else if (error instanceof ClientClosedError) {
       this.#endByClose(deletion);
     } else if (error instanceof SessionExpiredError) {
-      if (deletion.session === undefined) return false;
-      deletion.resolve();
-    } else if (isRetryable(error)) {
-      return false;
-    } else {
-      deletion.reject(error);
+      if (deletion.session !== undefined) this.#end(deletion);
+    } else if (!isRetryable(error)) {
+      this.#end(deletion, error);
     }
-    return true;
   }
 
   /** The close ends the session, and with it what was to be deleted for it. */
   #endByClose(deletion: Deletion): void {
-    if (deletion.session === undefined) deletion.reject(new ClientClosedError());
-    else deletion.resolve();
+    this.#end(deletion, deletion.session === undefined ? new ClientClosedError() : null);
+  }
+
+  #end(deletion: Deletion, error: unknown = null): void {
+    this.#waiting.delete(deletion);
+    if (error === null) deletion.resolve();
+    else deletion.reject(error);
   }
 
   #pause(attempt: number, startMs: number): Promise<void> {

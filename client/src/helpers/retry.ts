@@ -152,7 +152,7 @@ async function pause(
   try {
     await delay(client.surroundings, delayMs, [over.signal, signal]);
   } catch (reason) {
-    if (over.signal.aborted) throw over.signal.reason;
+    if (over.signal.aborted && reason === over.signal.reason) throw reason;
     throw new OperationAbortedError(reason, { ambiguous, ...pathOption(error) });
   } finally {
     stopListening();

@@ -1,0 +1,157 @@
+/**
+ * Deletes a znode and all below it, children first, many in one multi.
+ *
+ * Not atomic: readers see it shrink. Others may create and delete there meanwhile: what is gone is
+ * passed over, what comes is deleted too, until a round finds nothing new. A directory of any size
+ * is listed in pages where the server has them. Deleting is idempotent, so each batch is tried
+ * again after a lost reply, within one session. Depth costs memory, breadth does not.
+ */
+import { BadArgumentsError, joinPath, NoNodeError, NotEmptyError } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { OperationOptions } from '../api/values.js';
+import { TransactionError } from '../errors.js';
+import { operationOptions } from './options.js';
+import { exponentialBackoff, type RetryPolicy, retry } from './retry.js';
+
+export interface DeleteRecursiveOptions extends OperationOptions {
+  /** Deletions in one multi, 1 to 1,000; default 250. */
+  readonly batchSize?: number;
+  /** Whether the znode itself goes too, default true; else what comes meanwhile may stay. */
+  readonly deleteSelf?: boolean;
+  /** Of each batch; 10 retries with growing delays up to 2 seconds by default. */
+  readonly policy?: RetryPolicy;
+}
+
+const BATCH_SIZE_DEFAULT = 250;
+const BATCH_SIZE_MAX = 1_000;
+/** A request with more would come near the server's largest frame. */
+const BATCH_PATH_BYTES_MAX = 256 * 1024;
+/** Whoever creates faster than we delete, so many times in a row, does not want it deleted. */
+const ROUNDS_MAX = 1_000;
+const POLICY = exponentialBackoff({ baseMs: 50, maxMs: 2_000, attemptsMax: 10 });
+
+/**
+ * Gives whether there was anything to delete. NotEmptyError when others create without end;
+ * NoAuthError and the like at the first znode that may not be deleted. `timeoutMs` is of each
+ * operation; the signal ends the whole.
+ */
+export async function deleteRecursive(
+  client: Client,
+  path: string,
+  options: DeleteRecursiveOptions = {},
+): Promise<boolean> {
+  const { deleteSelf = true, batchSize = BATCH_SIZE_DEFAULT, policy = POLICY } = options;
+  if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > BATCH_SIZE_MAX) {
+    throw new BadArgumentsError(path);
+  }
+  if (path === '/' && client.prefix === '' && deleteSelf) throw new BadArgumentsError(path);
+  const session = options.session ?? (await client.connected(options)).id;
+  const operation = { ...operationOptions(options), session };
+  const deleter = new Deleter(client, { operation, batchSize, policy });
+  return await (deleteSelf ? deleter.deleteTree(path) : deleter.deleteBelow(path));
+}
+
+interface Settings {
+  readonly operation: OperationOptions & { readonly session: bigint };
+  readonly batchSize: number;
+  readonly policy: RetryPolicy;
+}
+
+class Deleter {
+  readonly #client: Client;
+  readonly #settings: Settings;
+
+  constructor(client: Client, settings: Settings) {
+    this.#client = client;
+    this.#settings = settings;
+  }
+
+  /** Tries the leaf first: NotEmptyError tells, as no look beforehand can, that there is more. */
+  async deleteTree(path: string): Promise<boolean> {
+    for (let round = 1; ; round++) {
+      try {
+        await this.#patiently((options) => this.#client.delete(path, options));
+        return true;
+      } catch (error) {
+        if (error instanceof NoNodeError) return round > 1;
+        if (!(error instanceof NotEmptyError) || round === ROUNDS_MAX) throw error;
+      }
+      await this.deleteBelow(path);
+    }
+  }
+
+  /** One round over the children; false when there were none. */
+  async deleteBelow(path: string): Promise<boolean> {
+    let found = false;
+    let batch: string[] = [];
+    let bytes = 0;
+    try {
+      for await (const name of this.#client.listChildren(path, this.#settings.operation)) {
+        // No client may delete what the server keeps there.
+        if (path === '/' && name === 'zookeeper' && this.#client.prefix === '') continue;
+        found = true;
+        const child = joinPath(path, name);
+        batch.push(child);
+        bytes += Buffer.byteLength(child);
+        if (batch.length < this.#settings.batchSize && bytes < BATCH_PATH_BYTES_MAX) continue;
+        await this.#deleteBatch(batch);
+        batch = [];
+        bytes = 0;
+      }
+    } catch (error) {
+      if (!(error instanceof NoNodeError)) throw error;
+    }
+    await this.#deleteBatch(batch);
+    return found;
+  }
+
+  async #deleteBatch(paths: readonly string[]): Promise<void> {
+    const leaves: string[] = [];
+    const trees: string[] = [];
+    const counts = await Promise.all(paths.map((path) => this.#childCount(path)));
+    for (const [index, path] of paths.entries()) {
+      const count = counts[index] ?? null;
+      if (count === 0) leaves.push(path);
+      else if (count !== null) trees.push(path);
+    }
+    if (!(await this.#deleteAtOnce(leaves))) await this.#deleteEach(leaves);
+    for (const path of trees) await this.deleteTree(path);
+  }
+
+  /** Pipelined; rejects when all have settled. */
+  async #deleteEach(paths: readonly string[]): Promise<void> {
+    const settled = await Promise.allSettled(paths.map((path) => this.deleteTree(path)));
+    for (const outcome of settled) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+    }
+  }
+
+  /** Null when it is gone. */
+  async #childCount(path: string): Promise<number | null> {
+    const stat = await this.#patiently((options) => this.#client.exists(path, options));
+    return stat === null ? null : stat.numChildren;
+  }
+
+  /** False when one of them was gone, or had got children: nothing is deleted then. */
+  async #deleteAtOnce(paths: readonly string[]): Promise<boolean> {
+    if (paths.length === 0) return true;
+    const ops = paths.map((path) => ({ kind: 'delete', path }) as const);
+    try {
+      await this.#patiently((options) => this.#client.multi(ops, options));
+      return true;
+    } catch (error) {
+      const reason = error instanceof TransactionError ? error.error : null;
+      if (reason instanceof NoNodeError || reason instanceof NotEmptyError) return false;
+      throw reason ?? error;
+    }
+  }
+
+  #patiently<T>(operation: (options: OperationOptions) => Promise<T>): Promise<T> {
+    const { operation: given, policy } = this.#settings;
+    const { signal, session } = given;
+    return retry(this.#client, policy, () => operation(given), {
+      ...(signal === undefined ? {} : { signal }),
+      ...{ session, idempotent: true },
+    });
+  }
+}

@@ -1,0 +1,21 @@
+/** Picks of options, for helpers that hand a part of theirs on. Absent stays absent. */
+import type { CreateOptions, OperationOptions } from '../api/values.js';
+
+export function operationOptions(options: OperationOptions): OperationOptions {
+  const { signal, timeoutMs, session } = options;
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(session === undefined ? {} : { session }),
+  };
+}
+
+export function createOptions(options: CreateOptions): CreateOptions {
+  const { mode, acl, ttlMs } = options;
+  return {
+    ...operationOptions(options),
+    ...(mode === undefined ? {} : { mode }),
+    ...(acl === undefined ? {} : { acl }),
+    ...(ttlMs === undefined ? {} : { ttlMs }),
+  };
+}
