@@ -14,6 +14,7 @@ export const SUPER_DIGEST = 'super:H8A9p8zmEqGes/QUR4WeRDKL+Xk=';
 const SUPER_SECRET = 'super:control';
 const KEPT = ['/zookeeper', '/zookeeper/config', '/zookeeper/quota'];
 const PAUSE_MS = 10;
+const LONG_PAUSE_MS = 1_000;
 
 export class Control {
   readonly #client: WireClient;
@@ -21,6 +22,7 @@ export class Control {
   #rounds = 0;
   #slowestMs = 0;
   #running = true;
+  #pauseMs = PAUSE_MS;
   #done: Promise<void> = Promise.resolve();
 
   static async start(member: Member): Promise<Control> {
@@ -46,10 +48,20 @@ export class Control {
     return Math.round(this.#slowestMs);
   }
 
-  /** Rejects if anything went wrong since the start. */
-  async stop(): Promise<void> {
+  /** Few rounds: the member has next to nothing to do. */
+  slowDown(): void {
+    this.#pauseMs = LONG_PAUSE_MS;
+  }
+
+  speedUp(): void {
+    this.#pauseMs = PAUSE_MS;
+  }
+
+  /** Ends with its znode and session gone. Rejects if anything went wrong since the start. */
+  async remove(): Promise<void> {
     this.#running = false;
     await this.#done;
+    await remove(this.#client, this.#path);
     await this.#client.close();
   }
 
@@ -79,17 +91,21 @@ export class Control {
 
   async #loop(): Promise<void> {
     while (this.#running) {
-      const before = performance.now();
-      const value = `round ${this.#rounds}`;
-      await setData(this.#client, this.#path, value);
-      const { data } = await getData(this.#client, this.#path);
-      if (data !== value) throw new Error(`${this.#path} is ${data}, should be ${value}`);
-      this.#slowestMs = Math.max(this.#slowestMs, performance.now() - before);
-      this.#rounds += 1;
+      await this.#round();
       await new Promise((resolve) => {
-        setTimeout(resolve, PAUSE_MS);
+        setTimeout(resolve, this.#pauseMs);
       });
     }
+  }
+
+  async #round(): Promise<void> {
+    const before = performance.now();
+    const value = `round ${this.#rounds}`;
+    await setData(this.#client, this.#path, value);
+    const { data } = await getData(this.#client, this.#path);
+    if (data !== value) throw new Error(`${this.#path} is ${data}, should be ${value}`);
+    this.#slowestMs = Math.max(this.#slowestMs, performance.now() - before);
+    this.#rounds += 1;
   }
 }
 

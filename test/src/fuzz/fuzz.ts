@@ -1,9 +1,10 @@
 /**
  * Sends mutated frames to every member over many connections, and watches that nobody suffers.
  *
- * A control client per member keeps writing and reading meanwhile. Memory is compared between an
- * early point and the end, each time with the garbage's znodes cleared away and its sessions gone,
- * and as the least of several readings, because a heap breathes. Used by the test and the script.
+ * A control client per member keeps writing and reading meanwhile. Znodes and sessions are data, so
+ * they are kept few all the time, and all that garbage has made must be gone at the end. Memory is
+ * compared between an early point and the end, each time when nothing else is going on and the
+ * members were asked to collect theirs. Used by the test and the script.
  */
 import { readFileSync } from 'node:fs';
 import type { Ensemble } from '../harness/ensemble.js';
@@ -19,7 +20,10 @@ export interface FuzzOptions {
   readonly ensemble: Ensemble;
   readonly frames: number;
   readonly seed: number;
-  /** Memory is read after this many frames and at the end; not at all without it. */
+  /**
+   * Memory is read after this many frames and at the end; not at all without it. The members must
+   * have been started with COLLECTING.
+   */
   readonly warmUpFrames?: number;
   readonly report?: (line: string) => void;
 }
@@ -42,19 +46,40 @@ export interface FuzzReport {
 
 export interface MemberMemory {
   readonly member: number;
-  readonly warmMb: number;
-  readonly endMb: number;
+  readonly warm: Resident;
+  readonly end: Resident;
 }
+
+/** Least of several readings, MB: as it is, and once the garbage was collected. */
+export interface Resident {
+  readonly asIsMb: number;
+  readonly collectedMb: number;
+}
+
+/** For the environment of members. */
+export const COLLECTING = {
+  NODE_OPTIONS: `--import ${new URL('./collector.js', import.meta.url).href}`,
+} as const;
 
 const PARALLEL = 12;
 const FRAMES_PER_CONNECTION_MAX = 100;
 const CLEAR_EVERY_FRAMES = 20_000;
+/** The first 100,000 frames leave about 1,600. */
+const SESSIONS_MAX = 2_000;
 const SETTLE_DEADLINE_MS = 60_000;
-const READINGS = 20;
+const READINGS = 10;
 const READING_EVERY_MS = 500;
+/** The runtime makes its young space small only after some seconds with few allocations. */
+const COLLECTIONS = 5;
+/** What clients leave on a member while they are there, and nothing of it once they are gone. */
+const TRACES = [
+  ...['zk_num_alive_connections', 'zk_global_sessions', 'zk_watch_count'],
+  ...['zk_ephemerals_count', 'zk_outstanding_requests', 'zk_znode_count'],
+];
 
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const { ensemble } = options;
+  const before = await tracesOn(ensemble.members);
   const controls = await Promise.all(ensemble.members.map((member) => Control.start(member)));
   const run = new FuzzRun(options, controls);
   const harm = Promise.race([
@@ -71,12 +96,21 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const warm = warmUpFrames === undefined ? [] : await unharmed(run.memory());
   await unharmed(run.attackUntil(frames));
   const end = warmUpFrames === undefined ? [] : await unharmed(run.memory());
-  for (const control of controls) await control.stop();
+  await unharmed(run.clear());
+  for (const control of controls) await control.remove();
+  await until('nothing is left of any client', SETTLE_DEADLINE_MS, async () => {
+    const after = await tracesOn(ensemble.members);
+    if (after === before) return true;
+    throw new Error(`there is ${after}, was ${before}`);
+  });
   return {
     ...run.totals(),
     controlRounds: controls.reduce((sum, control) => sum + control.rounds, 0),
     controlSlowestMs: Math.max(...controls.map((control) => control.slowestMs)),
-    memory: warm.map((warmMb, index) => ({ member: index + 1, warmMb, endMb: end[index] ?? 0 })),
+    memory: warm.flatMap((atWarm, index) => {
+      const atEnd = end[index];
+      return atEnd === undefined ? [] : [{ member: index + 1, warm: atWarm, end: atEnd }];
+    }),
   };
 }
 
@@ -116,21 +150,35 @@ class FuzzRun {
       };
       await Promise.all(Array.from({ length: PARALLEL }, worker));
       this.#cleared = this.#frames;
-      const znodes = await this.#controls[0]?.clear();
+      const znodes = await this.clear();
       const rounds = this.#controls.map((control) => control.rounds).join(' ');
       const text = `${this.#frames} frames, ${znodes} znodes cleared, control rounds ${rounds}`;
       this.#options.report?.(`${text}, rss ${this.#members.map(residentMb).join(' ')} MB`);
+      await this.#sessionsAtMost(SESSIONS_MAX);
     }
   }
 
-  /** Resident, per member, once only the control clients are left. */
-  async memory(): Promise<readonly number[]> {
-    await this.#controls[0]?.clear();
-    await until('the sessions of the garbage are gone', SETTLE_DEADLINE_MS, async () => {
-      const metrics = await metricsOf(this.#members[0]?.clientPort ?? 0);
-      const sessions = Number(metrics.get('zk_global_sessions'));
-      return sessions === this.#controls.length ? true : undefined;
-    });
+  async clear(): Promise<number> {
+    return (await this.#controls[0]?.clear()) ?? 0;
+  }
+
+  /** Per member, once only the control clients are left, nearly idle. */
+  async memory(): Promise<readonly Resident[]> {
+    await this.clear();
+    await this.#sessionsAtMost(this.#controls.length);
+    for (const control of this.#controls) control.slowDown();
+    const asIs = await this.#leastResident();
+    let collected = asIs;
+    for (let round = 0; round < COLLECTIONS; round += 1) {
+      for (const member of this.#members) process.kill(member.pid, 'SIGUSR2');
+      const least = await this.#leastResident();
+      collected = collected.map((before, index) => Math.min(before, least[index] ?? before));
+    }
+    for (const control of this.#controls) control.speedUp();
+    return asIs.map((asIsMb, index) => ({ asIsMb, collectedMb: collected[index] ?? 0 }));
+  }
+
+  async #leastResident(): Promise<readonly number[]> {
     const least = this.#members.map(() => Number.POSITIVE_INFINITY);
     for (let reading = 0; reading < READINGS; reading += 1) {
       this.#members.forEach((member, index) => {
@@ -141,6 +189,14 @@ class FuzzRun {
       });
     }
     return least;
+  }
+
+  /** Waits for sessions of garbage to expire. */
+  async #sessionsAtMost(max: number): Promise<void> {
+    await until(`at most ${max} sessions are left`, SETTLE_DEADLINE_MS, async () => {
+      const metrics = await metricsOf(this.#members[0]?.clientPort ?? 0);
+      return Number(metrics.get('zk_global_sessions')) <= max ? true : undefined;
+    });
   }
 
   totals() {
@@ -173,6 +229,17 @@ class FuzzRun {
       resets: random.below(2) === 0,
     };
   }
+}
+
+/** One line; equal when the same is there. */
+async function tracesOn(members: readonly Member[]): Promise<string> {
+  const metrics = await Promise.all(members.map((member) => metricsOf(member.clientPort)));
+  return metrics
+    .map((all, index) => {
+      const traces = TRACES.map((name) => `${name} ${all.get(name)}`);
+      return `on member ${members[index]?.id}: ${traces.join(', ')}`;
+    })
+    .join('; ');
 }
 
 function residentMb(member: Member): number {
