@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { derivedLimits } from './limits.js';
+import { BACKLOG_LIMITS, derivedLimits } from './limits.js';
 import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';
+
+const USUAL = { frameBytesMax: 1_048_575, members: 3 };
 
 describe('limits that follow from others', () => {
   it('hold whatever the largest client frame becomes, for every configuration', () => {
@@ -20,8 +22,16 @@ describe('limits that follow from others', () => {
     }
   });
 
+  it('let a leader stop long before its followers give it up, in a fraction of its memory', () => {
+    const { unwrittenBytesMax, behindBytesMax } = BACKLOG_LIMITS;
+    // More than members may have outstanding, so that a short stall stops nobody.
+    expect(unwrittenBytesMax).toBeGreaterThan(3 * derivedLimits(USUAL).outstandingBytesMax);
+    expect(behindBytesMax).toBeGreaterThanOrEqual(4 * unwrittenBytesMax);
+    expect(behindBytesMax).toBeLessThanOrEqual(256 << 20);
+  });
+
   it('are the usual ones for the usual configuration', () => {
-    expect(derivedLimits({ frameBytesMax: 1_048_575, members: 3 })).toMatchObject({
+    expect(derivedLimits(USUAL)).toMatchObject({
       peerFrameBytesMax: 32 << 20,
       outstandingBytesMax: 4 << 20,
     });

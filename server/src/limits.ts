@@ -29,6 +29,14 @@ const OUTSTANDING_BYTES = 12 << 20;
  */
 export const WATCH_LIMITS = { watcherBytesMax: 256 << 20, bytesMax: 512 << 20 } as const;
 
+/** Proposals that wait for a member's own disk. */
+export const BACKLOG_LIMITS = {
+  /** A leader proposes nothing while more than this waits. */
+  unwrittenBytesMax: 64 << 20,
+  /** A follower that is further behind gives its leader up and catches up by DIFF later. */
+  behindBytesMax: 256 << 20,
+} as const;
+
 export interface DerivedLimits {
   /** Of a message between members. */
   readonly peerFrameBytesMax: number;

@@ -12,7 +12,7 @@ import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { MemberStatus } from './driver/member-view.js';
-import { type DerivedLimits, derivedLimits, WATCH_LIMITS } from './limits.js';
+import { BACKLOG_LIMITS, type DerivedLimits, derivedLimits, WATCH_LIMITS } from './limits.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
 import { PEER_PORT_DEFAULTS, PeerPort } from './net/peer-port.js';
@@ -223,7 +223,7 @@ export class Member {
     this.#disk.stop();
     this.#driver.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
-    await this.#driver.keeper.idle();
+    await this.#driver.keeper.finish();
     await this.#storage.close();
   }
 
@@ -302,6 +302,8 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
     heartbeatMs: config.peerHeartbeatMs,
     timeoutMs: config.peerTimeoutMs,
     transferTimeoutMs: config.initLimit * config.tickTimeMs,
+    unwrittenBytesMax: options.tuning?.unwrittenBytes ?? BACKLOG_LIMITS.unwrittenBytesMax,
+    behindBytesMax: options.tuning?.behindBytes ?? BACKLOG_LIMITS.behindBytesMax,
     firstCounter: options.tuning?.firstCounter ?? 1,
     checkpoint: logBytesMax === undefined ? {} : { logBytesMax },
     writeRules: {

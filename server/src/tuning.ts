@@ -16,6 +16,10 @@ export interface Tuning {
   readonly firstCounter?: number;
   /** Proposals kept in memory for learners, bytes. */
   readonly windowBytes?: number;
+  /** Proposals waiting for a leader's disk, bytes, past which it proposes no more. */
+  readonly unwrittenBytes?: number;
+  /** Proposals waiting for a follower's disk, bytes, past which it gives its leader up. */
+  readonly behindBytes?: number;
   /** Containers and TTL znodes are looked through this often, ms. */
   readonly containerCheckMs?: number;
 }
@@ -26,6 +30,8 @@ const VARIABLES = {
   checkpointLogBytes: 'ROOKERY_CHECKPOINT_LOG_BYTES',
   firstCounter: 'ROOKERY_FIRST_COUNTER',
   windowBytes: 'ROOKERY_WINDOW_BYTES',
+  unwrittenBytes: 'ROOKERY_UNWRITTEN_BYTES',
+  behindBytes: 'ROOKERY_BEHIND_BYTES',
   containerCheckMs: 'ROOKERY_CONTAINER_CHECK_MS',
 } as const;
 

@@ -35,10 +35,6 @@ import { Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
 
-/** A leader proposes nothing while more than this waits for its own disk. */
-const UNWRITTEN_BYTES_MAX = 64 << 20;
-/** A follower whose disk is this far behind gives its leader up and catches up by DIFF later. */
-const BEHIND_BYTES_MAX = 256 << 20;
 /** Requests or proposals of one peer message; a frame holds any single one of them. */
 const MESSAGE_BYTES_MAX = 1 << 20;
 
@@ -157,7 +153,7 @@ export class Driver {
 
   /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */
   #propose(): void {
-    if (this.keeper.pendingBytes > UNWRITTEN_BYTES_MAX) return;
+    if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
     const taken = this.#desk?.takeProposals() ?? [];
     this.#parts.counters.proposals += taken.length;
     for (const proposals of chunksByBytes(taken, MESSAGE_BYTES_MAX, (one) => one.body.length)) {
@@ -268,7 +264,8 @@ export class Driver {
   }
 
   #onCoreMessage(peer: PeerId, link: number, message: CoreMessage): void {
-    if (message.kind === 'propose' && this.keeper.pendingBytes > BEHIND_BYTES_MAX) {
+    const { behindBytesMax } = this.#parts.options;
+    if (message.kind === 'propose' && this.keeper.pendingBytes > behindBytesMax) {
       this.#parts.peerPort().disconnect(peer, link, 'the disk here cannot keep up');
       return;
     }

@@ -24,6 +24,9 @@ export interface DriverOptions {
   readonly timeoutMs: number;
   /** How long a snapshot or history on its way to a learner may stand still, ms. */
   readonly transferTimeoutMs: number;
+  /** Proposals that wait for the own disk, while leading and while following; see limits.ts. */
+  readonly unwrittenBytesMax: number;
+  readonly behindBytesMax: number;
   /** The counter an epoch starts at: 1, but for tests of the rollover. */
   readonly firstCounter: number;
   readonly checkpoint: Partial<CheckpointOptions>;

@@ -51,11 +51,17 @@ export class ManualTimers implements Timers {
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       if (next.dueMs > untilMs) break;
       this.#queue.shift();
-      this.#nowMs = next.dueMs;
+      this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       next.action();
       await settlePromises();
     }
     this.#nowMs = untilMs;
+  }
+
+  /** The process is stopped for so long: nothing runs meanwhile, what is overdue after it. */
+  async stop(durationMs: number): Promise<void> {
+    this.#nowMs += durationMs;
+    await this.advance(0);
   }
 
   #placeFor(dueMs: number): number {

@@ -19,6 +19,8 @@ export interface MemoryEnsembleOptions {
   readonly size: number;
   readonly seed: number;
   readonly tuning?: Tuning;
+  /** What differs from the usual configuration. */
+  readonly settings?: Partial<Config>;
 }
 
 interface Seat {
@@ -56,7 +58,7 @@ export class MemoryEnsemble {
     this.#random = seededRandom(options.seed);
     const ids = Array.from({ length: options.size }, (_, index) => index + 1);
     this.#seats = ids.map(newSeat);
-    this.config = configOf(this.#seats);
+    this.config = { ...configOf(this.#seats), ...options.settings };
   }
 
   async start(...ids: readonly PeerId[]): Promise<void> {
