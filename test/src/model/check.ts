@@ -32,7 +32,7 @@ export interface CheckSummary {
   readonly lengths: Readonly<Record<'below10' | 'below20' | 'below40' | 'longer', number>>;
 }
 
-/** For the members: a container that goes by itself in the middle of a sequence is no difference. */
+/** For the members: that a container goes by itself in mid-sequence is no difference. */
 export const NO_REAPING = { ROOKERY_CONTAINER_CHECK_MS: String(24 * 3_600_000) };
 
 const DEFAULT_WORKERS = 8;

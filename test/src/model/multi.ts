@@ -7,7 +7,7 @@ import { type Asker, type ModelTree, Refusal } from './tree.js';
 
 /**
  * What an operation of a multi means: there a create's flag decides what is made, not its opcode.
- * Throws a Refusal, which is that of the whole multi, for a time to live that is not in the request.
+ * Throws a Refusal, which is that of the whole multi, where a time to live is not in the request.
  */
 export function meantInMulti(op: MultiOp): MultiOp {
   if (!('flags' in op)) return op;

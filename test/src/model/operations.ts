@@ -2,7 +2,8 @@
  * What a session of the model-based test can ask for, as plain data, and how it is printed.
  *
  * Paths are relative to the sequence's own prefix; a leading `!` makes one absolute, a leading `?`
- * is where the quota of what follows lies. The model computes an operation's outcome, wire.ts makes frames of it, plans.ts generates it. No behaviour.
+ * is where the quota of what follows lies. The model computes an operation's outcome, wire.ts makes
+ * frames of it, generators.ts generates it. No behaviour.
  */
 
 export const ACLS = {

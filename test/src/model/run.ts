@@ -148,17 +148,19 @@ class Run {
     return dialect.syncSeesEverything || !isAtLeader ? SYNC : REFUSED_WRITE;
   }
 
-  /**
-   * ZooKeeper notices only after a while that a connection with watches is gone; and of a path
-   * without a slash it may say -5, if anybody at all has a recursive watch.
-   */
   #isAsked(actor: Actor, operation: Operation): boolean {
-    if (operation.op !== 'checkWatches' || this.#options.dialect.checksOwnWatches) return true;
+    const { dialect, localSessions, members } = this.#options;
+    // In ZooKeeper it depends on what else is in the multi whether -5 or -120 wins.
+    const isSpecial = localSessions && !dialect.localEphemeralsAlike;
+    if (isSpecial && isMalformed(operation)) return false;
+    if (operation.op !== 'checkWatches' || dialect.checksOwnWatches) return true;
+    // Of a path without a slash ZooKeeper may say -5, if anybody at all has a recursive watch; and
+    // it notices only after a while that a connection with watches is gone.
     if (!this.#model.place(operation.path).startsWith('/')) return false;
-    return !this.#left.has(actor.member % this.#options.members.length);
+    return !this.#left.has(actor.member % members.length);
   }
 
-  /** Sends what may go out at once, and waits where the leader must have applied what was before. */
+  /** Sends what may go out at once; waits where the leader must have applied what was before. */
   async #pipelined(actor: Actor, operations: readonly Operation[]): Promise<void> {
     const { dialect, settle } = this.#options;
     let burst: Operation[] = [];
