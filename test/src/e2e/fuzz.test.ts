@@ -11,7 +11,7 @@ import { Random } from '../harness/random.js';
 
 const FRAMES = Number(process.env['ROOKERY_FUZZ_FRAMES'] ?? 50_000);
 
-it('garbage from many connections ends no member, hangs none and harms no other client', {
+it('garbage from many connections ends no member, harms no other client and leaves nothing', {
   timeout: 300_000 + FRAMES,
 }, async () => {
   const { seed } = Random.forTest('fuzz');
