@@ -49,4 +49,28 @@ export type * from './api/values.js';
 export { OPEN_ACL } from './client/multi.js';
 export { connect, createClient } from './connect.js';
 export * from './errors.js';
+export { type AcquireOptions, Lock, type LockOptions } from './recipes/lock.js';
+export { type MultiLease, MultiLock } from './recipes/multi-lock.js';
+export { Mutex, type MutexOptions } from './recipes/mutex.js';
+export {
+  MultiNonBlockingLease,
+  NonBlockingLease,
+  type NonBlockingLeaseOptions,
+  type ObtainedLease,
+} from './recipes/non-blocking-lease.js';
+export { type LockSide, ReadWriteLock } from './recipes/read-write-lock.js';
+export {
+  RevocableLock,
+  type RevocableLockOptions,
+  type RevocationAnswer,
+  requestRevocation,
+} from './recipes/revocable-lock.js';
+export { Semaphore, type SemaphoreOptions } from './recipes/semaphore.js';
+export type { Contestant } from './recipes/shared/contestants.js';
+export { LockTimeoutError, LockUpgradeError } from './recipes/shared/errors.js';
+export type { SharedMaximum } from './recipes/shared/lease-count.js';
+export type { Acquirable } from './recipes/shared/run.js';
+export type { WaitOptions } from './recipes/shared/wait-scope.js';
+export type { SessionLossOptions } from './recipes/shared/waiting-line.js';
+export { SimpleLock, type SimpleLockOptions } from './recipes/simple-lock.js';
 export type { LagMessage, OperationMessage } from './session/diagnostics.js';
