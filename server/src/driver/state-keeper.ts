@@ -1,6 +1,6 @@
 /**
- * Keeps the state and its storage together: the queue of writes, checkpoints, and the reload after
- * an installed snapshot.
+ * Keeps the state and its storage together: the queue of writes, checkpoints, the mark at the end
+ * of a log that is quiet, and the reload after an installed snapshot.
  *
  * A snapshot counts as persisted for the core only when the new tree is in memory too, so that
  * nothing is ever delivered to a tree that is being thrown away.
@@ -11,6 +11,9 @@ import { Checkpointer } from '../storage/checkpointer.js';
 import { StorageQueue } from '../storage/storage-queue.js';
 import type { StorageOutput, Ticket } from '../zab/index.js';
 import type { DriverParts } from './parts.js';
+
+/** Without a write for so long, the end of the log is marked: one more sync, then no more. */
+const QUIET_MS = 1000;
 
 export interface StateKeeperHooks {
   onPersisted(ticket: Ticket): void;
@@ -26,6 +29,10 @@ export class StateKeeper {
   #checkpointer: Checkpointer;
   /** True while the tree of an installed snapshot is being loaded. */
   #reloading = false;
+  /** What storage was given, and when there was more of it. */
+  #outputs = 0;
+  #busyAtMs = 0;
+  #isEndMarked = true;
 
   constructor(parts: DriverParts, hooks: StateKeeperHooks) {
     this.#parts = parts;
@@ -53,6 +60,7 @@ export class StateKeeper {
 
   /** At the end of each turn; true when the next slice of a checkpoint wants a turn of its own. */
   step(nowMs: number): boolean {
+    this.#maybeMarkEnd(nowMs);
     if (this.#reloading) return false;
     return this.#checkpointer.step(nowMs, this.#state.tree.approximateDataSize);
   }
@@ -61,6 +69,27 @@ export class StateKeeper {
   async idle(): Promise<void> {
     await this.#queue.idle();
     await this.#checkpointer.idle();
+  }
+
+  /** For a clean stop: a restart then finds all that was applied in the tree, and the log marked. */
+  async finish(): Promise<void> {
+    await this.#queue.idle();
+    if (this.#queue.hasFailed) return;
+    await this.#checkpointer.finish(this.#state.tree.approximateDataSize);
+    this.#queue.markLogEnd();
+    await this.#queue.idle();
+  }
+
+  #maybeMarkEnd(nowMs: number): void {
+    const { outputCount } = this.#queue;
+    if (outputCount !== this.#outputs) {
+      this.#outputs = outputCount;
+      this.#busyAtMs = nowMs;
+      this.#isEndMarked = false;
+    } else if (!this.#isEndMarked && nowMs - this.#busyAtMs >= QUIET_MS) {
+      this.#isEndMarked = true;
+      this.#queue.markLogEnd();
+    }
   }
 
   async #reload(zxid: Zxid): Promise<void> {

@@ -3,7 +3,7 @@ import type { Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { Checkpointer, type CheckpointOptions } from './checkpointer.js';
 import { MemoryStore } from './memory-store.js';
-import { type Opened, openToy, proposalsAfter } from './testing.js';
+import { type Opened, openToy, proposalsAfter, seededRandom } from './testing.js';
 
 const OPTIONS: Partial<CheckpointOptions> = { dirtyCountMax: 5, sliceCount: 2, intervalMs: 1000 };
 
@@ -45,6 +45,42 @@ describe('the checkpointer', () => {
     expect(all.bases).toEqual([...all.bases].sort((a, b) => a - b));
     expect(all.storage.base).toBe(all.bases.at(-1));
     expect(all.storage.base).toBeLessThan(all.storage.checkpointZxid);
+  });
+
+  it('ends with all that was applied in the tree, from whatever it was doing', async () => {
+    for (const steps of [0, 1, 2]) {
+      const all = await setUp();
+      for (let counter = 1; counter <= 9; counter++) {
+        await write(all, counter);
+        if (counter === 7) for (let step = 0; step < steps; step++) all.checkpointer.step(0, 0);
+      }
+      await all.checkpointer.finish(0);
+      expect(all.checkpointer.busy).toBe(false);
+      expect(all.storage.checkpointZxid).toBe(all.state.lastZxid);
+      await all.storage.close();
+      const random = seededRandom(1);
+      const again = await openToy({
+        treeStore: all.treeStore.crash(random),
+        logStore: all.logStore.crash(random),
+      });
+      expect(again.recovered.damaged).toBe(null);
+      expect(again.recovered.suffix).toEqual([]);
+      expect(again.state.digest()).toBe(all.state.digest());
+    }
+  });
+
+  it('leaves the last checkpoint out when it would take long, or there is nothing new', async () => {
+    const all = await setUp();
+    const { storage, state, hooks } = all;
+    const few = { dirtyCountMax: 1, dirtyBytesMax: 1 };
+    const slow = new Checkpointer(storage, state, hooks, few);
+    for (let counter = 1; counter <= 9; counter++) await write(all, counter);
+    await slow.finish(0);
+    expect(storage.checkpointZxid).toBe(0);
+    await all.checkpointer.finish(0);
+    const changes = all.treeStore.changeCount;
+    await all.checkpointer.finish(0);
+    expect(all.treeStore.changeCount).toBe(changes);
   });
 
   it('does not purge what a snapshot on its way or a reader of history needs', async () => {

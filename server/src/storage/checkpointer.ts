@@ -53,6 +53,9 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
 /** Bytes of records captured in one turn: paths and data may be of any size. */
 const SLICE_BYTES = 256 << 10;
 
+/** A stop waits for a checkpoint of this many times what one usually has, and no more. */
+const FINISH_FACTOR = 4;
+
 export interface CheckpointerHooks {
   /** The log now starts after `base`: tell the core. Called only when it has changed. */
   onPurged(base: Zxid): void;
@@ -97,6 +100,35 @@ export class Checkpointer {
     if (this.generation !== this.storage.generation) this.abandon();
     this.lastMs ??= nowMs;
     if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);
+    return this.captureSlice(treeBytes);
+  }
+
+  /**
+   * For a clean stop: what is applied is in the tree on disk when it resolves, unless that is more
+   * than a few checkpoints would take. Blocks the turn: nobody is served any more.
+   */
+  async finish(treeBytes: number): Promise<void> {
+    for (let rounds = 2; rounds > 0; rounds--) {
+      await this.writing;
+      if (this.generation !== this.storage.generation) this.abandon();
+      if (this.phase === 'idle' && this.isSmall) this.start(this.lastMs ?? 0);
+      while (this.captureSlice(treeBytes));
+    }
+    await this.writing;
+  }
+
+  /** Something was applied since the last one, and not too much to write while others wait. */
+  private get isSmall(): boolean {
+    const { dirtyCount, dirtyBytes, lastZxid } = this.state;
+    const { dirtyCountMax, dirtyBytesMax } = this.options;
+    if (lastZxid === this.storage.checkpointZxid) return false;
+    return (
+      dirtyCount <= FINISH_FACTOR * dirtyCountMax && dirtyBytes <= FINISH_FACTOR * dirtyBytesMax
+    );
+  }
+
+  /** True when there is more to capture. */
+  private captureSlice(treeBytes: number): boolean {
     if (this.phase !== 'capturing') return false;
     for (const change of this.state.captureSome(this.options.sliceCount, SLICE_BYTES)) {
       this.changes.push(sealChange(change));

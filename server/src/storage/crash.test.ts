@@ -88,6 +88,7 @@ async function runScript(opened: Opened, random: () => number, expected: Expecte
       expected.next = [...expected.proposals, ...proposals];
       await storage.append(proposals);
       expected.proposals = expected.next;
+      if (choice > 0.8) await storage.markLogEnd();
       const committed =
         expected.committed + Math.floor(random() * (expected.next.length - expected.committed + 1));
       for (const proposal of expected.next.slice(expected.committed, committed))

@@ -16,7 +16,14 @@ import {
 } from '@rookery/protocol';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
-import { hasSuccessor, parseSegmentName, readHeader, Segment, segmentName } from './segment.js';
+import {
+  hasSuccessor,
+  markedEnd,
+  parseSegmentName,
+  readHeader,
+  Segment,
+  segmentName,
+} from './segment.js';
 import { SharedDatabase } from './shared-database.js';
 import { TxnLog, type TxnLogOptions } from './txn-log.js';
 
@@ -117,6 +124,11 @@ async function readSegment(
       segment.last = proposal.zxid;
     }
     segment.bytes += group.bytes;
+  }
+  const end = await markedEnd(name, open);
+  if (segment.last < end) {
+    const found = `it ends with ${formatZxid(segment.last)}`;
+    throw new DamagedError(`${name} has lost its end: ${found} and went to ${formatZxid(end)}`);
   }
   return { segment, successor: await hasSuccessor(name, open) };
 }

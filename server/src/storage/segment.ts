@@ -1,9 +1,10 @@
 /**
  * One piece of the log: a database with a header, packed groups of proposals, and a successor mark.
  *
- * Keys: the first zxid of each group, 8 bytes; `header` and `successor` sort behind all of them.
- * Invariant: the successor mark is durable before the next segment gets its first record, so a
- * segment that went missing is noticed. What is cut off stays in the same segment: one batch.
+ * Keys: the first zxid of each group, 8 bytes; `header`, `successor` and `end` sort behind all of
+ * them. Invariant: the successor mark is durable before the next segment gets its first record, so a
+ * segment that went missing is noticed. What is cut off stays in the same segment: one batch. The
+ * end mark proves that what is before it was durable: a last batch cannot prove it of itself.
  */
 import {
   assert,
@@ -29,6 +30,7 @@ export interface SegmentHeader {
 
 const HEADER_KEY = Uint8Array.of(0xff, 0x68);
 const SUCCESSOR_KEY = Uint8Array.of(0xff, 0x6e);
+const END_KEY = Uint8Array.of(0xff, 0x65);
 /** Zxids are below 2^53, so every group's key is below this one. */
 const GROUPS_END = Uint8Array.of(0xff);
 const HEADER_SCHEMA = z.object({
@@ -37,6 +39,7 @@ const HEADER_SCHEMA = z.object({
   base: z.number().int().nullable(),
 });
 const SUCCESSOR_SCHEMA = z.object({ seq: z.number().int() });
+const END_SCHEMA = z.object({ last: z.number().int() });
 const NAME = /^log-(\d+)-(\d+)$/;
 
 export function segmentName(generation: number, seq: number): string {
@@ -97,7 +100,7 @@ export class Segment {
   async cut(after: Zxid): Promise<void> {
     const kept = this.first <= after;
     await this.database.use(async (open) => {
-      const operations: KeyValueOperation[] = [];
+      const operations: KeyValueOperation[] = [{ type: 'del', key: END_KEY }];
       const from = kept ? await groupStart(open, after) : zxidKey(0);
       for await (const entries of open.iterate({ gte: from, lt: GROUPS_END })) {
         for (const [key, value] of entries) {
@@ -121,6 +124,13 @@ export class Segment {
         yield { proposals: readGroup(this.database.name, key, value), bytes: value.length };
       }
     }
+  }
+
+  /** In a synced batch of its own: everything up to here was durable before. */
+  async markEnd(): Promise<void> {
+    const open = await this.database.hold();
+    const value = sealJson(END_KEY, { last: this.last });
+    await open.batch([{ type: 'put', key: END_KEY, value }], { sync: true });
   }
 
   async markSuccessor(): Promise<void> {
@@ -150,6 +160,13 @@ export async function hasSuccessor(name: string, open: KeyValueDatabase): Promis
   if (sealed === undefined) return false;
   unsealJson(`the successor mark of ${name}`, SUCCESSOR_KEY, sealed, SUCCESSOR_SCHEMA);
   return true;
+}
+
+/** The last zxid that was durable when the end was marked last; 0 if it was not. */
+export async function markedEnd(name: string, open: KeyValueDatabase): Promise<Zxid> {
+  const sealed = await open.get(END_KEY);
+  if (sealed === undefined) return 0;
+  return unsealJson(`the end mark of ${name}`, END_KEY, sealed, END_SCHEMA).last;
 }
 
 function putGroup(proposals: readonly Proposal[]) {

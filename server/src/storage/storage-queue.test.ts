@@ -3,7 +3,7 @@ import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { MemoryStore } from './memory-store.js';
 import { StorageQueue } from './storage-queue.js';
-import { openToy, proposalsAfter } from './testing.js';
+import { openToy, proposalsAfter, seededRandom } from './testing.js';
 
 async function setUp() {
   const treeStore = new MemoryStore();
@@ -63,6 +63,32 @@ describe('the storage queue', () => {
       `persisted 4 last ${three}`,
       `persisted 5 last ${one}`,
     ]);
+  });
+
+  it('marks the end of the log behind all that waits, and once', async () => {
+    const { queue, events, logStore, storage, treeStore } = await setUp();
+    const before = logStore.changeCount;
+    queue.markLogEnd();
+    await queue.idle();
+    expect(logStore.changeCount).toBe(before);
+    queue.markLogEnd();
+    for (let i = 1; i <= 3; i++) queue.enqueue(append(i, i));
+    await queue.idle();
+    expect(logStore.changeCount).toBe(before + 2);
+    expect(events).toEqual([`persisted 3 last ${makeZxid(1, 3)}`]);
+    queue.markLogEnd();
+    await queue.idle();
+    expect(logStore.changeCount).toBe(before + 2);
+    queue.enqueue({ kind: 'truncate', ticket: 4, after: makeZxid(1, 1) });
+    queue.markLogEnd();
+    await queue.idle();
+    expect(logStore.changeCount).toBe(before + 4);
+    await storage.close();
+    const random = seededRandom(1);
+    const disk = { treeStore: treeStore.crash(random), logStore: logStore.crash(random) };
+    const { recovered } = await openToy(disk, { segmentBytesMax: 100_000 });
+    expect(recovered.damaged).toBe(null);
+    expect(recovered.last).toBe(makeZxid(1, 1));
   });
 
   it('reports a failed write once and runs nothing after it', async () => {

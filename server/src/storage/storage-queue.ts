@@ -32,6 +32,8 @@ export class StorageQueue {
   private bytes = 0;
   private running: Promise<void> | null = null;
   private failed = false;
+  private outputs = 0;
+  private wantsEndMark = false;
 
   constructor(storage: Storage, hooks: StorageQueueHooks, batchBytesMax = BATCH_BYTES_MAX) {
     this.storage = storage;
@@ -43,7 +45,24 @@ export class StorageQueue {
     if (this.failed) return;
     this.waiting.push(output);
     this.bytes += bytesOf(output);
+    this.outputs += 1;
     this.running ??= this.run();
+  }
+
+  /** Marks the end of the log once nothing waits; nothing to do when it is marked. */
+  markLogEnd(): void {
+    if (this.failed) return;
+    this.wantsEndMark = true;
+    this.running ??= this.run();
+  }
+
+  /** Outputs that were enqueued; only grows. */
+  get outputCount(): number {
+    return this.outputs;
+  }
+  /** A write has failed: nothing is written any more. */
+  get hasFailed(): boolean {
+    return this.failed;
   }
 
   /** Bytes of proposals that wait or are being written; for backpressure. */
@@ -60,7 +79,12 @@ export class StorageQueue {
     try {
       // The outputs of the same turn come together in the first batch.
       await Promise.resolve();
-      while (this.head < this.waiting.length) {
+      while (this.head < this.waiting.length || this.wantsEndMark) {
+        if (this.head === this.waiting.length) {
+          this.wantsEndMark = false;
+          await this.storage.markLogEnd();
+          continue;
+        }
         const batch = this.takeBatch();
         await this.runBatch(batch);
         const last = batch.at(-1);

@@ -129,6 +129,12 @@ export class Storage {
     await this.exclusively('truncate', () => this.sound().log.truncate(after));
   }
 
+  /** When nothing was appended for a while: see TxnLog. */
+  async markLogEnd(): Promise<void> {
+    const { live } = this;
+    if (live !== null) await this.exclusively('markLogEnd', () => live.log.markEnd());
+  }
+
   /**
    * Asserts that no epoch falls, that current <= accepted, and that the ensemble stays the same.
    */

@@ -37,6 +37,8 @@ export class TxnLog {
   private writing = false;
   private nextRequested = false;
   private appendedBytes = 0;
+  /** The end has been marked behind everything that was appended or cut off. */
+  private endMarked = true;
 
   constructor(store: KeyValueStore, parts: LogParts, options: TxnLogOptions) {
     this.store = store;
@@ -83,6 +85,7 @@ export class TxnLog {
     await active.append(this.split(proposals));
     this.appendedBytes += active.bytes - before;
     this.lastZxid = active.last;
+    this.endMarked = false;
     this.maybePrepareNext();
     this.writing = false;
   }
@@ -105,7 +108,21 @@ export class TxnLog {
       if (!segment.empty) break;
     }
     this.lastZxid = after;
+    this.endMarked = false;
     await this.activate(this.lastFilledIndex());
+    this.writing = false;
+  }
+
+  /**
+   * Damage of the last append, or truncation, is known as such from now on, not taken for a torn
+   * write. Does nothing when that is so already.
+   */
+  async markEnd(): Promise<void> {
+    if (this.endMarked) return;
+    this.background.check();
+    this.begin();
+    await this.segmentAt(this.activeIndex).markEnd();
+    this.endMarked = true;
     this.writing = false;
   }
 
