@@ -1,6 +1,6 @@
 /**
- * Memory for output, and a connection that is held for room in its output: told in a later turn, once, when the client has
- * taken enough.
+ * Memory for output; and a connection that is held for room in its output: told in a later turn,
+ * once, when the client has taken enough.
  */
 import { expect, it } from 'vitest';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
