@@ -85,6 +85,11 @@ export class CuttableClient {
     await suspended;
   }
 
+  /** What it sends arrives, but no answer comes until it is healed. */
+  holdReplies(): void {
+    for (const proxy of this.#proxies) proxy.hold('back');
+  }
+
   /** Resolves when the client is connected again. */
   async heal(): Promise<StateChange> {
     const connected = reaching(this.client, 'connected');

@@ -5,23 +5,15 @@
  */
 import { type Client, ClientClosedError, type WatchEvent } from '@rookery/client';
 import { AddWatchMode, NoWatcherError, WatcherType } from '@rookery/protocol';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Ensemble } from '../harness/ensemble.js';
+import { expect, test } from 'vitest';
 import { productUnderTest } from '../harness/product.js';
 import { CuttableClient, LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
 import { Heard } from './heard.js';
+import { caughtUp, sharedEnsemble } from './shared-ensemble.js';
 
 const ROOKERY = productUnderTest().name === 'rookery';
 
-let ensemble: Ensemble;
-
-beforeAll(async () => {
-  ensemble = await Ensemble.create({ settings: LONG_SESSIONS });
-  ensemble.start();
-  await ensemble.serving();
-}, 120_000);
-
-afterAll(() => ensemble.close());
+const ensemble = sharedEnsemble({ settings: LONG_SESSIONS });
 
 /** All that was told so far has come: events precede the reply. */
 async function barrier(client: Client): Promise<void> {
@@ -34,7 +26,7 @@ function summary(events: readonly WatchEvent[]): string[] {
 }
 
 test('a persistent watch hears each change of its path, data and children, again and again', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const heard = new Heard();
   const path = '/persistent';
   const handle = await client.addWatch(path, heard.watcher);
@@ -71,7 +63,7 @@ test('a persistent watch hears each change of its path, data and children, again
 });
 
 test('a recursive watch hears of all below, of itself, and of no childrenChanged', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const heard = new Heard();
   const path = '/recursive';
   const handle = await client.addWatch(path, heard.watcher, { recursive: true });
@@ -102,7 +94,7 @@ test('a recursive watch hears of all below, of itself, and of no childrenChanged
 });
 
 test('persistent and one-shot watchers on one path hear of one change once each', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const path = '/mixed';
   await client.create(path);
   const [persistent, first, second] = [new Heard(), new Heard(), new Heard()];
@@ -127,7 +119,7 @@ test('persistent and one-shot watchers on one path hear of one change once each'
 
 // ZooKeeper 3.8 keeps one mode for each path: the later one displaces the other (ZOOKEEPER-4466).
 test.runIf(ROOKERY)('all modes on one path hear of one change once each', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const path = '/all-modes';
   await client.create(path);
   const [persistent, recursive, above, once] = [new Heard(), new Heard(), new Heard(), new Heard()];
@@ -159,7 +151,7 @@ test.runIf(ROOKERY)('all modes on one path hear of one change once each', async 
 });
 
 test('handles on one path share the watch of the server, which goes with the last', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const path = '/handles';
   await client.create(path);
   const [one, two] = [new Heard(), new Heard()];
@@ -183,7 +175,7 @@ test('handles on one path share the watch of the server, which goes with the las
 });
 
 test('removeWatches tells a persistent watcher, which is then gone', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const heard = new Heard();
   const handle = await client.addWatch('/taken', heard.watcher, { recursive: true });
   await client.removeWatches('/taken', WatcherType.any);
@@ -196,11 +188,12 @@ test('removeWatches tells a persistent watcher, which is then gone', async () =>
 });
 
 test('after a reconnect and after a new session: one resync each, then every change', async () => {
-  const other = await useDirectClient(ensemble);
-  const cuttable = await CuttableClient.use(ensemble);
+  const other = await useDirectClient(ensemble());
+  const cuttable = await CuttableClient.use(ensemble());
   const { client } = cuttable;
   await other.create('/resync');
   await other.create('/resync/a');
+  await client.sync('/');
   const [persistent, recursive] = [new Heard(), new Heard()];
   await client.addWatch('/resync/a', persistent.watcher);
   await client.addWatch('/resync', recursive.watcher, { recursive: true });
@@ -208,6 +201,7 @@ test('after a reconnect and after a new session: one resync each, then every cha
 
   await cuttable.cut();
   await other.setData('/resync/a', 'missed');
+  await caughtUp(ensemble());
   await cuttable.heal();
   for (const heard of both) await heard.first('resync');
   expect(persistent.events).toEqual([{ type: 'resync', path: '/resync/a', reason: 'reconnected' }]);
@@ -220,6 +214,7 @@ test('after a reconnect and after a new session: one resync each, then every cha
   await cuttable.cut();
   await cuttable.expireSession();
   await other.setData('/resync/a', 'missed as well');
+  await caughtUp(ensemble());
   expect(await cuttable.heal()).toMatchObject({ newSession: true });
   for (const heard of both) await heard.count(3);
   await client.getData('/resync/a');
@@ -234,7 +229,7 @@ test('after a reconnect and after a new session: one resync each, then every cha
 });
 
 test('a handle removed while cut off stays removed on the next connection', async () => {
-  const cuttable = await CuttableClient.use(ensemble);
+  const cuttable = await CuttableClient.use(ensemble());
   const { client } = cuttable;
   const heard = new Heard();
   const handle = await client.addWatch('/while-cut', heard.watcher);
@@ -250,7 +245,7 @@ test('a handle removed while cut off stays removed on the next connection', asyn
 });
 
 test('an addWatch given up on leaves no watch, here or there', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const heard = new Heard();
   const controller = new AbortController();
   const { signal } = controller;
@@ -267,7 +262,7 @@ test('an addWatch given up on leaves no watch, here or there', async () => {
 });
 
 test('a stream gives each change in order, with what a read called after it does not show', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   await client.create('/stream');
   const stream = client.watch('/stream', { recursive: true });
   const before = await client.getData('/stream');
@@ -286,7 +281,7 @@ test('a stream gives each change in order, with what a read called after it does
 });
 
 test('a stream that is not read makes one resync of what is too much', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   await client.create('/overflow');
   const controller = new AbortController();
   const { signal } = controller;
@@ -306,7 +301,7 @@ test('a stream that is not read makes one resync of what is too much', async () 
 });
 
 test('a stream ends with ClientClosedError when the client closes', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   await client.create('/closing');
   const stream = client.watch('/closing')[Symbol.asyncIterator]();
   await client.setData('/closing', 'new');
@@ -319,7 +314,7 @@ test('a stream ends with ClientClosedError when the client closes', async () => 
 });
 
 test('a stream goes on over a reconnect, with a resync', async () => {
-  const cuttable = await CuttableClient.use(ensemble);
+  const cuttable = await CuttableClient.use(ensemble());
   const { client } = cuttable;
   await client.create('/goes-on');
   const stream = client.watch('/goes-on', { recursive: true });

@@ -5,25 +5,17 @@
  */
 import { connect, type Watcher } from '@rookery/client';
 import { NoWatcherError, WatcherType } from '@rookery/protocol';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Ensemble } from '../harness/ensemble.js';
+import { expect, test } from 'vitest';
 import { productUnderTest } from '../harness/product.js';
 import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
 import { Heard } from './heard.js';
+import { caughtUp, sharedEnsemble } from './shared-ensemble.js';
 
 const ROOKERY = productUnderTest().name === 'rookery';
 const LONG_PATHS = 20_000;
 const TEST_DEADLINE_MS = 120_000;
 
-let ensemble: Ensemble;
-
-beforeAll(async () => {
-  ensemble = await Ensemble.create({ settings: LONG_SESSIONS });
-  ensemble.start();
-  await ensemble.serving();
-}, 120_000);
-
-afterAll(() => ensemble.close());
+const ensemble = sharedEnsemble({ settings: LONG_SESSIONS });
 
 /** Rookery tells the zxid of the change with the event, ZooKeeper before 3.9 does not. */
 function told(zxid: bigint): bigint | null {
@@ -31,7 +23,7 @@ function told(zxid: bigint): bigint | null {
 }
 
 test('each kind of one-shot watch is called once, with its type, path and zxid', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const path = '/kinds';
   const [missing, present, data, children, removed] = Array.from({ length: 5 }, () => new Heard());
   if (!missing || !present || !data || !children || !removed) throw new Error('five were made');
@@ -73,7 +65,7 @@ test('each kind of one-shot watch is called once, with its type, path and zxid',
 });
 
 test('a read that fails leaves no watch', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const heard = new Heard();
   const { watcher } = heard;
   await expect(client.getData('/failed', { watcher })).rejects.toThrow();
@@ -85,7 +77,7 @@ test('a read that fails leaves no watch', async () => {
 });
 
 test('one watcher for several reads of a path is called once, several are each', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   await client.create('/shared');
   const [one, two] = [new Heard(), new Heard()];
   await Promise.all([
@@ -103,8 +95,8 @@ test(
   'of pipelined reads: no event before its read has settled, none after newer data',
   async () => {
     const [reader, writer] = await Promise.all([
-      useDirectClient(ensemble),
-      useDirectClient(ensemble),
+      useDirectClient(ensemble()),
+      useDirectClient(ensemble()),
     ]);
     const path = '/pipelined';
     await writer.create(path, '0');
@@ -156,8 +148,8 @@ test(
 );
 
 test('after a lost connection watches stand again, and what was missed is told', async () => {
-  const other = await useDirectClient(ensemble);
-  const cuttable = await CuttableClient.use(ensemble);
+  const other = await useDirectClient(ensemble());
+  const cuttable = await CuttableClient.use(ensemble());
   const { client } = cuttable;
   for (const name of ['', '/set', '/gone', '/parent', '/same']) await client.create(`/back${name}`);
   const heard = {
@@ -181,6 +173,7 @@ test('after a lost connection watches stand again, and what was missed is told',
   await other.delete('/back/gone');
   await other.create('/back/born');
   await other.create('/back/parent/child');
+  await caughtUp(ensemble());
   const change = await cuttable.heal();
   expect(change).toMatchObject({ newSession: false, sessionId });
 
@@ -201,8 +194,8 @@ test('after a lost connection watches stand again, and what was missed is told',
 });
 
 test('a watcher whose read was answered before the cut is told once, however often it is cut', async () => {
-  const other = await useDirectClient(ensemble);
-  const cuttable = await CuttableClient.use(ensemble);
+  const other = await useDirectClient(ensemble());
+  const cuttable = await CuttableClient.use(ensemble());
   await other.create('/often');
   const heard = new Heard();
   await cuttable.client.sync('/');
@@ -210,6 +203,7 @@ test('a watcher whose read was answered before the cut is told once, however oft
   for (let round = 0; round < 5; round++) {
     await cuttable.cut();
     if (round === 3) await other.setData('/often', 'new');
+    await caughtUp(ensemble());
     await cuttable.heal();
   }
   await heard.count(1);
@@ -222,8 +216,8 @@ test('a watcher whose read was answered before the cut is told once, however oft
 test(
   '20,000 watches on long paths stand again after a reconnect: chunk by chunk',
   async () => {
-    const other = await useDirectClient(ensemble);
-    const cuttable = await CuttableClient.use(ensemble);
+    const other = await useDirectClient(ensemble());
+    const cuttable = await CuttableClient.use(ensemble());
     const { client } = cuttable;
     await client.create('/many');
     // 6 MB of paths: in one frame no server takes them.
@@ -239,6 +233,7 @@ test(
     await cuttable.cut();
     const missed = [0, 777, 10_000, 19_999].map((at) => paths[at] ?? '');
     for (const path of missed) await other.create(path);
+    await caughtUp(ensemble());
     await cuttable.heal();
     await heard.count(missed.length);
     expect(heard.events.map(({ path }) => path).sort()).toEqual([...missed].sort());
@@ -260,7 +255,7 @@ test(
 );
 
 test('a watcher taken back is not called, and the server forgets the watch with the last one', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   await client.create('/taken-back');
   const [one, two] = [new Heard(), new Heard()];
   await client.getData('/taken-back', { watcher: one.watcher });
@@ -277,7 +272,7 @@ test('a watcher taken back is not called, and the server forgets the watch with 
 });
 
 test('a watcher taken back while another read sets the same watch: the other is told', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   await client.create('/overlap');
   for (let round = 0; round < 20; round++) {
     const [one, two] = [new Heard(), new Heard()];
@@ -293,7 +288,7 @@ test('a watcher taken back while another read sets the same watch: the other is 
 });
 
 test('removeWatches ends watches by type and tells them; without one it fails', async () => {
-  const client = await useDirectClient(ensemble);
+  const client = await useDirectClient(ensemble());
   const path = '/removed';
   await client.create(path);
   const [data, child] = [new Heard(), new Heard()];
@@ -314,7 +309,7 @@ test('removeWatches ends watches by type and tells them; without one it fails', 
 });
 
 test('a lost session ends one-shot watches with lost, once; those of the next are its own', async () => {
-  const cuttable = await CuttableClient.use(ensemble);
+  const cuttable = await CuttableClient.use(ensemble());
   const { client } = cuttable;
   const [data, exist, child] = [new Heard(), new Heard(), new Heard()];
   await client.create('/ends');
@@ -339,7 +334,7 @@ test('a lost session ends one-shot watches with lost, once; those of the next ar
 
 test('close() ends every watch with closed, connected or cut off', async () => {
   for (const cut of [false, true]) {
-    const cuttable = await CuttableClient.use(ensemble);
+    const cuttable = await CuttableClient.use(ensemble());
     const { client } = cuttable;
     const [once, persistent] = [new Heard(), new Heard()];
     await client.exists('/never-made', { watcher: once.watcher });
@@ -353,12 +348,15 @@ test('close() ends every watch with closed, connected or cut off', async () => {
 });
 
 test('behind a chroot and a namespace events have the paths that reads were given', async () => {
-  const plain = await useDirectClient(ensemble);
+  const plain = await useDirectClient(ensemble());
   await plain.create('/rooted');
   await plain.create('/rooted/space');
-  const hosts = ensemble.ports.map((port) => `127.0.0.1:${port}`).join(',');
+  const hosts = ensemble()
+    .ports.map((port) => `127.0.0.1:${port}`)
+    .join(',');
   const client = await connect(`${hosts}/rooted`);
   const view = client.namespace('/space');
+  await view.sync('/');
   const heard = new Heard();
   const { watcher } = heard;
   await view.getChildren('/', { watcher });

@@ -1,0 +1,229 @@
+/**
+ * Lock against real members: many hand-overs without a herd, and hand-overs while members die,
+ * connections are cut, replies are dropped and sessions expire.
+ *
+ * What may never happen is looked at in the turn in which a lease is given; nothing is timed.
+ * ROOKERY_HANDOVERS=10000 makes the count of hand-overs.
+ */
+import { type Client, LeaseLostError, Lock, OperationAbortedError } from '@rookery/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Ensemble } from '../harness/ensemble.js';
+import { until } from '../harness/wait.js';
+import { CuttableClient, reaching, useDirectClient } from './cuttable-client.js';
+import { counted, HoldersLedger, type Traffic } from './holders-ledger.js';
+
+const HANDOVERS = Number(process.env['ROOKERY_HANDOVERS'] ?? 1_000);
+const CONTENDERS = 50;
+const DEADLINE_MS = 60_000;
+/** Short enough to wait for its end; the server allows no less than twice its tick of 500 ms. */
+const SHORT_SESSION_MS = 3_000;
+
+let ensemble: Ensemble;
+
+beforeAll(async () => {
+  ensemble = await Ensemble.create({ settings: { maxClientCnxns: 0 } });
+  ensemble.start();
+  await ensemble.serving();
+}, 120_000);
+
+afterAll(() => ensemble.close());
+
+async function namesIn(client: Client, path: string): Promise<readonly string[]> {
+  await client.sync(path);
+  return (await client.exists(path)) === null ? [] : (await client.getChildren(path)).children;
+}
+
+/** Waits until the directory has so many children. */
+async function untilNames(client: Client, path: string, count: number): Promise<void> {
+  await until(`${path} has ${count} children`, DEADLINE_MS, async () => {
+    const names = await namesIn(client, path);
+    return names.length === count ? true : undefined;
+  });
+}
+
+test(
+  `${HANDOVERS} hand-overs among ${CONTENDERS} contenders wake one waiter each`,
+  async () => {
+    const path = '/locks/handovers';
+    const traffic: Traffic = { events: 0, listings: 0 };
+    const ledger = HoldersLedger.ofExclusive();
+    const clients = await Promise.all(
+      Array.from({ length: CONTENDERS }, () => useDirectClient(ensemble)),
+    );
+    const order: bigint[] = [];
+    await Promise.all(
+      clients.map(async (client) => {
+        const lock = new Lock(counted(client, traffic), path);
+        while (ledger.given + CONTENDERS <= HANDOVERS) {
+          const lease = await lock.acquire();
+          ledger.add(lease);
+          order.push(lease.fencingToken);
+          await lease.release();
+        }
+      }),
+    );
+    expect(ledger.violations).toEqual([]);
+    expect(ledger.given).toBeGreaterThan(HANDOVERS - CONTENDERS);
+    // One event for who waited, and one listing more than without a wait. A herd has 50 times that.
+    expect(traffic.events).toBeLessThanOrEqual(ledger.given);
+    expect(traffic.listings).toBeLessThanOrEqual(2 * ledger.given);
+    expect(clients.map(({ watchCount }) => watchCount)).toEqual(clients.map(() => 0));
+    const [client] = clients;
+    if (client !== undefined) expect(await namesIn(client, path)).toEqual([]);
+  },
+  60_000 + 60 * HANDOVERS,
+);
+
+test('hand-overs go on, one holder at a time, while the leader dies and connections are cut', async () => {
+  const path = '/locks/faults';
+  const counter = '/counter-of-faults';
+  const ledger = HoldersLedger.ofExclusive();
+  const control = await useDirectClient(ensemble);
+  await control.create(counter, '0');
+  const cuttable = await Promise.all(
+    Array.from({ length: 6 }, () => CuttableClient.use(ensemble, { sessionTimeoutMs: 6_000 })),
+  );
+  let isOver = false;
+  let raised = 0;
+  const working = cuttable.map(async ({ client }) => {
+    const lock = new Lock(client, path, { onSessionLost: 'rejoin' });
+    while (!isOver) {
+      const lease = await lock.acquire();
+      ledger.add(lease);
+      try {
+        const { data } = await client.getData(counter);
+        const next = `${Number(data?.toString()) + 1}`;
+        await client.fenced(lease, [{ kind: 'setData', path: counter, data: next }]);
+        raised++;
+      } catch {
+        // Lost with the connection or the session, perhaps after it was done.
+      } finally {
+        await lease.release();
+      }
+    }
+  });
+  const handOvers = async (count: number) => {
+    const goal = ledger.given + count;
+    await until(
+      `${count} further hand-overs`,
+      DEADLINE_MS,
+      () => ledger.given >= goal || undefined,
+    );
+  };
+  await handOvers(20);
+  const leader = await ensemble.leader();
+  await leader.kill();
+  await handOvers(20);
+  for (const client of cuttable.slice(0, 3)) {
+    await client.cut();
+    await handOvers(5);
+    await client.heal();
+  }
+  ensemble.start([leader.id]);
+  await ensemble.serving();
+  const [expiring] = cuttable;
+  if (expiring !== undefined) {
+    await expiring.cut();
+    await reaching(expiring.client, 'lost');
+    await expiring.heal();
+  }
+  await handOvers(20);
+  isOver = true;
+  await Promise.all(working);
+  expect(ledger.violations).toEqual([]);
+  expect(cuttable.map(({ client }) => client.watchCount)).toEqual(cuttable.map(() => 0));
+  await untilNames(control, path, 0);
+  // Nobody wrote over another's: every transaction that was answered is in the count.
+  const { data } = await control.getData(counter);
+  expect(Number(data?.toString())).toBeGreaterThanOrEqual(raised);
+});
+
+test('a holder that is cut off is told before the next one gets the lock', async () => {
+  const path = '/locks/cut-off';
+  const holder = await CuttableClient.use(ensemble, { sessionTimeoutMs: SHORT_SESSION_MS });
+  const other = await useDirectClient(ensemble);
+  const lease = await new Lock(holder.client, path).acquire();
+  const waiting = new Lock(other, path).acquire().then((next) => ({ next, held: lease.held }));
+  await untilNames(other, path, 2);
+  await holder.cut();
+  expect(lease.held).toBe(true);
+  const { next, held } = await waiting;
+  expect(held).toBe(false);
+  expect(lease.signal.reason).toBeInstanceOf(LeaseLostError);
+  expect(lease.signal.reason).toMatchObject({ lossCause: 'expired' });
+  expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
+  await next.release();
+  await lease.release();
+  await untilNames(other, path, 0);
+});
+
+test('a holder whose session is ended by somebody else loses the lock, and asks anew', async () => {
+  const path = '/locks/ended';
+  const holder = await CuttableClient.use(ensemble);
+  const other = await useDirectClient(ensemble);
+  const lock = new Lock(holder.client, path);
+  const lease = await lock.acquire();
+  const waiting = new Lock(other, path).acquire();
+  await untilNames(other, path, 2);
+  await holder.cut();
+  await holder.expireSession();
+  const next = await waiting;
+  await holder.heal();
+  await until('the lease is lost', DEADLINE_MS, () => !lease.held || undefined);
+  const again = lock.acquire();
+  await untilNames(other, path, 2);
+  await next.release();
+  await (await again).release();
+  await untilNames(other, path, 0);
+});
+
+test('a create whose reply never comes makes one znode, and the lock is had', async () => {
+  const path = '/locks/reply-lost';
+  const waiter = await CuttableClient.use(ensemble);
+  const other = await useDirectClient(ensemble);
+  const first = await new Lock(other, path).acquire();
+  waiter.holdReplies();
+  const waiting = new Lock(waiter.client, path).acquire();
+  await untilNames(other, path, 2);
+  await waiter.cut();
+  await waiter.heal();
+  await first.release();
+  const lease = await waiting;
+  expect(await namesIn(other, path)).toEqual([lease.path.slice(path.length + 1)]);
+  await lease.release();
+  await untilNames(other, path, 0);
+});
+
+test('an acquire that is aborted before the reply to its create has come leaves no znode', async () => {
+  const path = '/locks/aborted';
+  const waiter = await CuttableClient.use(ensemble);
+  const other = await useDirectClient(ensemble);
+  const first = await new Lock(other, path).acquire();
+  waiter.holdReplies();
+  const controller = new AbortController();
+  const failed = expect(
+    new Lock(waiter.client, path).acquire({ signal: controller.signal }),
+  ).rejects.toThrow(OperationAbortedError);
+  await untilNames(other, path, 2);
+  controller.abort();
+  await failed;
+  await waiter.cut();
+  await waiter.heal();
+  await untilNames(other, path, 1);
+  await first.release();
+});
+
+test('CURATOR-678: a release while cut off leaves no znode', async () => {
+  const path = '/locks/released';
+  const holder = await CuttableClient.use(ensemble);
+  const other = await useDirectClient(ensemble);
+  const lease = await new Lock(holder.client, path).acquire();
+  const waiting = new Lock(other, path).acquire();
+  await untilNames(other, path, 2);
+  await holder.cut();
+  await lease.release();
+  expect(await namesIn(other, path)).toHaveLength(2);
+  await holder.heal();
+  await (await waiting).release();
+  await untilNames(other, path, 0);
+});
