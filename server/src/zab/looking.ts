@@ -192,7 +192,7 @@ export class Looking implements Role {
     if (supporters < this.#member.quorum) {
       this.#settleAtMs = null;
       if (supporters + undecided < this.#member.quorum) this.#reason = this.#shortage(barred);
-      else this.#maybeExplainForeignLeader();
+      else this.#maybeExplainUndecided(electorate);
       return;
     }
     if (undecided > 0) {
@@ -227,9 +227,17 @@ export class Looking implements Role {
     return `${missing}; without a vote (wiped, new or damaged disk): ${barred.join(', ')}`;
   }
 
-  /** The others have a leader, but not one that this member can reach. */
-  #maybeExplainForeignLeader(): void {
+  /**
+   * Enough are here, but not all vote: the others have a leader that is not reachable from here, or
+   * this member alone was told to found an ensemble with a quorum.
+   */
+  #maybeExplainUndecided(electorate: Electorate): void {
     for (const { peer, vote } of this.#member.links.values()) {
+      if (electorate.kind === 'founding' && vote?.leader === NOBODY.leader) {
+        const all = `member ${peer} founds no ensemble without all configured members`;
+        this.#reason = `${all} (it would with --found); ${this.#member.unreachableText()}`;
+        return;
+      }
       if (vote?.state !== 'following' || vote.leader === this.#member.id) continue;
       if (this.#member.linkOf(vote.leader) !== undefined) continue;
       this.#reason = `member ${peer} follows ${vote.leader}, which is not reachable from here`;

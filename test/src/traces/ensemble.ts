@@ -27,7 +27,8 @@ export interface EnsembleSetup {
   readonly size: number;
   readonly pingsApart: boolean;
   readonly windowBytesMax?: number;
-  readonly foundWithQuorum?: boolean;
+  /** Who founds with a quorum; default nobody. */
+  readonly founders?: readonly PeerId[] | 'all';
   /** Null: nobody reads along. */
   readonly onLine: ((line: string) => void) | null;
 }
@@ -38,7 +39,8 @@ export class Ensemble {
   readonly members = new Map<PeerId, SimulatedMember>();
   readonly network: Network;
   readonly checker: Checker;
-  readonly #options: Omit<ZabOptions, 'id' | 'newEnsembleId'>;
+  readonly #options: Omit<ZabOptions, 'id' | 'newEnsembleId' | 'foundWithQuorum'>;
+  readonly #founders: readonly PeerId[] | 'all';
   readonly #onLine: ((line: string) => void) | null;
   nowMs = 1000;
   /** The counter that a new epoch begins with. */
@@ -59,8 +61,8 @@ export class Ensemble {
       syncTimeoutMs: 5000,
       windowBytesMax: setup.windowBytesMax ?? 1 << 20,
       chunkBytesMax: 1 << 16,
-      foundWithQuorum: setup.foundWithQuorum ?? false,
     };
+    this.#founders = setup.founders ?? [];
   }
 
   member(id: PeerId): SimulatedMember {
@@ -74,7 +76,8 @@ export class Ensemble {
   start(id: PeerId): void {
     const member = this.member(id);
     assert(member.zab === null, `member ${id} is up`);
-    member.start(this.#options);
+    const foundWithQuorum = this.#founders === 'all' || this.#founders.includes(id);
+    member.start({ ...this.#options, foundWithQuorum });
     this.#step(member, { kind: 'tick', nowMs: this.nowMs });
   }
 

@@ -1,7 +1,7 @@
 /**
  * Members come and go.
  *
- *   cluster N [founded|stopped] [window=BYTES] [found-with-quorum]
+ *   cluster N [founded|stopped] [window=BYTES] [found-with-quorum[=ID,ID]]
  *             a new ensemble: started and connected with nothing delivered yet; `founded`: at work
  *             (led by the highest id in epoch 1); `stopped`: not started
  *   disk ID accepted=A current=C id=X [founded] log=e1:1..3,e2:1 [base=e1:1] [checkpoint=e1:2]
@@ -9,7 +9,7 @@
  *   start ID... | crash ID... | restart ID...     crash loses what is not persisted
  *   wipe ID | damage ID                           of a stopped member's disk
  */
-import { assert } from '@rookery/protocol';
+import { assert, type PeerId } from '@rookery/protocol';
 import type { Command, Session } from '../session.js';
 import { applyTo, EMPTY_TREE } from '../tree.js';
 import { runFor } from './time.js';
@@ -20,7 +20,7 @@ const cluster: Command = (session, words) => {
   const ensemble = session.create({
     size: Number(words[0]),
     ...(window === null ? {} : { windowBytesMax: Number(window) }),
-    foundWithQuorum: words.includes('found-with-quorum'),
+    founders: foundersIn(words),
   });
   if (words.includes('stopped')) return;
   if (!words.includes('founded')) {
@@ -43,6 +43,13 @@ function startAll(session: Session): void {
     session.ensemble.deliver(a, b);
     session.ensemble.deliver(b, a);
   }
+}
+
+/** Who was started with --found: those that are named, or everybody. */
+function foundersIn(words: readonly string[]): readonly PeerId[] | 'all' {
+  if (words.includes('found-with-quorum')) return 'all';
+  const named = settingIn(words, 'found-with-quorum');
+  return named === null ? [] : named.split(',').map(Number);
 }
 
 const disk: Command = (session, words) => {
