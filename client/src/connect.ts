@@ -11,6 +11,7 @@ import { WatchRegistry } from './watches/watch-registry.js';
 import { parseConnectString } from './wire/connect-string.js';
 import { resolveBySystem, socketDial } from './wire/dial.js';
 import { HostList } from './wire/host-list.js';
+import { WorkerLinks } from './worker/worker-link.js';
 
 /**
  * A client with its first session, of the ensemble at "host1:2181,host2:2181/chroot".
@@ -56,12 +57,18 @@ function newClient(
 ): { readonly client: Client; readonly keeper: SessionKeeper } {
   const { servers, chroot } = parseConnectString(connectString);
   const options = checkedOptions(given);
-  const { surroundings, shuffle, tls, keepAlive } = options;
+  const { surroundings, shuffle, tls, keepAlive, frameBytesMax } = options;
   const random = () => surroundings.random();
   const hosts = new HostList(servers, { resolve: resolveBySystem, shuffle, random });
   const registry = new WatchRegistry();
-  const dial = socketDial({ tls, keepAlive });
-  const keeper = new SessionKeeper({ ...options, hosts, dial, registry });
+  const links = options.worker ? new WorkerLinks({ tls, keepAlive, frameBytesMax }) : null;
+  const dial = links?.dial ?? socketDial({ tls, keepAlive });
+  const keeper = new SessionKeeper({
+    ...options,
+    ...{ hosts, dial, registry },
+    isLagProof: links !== null,
+    onClosed: () => links?.close(),
+  });
   const { operationTimeoutMs, connectTimeoutMs } = options;
   const times = { operationTimeoutMs, connectTimeoutMs };
   const root = new SessionClient({ keeper, registry, dial, ...times });

@@ -68,8 +68,8 @@ export class OptionError extends ClientError {
   override readonly name = 'OptionError';
   override readonly code = 'BAD_OPTION';
 
-  constructor(option: string, problem: string) {
-    super(`option ${option} ${problem}`);
+  constructor(option: string, problem: string, options?: ErrorOptions) {
+    super(`option ${option} ${problem}`, options);
   }
 }
 

@@ -38,6 +38,9 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
   const reconnectDelayBaseMs = whole('reconnectDelayBaseMs', options.reconnectDelayBaseMs, 50, 1);
   const reconnectDelayMaxMs = whole('reconnectDelayMaxMs', options.reconnectDelayMaxMs, 5_000, 1);
   const keepAlive = options.keepAlive ?? true;
+  if (options.worker === true && options.surroundings !== undefined) {
+    throw new OptionError('worker', 'has a clock of its own, no surroundings can be given to it');
+  }
   return {
     sessionTimeoutMs,
     connectTimeoutMs: whole('connectTimeoutMs', options.connectTimeoutMs, connectDefaultMs, 1),
@@ -46,7 +49,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     reconnectDelayMaxMs: Math.max(reconnectDelayMaxMs, reconnectDelayBaseMs),
     readOnly: options.readOnly ?? false,
     auth: (options.auth ?? []).map(({ scheme, auth }) => credentialOf(scheme, auth)),
-    tls: tlsOf(options.tls),
+    tls: tlsOf(options.tls, options.worker ?? false),
     resume: resumeOf(options.resume),
     renewSession: options.renewSession ?? true,
     shuffle: options.shuffle ?? true,
@@ -69,9 +72,15 @@ function whole(name: string, given: number | undefined, otherwise: number, min: 
   throw new OptionError(name, `is ${value}, not a whole number from ${min} to ${INT_MAX}`);
 }
 
-function tlsOf(tls: ConnectOptions['tls']): ConnectionOptions | null {
+function tlsOf(tls: ConnectOptions['tls'], worker: boolean): ConnectionOptions | null {
   if (tls === undefined || tls === false) return null;
-  return tls === true ? {} : tls;
+  if (tls === true) return {};
+  if (!worker) return tls;
+  try {
+    return structuredClone(tls);
+  } catch (cause) {
+    throw new OptionError('tls', 'cannot be handed to the worker thread', { cause });
+  }
 }
 
 function resumeOf(resume: ConnectOptions['resume']): CheckedOptions['resume'] {

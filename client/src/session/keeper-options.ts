@@ -23,4 +23,8 @@ export interface KeeperOptions {
   readonly renewSession: boolean;
   readonly frameBytesMax: number;
   readonly outstandingMax: number;
+  /** Heartbeats are sent by another thread: lag of this one does no harm. */
+  readonly isLagProof: boolean;
+  /** The client is closed and nothing of it is left: what serves it may end. */
+  onClosed(): void;
 }

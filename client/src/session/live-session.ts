@@ -8,6 +8,8 @@ export class LiveSession implements Session {
   readonly password: Uint8Array;
   /** Changes when a resumed connection negotiates another. */
   timeoutMs: number;
+  /** Whether a read-only member gave it, which alone knows it. */
+  isLocal = false;
   readonly #controller = new AbortController();
 
   constructor(id: bigint, password: Uint8Array, timeoutMs: number) {

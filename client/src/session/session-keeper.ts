@@ -28,12 +28,12 @@ import type { Connection } from './connection.js';
 import { AUTH_CALL, type Credential, Credentials } from './credentials.js';
 import type { KeeperOptions } from './keeper-options.js';
 import { LiveSession } from './live-session.js';
-import { LostTimer } from './lost-timer.js';
 import { closeRequest, markerRequest, rearmRequest } from './own-requests.js';
 import { type ErrorMaker, failWith, type Request } from './request.js';
 import { RequestQueue } from './request-queue.js';
 import { Seeker } from './seeker.js';
 import { StateFeed } from './state-feed.js';
+import { Vigil } from './vigil.js';
 
 const CLOSE_MS_MAX = 5_000;
 const NO_PASSWORD = new Uint8Array(16);
@@ -56,7 +56,7 @@ export class SessionKeeper {
   #lastAnsweredMs = Number.NEGATIVE_INFINITY;
   #readOnly = false;
   #closing: Closing | null = null;
-  readonly #lostTimer: LostTimer;
+  readonly #vigil: Vigil;
   /** What pending requests fail with once the session or the client is over. */
   #over: ErrorMaker = expired;
 
@@ -66,10 +66,11 @@ export class SessionKeeper {
     this.#credentials = new Credentials(options.auth);
     this.#seeker = this.#newSeeker();
     this.#queue = new RequestQueue({ ...options, server: () => this.server });
-    this.#lostTimer = new LostTimer({
-      surroundings: options.surroundings,
+    this.#vigil = new Vigil({
+      ...options,
       lastAnsweredMs: () => this.#answeredMs(),
       onLost: () => this.#lose(),
+      onFound: (server) => this.#onReadWriteFound(server),
     });
   }
 
@@ -210,6 +211,7 @@ export class SessionKeeper {
     if (resumed === null) {
       const password = response.password ?? NO_PASSWORD;
       this.#session = new LiveSession(id, password, response.timeoutMs);
+      this.#session.isLocal = response.readOnly ?? false;
     } else {
       resumed.timeoutMs = response.timeoutMs;
     }
@@ -221,7 +223,7 @@ export class SessionKeeper {
     }
     this.#lastAnsweredMs = connection.lastAnsweredMs;
     this.#readOnly = response.readOnly ?? false;
-    this.#lostTimer.start(response.timeoutMs);
+    this.#vigil.onConnected({ timeoutMs: response.timeoutMs, readOnly: this.#readOnly });
     this.#queue.trouble = null;
     this.#restore(connection);
     this.#tell('connected', { newSession: resumed === null });
@@ -267,6 +269,7 @@ export class SessionKeeper {
     this.#queue.detach();
     this.#credentials.detach();
     this.#readOnly = false;
+    this.#vigil.onDisconnected();
     const cause = error.cause === undefined ? {} : { cause: error.cause };
     for (const request of inFlight) {
       failWith(
@@ -282,6 +285,13 @@ export class SessionKeeper {
     this.#queue.trouble = error;
     this.#tell('suspended', { error });
     if (this.#isIn('suspended')) this.#seeker.seek();
+  }
+
+  /** A session that a member without quorum has given is known to that member alone. */
+  #onReadWriteFound(server: ServerName): void {
+    this.#options.hosts.startWith(server);
+    if (this.#session?.isLocal === true) this.#lose();
+    else this.#connection?.fail(new ConnectionLossError());
   }
 
   #onZxid(zxid: Int64): void {
@@ -331,7 +341,7 @@ export class SessionKeeper {
 
   /** Whatever connection there is or was to be; what is in flight fails with the session. */
   #abandonConnection(): void {
-    this.#lostTimer.stop();
+    this.#vigil.stop();
     this.#seeker.stop();
     const connection = this.#connection;
     this.#connection = null;
@@ -367,6 +377,7 @@ export class SessionKeeper {
     this.#resume = null;
     this.#queue.stop();
     this.#options.registry.onClosed();
+    this.#options.onClosed();
     closing.resolve();
   }
 

@@ -18,6 +18,8 @@ export class HostList {
   readonly #options: HostListOptions;
   #servers: readonly ServerName[] = [];
   #next = 0;
+  /** Where the next round starts, before all else. */
+  #preferred: ServerName | null = null;
 
   constructor(servers: readonly ServerName[], options: HostListOptions) {
     this.#options = options;
@@ -43,16 +45,17 @@ export class HostList {
     if (index !== -1) this.#next = (index + 1) % this.#servers.length;
   }
 
-  /** The next round starts with this server. */
+  /** The next round, and only that, starts with this server. */
   startWith(server: ServerName): void {
-    const index = this.#indexOf(server);
-    if (index !== -1) this.#next = index;
+    this.#preferred = server;
   }
 
   /** The servers of a round, each with what gives its addresses. */
   round(): { readonly server: ServerName; addresses(): Promise<Address[]> }[] {
     const { length } = this.#servers;
-    const start = this.#next;
+    const preferred = this.#preferred === null ? -1 : this.#indexOf(this.#preferred);
+    this.#preferred = null;
+    const start = preferred === -1 ? this.#next : preferred;
     return this.#servers.map((_, offset) => {
       const server = this.#servers[(start + offset) % length] ?? { host: '', port: 0 };
       return { server, addresses: () => this.#addressesOf(server) };

@@ -1,0 +1,66 @@
+/**
+ * Watches the event loop's lag while heartbeats depend on it, and warns when it endangers the
+ * session: on the channel `rookery:client:lag` each time, and by a process warning now and then.
+ */
+import type { Surroundings } from '../api/surroundings.js';
+import { publishLag } from './diagnostics.js';
+
+/** Of the session timeout: how often the lag is measured, and from which lag on it is told. */
+const MEASURE_SHARE = 1 / 12;
+const DANGER_SHARE = 1 / 4;
+const MEASURE_MS_MIN = 50;
+const WARNING_PAUSE_MS = 60_000;
+
+export interface LagMonitorOptions {
+  readonly surroundings: Surroundings;
+  /** Says it to the user; a process warning by default. */
+  warn?(message: string): void;
+}
+
+export class LagMonitor {
+  readonly #options: LagMonitorOptions;
+  #cancelTimer: (() => void) | null = null;
+  #warnedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LagMonitorOptions) {
+    this.#options = options;
+  }
+
+  /** Also when it runs already, with another timeout. */
+  start(sessionTimeoutMs: number): void {
+    this.stop();
+    this.#measure(sessionTimeoutMs);
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  #measure(sessionTimeoutMs: number): void {
+    const { surroundings } = this.#options;
+    const periodMs = Math.max(sessionTimeoutMs * MEASURE_SHARE, MEASURE_MS_MIN);
+    const dueMs = surroundings.nowMs() + periodMs;
+    this.#cancelTimer = surroundings.setTimer(periodMs, () => {
+      const lagMs = surroundings.nowMs() - dueMs;
+      this.#measure(sessionTimeoutMs);
+      if (lagMs >= sessionTimeoutMs * DANGER_SHARE) this.#tell({ lagMs, sessionTimeoutMs });
+    });
+  }
+
+  #tell(lag: { readonly lagMs: number; readonly sessionTimeoutMs: number }): void {
+    publishLag(lag);
+    const nowMs = this.#options.surroundings.nowMs();
+    if (nowMs - this.#warnedAtMs < WARNING_PAUSE_MS) return;
+    this.#warnedAtMs = nowMs;
+    const warn = this.#options.warn ?? warnByProcess;
+    warn(
+      `the event loop stood still for ${Math.round(lag.lagMs)} ms and sent no heartbeats; ` +
+        `the session is lost after ${lag.sessionTimeoutMs} ms. The option "worker" avoids it.`,
+    );
+  }
+}
+
+function warnByProcess(message: string): void {
+  process.emitWarning(message, { type: 'RookeryWarning', code: 'ROOKERY_LAG' });
+}

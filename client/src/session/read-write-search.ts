@@ -1,0 +1,96 @@
+/**
+ * While connected to a read-only member: looks for one that serves writes.
+ *
+ * Asks one server after the other by the four letters `isro`, on connections of their own, with a
+ * growing pause. Tells of the first that answers `rw`, once; then, and after `stop`, nothing more.
+ */
+import type { Surroundings } from '../api/surroundings.js';
+import type { ServerName } from '../wire/connect-string.js';
+import type { HostList } from '../wire/host-list.js';
+import type { Address, Dial, Link } from '../wire/link.js';
+
+export interface ReadWriteSearchOptions {
+  readonly surroundings: Surroundings;
+  readonly hosts: HostList;
+  readonly dial: Dial;
+  readonly connectTimeoutMs: number;
+  onFound(server: ServerName): void;
+}
+
+const PAUSE_MS_MIN = 100;
+const PAUSE_MS_MAX = 60_000;
+const ANSWER_CHARS_MAX = 16;
+
+export class ReadWriteSearch {
+  readonly #options: ReadWriteSearchOptions;
+  #pauseMs = PAUSE_MS_MIN;
+  #cancelTimer: (() => void) | null = null;
+  #link: Link | null = null;
+  /** Grows with each question and with `stop`, so that what comes late is known as such. */
+  #turn = 0;
+  #next = 0;
+
+  constructor(options: ReadWriteSearchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.stop();
+    this.#pauseMs = PAUSE_MS_MIN;
+    this.#pause();
+  }
+
+  stop(): void {
+    this.#turn++;
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#link?.destroy();
+    this.#link = null;
+  }
+
+  #pause(): void {
+    const delayMs = this.#pauseMs;
+    this.#pauseMs = Math.min(delayMs * 2, PAUSE_MS_MAX);
+    this.#cancelTimer = this.#options.surroundings.setTimer(delayMs, () => this.#askNext());
+  }
+
+  #askNext(): void {
+    const { hosts, surroundings, connectTimeoutMs } = this.#options;
+    const turn = ++this.#turn;
+    const isPresent = () => turn === this.#turn;
+    const round = hosts.round();
+    const entry = round[this.#next++ % Math.max(round.length, 1)];
+    const giveUp = () => {
+      if (!isPresent()) return;
+      this.stop();
+      this.#pause();
+    };
+    this.#cancelTimer = surroundings.setTimer(connectTimeoutMs, giveUp);
+    if (entry === undefined) return;
+    entry.addresses().then((addresses) => {
+      const address = addresses[0];
+      if (!isPresent()) return;
+      if (address === undefined) giveUp();
+      else this.#ask(address, giveUp);
+    }, giveUp);
+  }
+
+  #ask(address: Address, giveUp: () => void): void {
+    let answer = '';
+    const link = this.#options.dial(address, {
+      onOpen: () => link.write(Buffer.from('isro')),
+      onData: (chunk) => {
+        answer = (answer + Buffer.from(chunk).toString('latin1')).slice(0, ANSWER_CHARS_MAX);
+      },
+      onClose: () => {
+        if (answer !== 'rw') {
+          giveUp();
+          return;
+        }
+        this.stop();
+        this.#options.onFound(address.server);
+      },
+    });
+    this.#link = link;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Links whose sockets and heartbeats are in a worker thread, so that this thread may be busy for
+ * longer than the session timeout without losing the session.
+ *
+ * One thread for a client, started with the first link. What the server sends meanwhile waits in
+ * the thread's port. A connection that is lost meanwhile is replaced when this thread runs again.
+ */
+import type { ConnectionOptions } from 'node:tls';
+import { Worker } from 'node:worker_threads';
+import type { Address, Dial, Heart, Link, LinkEvents } from '../wire/link.js';
+import type { FromWorker, ToWorker } from './messages.js';
+
+export interface WorkerLinksOptions {
+  /** What structured cloning can copy, no functions. */
+  readonly tls: ConnectionOptions | null;
+  readonly keepAlive: boolean;
+  readonly frameBytesMax: number;
+}
+
+const NO_EVENTS: LinkEvents = {
+  onOpen: () => undefined,
+  onData: () => undefined,
+  onClose: () => undefined,
+};
+
+export class WorkerLinks {
+  readonly #options: WorkerLinksOptions;
+  readonly #links = new Map<number, LinkEvents>();
+  #worker: Worker | null = null;
+  #lastLink = 0;
+
+  constructor(options: WorkerLinksOptions) {
+    this.#options = options;
+  }
+
+  readonly dial: Dial = (address, events) => {
+    const link = ++this.#lastLink;
+    this.#links.set(link, events);
+    return new WorkerLink(link, address, this);
+  };
+
+  get options(): WorkerLinksOptions {
+    return this.#options;
+  }
+
+  post(message: ToWorker): void {
+    const thread = message.kind === 'dial' ? this.#thread() : this.#worker;
+    thread?.postMessage(message);
+  }
+
+  forget(link: number): void {
+    this.#links.delete(link);
+  }
+
+  /** Ends the thread; links still open are gone with it. */
+  close(): void {
+    this.#links.clear();
+    const worker = this.#worker;
+    this.#worker = null;
+    // Rejects never; when it has ended nobody needs to know.
+    void worker?.terminate();
+  }
+
+  #thread(): Worker {
+    if (this.#worker !== null) return this.#worker;
+    const worker = new Worker(new URL('./thread.js', import.meta.url));
+    if (!this.#options.keepAlive) worker.unref();
+    worker.on('message', (message: FromWorker) => this.#onMessage(message));
+    worker.on('error', (error) => this.#onEnded(worker, error));
+    worker.on('exit', () => this.#onEnded(worker, null));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #onMessage(message: FromWorker): void {
+    const events = this.#links.get(message.link) ?? NO_EVENTS;
+    switch (message.kind) {
+      case 'open':
+        events.onOpen();
+        break;
+      case 'data':
+        events.onData(message.bytes);
+        break;
+      case 'close':
+        this.#links.delete(message.link);
+        events.onClose(message.error);
+        break;
+    }
+  }
+
+  /** Whatever ended it: its connections are lost, and the next dial starts another. */
+  #onEnded(worker: Worker, error: Error | null): void {
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    const lost = [...this.#links.values()];
+    this.#links.clear();
+    for (const events of lost) events.onClose(error);
+  }
+}
+
+class WorkerLink implements Link {
+  readonly heart: Heart;
+  readonly #link: number;
+  readonly #links: WorkerLinks;
+
+  constructor(link: number, address: Address, links: WorkerLinks) {
+    this.#link = link;
+    this.#links = links;
+    const { tls, frameBytesMax } = links.options;
+    const answered = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
+    const clock = new BigInt64Array(answered);
+    this.heart = {
+      start: (beat) => links.post({ kind: 'beat', link, ...beat }),
+      lastAnsweredMs: () => {
+        const micros = Atomics.load(clock, 0);
+        return micros === 0n ? Number.NEGATIVE_INFINITY : Number(micros) / 1000;
+      },
+    };
+    links.post({ kind: 'dial', link, address, tls, frameBytesMax, answered });
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#links.post({ kind: 'write', link: this.#link, bytes });
+  }
+
+  end(): void {
+    this.#links.post({ kind: 'end', link: this.#link });
+  }
+
+  destroy(): void {
+    this.#links.forget(this.#link);
+    this.#links.post({ kind: 'destroy', link: this.#link });
+  }
+}
