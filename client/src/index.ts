@@ -49,6 +49,8 @@ export type * from './api/values.js';
 export { OPEN_ACL } from './client/multi.js';
 export { connect, createClient } from './connect.js';
 export * from './errors.js';
+export { Barrier, type BarrierOptions } from './recipes/barrier.js';
+export { DoubleBarrier, type DoubleBarrierOptions } from './recipes/double-barrier.js';
 export { type AcquireOptions, Lock, type LockOptions } from './recipes/lock.js';
 export { type MultiLease, MultiLock } from './recipes/multi-lock.js';
 export { Mutex, type MutexOptions } from './recipes/mutex.js';
@@ -67,7 +69,12 @@ export {
 } from './recipes/revocable-lock.js';
 export { Semaphore, type SemaphoreOptions } from './recipes/semaphore.js';
 export type { Contestant } from './recipes/shared/contestants.js';
-export { LockTimeoutError, LockUpgradeError } from './recipes/shared/errors.js';
+export {
+  LockTimeoutError,
+  LockUpgradeError,
+  RecipeStateError,
+  WaitTimeoutError,
+} from './recipes/shared/errors.js';
 export type { SharedMaximum } from './recipes/shared/lease-count.js';
 export type { Acquirable } from './recipes/shared/run.js';
 export type { WaitOptions } from './recipes/shared/wait-scope.js';

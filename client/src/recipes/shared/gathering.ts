@@ -1,0 +1,126 @@
+/**
+ * The znodes of a double barrier: who is inside, and `ready`, which says that a group has begun.
+ *
+ * `ready` belongs to those whose znodes are older than its last change. One that is left over from
+ * a group that is gone is not deleted by newcomers but changed by the one that completes the next
+ * group: a deletion might hit a newer one. The last of a group deletes it together with its own
+ * znode, in one transaction, and only in the state in which it has seen it.
+ */
+import { BadVersionError, joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Acl, Stat } from '../../api/values.js';
+import { CuratorName } from './curator.js';
+import { ensureGone } from './idempotent.js';
+import type { LeaseHolder } from './lease-holder.js';
+import { bounds, persist, type Within } from './persist.js';
+
+export class Gathering {
+  readonly readyPath: string;
+  readonly #client: Client;
+  readonly #path: string;
+  readonly #acl: readonly Acl[] | undefined;
+
+  constructor(client: Client, path: string, acl: readonly Acl[] | undefined) {
+    this.#client = client;
+    this.#path = path;
+    this.#acl = acl;
+    this.readyPath = joinPath(path, CuratorName.ready);
+  }
+
+  /** Names, in no order. */
+  async members(within: Within): Promise<string[]> {
+    try {
+      const { children } = await persist(this.#client, within, () =>
+        this.#client.getChildren(this.#path, bounds(within)),
+      );
+      return children.filter((name) => name !== CuratorName.ready);
+    } catch (error) {
+      if (error instanceof NoNodeError) return [];
+      throw error;
+    }
+  }
+
+  /** Whether one of them was inside before the zxid. */
+  async hasMemberBefore(
+    zxid: bigint,
+    members: readonly string[],
+    within: Within,
+  ): Promise<boolean> {
+    const stats = await persist(this.#client, within, () =>
+      Promise.all(members.map((name) => this.#stat(joinPath(this.#path, name), within))),
+    );
+    return stats.some((stat) => stat !== null && stat.czxid < zxid);
+  }
+
+  /** `ready` as it stands. */
+  async ready(within: Within): Promise<Stat | null> {
+    return await persist(this.#client, within, () => this.#stat(this.readyPath, within));
+  }
+
+  /** Tells everybody who waits that the group is complete, however often it is called. */
+  async announce(within: Within): Promise<void> {
+    await persist(this.#client, within, async () => {
+      const options = bounds(within);
+      const given = this.#acl === undefined ? options : { ...options, acl: this.#acl };
+      for (;;) {
+        try {
+          await this.#client.create(this.readyPath, null, given);
+          return;
+        } catch (error) {
+          if (!(error instanceof NodeExistsError)) throw error;
+        }
+        try {
+          await this.#client.setData(this.readyPath, null, options);
+          return;
+        } catch (error) {
+          if (!(error instanceof NoNodeError)) throw error;
+        }
+      }
+    });
+  }
+
+  /** Takes out a member, and `ready`, seen as `seen`, if it was the last. */
+  async disperse(lease: LeaseHolder, seen: Stat | null, within: Within): Promise<void> {
+    const own = lease.path.slice(this.#path === '/' ? 1 : this.#path.length + 1);
+    const isLast = seen !== null && (await this.#othersThan(own, within)).length === 0;
+    if (!isLast) {
+      await lease.release();
+      return;
+    }
+    const { version } = seen;
+    // Sent before the deletion by release(), so that it is this one that takes the znode away.
+    const both = lease.held ? this.#deleteBoth(lease.path, version, within) : null;
+    await lease.release();
+    await both;
+    // Whoever was to delete it may have crashed, or the transaction been lost.
+    const left = await this.ready(within);
+    if (left?.czxid !== seen.czxid || (await this.#othersThan(own, within)).length > 0) return;
+    try {
+      await ensureGone(this.#client, this.readyPath, within, version);
+    } catch (error) {
+      if (!(error instanceof BadVersionError)) throw error;
+    }
+  }
+
+  async #deleteBoth(own: string, version: number, within: Within): Promise<void> {
+    try {
+      await this.#client.multi(
+        [
+          { kind: 'delete', path: own },
+          { kind: 'delete', path: this.readyPath, version },
+        ],
+        bounds(within),
+      );
+    } catch {
+      // Nothing depends on it: the lease deletes the znode anyhow, and what is left is looked at.
+    }
+  }
+
+  async #othersThan(own: string, within: Within): Promise<string[]> {
+    return (await this.members(within)).filter((name) => name !== own);
+  }
+
+  #stat(path: string, within: Within): Promise<Stat | null> {
+    return this.#client.exists(path, bounds(within));
+  }
+}
