@@ -87,7 +87,6 @@ export class ChildLister {
   async #ask(operation: OperationOptions): Promise<boolean> {
     const { signal } = operation;
     for (let attempt = 0; attempt < PROBES_MAX; attempt++) {
-      signal?.throwIfAborted();
       const session = this.#client.session?.id;
       const pages = session === undefined ? null : await this.#source.probe();
       if (pages === null || session === undefined) {
@@ -111,10 +110,8 @@ export class ChildLister {
     try {
       return await this.#read(operation, async (given) => {
         if (this.#knownPages() !== true) return null;
-        return await this.#source.getPage(
-          request,
-          session === undefined ? given : { ...given, session },
-        );
+        const bound = session === undefined ? {} : { session };
+        return await this.#source.getPage(request, { ...bound, ...given });
       });
     } catch (error) {
       if (!(error instanceof UnimplementedError)) throw error;

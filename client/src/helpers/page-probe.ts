@@ -46,7 +46,7 @@ export function probePages(options: ProbeOptions): Promise<boolean | null> {
       cancel();
       resolve(known);
     });
-    const cancel = options.surroundings.setTimer(options.timeoutMs, () => probe.end(null));
+    const cancel = options.surroundings.setTimer(options.timeoutMs, () => probe.end());
   });
 }
 
@@ -55,21 +55,22 @@ class Probe {
   readonly #frames = new FrameReader(FRAME_BYTES_MAX);
   readonly #onEnd: (known: boolean | null) => void;
   #phase: 'handshake' | 'asked' | 'ended' = 'handshake';
+  #known: boolean | null = null;
 
   constructor(options: ProbeOptions, onEnd: (known: boolean | null) => void) {
     this.#onEnd = onEnd;
     this.#link = options.dial(options.address, {
       onOpen: () => this.#shakeHands(),
       onData: (chunk) => this.#onData(chunk),
-      onClose: () => this.end(null),
+      onClose: () => this.end(),
     });
   }
 
-  end(known: boolean | null): void {
+  end(): void {
     if (this.#phase === 'ended') return;
     this.#phase = 'ended';
     this.#link.destroy();
-    this.#onEnd(known);
+    this.#onEnd(this.#known);
   }
 
   #shakeHands(): void {
@@ -96,13 +97,13 @@ class Probe {
       }
     } catch {
       // Not a server that we understand: it has not answered the question.
-      this.end(null);
+      this.end();
     }
   }
 
   #onHandshake({ timeoutMs }: ConnectResponse): void {
     if (timeoutMs <= 0) {
-      this.end(null);
+      this.end();
       return;
     }
     this.#phase = 'asked';
@@ -118,23 +119,21 @@ class Probe {
     const xid = reader.int();
     reader.long();
     const error = reader.int();
-    if (xid === CLOSE_XID) this.#finish(true);
-    if (xid !== PAGE_XID) return;
-    if (error === ErrorCode.unimplemented) this.#finish(false);
-    else if (error === ErrorCode.ok || error === ErrorCode.noAuth) this.#closeSession();
-    else this.end(null);
+    if (xid === PAGE_XID && (error === ErrorCode.ok || error === ErrorCode.noAuth)) {
+      this.#known = true;
+      this.#closeSession();
+      return;
+    }
+    if (xid === PAGE_XID && error === ErrorCode.unimplemented) this.#known = false;
+    this.end();
   }
 
+  /** Its answer, or whatever comes in its place, ends the probe. */
   #closeSession(): void {
     this.#send((writer) => {
       writer.int(CLOSE_XID);
       writer.int(OpCode.closeSession);
     });
-  }
-
-  #finish(known: boolean): void {
-    this.#link.end();
-    this.end(known);
   }
 
   #send(write: (writer: JuteWriter) => void): void {
