@@ -71,7 +71,7 @@ export class StateKeeper {
     await this.#checkpointer.idle();
   }
 
-  /** For a clean stop: a restart then finds all that was applied in the tree, and the log marked. */
+  /** For a clean stop: a restart finds all that was applied in the tree, and the log marked. */
   async finish(): Promise<void> {
     await this.#queue.idle();
     if (this.#queue.hasFailed) return;

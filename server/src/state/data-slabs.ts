@@ -7,8 +7,8 @@
  * class gets memory of its own. No object per slot: free slots are chained through their own first
  * bytes.
  *
- * A location is `chunk * 2^14 + slot`, below -1 for what has memory of its own; it stays valid until
- * it is freed. Chunks have 128 KB, and the more there are the larger new ones become, so that
+ * A location is `chunk * 2^14 + slot`, below -1 for what has memory of its own; it stays valid
+ * until it is freed. Chunks have 128 KB, and the more there are the larger new ones become, so that
  * numbers of 32 bits reach beyond any memory: apply must never fail. Called by Tree.
  */
 import { assert } from '@rookery/protocol';

@@ -2,8 +2,8 @@
  * One piece of the log: a database with a header, packed groups of proposals, and a successor mark.
  *
  * Keys: the first zxid of each group, 8 bytes; `header`, `successor` and `end` sort behind all of
- * them. Invariant: the successor mark is durable before the next segment gets its first record, so a
- * segment that went missing is noticed. What is cut off stays in the same segment: one batch. The
+ * them. Invariant: the successor mark is durable before the next segment gets its first record, so
+ * a segment that went missing is noticed. What is cut off stays in the same segment: one batch. The
  * end mark proves that what is before it was durable: a last batch cannot prove it of itself.
  */
 import {
