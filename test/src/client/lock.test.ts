@@ -5,7 +5,13 @@
  * What may never happen is looked at in the turn in which a lease is given; nothing is timed.
  * ROOKERY_HANDOVERS=10000 makes the count of hand-overs.
  */
-import { type Client, LeaseLostError, Lock, OperationAbortedError } from '@rookery/client';
+import {
+  type Client,
+  KeeperError,
+  LeaseLostError,
+  Lock,
+  OperationAbortedError,
+} from '@rookery/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Ensemble } from '../harness/ensemble.js';
 import { until } from '../harness/wait.js';
@@ -81,7 +87,9 @@ test('hand-overs go on, one holder at a time, while the leader dies and connecti
   const control = await useDirectClient(ensemble);
   await control.create(counter, '0');
   const cuttable = await Promise.all(
-    Array.from({ length: 6 }, () => CuttableClient.use(ensemble, { sessionTimeoutMs: 6_000 })),
+    Array.from({ length: 6 }, () =>
+      CuttableClient.use(ensemble, { sessionTimeoutMs: SHORT_SESSION_MS }),
+    ),
   );
   let isOver = false;
   let raised = 0;
@@ -95,8 +103,9 @@ test('hand-overs go on, one holder at a time, while the leader dies and connecti
         const next = `${Number(data?.toString()) + 1}`;
         await client.fenced(lease, [{ kind: 'setData', path: counter, data: next }]);
         raised++;
-      } catch {
-        // Lost with the connection or the session, perhaps after it was done.
+      } catch (error) {
+        // Lost with the connection or the session, perhaps after it was done; else a failure.
+        if (!(error instanceof KeeperError || error instanceof LeaseLostError)) throw error;
       } finally {
         await lease.release();
       }
