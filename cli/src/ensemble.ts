@@ -83,7 +83,7 @@ export class Ensemble {
       if (code !== 0) this.#exitCode ||= EXIT_FAILURE;
     } else {
       const left = this.#running.size;
-      this.#logger.error({ id, code, signal, left }, 'ensemble.member-died');
+      this.#logger.error({ member: id, code, signal, left }, 'ensemble.member-died');
       if (code === EXIT_MISTAKE) {
         this.#exitCode = EXIT_MISTAKE;
         this.stop();
@@ -96,7 +96,7 @@ export class Ensemble {
 
   #killRest(): void {
     for (const [id, { process: child }] of this.#running) {
-      this.#logger.error({ id, afterMs: STOP_TIMEOUT_MS }, 'ensemble.member-killed');
+      this.#logger.error({ member: id, afterMs: STOP_TIMEOUT_MS }, 'ensemble.member-killed');
       child.kill('SIGKILL');
     }
   }

@@ -70,6 +70,12 @@ describe('a config file', () => {
     expect(() => loadConfig(path, 4)).toThrow(/servers: none has the id 4 \(there is 1, 2, 3\)/);
   });
 
+  it('may begin with a byte order mark, and with one alone', () => {
+    const text = JSON.stringify({ dataDir: 'x', servers: three });
+    expect(loadConfig(file(`\uFEFF${text}`), 1).servers).toEqual(three);
+    expect(() => loadConfig(file(`\uFEFF\uFEFF${text}`), 1)).toThrow(/is not JSON/);
+  });
+
   it('that is missing or no JSON is refused by name', () => {
     const missing = join(folder, 'nowhere.json');
     expect(() => loadConfig(missing, 1)).toThrow(/nowhere\.json: 1 problem\n {2}cannot be read/);

@@ -214,6 +214,8 @@ export function memberDirectories(config: Config, id: PeerId): { data: string; l
   return { data: join(config.dataDir, `${id}`), log: join(config.dataLogDir, `${id}`) };
 }
 
+const BYTE_ORDER_MARK = '\uFEFF';
+
 function readJson(path: string): unknown {
   let text: string;
   try {
@@ -222,7 +224,8 @@ function readJson(path: string): unknown {
     throw new ConfigError(path, [`cannot be read: ${messageOf(error)}`]);
   }
   try {
-    return JSON.parse(text);
+    // Some editors begin a file with a byte order mark; it says nothing here.
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (error) {
     throw new ConfigError(path, [`is not JSON: ${messageOf(error)}`]);
   }

@@ -30,8 +30,10 @@ function adviceFor(code: string, purpose: PortPurpose, cause: unknown): string {
       return `it is in use (${code}); stop the process that has it or change this server's ${key}`;
     case 'EACCES':
       return `not permitted (${code}); choose a ${key} above 1023 or grant the privilege`;
-    case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name cannot be resolved (${code}); correct this server's host, or the resolver`;
+    case 'EADDRNOTAVAIL':
       return `this machine does not have that address (${code}); correct this server's host`;
     default:
       return cause instanceof Error ? cause.message : String(cause);

@@ -25,6 +25,8 @@ import type { Reply } from '../harness/wire-client.js';
 
 const DEADLINE_MS = 20_000;
 const TEST_DEADLINE_MS = 120_000;
+/** In each direction. */
+const LINK_DELAY_MS = 50;
 const LONE_WRITES = 20;
 
 const CUTS = [
@@ -175,10 +177,14 @@ it(
   'every link slow: writes and elections still work',
   async () => {
     const ensemble = await useServingEnsemble({ proxied: true });
-    ensemble.network.delay(50);
+    ensemble.network.delay(LINK_DELAY_MS);
     const writer = await useClient(await ensemble.leader());
     await create(writer, '/slow', '0');
+    const startedMs = performance.now();
     for (let round = 1; round <= 10; round++) await setData(writer, '/slow', String(round));
+    // A quorum is a link away, there and back; timers may be a little early.
+    const tookMs = performance.now() - startedMs;
+    expect(tookMs, 'the delay is in force').toBeGreaterThan(10 * (2 * LINK_DELAY_MS - 5));
     const old = await ensemble.leader();
     await old.kill();
     const leader = await leaderAmong(ensemble.running);

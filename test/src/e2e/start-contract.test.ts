@@ -73,10 +73,11 @@ function useNpmStart(directory: string): NpmStart {
   });
   return {
     async serving(deadlineMs) {
-      await until('the connect string is printed', deadlineMs, () => {
-        if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}`);
-        return CONNECT_STRING.test(said) || undefined;
+      const seen = await until('the connect string is printed', deadlineMs, () => {
+        if (CONNECT_STRING.test(said)) return 'serves';
+        return child.exitCode === null ? undefined : `ended with ${child.exitCode}`;
       });
+      expect(seen, 'npm start').toBe('serves');
       for (const port of PORTS) expect(await statusOf(port), `port ${port}`).toBeDefined();
     },
     async interrupt() {

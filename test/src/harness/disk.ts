@@ -1,7 +1,8 @@
 /**
  * What lies in a directory: how much of it, and whether anything in it changed.
  *
- * Files may vanish while a running member works; those count as nothing.
+ * Files may vanish while a running member works; those take no space. Whatever else cannot be read
+ * is an error, so that a fingerprint of nothing means that nothing is there.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -27,8 +28,9 @@ function filesBelow(directory: string): string[] {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort();
-  } catch {
+  } catch (error) {
     // It does not exist, or went away while it was read: nothing is there.
-    return [];
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
   }
 }

@@ -71,6 +71,10 @@ export class WriteLoad {
     return this.#acknowledged;
   }
 
+  get refused(): number {
+    return this.ledgers.reduce((sum, ledger) => sum + ledger.refused.size, 0);
+  }
+
   get unknown(): number {
     return this.ledgers.reduce((sum, ledger) => sum + ledger.unknown.size, 0);
   }
@@ -192,7 +196,7 @@ export class WriteLoad {
     if (failed) ledger.refused.add(name);
     else ledger.acknowledged.set(name, reply.zxid);
     checkOutcome(reply, { path, mustFail, failed });
-    this.#onAcknowledged();
+    if (!failed) this.#onAcknowledged();
   }
 
   #onAcknowledged(): void {
