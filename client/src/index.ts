@@ -49,6 +49,28 @@ export type * from './api/values.js';
 export { OPEN_ACL } from './client/multi.js';
 export { connect, createClient } from './connect.js';
 export * from './errors.js';
+export { type CreateRecursiveOptions, createRecursive } from './helpers/create-recursive.js';
+export { type DeleteRecursiveOptions, deleteRecursive } from './helpers/delete-recursive.js';
+export { type EnsurePathOptions, ensurePath, type ParentMode } from './helpers/ensure-path.js';
+export {
+  idempotentCreate,
+  idempotentDelete,
+  idempotentSet,
+  type Patience,
+} from './helpers/idempotent.js';
+export {
+  type Attempt,
+  type BackoffOptions,
+  exponentialBackoff,
+  noRetry,
+  type RetryOptions,
+  type RetryPolicy,
+  retry,
+  retryForever,
+  retryUntilElapsed,
+} from './helpers/retry.js';
+export { type Upserted, type UpsertOptions, upsert } from './helpers/upsert.js';
+export { waitForData, waitForDeletion, waitForExistence } from './helpers/wait-for.js';
 export { Barrier, type BarrierOptions } from './recipes/barrier.js';
 export { DoubleBarrier, type DoubleBarrierOptions } from './recipes/double-barrier.js';
 export { type AcquireOptions, Lock, type LockOptions } from './recipes/lock.js';

@@ -23,14 +23,14 @@ import type {
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import { retry, retryForever } from './retry.js';
 
-/** `timeoutMs` is of the whole wait, forever by default: OperationTimeoutError. */
-export type WaitOptions = OperationOptions;
-
-/** Resolves with the Stat as soon as there is a znode at the path; at once if there is one. */
+/**
+ * Resolves with the Stat as soon as there is a znode at the path; at once if there is one.
+ * `timeoutMs`, here and below, is of the whole wait, forever by default: OperationTimeoutError.
+ */
 export function waitForExistence(
   client: Client,
   path: string,
-  options: WaitOptions = {},
+  options: OperationOptions = {},
 ): Promise<Stat> {
   return waitUntil(client, path, options, async (given) => {
     const stat = await client.exists(path, given);
@@ -42,7 +42,7 @@ export function waitForExistence(
 export function waitForDeletion(
   client: Client,
   path: string,
-  options: WaitOptions = {},
+  options: OperationOptions = {},
 ): Promise<void> {
   return waitUntil(client, path, options, async (given) =>
     (await client.exists(path, given)) === null ? { value: undefined } : PENDING,
@@ -57,7 +57,7 @@ export function waitForData<N extends Node | null = Node | null>(
   client: Client,
   path: string,
   accepts: ((node: Node | null) => boolean) | ((node: Node | null) => node is N),
-  options: WaitOptions = {},
+  options: OperationOptions = {},
 ): Promise<N> {
   const isAccepted = (node: Node | null): node is N => accepts(node);
   return waitUntil(client, path, options, async (given) => {
@@ -75,7 +75,7 @@ const POLICY = retryForever({ baseMs: 20, maxMs: 1_000 });
 async function waitUntil<T>(
   client: Client,
   path: string,
-  options: WaitOptions,
+  options: OperationOptions,
   look: Look<T>,
 ): Promise<T> {
   const scope = new AbortController();
@@ -106,7 +106,7 @@ async function waitUntil<T>(
 function limit(
   client: Client,
   path: string,
-  { signal, timeoutMs }: WaitOptions,
+  { signal, timeoutMs }: OperationOptions,
   scope: AbortController,
 ): () => void {
   const onAbort = () => {
@@ -126,7 +126,7 @@ function limit(
 
 async function sessionOf(
   client: Client,
-  options: WaitOptions,
+  options: OperationOptions,
   signal: AbortSignal,
 ): Promise<bigint> {
   if (options.session !== undefined) return options.session;
