@@ -1,6 +1,6 @@
 /**
  * How many requests under way concern a path. Owns the counts only; what stands on the server is
- * uncertain while one is not zero. Always: no path with a count of zero. Used by the watch registry.
+ * uncertain while one is not zero. Always: no path with a count of zero. Used by the registry.
  */
 import { assert } from '@rookery/protocol';
 
