@@ -73,6 +73,19 @@ export { type Upserted, type UpsertOptions, upsert } from './helpers/upsert.js';
 export { waitForData, waitForDeletion, waitForExistence } from './helpers/wait-for.js';
 export { Barrier, type BarrierOptions } from './recipes/barrier.js';
 export { DoubleBarrier, type DoubleBarrierOptions } from './recipes/double-barrier.js';
+export {
+  type ElectedLeader,
+  Election,
+  type ElectionOptions,
+  type Term,
+} from './recipes/election.js';
+export {
+  type LatchCloseOptions,
+  LeaderLatch,
+  type LeaderLatchOptions,
+  type LeadershipListener,
+  type Participant,
+} from './recipes/leader-latch.js';
 export { type AcquireOptions, Lock, type LockOptions } from './recipes/lock.js';
 export { type MultiLease, MultiLock } from './recipes/multi-lock.js';
 export { Mutex, type MutexOptions } from './recipes/mutex.js';
