@@ -45,7 +45,7 @@ export class HoldersLedger {
 export interface Traffic {
   /** Events that watchers were called with. */
   events: number;
-  /** Listings of directories. */
+  /** Listings of directories that were answered. */
   listings: number;
 }
 
@@ -67,9 +67,10 @@ export function counted(client: Client, traffic: Traffic): Client {
   const view: Pick<Client, 'exists' | 'getChildren' | 'getData' | 'removeWatcher'> = {
     exists: (path, options) => client.exists(path, counting(options)),
     getData: (path, options) => client.getData(path, counting(options)),
-    getChildren: (path, options) => {
+    getChildren: async (path, options) => {
+      const children = await client.getChildren(path, counting(options));
       traffic.listings++;
-      return client.getChildren(path, counting(options));
+      return children;
     },
     removeWatcher: (path, watcher) => client.removeWatcher(path, wrapped.get(watcher) ?? watcher),
   };

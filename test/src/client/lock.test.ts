@@ -5,18 +5,13 @@
  * What may never happen is looked at in the turn in which a lease is given; nothing is timed.
  * ROOKERY_HANDOVERS=10000 makes the count of hand-overs.
  */
-import {
-  type Client,
-  KeeperError,
-  LeaseLostError,
-  Lock,
-  OperationAbortedError,
-} from '@rookery/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Ensemble } from '../harness/ensemble.js';
+import { KeeperError, LeaseLostError, Lock, OperationAbortedError } from '@rookery/client';
+import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, reaching, useDirectClient } from './cuttable-client.js';
+import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import { namesIn, untilNames } from './directory.js';
 import { counted, HoldersLedger, type Traffic } from './holders-ledger.js';
+import { sharedEnsemble } from './shared-ensemble.js';
 
 const HANDOVERS = Number(process.env['ROOKERY_HANDOVERS'] ?? 1_000);
 const CONTENDERS = 50;
@@ -24,28 +19,7 @@ const DEADLINE_MS = 60_000;
 /** Short enough to wait for its end; the server allows no less than twice its tick of 500 ms. */
 const SHORT_SESSION_MS = 3_000;
 
-let ensemble: Ensemble;
-
-beforeAll(async () => {
-  ensemble = await Ensemble.create({ settings: { maxClientCnxns: 0 } });
-  ensemble.start();
-  await ensemble.serving();
-}, 120_000);
-
-afterAll(() => ensemble.close());
-
-async function namesIn(client: Client, path: string): Promise<readonly string[]> {
-  await client.sync(path);
-  return (await client.exists(path)) === null ? [] : (await client.getChildren(path)).children;
-}
-
-/** Waits until the directory has so many children. */
-async function untilNames(client: Client, path: string, count: number): Promise<void> {
-  await until(`${path} has ${count} children`, DEADLINE_MS, async () => {
-    const names = await namesIn(client, path);
-    return names.length === count ? true : undefined;
-  });
-}
+const ensemble = sharedEnsemble({ settings: { maxClientCnxns: 0, ...LONG_SESSIONS } });
 
 test(
   `${HANDOVERS} hand-overs among ${CONTENDERS} contenders wake one waiter each`,
@@ -54,7 +28,7 @@ test(
     const traffic: Traffic = { events: 0, listings: 0 };
     const ledger = HoldersLedger.ofExclusive();
     const clients = await Promise.all(
-      Array.from({ length: CONTENDERS }, () => useDirectClient(ensemble)),
+      Array.from({ length: CONTENDERS }, () => useDirectClient(ensemble())),
     );
     const order: bigint[] = [];
     await Promise.all(
@@ -70,9 +44,10 @@ test(
     );
     expect(ledger.violations).toEqual([]);
     expect(ledger.given).toBeGreaterThan(HANDOVERS - CONTENDERS);
-    // One event for who waited, and one listing more than without a wait. A herd has 50 times that.
-    expect(traffic.events).toBeLessThanOrEqual(ledger.given);
-    expect(traffic.listings).toBeLessThanOrEqual(2 * ledger.given);
+    // One event for who waited, and one listing more than without a wait; those that a connection
+    // lost on a loaded machine costs each contender are allowed for. A herd has 50 times as many.
+    expect(traffic.events).toBeLessThanOrEqual(ledger.given + CONTENDERS);
+    expect(traffic.listings).toBeLessThanOrEqual(2 * ledger.given + CONTENDERS);
     expect(clients.map(({ watchCount }) => watchCount)).toEqual(clients.map(() => 0));
     const [client] = clients;
     if (client !== undefined) expect(await namesIn(client, path)).toEqual([]);
@@ -84,11 +59,11 @@ test('hand-overs go on, one holder at a time, while the leader dies and connecti
   const path = '/locks/faults';
   const counter = '/counter-of-faults';
   const ledger = HoldersLedger.ofExclusive();
-  const control = await useDirectClient(ensemble);
+  const control = await useDirectClient(ensemble());
   await control.create(counter, '0');
   const cuttable = await Promise.all(
     Array.from({ length: 6 }, () =>
-      CuttableClient.use(ensemble, { sessionTimeoutMs: SHORT_SESSION_MS }),
+      CuttableClient.use(ensemble(), { sessionTimeoutMs: SHORT_SESSION_MS }),
     ),
   );
   let isOver = false;
@@ -120,7 +95,7 @@ test('hand-overs go on, one holder at a time, while the leader dies and connecti
     );
   };
   await handOvers(20);
-  const leader = await ensemble.leader();
+  const leader = await ensemble().leader();
   await leader.kill();
   await handOvers(20);
   for (const client of cuttable.slice(0, 3)) {
@@ -128,8 +103,8 @@ test('hand-overs go on, one holder at a time, while the leader dies and connecti
     await handOvers(5);
     await client.heal();
   }
-  ensemble.start([leader.id]);
-  await ensemble.serving();
+  ensemble().start([leader.id]);
+  await ensemble().serving();
   const [expiring] = cuttable;
   if (expiring !== undefined) {
     await expiring.cut();
@@ -149,8 +124,8 @@ test('hand-overs go on, one holder at a time, while the leader dies and connecti
 
 test('a holder that is cut off is told before the next one gets the lock', async () => {
   const path = '/locks/cut-off';
-  const holder = await CuttableClient.use(ensemble, { sessionTimeoutMs: SHORT_SESSION_MS });
-  const other = await useDirectClient(ensemble);
+  const holder = await CuttableClient.use(ensemble(), { sessionTimeoutMs: SHORT_SESSION_MS });
+  const other = await useDirectClient(ensemble());
   const lease = await new Lock(holder.client, path).acquire();
   const waiting = new Lock(other, path).acquire().then((next) => ({ next, held: lease.held }));
   await untilNames(other, path, 2);
@@ -168,8 +143,8 @@ test('a holder that is cut off is told before the next one gets the lock', async
 
 test('a holder whose session is ended by somebody else loses the lock, and asks anew', async () => {
   const path = '/locks/ended';
-  const holder = await CuttableClient.use(ensemble);
-  const other = await useDirectClient(ensemble);
+  const holder = await CuttableClient.use(ensemble());
+  const other = await useDirectClient(ensemble());
   const lock = new Lock(holder.client, path);
   const lease = await lock.acquire();
   const waiting = new Lock(other, path).acquire();
@@ -188,8 +163,8 @@ test('a holder whose session is ended by somebody else loses the lock, and asks 
 
 test('a create whose reply never comes makes one znode, and the lock is had', async () => {
   const path = '/locks/reply-lost';
-  const waiter = await CuttableClient.use(ensemble);
-  const other = await useDirectClient(ensemble);
+  const waiter = await CuttableClient.use(ensemble());
+  const other = await useDirectClient(ensemble());
   const first = await new Lock(other, path).acquire();
   waiter.holdReplies();
   const waiting = new Lock(waiter.client, path).acquire();
@@ -205,8 +180,8 @@ test('a create whose reply never comes makes one znode, and the lock is had', as
 
 test('an acquire that is aborted before the reply to its create has come leaves no znode', async () => {
   const path = '/locks/aborted';
-  const waiter = await CuttableClient.use(ensemble);
-  const other = await useDirectClient(ensemble);
+  const waiter = await CuttableClient.use(ensemble());
+  const other = await useDirectClient(ensemble());
   const first = await new Lock(other, path).acquire();
   waiter.holdReplies();
   const controller = new AbortController();
@@ -224,8 +199,8 @@ test('an acquire that is aborted before the reply to its create has come leaves 
 
 test('CURATOR-678: a release while cut off leaves no znode', async () => {
   const path = '/locks/released';
-  const holder = await CuttableClient.use(ensemble);
-  const other = await useDirectClient(ensemble);
+  const holder = await CuttableClient.use(ensemble());
+  const other = await useDirectClient(ensemble());
   const lease = await new Lock(holder.client, path).acquire();
   const waiting = new Lock(other, path).acquire();
   await untilNames(other, path, 2);
