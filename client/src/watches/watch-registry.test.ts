@@ -68,6 +68,16 @@ describe('events', () => {
     expect(other.events).toEqual([]);
   });
 
+  test('of a path with a million ancestors, as no honest server sends, take no time to match', () => {
+    const registry = new WatchRegistry();
+    const { events, watcher } = keeper();
+    registry.addPersistent('/a/b', true, watcher);
+    registry.addPersistent('/', true, watcher);
+    const path = `/a/b${'/c'.repeat(1_000_000)}`;
+    registry.onEvent(event(EventType.created, path), 3n);
+    expect(events.map((told) => told.path === path)).toEqual([true, true]);
+  });
+
   test('childrenChanged reaches a persistent watch of the path and no recursive one', () => {
     const registry = new WatchRegistry();
     const [persistent, recursive, above] = [keeper(), keeper(), keeper()];

@@ -10,13 +10,7 @@
  * costs an event that nobody hears, one that stands here and not there is a lost wake-up. So
  * nothing is dropped while a request under way may have set it (`begin`, `end`).
  */
-import {
-  EventType,
-  parentOf,
-  unreachable,
-  type WatcherEvent,
-  WatcherType,
-} from '@rookery/protocol';
+import { EventType, unreachable, type WatcherEvent, WatcherType } from '@rookery/protocol';
 import type { WatchEvent, Watcher } from '../api/values.js';
 import { PathCounts } from './path-counts.js';
 import { PathTable } from './path-table.js';
@@ -46,6 +40,8 @@ export class WatchRegistry {
   readonly #child = new PathTable<Watcher>();
   readonly #persistent = new PathTable<PersistentWatch>();
   readonly #recursive = new PathTable<PersistentWatch>();
+  /** Of the longest path ever watched so: bounds the look at ancestors, whatever is sent. */
+  #recursiveLengthMax = 0;
   readonly #pending = {
     read: new PathCounts(),
     persistent: new PathCounts(),
@@ -110,6 +106,7 @@ export class WatchRegistry {
   addPersistent(path: string, recursive: boolean, watcher: Watcher): PersistentWatch {
     const watch: PersistentWatch = { path, recursive, watcher };
     this.#modeOf(recursive).add(path, watch);
+    if (recursive) this.#recursiveLengthMax = Math.max(this.#recursiveLengthMax, path.length);
     return watch;
   }
 
@@ -215,10 +212,13 @@ export class WatchRegistry {
   #persistentFor(path: string, type: NodeEventType): PersistentWatch[] {
     const watches = this.#persistent.on(path);
     if (type === 'childrenChanged' || this.#recursive.size === 0) return watches;
-    for (let at = path; ; at = parentOf(at)) {
-      watches.push(...this.#recursive.on(at));
-      if (at === '/') return watches;
+    watches.push(...this.#recursive.on('/'));
+    for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) {
+      if (end > this.#recursiveLengthMax) return watches;
+      watches.push(...this.#recursive.on(path.slice(0, end)));
     }
+    if (path !== '/') watches.push(...this.#recursive.on(path));
+    return watches;
   }
 
   #tellTaken(watchers: Set<Watcher>, event: WatchEvent): void {
