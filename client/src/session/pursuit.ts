@@ -8,6 +8,7 @@
  */
 import { ConnectionLossError, type ConnectRequest, type ConnectResponse } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
+import { ProtocolViolationError } from '../errors.js';
 import type { HostList } from '../wire/host-list.js';
 import type { Address, Dial } from '../wire/link.js';
 import { Connection, type ConnectionEvents } from './connection.js';
@@ -19,6 +20,8 @@ export interface PursuitOptions {
   readonly surroundings: Surroundings;
   readonly frameBytesMax: number;
   readonly connectTimeoutMs: number;
+  /** Whether a member without quorum will do. */
+  readonly readOnly: boolean;
   /** Made when it is sent. */
   handshake(): ConnectRequest;
   /** What the connection that is handed over tells from then on. */
@@ -148,9 +151,13 @@ export class Pursuit {
   }
 
   onHandshake(attempt: Attempt, response: ConnectResponse): void {
-    if (response.timeoutMs <= 0) {
+    if (response.timeoutMs <= 0 || response.sessionId === 0) {
       this.stop();
       this.#options.onRefused();
+      return;
+    }
+    if (response.readOnly === true && !this.#options.readOnly) {
+      attempt.connection.fail(new ConnectionLossError(undefined, { cause: unasked() }));
       return;
     }
     attempt.isHandedOver = true;
@@ -179,6 +186,10 @@ export class Pursuit {
     this.stop();
     this.#options.onExhausted(this.#lastError);
   }
+}
+
+function unasked(): Error {
+  return new ProtocolViolationError('a read-only session was given and not asked for');
 }
 
 /** One address tried: routes what its connection tells, to the pursuit and then to the session. */
