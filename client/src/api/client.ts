@@ -120,6 +120,8 @@ export interface Client extends AsyncDisposable {
    * itself; for others: until the client closes). For what must not be orphaned by a lost reply.
    */
   deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void>;
+  /** How many guaranteed deletions are not done yet. */
+  readonly deletionCount: number;
   /** Ends the session, so that its ephemeral znodes go at once; idempotent; bounded in time. */
   close(): Promise<void>;
 }

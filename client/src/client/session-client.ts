@@ -111,6 +111,10 @@ export class SessionClient implements Client {
     return this.#keeper.surroundings;
   }
 
+  get deletionCount(): number {
+    return this.#deletions.size;
+  }
+
   get watchCount(): number {
     return this.#options.registry.size;
   }

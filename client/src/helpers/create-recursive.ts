@@ -16,7 +16,7 @@ export interface CreateRecursiveOptions extends CreateOptions {
   readonly parentAcl?: readonly Acl[];
 }
 
-/** As `client.create`, but for NoNodeError, which only comes when parents vanish again and again. */
+/** As `client.create`, but NoNodeError comes only when parents vanish again and again. */
 export async function createRecursive(
   client: Client,
   path: string,

@@ -24,7 +24,7 @@ it('deletes at once when nothing is wrong, and is content when there is nothing'
   await client.deleteGuaranteed('/a');
   await client.deleteGuaranteed('/none');
   expect(server.paths()).toEqual([]);
-  expect(client.deletions.size).toBe(0);
+  expect(client.deletionCount).toBe(0);
   await new Promise(setImmediate);
   expect(client.listenerCount).toBe(0);
 });
@@ -35,12 +35,12 @@ it('deletes although the request is lost, again and again', async () => {
   client.failNext('delete', 'request-lost', 5);
   client.failNext('delete', new ThrottledOpError('/a'), 3);
   const deleted = client.deleteGuaranteed('/a');
-  expect(client.deletions.size).toBe(1);
+  expect(client.deletionCount).toBe(1);
   await surroundings.settle();
   await deleted;
   expect(server.paths()).toEqual([]);
   expect(client.sentCount('delete')).toBe(9);
-  expect([client.deletions.size, surroundings.timerCount, client.listenerCount]).toEqual([0, 0, 0]);
+  expect([client.deletionCount, surroundings.timerCount, client.listenerCount]).toEqual([0, 0, 0]);
 });
 
 it('is done when the reply is lost and there is nothing the next time', async () => {
@@ -115,7 +115,7 @@ it('ends with the close: what a session owned is gone, of the rest nobody knows'
   await ofSession;
   await expect(unbound).rejects.toThrow(ClientClosedError);
   await expect(client.deleteGuaranteed('/b')).rejects.toThrow(ClientClosedError);
-  expect([client.deletions.size, surroundings.timerCount, client.listenerCount]).toEqual([0, 0, 0]);
+  expect([client.deletionCount, surroundings.timerCount, client.listenerCount]).toEqual([0, 0, 0]);
 });
 
 it('has a bound', async () => {

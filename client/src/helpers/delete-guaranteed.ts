@@ -5,7 +5,7 @@
  * A deletion for a session ends with it, for the ephemeral znode it is about then goes by itself;
  * any other goes on in the next session, and ends when the client closes. Nothing here keeps the
  * process alive after the close: timers are cancelled. A path is deleted whatever incarnation
- * stands there, so only names that do not come back belong here. Called by `client.deleteGuaranteed`.
+ * stands there: only names that do not come back belong here. Called by `client.deleteGuaranteed`.
  */
 import { KeeperError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';

@@ -19,7 +19,7 @@ import type { Client } from '../api/client.js';
 import type { Acl, OperationOptions } from '../api/values.js';
 import { absolute } from './namespaced-client.js';
 
-/** What parents are created as: containers are removed by the server some time after their last child. */
+/** Of parents: the server removes containers some time after their last child. */
 export type ParentMode = 'persistent' | 'container';
 
 export interface EnsurePathOptions extends OperationOptions {

@@ -7,7 +7,9 @@
  * created again it would see the other's. What makes it safe is a name that never comes back, as a
  * GUID in it guarantees (a sequence number alone does not: it begins anew with its parent). A lease
  * whose znode has a fixed name brings guards of its own (`Lease.guards`), such as the version of a
- * counter that everybody raises in the transaction that takes the lease. Called by
+ * counter that everybody raises in the transaction that takes the lease. Either way the transaction
+ * is of the lease's own session, which the server refuses once it has expired: without guards of
+ * its own a fixed name is in danger only where others delete it by force. Called by
  * `client.fenced()`; never retries.
  */
 import {
@@ -31,8 +33,8 @@ export interface FencedTransaction {
 
 /**
  * The results of `ops`, those of the checks left out. `client` is the one without any prefix: paths
- * of `ops` and guards are the server's. LeaseLostError when a check failed or the lease's session is
- * over; the signal's reason, unsent, when the lease is known to be over; TransactionError, with
+ * of `ops` and guards are the server's. LeaseLostError when a check failed or the lease's session
+ * is over; the signal's reason, unsent, when the lease is known to be over; TransactionError, with
  * indexes into `ops`, when an operation failed.
  */
 export async function fenced(

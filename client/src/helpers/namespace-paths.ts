@@ -67,7 +67,7 @@ export class NamespacePaths {
     return result.kind === 'create' ? { ...result, path: this.out(result.path) } : result;
   }
 
-  /** An error of the same class about the path as the caller knows it; the original is its cause. */
+  /** An error of the same class about the path that the caller knows; the original is its cause. */
   outOfError(error: unknown): unknown {
     if (error instanceof TransactionError) return this.#outOfTransaction(error);
     if (error instanceof KeeperError) return this.#outOfKeeperError(error);

@@ -109,6 +109,10 @@ export class NamespacedClient implements Client {
     return this.base.surroundings;
   }
 
+  get deletionCount(): number {
+    return this.base.deletionCount;
+  }
+
   get watchCount(): number {
     return this.base.watchCount;
   }

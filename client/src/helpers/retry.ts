@@ -83,8 +83,9 @@ type RetryingClient = Pick<Client, 'connected' | 'onState' | 'session' | 'state'
 
 /**
  * The result of the first try that succeeds. Rejects with the error of a try that is not retryable
- * or that nobody may repeat, with the last one when the policy gives up, with OperationAbortedError,
- * and with SessionExpiredError, whose cause is the last try's error, when the session is over.
+ * or that nobody may repeat, with the last one when the policy gives up, with
+ * OperationAbortedError, and with SessionExpiredError, whose cause is the last try's error, when
+ * the session is over.
  */
 export async function retry<T>(
   client: RetryingClient,

@@ -87,6 +87,10 @@ export abstract class FakeOperations implements Client {
     options?: AddWatchOptions,
   ): Promise<WatchHandle>;
 
+  get deletionCount(): number {
+    return this.deletions.size;
+  }
+
   get watchCount(): number {
     return this.watches.size;
   }
