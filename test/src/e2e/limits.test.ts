@@ -4,14 +4,18 @@
  * the room or large the burst, every request is answered.
  */
 import {
+  type Acl,
   CreateFlag,
   CreateRequest,
   decode,
+  ErrorCode,
   encode,
+  GetAclResponse,
   GetChildrenResponse,
   GetDataResponse,
   MultiRequest,
   OpCode,
+  PathRequest,
   PathWatchRequest,
   Perms,
 } from '@rookery/protocol';
@@ -29,6 +33,10 @@ const SYNC_DEADLINE_MS = 60_000;
 const FRAME_BYTES_MAX = 1_048_575;
 const TOKENS = 4;
 const ACL = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];
+/** What a stored list may take, and what an entry takes besides its texts. */
+const ACL_BYTES_MAX = 256 << 10;
+const ACL_ENTRY_BYTES = 12;
+const LARGEST_ACL = largestAcl();
 const HEADER_BYTES = 8;
 /** What is tested is limits: a machine busy with other things shall depose nobody. */
 const PATIENT = { peerTimeoutMs: 5_000 };
@@ -85,8 +93,24 @@ async function expectReadBack(member: Member, largest: CreateRequest, names: num
   const listed = await childrenOf(client, '/directory');
   expect(listed.body.length).toBeGreaterThan(FRAME_BYTES_MAX);
   expect(decode(GetChildrenResponse, listed.body).children.length).toBe(names);
+  const acl = await client.request(OpCode.getAcl, PathRequest, { path: '/acl' });
+  expect(decode(GetAclResponse, acl.body).acl).toEqual(LARGEST_ACL);
   const sequential = await childrenOf(client, '/sequential');
   expect(decode(GetChildrenResponse, sequential.body).children.length).toBeGreaterThan(15_000);
+}
+
+/** 256 entries that fill it to the byte; the last lets everybody read all of it. */
+function largestAcl(): Acl[] {
+  const sizeOf = ({ scheme, id }: Acl) => ACL_ENTRY_BYTES + scheme.length + id.length;
+  const share = ACL_BYTES_MAX / 256;
+  const [everybody] = ACL;
+  if (everybody === undefined) throw new Error('the open ACL has an entry');
+  const entries = Array.from({ length: 255 }, (_, index) => {
+    const entry = { perms: Perms.all, scheme: 'digest', id: `${index}:` };
+    const missing = share - sizeOf(entry) + (index === 0 ? share - sizeOf(everybody) : 0);
+    return { ...entry, id: entry.id + 'x'.repeat(missing) };
+  });
+  return [...entries, everybody];
 }
 
 function longPath(): string {
@@ -133,6 +157,15 @@ it(
     const reply = await client.request(OpCode.multi, MultiRequest, sequential);
     expect(multiFailed(reply)).toBe(false);
     const names = await fillDirectory(client);
+    const [other, ...others] = LARGEST_ACL;
+    const tooLarge = [{ perms: 31, scheme: 'digest', id: `${other?.id}x` }, ...others];
+    for (const [acl, error] of [
+      [tooLarge, ErrorCode.invalidAcl],
+      [LARGEST_ACL, ErrorCode.ok],
+    ] as const) {
+      const reply = await sendCreateOf(client, { ...createRequest('/acl', null), acl });
+      expect(reply.error).toBe(error);
+    }
 
     const over = await useClient(home);
     const refused = sendCreateOf(over, createOf('/over', FRAME_BYTES_MAX + 1));

@@ -55,12 +55,20 @@ async function check(
     product,
   });
   try {
-    ensemble.start();
-    await ensemble.serving();
+    await startAll(ensemble, name);
     const localSessions = settings['localSessions'] === true;
     const summary = await checkPlans({ ensemble, dialect, sequences, seed, localSessions });
     console.log(`${name}${localSessions ? ', local sessions' : ''}:`, JSON.stringify(summary));
   } finally {
     await ensemble.close(process.env['ROOKERY_TEST_KEEP'] !== undefined);
+  }
+}
+
+/** ZooKeeper 3.8.0 that starts three at once now and then leaves the third out of its election. */
+async function startAll(ensemble: Ensemble, name: 'apache' | 'rookery'): Promise<void> {
+  const [first = [], then = []] = name === 'apache' ? [[1, 2], [3]] : [ensemble.ids, []];
+  for (const ids of [first, then]) {
+    ensemble.start(ids);
+    await ensemble.serving(ids);
   }
 }
