@@ -13,6 +13,8 @@ import {
   OpCode,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { NAME_CHARS_MAX } from '../state/node-store.js';
+import { NO_NODE } from '../state/tree.js';
 import { encodeTxn } from '../state/txn-codec.js';
 import { OPEN_ACL, type TestClient } from './test-client.js';
 import { TestEnsemble } from './test-ensemble.js';
@@ -122,3 +124,17 @@ function authenticate(client: TestClient, count: number): void {
   }
   client.take();
 }
+
+describe('a name that a znode has no room for', () => {
+  it('is refused, however large frames may be; the longest that passes is applied', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    client.create(`/${'日'.repeat(NAME_CHARS_MAX + 1)}`);
+    ensemble.settle();
+    expect(client.takeOne().error).toBe(ErrorCode.badArguments);
+    const longest = `/${'日'.repeat(NAME_CHARS_MAX)}`;
+    client.create(longest);
+    ensemble.settle();
+    expect(ensemble.leader.state.tree.find(longest)).not.toBe(NO_NODE);
+  });
+});

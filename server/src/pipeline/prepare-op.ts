@@ -8,6 +8,7 @@
 import {
   type CreateRequest,
   ErrorCode,
+  nameOf,
   type PathVersionRequest,
   Perms,
   parentOf,
@@ -15,6 +16,7 @@ import {
   type SetDataRequest,
   validatePath,
 } from '@rookery/protocol';
+import { NAME_CHARS_MAX } from '../state/node-store.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester as Principal } from './access.js';
@@ -68,6 +70,8 @@ export function decideCreate(
   if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
   const full = created.sequential ? path + sequenceSuffix(parent.creates) : path;
   if (validatePath(full) !== null) return ErrorCode.badArguments;
+  // With the largest frames that can be configured, a name could be longer than a znode has room.
+  if (nameOf(full).length > NAME_CHARS_MAX) return ErrorCode.badArguments;
   if (overlay.node(full).exists) return ErrorCode.nodeExists;
   if (parent.owner !== 0) return ErrorCode.noChildrenForEphemerals;
   const dataBytes = data === null ? 0 : data.length;

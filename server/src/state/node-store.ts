@@ -52,6 +52,8 @@ export const INT = {
 export const DIGEST_INTS = 18;
 
 const NAME_BYTES_MASK = 0xff_ffff;
+/** Characters of a name that always fit; what is longer must never get into a transaction. */
+export const NAME_CHARS_MAX = NAME_BYTES_MASK >>> 1;
 const MODE_SHIFT = 24;
 const MODE_MASK = 3;
 export const FLAG = {

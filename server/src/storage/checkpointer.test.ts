@@ -69,14 +69,24 @@ describe('the checkpointer', () => {
     }
   });
 
-  it('leaves the last checkpoint out when it would take long, or there is nothing new', async () => {
+  it('leaves the last checkpoint out when it would take long', async () => {
     const all = await setUp();
     const { storage, state, hooks } = all;
     const few = { dirtyCountMax: 1, dirtyBytesMax: 1 };
     const slow = new Checkpointer(storage, state, hooks, few);
     for (let counter = 1; counter <= 9; counter++) await write(all, counter);
+    expect(state.dirtyCount).toBeGreaterThan(4);
     await slow.finish(0);
     expect(storage.checkpointZxid).toBe(0);
+    const begun = new Checkpointer(storage, state, hooks, { dirtyCountMax: 1, sliceCount: 1 });
+    begun.step(0, 0);
+    await begun.finish(0);
+    expect(storage.checkpointZxid).toBe(0);
+  });
+
+  it('writes nothing at its end when nothing is new', async () => {
+    const all = await setUp();
+    await write(all, 1);
     await all.checkpointer.finish(0);
     const changes = all.treeStore.changeCount;
     await all.checkpointer.finish(0);

@@ -108,11 +108,14 @@ export class Checkpointer {
    * than a few checkpoints would take. Blocks the turn: nobody is served any more.
    */
   async finish(treeBytes: number): Promise<void> {
+    const { dirtyCountMax, sliceCount } = this.options;
+    let slices = Math.ceil((FINISH_FACTOR * dirtyCountMax) / sliceCount);
     for (let rounds = 2; rounds > 0; rounds--) {
       await this.writing;
       if (this.generation !== this.storage.generation) this.abandon();
       if (this.phase === 'idle' && this.isSmall) this.start(this.lastMs ?? 0);
-      while (this.captureSlice(treeBytes));
+      // What is not captured to its end is not written: the log has it all.
+      while (slices > 0 && this.captureSlice(treeBytes)) slices -= 1;
     }
     await this.writing;
   }
