@@ -95,6 +95,11 @@ export {
   type NonBlockingLeaseOptions,
   type ObtainedLease,
 } from './recipes/non-blocking-lease.js';
+export {
+  PersistentNode,
+  type PersistentNodeMode,
+  type PersistentNodeOptions,
+} from './recipes/persistent-node.js';
 export { type LockSide, ReadWriteLock } from './recipes/read-write-lock.js';
 export {
   RevocableLock,
@@ -115,4 +120,5 @@ export type { Acquirable } from './recipes/shared/run.js';
 export type { WaitOptions } from './recipes/shared/wait-scope.js';
 export type { SessionLossOptions } from './recipes/shared/waiting-line.js';
 export { SimpleLock, type SimpleLockOptions } from './recipes/simple-lock.js';
+export { TtlNode, type TtlNodeOptions } from './recipes/ttl-node.js';
 export type { LagMessage, OperationMessage } from './session/diagnostics.js';

@@ -1,0 +1,281 @@
+/**
+ * PersistentNode: a znode that heals itself. As long as the object is open and the client has a
+ * connection the znode stands: created anew when it is deleted, when the session is lost, when the
+ * connection comes back.
+ *
+ * **Guarantee.** Data set last is what the znode gets, also if it was set while there was no
+ * connection; data that others write is let stand until the next setData(). An ephemeral znode at
+ * the path that belongs to another session, such as our own last one's, is never touched: ours is
+ * made as soon as that is gone. After close() none of ours stays.
+ *
+ * **Znodes.** `<path>`, in the mode asked for; with 'ephemeralSequential' `_c_<uuid>-<name><number>`
+ * beside it, Curator's protected name, which is kept for later incarnations. Its parents are made as
+ * containers.
+ *
+ * **Suspended.** The znode stands; what is to be done waits. **Lost.** An ephemeral znode is gone, or
+ * about to go; it is made anew in the client's next session. What the server refuses (NoAuthError)
+ * ends it: `failure` tells, and every wait rejects with it.
+ */
+import {
+  joinPath,
+  NodeExistsError,
+  NoNodeError,
+  nameOf,
+  parentOf,
+  SessionExpiredError,
+} from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { Acl, Data, Node, Session, Stat } from '../api/values.js';
+import { ClientClosedError } from '../errors.js';
+import { unlessAway } from './shared/background.js';
+import { Changes, untilSo } from './shared/changes.js';
+import { inContainer } from './shared/container-parent.js';
+import { createContender } from './shared/contender.js';
+import { curatorPrefix } from './shared/curator.js';
+import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
+import { bounds, persist, untilOver, type Within } from './shared/persist.js';
+import { removeOwn } from './shared/remove-own.js';
+import { lookAt } from './shared/sight.js';
+import { unlessAborted, type WaitOptions } from './shared/wait-scope.js';
+import { inSession } from './shared/waiting.js';
+
+export type PersistentNodeMode = 'ephemeral' | 'ephemeralSequential' | 'persistent' | 'container';
+
+export interface PersistentNodeOptions {
+  /** 'ephemeral' by default. */
+  readonly mode?: PersistentNodeMode;
+  readonly data?: Data;
+  readonly acl?: readonly Acl[];
+  /** Whether close() deletes the znode, the default, or lets it stand; an ephemeral one always goes. */
+  readonly deleteOnClose?: boolean;
+}
+
+export class PersistentNode implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #options: PersistentNodeOptions;
+  readonly #isEphemeral: boolean;
+  readonly #changes = new Changes();
+  readonly #closing = new AbortController();
+  /** Nothing that runs in the background has a time limit. */
+  readonly #timeoutError = () => new WaitTimeoutError(this.#path, 0);
+  #path: string;
+  #isNamed: boolean;
+  #data: Data;
+  /** How often data was set, and how much of that the incarnation `#czxid` has got. */
+  #wishes = 0;
+  #written = -1;
+  #czxid: bigint | null = null;
+  #isStanding = false;
+  #session: Session | null = null;
+  #running: Promise<void> | null = null;
+  #closed: Promise<void> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(client: Client, path: string, options: PersistentNodeOptions = {}) {
+    const { mode = 'ephemeral', data = null } = options;
+    this.#client = client;
+    this.#path = path;
+    this.#options = options;
+    this.#data = data;
+    this.#isEphemeral = mode === 'ephemeral' || mode === 'ephemeralSequential';
+    this.#isNamed = mode !== 'ephemeralSequential';
+  }
+
+  /** As given; in a sequential mode the one that was made, once it is. */
+  get path(): string {
+    return this.#path;
+  }
+
+  /** What was set last. */
+  get data(): Data {
+    return this.#data;
+  }
+
+  /** Whether the znode stood when it was looked at last, and nothing was heard since. */
+  get isStanding(): boolean {
+    return this.#isStanding;
+  }
+
+  /** What has ended it, null while it works. */
+  get failure(): unknown {
+    return this.#failure?.error ?? null;
+  }
+
+  /** Creates and keeps the znode from now on, in the background; idempotent. */
+  start(): void {
+    if (this.#closing.signal.aborted) throw new RecipeStateError(this.#path, 'closed');
+    this.#running ??= this.#run();
+  }
+
+  /**
+   * Starts if need be and waits until the znode stands; gives its path. WaitTimeoutError and
+   * OperationAbortedError end only the wait.
+   */
+  async whenStanding(options: WaitOptions = {}): Promise<string> {
+    this.start();
+    return await this.#until(options, () => (this.#isStanding ? this.#path : null));
+  }
+
+  /** Resolves when the znode has it; when the wait ends before, it still gets it later. */
+  async setData(data: Data, options: WaitOptions = {}): Promise<void> {
+    this.start();
+    this.#data = data;
+    const wish = ++this.#wishes;
+    this.#changes.notify();
+    await this.#until(options, () => (this.#written >= wish ? true : null));
+  }
+
+  /**
+   * Lets go of the znode and deletes it, in the background while there is no connection.
+   * Idempotent. Rejects only when the server refuses the deletion.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    this.#changes.notify();
+    await this.#running;
+    this.#isStanding = false;
+    const session = this.#session;
+    if (session === null || !this.#isNamed) return;
+    if (!this.#isEphemeral && this.#options.deleteOnClose === false) return;
+    await unlessAway(this.#client, this.#remove(session));
+  }
+
+  async #remove(session: Session): Promise<void> {
+    const owned = { path: this.#path, isEphemeral: this.#isEphemeral };
+    if (!this.#isEphemeral) {
+      const wait = { timeoutError: this.#timeoutError, onSessionLost: 'rejoin' } as const;
+      await inSession(this.#client, wait, (within) => removeOwn(this.#client, owned, within));
+      return;
+    }
+    try {
+      await removeOwn(this.#client, owned, untilOver(session));
+    } catch (error) {
+      const isGone = error instanceof SessionExpiredError || error instanceof ClientClosedError;
+      if (!isGone) throw error;
+    }
+  }
+
+  #until<T>(options: WaitOptions, read: () => T | null): Promise<T> {
+    return untilSo(this.#client, this.#changes, { ...options, path: this.#path }, () => {
+      if (this.#failure !== null) throw this.#failure.error;
+      if (this.#closing.signal.aborted) throw new RecipeStateError(this.#path, 'closed');
+      if (this.#client.state === 'closed') throw new ClientClosedError();
+      return read();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    const wait = { signal, timeoutError: this.#timeoutError, onSessionLost: 'rejoin' } as const;
+    try {
+      await inSession(this.#client, wait, (within) => this.#keep(within));
+    } catch (error) {
+      if (!signal.aborted) this.#failure = { error };
+    } finally {
+      this.#standing(false);
+      this.#changes.notify();
+    }
+  }
+
+  /** Looks, mends, waits for a change of the znode or of what is wished for, and again. */
+  async #keep(within: Within): Promise<never> {
+    this.#session = within.session;
+    try {
+      if (!this.#isNamed) await this.#createNamed(within);
+      for (;;) {
+        const { next } = this.#changes;
+        const sight = await lookAt(this.#client, this.#path, within);
+        try {
+          await this.#mend(sight.seen, within);
+          await unlessAborted(Promise.race([sight.changed, next]), within.signal);
+        } finally {
+          sight.forget();
+        }
+      }
+    } finally {
+      if (this.#isEphemeral) this.#standing(false);
+    }
+  }
+
+  /** Whatever it does here changes the znode, so that there is another look. */
+  async #mend(node: Node | null, within: Within): Promise<void> {
+    if (node === null) {
+      this.#standing(false);
+      await this.#create(within);
+      return;
+    }
+    if (this.#isEphemeral && node.stat.ephemeralOwner !== within.session.id) {
+      this.#standing(false);
+      return;
+    }
+    if (node.stat.czxid !== this.#czxid) this.#written = -1;
+    this.#czxid = node.stat.czxid;
+    if (this.#written < this.#wishes) await this.#write(within);
+    else this.#standing(true);
+  }
+
+  async #create(within: Within): Promise<void> {
+    const { acl, mode = 'ephemeral' } = this.#options;
+    const parents = { ...bounds(within), acl };
+    const given = acl === undefined ? bounds(within) : { ...bounds(within), acl };
+    const wish = this.#wishes;
+    const plain = mode === 'ephemeralSequential' ? 'ephemeral' : mode;
+    try {
+      const { stat } = await persist(this.#client, within, () =>
+        inContainer(this.#client, parentOf(this.#path), parents, () =>
+          this.#client.create(this.#path, this.#data, { ...given, mode: plain }),
+        ),
+      );
+      this.#made(stat, wish);
+    } catch (error) {
+      // Ours, made by a create whose reply was lost, or another's: the next look tells.
+      if (!(error instanceof NodeExistsError)) throw error;
+    }
+  }
+
+  async #createNamed(within: Within): Promise<void> {
+    const prefix = curatorPrefix(this.#client.surroundings.uuid(), nameOf(this.#path));
+    const parent = parentOf(this.#path);
+    const { acl } = this.#options;
+    const wish = this.#wishes;
+    const plan = { parent, prefix, data: this.#data, acl };
+    const { name, czxid } = await createContender(this.#client, plan, within);
+    this.#path = joinPath(parent, name);
+    this.#isNamed = true;
+    this.#czxid = czxid;
+    this.#written = wish;
+  }
+
+  async #write(within: Within): Promise<void> {
+    const wish = this.#wishes;
+    try {
+      const stat = await persist(this.#client, within, () =>
+        this.#client.setData(this.#path, this.#data, bounds(within)),
+      );
+      this.#made(stat, wish);
+    } catch (error) {
+      if (!(error instanceof NoNodeError)) throw error;
+    }
+  }
+
+  #made(stat: Stat, wish: number): void {
+    this.#czxid = stat.czxid;
+    this.#written = wish;
+    this.#changes.notify();
+  }
+
+  #standing(isStanding: boolean): void {
+    if (this.#isStanding === isStanding) return;
+    this.#isStanding = isStanding;
+    this.#changes.notify();
+  }
+}
