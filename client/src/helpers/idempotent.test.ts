@@ -52,7 +52,8 @@ describe('idempotentCreate', () => {
   it('does not take a znode for its own that was there before', async () => {
     const { client, other, surroundings } = setUp();
     await other.create('/a', 'x');
-    await client.sync('/');
+    // Its very first request: it has seen no zxid that the znode could be older than.
+    expect(client.lastZxidSeen).toBe(0n);
     client.failNext('create', 'request-lost');
     const refused = settled(surroundings, idempotentCreate(client, '/a', 'x'));
     await expect(refused).rejects.toMatchObject({ name: 'NodeExistsError', ambiguous: false });
@@ -71,6 +72,7 @@ describe('idempotentCreate', () => {
   it('never adopts the ephemeral znode of another session, not even of its own last one', async () => {
     const { client, server, surroundings } = setUp();
     const before = client.session?.id ?? 0n;
+    await client.sync('/');
     client.failNext('create', 'reply-lost');
     client.comesBack = false;
     const crossing = idempotentCreate(client, '/a', 'x', { mode: 'ephemeral' });
@@ -91,6 +93,7 @@ describe('idempotentCreate', () => {
 
   it('says that it cannot tell when somebody has changed it since, or does not let it be read', async () => {
     const { client, server, surroundings } = setUp();
+    await client.sync('/');
     client.failNext('create', 'reply-lost');
     const creating = idempotentCreate(client, '/a', 'x');
     await new Promise(setImmediate);
@@ -162,8 +165,15 @@ describe('idempotentSet', () => {
     const setting = idempotentSet(client, '/a', 'x', { version: 0 });
     await new Promise(setImmediate);
     server.setData('/a', 'y');
-    await expect(settled(surroundings, setting)).rejects.toThrow(BadVersionError);
+    const faster = { name: 'BadVersionError', ambiguous: false };
+    await expect(settled(surroundings, setting)).rejects.toMatchObject(faster);
     expect(server.read('/a').data?.toString()).toBe('y');
+    client.failNext('setData', 'reply-lost');
+    const ours = idempotentSet(client, '/a', 'x', { version: 1 });
+    await new Promise(setImmediate);
+    server.setData('/a', 'z');
+    const open = { name: 'BadVersionError', ambiguous: true };
+    await expect(settled(surroundings, ours)).rejects.toMatchObject(open);
   });
 });
 

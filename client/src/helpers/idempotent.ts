@@ -49,7 +49,7 @@ export async function idempotentCreate(
 ): Promise<Created> {
   const flag = CreateFlag[options.mode ?? 'persistent'];
   if (isSequentialFlag(flag)) throw new BadArgumentsError(path);
-  const since = client.lastZxidSeen;
+  const since = await zxidSeen(client, path, options);
   return await insist(client, options, async (operation, doubt) => {
     const owner = isEphemeralFlag(flag) ? (operation.session ?? 0n) : 0n;
     const isMade = (stat: Stat) => stat.czxid > since && stat.ephemeralOwner === owner;
@@ -70,7 +70,8 @@ export async function idempotentCreate(
 
 /**
  * As `client.setData`. Without a version the data is there at the end, though perhaps not by our
- * hand. With one, BadVersionError when another was faster.
+ * hand. With one, BadVersionError when another was faster; `ambiguous` when it has been changed more
+ * than once, so that the first change may have been ours.
  */
 export async function idempotentSet(
   client: Client,
@@ -79,13 +80,15 @@ export async function idempotentSet(
   options: VersionOptions & Patience = {},
 ): Promise<Stat> {
   const { version = -1 } = options;
-  const since = client.lastZxidSeen;
+  const since = await zxidSeen(client, path, options);
   return await insist(client, options, async (operation, doubt) => {
     if (doubt) {
       const { stat, ...node } = await client.getData(path, operation);
       const isNext = version === -1 || stat.version === nextVersion(version);
       if (isNext && stat.mzxid > since && isSame(node.data, data)) return stat;
-      if (version !== -1 && stat.version !== version) throw new BadVersionError(path);
+      if (version !== -1 && stat.version !== version) {
+        throw new BadVersionError(path, { ambiguous: !isNext });
+      }
     }
     return await client.setData(path, data, { ...operation, version });
   });
@@ -110,6 +113,18 @@ export async function idempotentDelete(
       throw error;
     }
   });
+}
+
+/** A client that has seen nothing yet would take whatever is there for new: it looks first. */
+async function zxidSeen(
+  client: Client,
+  path: string,
+  options: OperationOptions & Patience,
+): Promise<bigint> {
+  if (client.lastZxidSeen === 0n) {
+    await insist(client, options, (operation) => client.exists(path, operation));
+  }
+  return client.lastZxidSeen;
 }
 
 /** `doubt`: an earlier attempt may have taken effect. */

@@ -171,6 +171,28 @@ describe('retry()', () => {
     await expect(stale).rejects.toThrow(SessionExpiredError);
   });
 
+  it('remembers that an earlier try may have taken effect, whatever ends the last one', async () => {
+    const { client, surroundings } = setUp();
+    const ends = [
+      new SessionExpiredError('/a'),
+      new ClientClosedError(),
+      new ThrottledOpError('/a'),
+    ];
+    for (const end of ends) {
+      const failing = retry(
+        client,
+        exponentialBackoff({ baseMs: 1, maxMs: 1, attemptsMax: 1 }),
+        async (attempt) => {
+          throw attempt === 0 ? new ConnectionLossError('/a', { ambiguous: true }) : end;
+        },
+        { idempotent: true },
+      );
+      const settled = expect(failing).rejects.toMatchObject({ name: end.name, ambiguous: true });
+      await surroundings.settle();
+      await settled;
+    }
+  });
+
   it('ends in the pause by its signal and by the close', async () => {
     const { client, surroundings } = setUp();
     const controller = new AbortController();

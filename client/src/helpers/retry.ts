@@ -6,7 +6,7 @@
  * taken effect is done again unless the caller says that this does no harm. Waits by the client's
  * surroundings; leaves no timer and no listener behind. Called by applications and helpers.
  */
-import { KeeperError, SessionExpiredError } from '@rookery/protocol';
+import { KeeperError, keeperError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { OperationOptions } from '../api/values.js';
 import { ClientClosedError, ClientError, OperationAbortedError } from '../errors.js';
@@ -85,7 +85,8 @@ type RetryingClient = Pick<Client, 'connected' | 'onState' | 'session' | 'state'
  * The result of the first try that succeeds. Rejects with the error of a try that is not retryable
  * or that nobody may repeat, with the last one when the policy gives up, with
  * OperationAbortedError, and with SessionExpiredError, whose cause is the last try's error, when
- * the session is over.
+ * the session is over. `ambiguous` then says whether any of the tries may have taken effect; an
+ * error that is an answer is given as it is, and what it means after such a try is the caller's.
  */
 export async function retry<T>(
   client: RetryingClient,
@@ -101,15 +102,17 @@ export async function retry<T>(
     ...(signal === undefined ? {} : { signal }),
     ...(session === undefined ? {} : { session }),
   };
+  let doubt = false;
   for (let attempt = 0; ; attempt++) {
     try {
       return await operation(attempt, { attempt, ...given });
     } catch (error) {
-      if (!mayRepeat(error, options)) throw error;
+      doubt ||= isAmbiguous(error);
+      if (!mayRepeat(error, options)) throw doubt ? doubtful(error) : error;
       const elapsedMs = surroundings.nowMs() - startMs;
       const delayMs = policy(attempt, elapsedMs, () => surroundings.random());
-      if (delayMs === null) throw error;
-      await pause(client, delayMs, { signal, session, error });
+      if (delayMs === null) throw doubt ? doubtful(error) : error;
+      await pause(client, delayMs, { signal, session, error, ambiguous: doubt });
     }
   }
 }
@@ -138,9 +141,8 @@ function mayRepeat(error: unknown, options: RetryOptions): boolean {
 async function pause(
   client: RetryingClient,
   delayMs: number,
-  { signal, session, error }: Ends,
+  { signal, session, error, ambiguous }: Ends,
 ): Promise<void> {
-  const ambiguous = isAmbiguous(error);
   const over = new AbortController();
   const check = () => {
     if (client.state === 'closed') over.abort(new ClientClosedError({ ambiguous, cause: error }));
@@ -165,6 +167,25 @@ interface Ends {
   readonly session: bigint | undefined;
   /** Of the last try. */
   readonly error: unknown;
+  /** Whether any of the tries may have taken effect. */
+  readonly ambiguous: boolean;
+}
+
+/** The error after a try that may have taken effect; unless it is an answer it leaves that open. */
+function doubtful(error: unknown): unknown {
+  if (isAmbiguous(error)) return error;
+  const known = { ambiguous: true, cause: error };
+  if (error instanceof OperationAbortedError) {
+    const { cause, path } = error;
+    return new OperationAbortedError(cause, {
+      ambiguous: true,
+      ...(path === undefined ? {} : { path }),
+    });
+  }
+  if (error instanceof ClientClosedError) return new ClientClosedError(known);
+  const isOpen =
+    error instanceof SessionExpiredError || (error instanceof KeeperError && error.retryable);
+  return isOpen ? keeperError(error.code, error.path, known) : error;
 }
 
 function isAmbiguous(error: unknown): boolean {
