@@ -7,11 +7,13 @@
  */
 import fc from 'fast-check';
 import type { Ensemble } from '../harness/ensemble.js';
+import type { Member } from '../harness/member.js';
 import { sendDelete } from '../harness/operations.js';
 import { connectTo } from '../harness/use-client.js';
 import type { Dialect } from './dialect.js';
+import { MADE_BEFORE } from './generators.js';
 import { describePlan, type Plan, planArbitrary } from './plans.js';
-import { type RunOptions, runPlan } from './run.js';
+import { leaveBehind, type RunOptions, runPlan } from './run.js';
 
 export interface CheckOptions {
   readonly ensemble: Ensemble;
@@ -22,6 +24,9 @@ export interface CheckOptions {
   /** The members keep sessions to themselves; default false. */
   readonly localSessions?: boolean;
 }
+
+/** Each run has a prefix of its own, unless all look at the same. */
+type Setting = Omit<RunOptions, 'prefix'> & { readonly prefix?: string };
 
 export interface CheckSummary {
   readonly sequences: number;
@@ -41,12 +46,6 @@ const SHRINK_ATTEMPTS = 3;
 const LIMITS = { sessions: 3, steps: 12, operations: 10 };
 
 export async function checkPlans(options: CheckOptions): Promise<CheckSummary> {
-  const { sequences, seed, workers = DEFAULT_WORKERS } = options;
-  const counter = new Counter();
-  const shares = Array.from({ length: workers }, (_, worker) => ({
-    seed: (seed + worker) | 0,
-    runs: Math.floor(sequences / workers) + (worker < sequences % workers ? 1 : 0),
-  })).filter(({ runs }) => runs > 0);
   const { ensemble, dialect, localSessions = false } = options;
   const leader = await ensemble.leader();
   const atLeader = await connectTo(leader, { timeoutMs: 30_000 });
@@ -55,13 +54,40 @@ export async function checkPlans(options: CheckOptions): Promise<CheckSummary> {
   };
   const { members } = ensemble;
   const setting = { members, leader: members.indexOf(leader), dialect, settle, localSessions };
-  await Promise.all(shares.map((share) => checkShare(setting, share, counter)));
+  const summary = await checkShares(setting, options);
   await atLeader.drop();
+  return summary;
+}
+
+/**
+ * The same against the one member that is left, which serves reads alone. `alone` resolves with it
+ * once it does; what there is to read is made before.
+ */
+export async function checkReads(
+  options: CheckOptions & { readonly alone: () => Promise<Member> },
+): Promise<CheckSummary> {
+  const { ensemble, dialect } = options;
+  const settle = () => Promise.resolve();
+  const prefix = `/model-reads-${process.pid}`;
+  const setting = { dialect, settle, leader: -1, localSessions: false, prefix };
+  const remains = await leaveBehind(MADE_BEFORE, { ...setting, members: ensemble.members });
+  const members = [await options.alone()];
+  return await checkShares({ ...setting, members, remains }, options);
+}
+
+async function checkShares(setting: Setting, options: CheckOptions): Promise<CheckSummary> {
+  const { sequences, seed, workers = DEFAULT_WORKERS } = options;
+  const counter = new Counter();
+  const shares = Array.from({ length: workers }, (_, worker) => ({
+    seed: (seed + worker) | 0,
+    runs: Math.floor(sequences / workers) + (worker < sequences % workers ? 1 : 0),
+  })).filter(({ runs }) => runs > 0);
+  await Promise.all(shares.map((share) => checkShare(setting, share, counter)));
   return counter.summary();
 }
 
 async function checkShare(
-  setting: Omit<RunOptions, 'prefix'>,
+  setting: Setting,
   share: { readonly seed: number; readonly runs: number },
   counter: Counter,
 ): Promise<void> {
@@ -74,7 +100,7 @@ async function checkShare(
       counter.count(plan);
       const prefix = `/model-${process.pid}-${share.seed >>> 0}-${counter.sequences}`;
       try {
-        counter.answered(await runPlan(plan, { ...setting, prefix }));
+        counter.answered(await runPlan(plan, { prefix, ...setting }));
       } catch (error) {
         counter.failedIn(share.seed);
         throw error;

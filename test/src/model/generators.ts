@@ -25,6 +25,20 @@ const ODD_PATHS = [
 const SPECIAL_PATHS = ['!/', '!/zookeeper', '!/zookeeper/quota', '!/zookeeper/config'];
 const ACL_NAMES = Object.keys(ACLS) as AclName[];
 
+/** A tree for runs that cannot make one: data of all kinds, some of it not for everybody. */
+export const MADE_BEFORE: readonly Operation[] = [
+  ...[...PATHS.slice(1), '/a/0000000000', '/s-0000000001'].map((path, index): Operation => {
+    const data = [null, '', 'there'][index % 3] ?? null;
+    return { op: 'create', path, data, acl: 'open', flags: index % 4 === 3 ? 4 : 0, ttlMs: 0 };
+  }),
+  { op: 'setData', path: '/a', data: 'some data', version: 0 },
+  { op: 'setAcl', path: '/a/b', acl: 'noRead', version: -1 },
+  { op: 'setAcl', path: '/b/a', acl: 'alice', version: 0 },
+  { op: 'setAcl', path: '/a/a', acl: 'aliceAdmin', version: -1 },
+  { op: 'setAcl', path: '/e', acl: 'elsewhere', version: -1 },
+  { op: 'delete', path: '/s-0000000001', version: -1 },
+];
+
 const anyPath = fc.oneof(
   { weight: 20, arbitrary: fc.constantFrom(...PATHS) },
   { weight: 4, arbitrary: fc.constantFrom(...MADE_PATHS) },

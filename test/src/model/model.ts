@@ -14,6 +14,12 @@ import { runRead } from './reads.js';
 import { type Asker, ModelTree, Refusal, type Znode } from './tree.js';
 import { type TellWatcher, Watches } from './watches.js';
 
+/** What becomes a transaction, whoever asks. */
+const WRITES: ReadonlySet<Operation['op']> = new Set([
+  ...(['create', 'create2', 'createContainer', 'createTtl'] as const),
+  ...(['delete', 'setData', 'setAcl', 'multi'] as const),
+]);
+
 export interface ExpectedReply {
   readonly kind: 'reply';
   readonly operation: Operation;
@@ -55,22 +61,34 @@ export interface ModelOptions {
   readonly leader: number;
   /** Sessions are known to their member alone. */
   readonly localSessions: boolean;
+  /** For members without a quorum: what is there, which nobody changes any more. */
+  readonly remains?: Remains;
+}
+
+/** A tree and how many transactions made it. */
+export interface Remains {
+  readonly tree: ModelTree;
+  readonly lastTxn: number;
 }
 
 export class Model {
   readonly dialect: Dialect;
   readonly watches: Watches;
-  readonly tree = new ModelTree();
+  readonly tree: ModelTree;
+  readonly #isReadOnly: boolean;
   readonly #prefix: string;
   readonly #leader: number;
   readonly #localSessions: boolean;
   readonly #sessions: ModelSession[] = [];
   #connections = 0;
-  #txn = 0;
+  #txn: number;
   /** Set while events are told one by one. */
   #unordered = false;
 
-  constructor({ prefix, dialect, leader, localSessions }: ModelOptions) {
+  constructor({ prefix, dialect, leader, localSessions, remains }: ModelOptions) {
+    this.#isReadOnly = remains !== undefined;
+    this.tree = remains?.tree.copy() ?? new ModelTree();
+    this.#txn = remains?.lastTxn ?? 0;
     this.#leader = leader;
     this.#prefix = prefix;
     this.#localSessions = localSessions;
@@ -90,7 +108,8 @@ export class Model {
 
   openSession(member: number): ModelSession {
     const number = this.#sessions.length + 1;
-    const session = { number, connection: 0, ids: [], seen: 0, expected: [] };
+    const seen = this.#isReadOnly ? this.#txn : 0;
+    const session = { number, connection: 0, ids: [], seen, expected: [] };
     this.#sessions.push(session);
     this.connect(session, member);
     return session;
@@ -137,6 +156,9 @@ export class Model {
   }
 
   #answer(session: ModelSession, operation: Operation) {
+    if (this.#isReadOnly && isRefusedReadOnly(operation)) {
+      return { txn: undefined, error: ErrorCode.notReadOnly, body: undefined };
+    }
     const txn = this.isWrite(operation) ? this.#nextTxn() : undefined;
     try {
       const body = this.#run(session, operation, txn ?? 0);
@@ -310,23 +332,15 @@ export class Model {
     return this.#txn;
   }
 
-  isWrite(operation: Operation): boolean {
-    switch (operation.op) {
-      case 'create':
-      case 'create2':
-      case 'createContainer':
-      case 'createTtl':
-      case 'delete':
-      case 'setData':
-      case 'setAcl':
-      case 'multi':
-        return true;
-      case 'closeSession':
-        return !this.#localSessions;
-      default:
-        return false;
-    }
+  isWrite({ op }: Operation): boolean {
+    if (op === 'closeSession') return !this.#localSessions && !this.#isReadOnly;
+    return WRITES.has(op);
   }
+}
+
+/** Whatever could change something, or asks what a quorum knows. */
+function isRefusedReadOnly({ op }: Operation): boolean {
+  return WRITES.has(op) || op === 'sync';
 }
 
 function codesOf(item: Expected): number[] {

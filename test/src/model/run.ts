@@ -15,7 +15,7 @@ import type { Reply, Session, WireClient } from '../harness/wire-client.js';
 import { Bindings } from './bindings.js';
 import { compareStreams, Disagreement } from './compare.js';
 import type { Dialect } from './dialect.js';
-import { Model, type ModelSession } from './model.js';
+import { Model, type ModelSession, type Remains } from './model.js';
 import { isMalformed } from './multi.js';
 import type { Operation } from './operations.js';
 import { type Burst, type Plan, type QuotaStep, quotaOperations } from './plans.js';
@@ -35,6 +35,8 @@ export interface RunOptions {
   readonly settle: () => Promise<void>;
   /** The members keep sessions to themselves. */
   readonly localSessions: boolean;
+  /** The members have lost their quorum: what is left of an earlier run. */
+  readonly remains?: Remains & { readonly bindings: Bindings };
 }
 
 /** One of the plan's sessions; a new one takes its place when it is closed. */
@@ -70,10 +72,23 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<readonly
   }
 }
 
+/** Does what is asked and leaves it there, for runs that can change nothing. */
+export async function leaveBehind(
+  operations: readonly Operation[],
+  options: RunOptions,
+): Promise<NonNullable<RunOptions['remains']>> {
+  const run = new Run(options);
+  try {
+    return await run.leaveBehind(operations);
+  } finally {
+    await run.leave();
+  }
+}
+
 class Run {
   readonly #options: RunOptions;
   readonly #model: Model;
-  readonly #bindings = new Bindings();
+  readonly #bindings: Bindings;
   readonly #actors: Actor[] = [];
   /** Members that a connection of this run has left. */
   readonly #left = new Set<number>();
@@ -82,6 +97,11 @@ class Run {
   constructor(options: RunOptions) {
     this.#options = options;
     this.#model = new Model(options);
+    this.#bindings = options.remains?.bindings ?? new Bindings();
+  }
+
+  get #isReadOnly(): boolean {
+    return this.#options.remains !== undefined;
   }
 
   get codes(): readonly number[] {
@@ -90,7 +110,7 @@ class Run {
 
   async all(plan: Plan): Promise<void> {
     this.#hasQuotas = plan.some(({ step }) => step === 'quota');
-    await this.#burst(this.#actor(0), [PREFIX]);
+    if (!this.#isReadOnly) await this.#burst(this.#actor(0), [PREFIX]);
     for (const step of plan) {
       const actor = this.#actor(step.session);
       if (step.step === 'burst') await this.#planned(actor, step);
@@ -100,9 +120,18 @@ class Run {
     }
     const reads = this.#model.tree.paths().flatMap((path) => readsOf(path));
     for (const actor of this.#actors) {
-      if (actor.client !== undefined) await this.#burst(actor, [this.#barrier(actor), ...reads]);
+      const before = this.#isReadOnly ? [] : [this.#barrier(actor)];
+      if (actor.client !== undefined) await this.#burst(actor, [...before, ...reads]);
     }
     for (const actor of this.#actors) await this.#close(actor);
+  }
+
+  async leaveBehind(operations: readonly Operation[]) {
+    const actor = this.#actor(0);
+    await this.#burst(actor, [PREFIX, ...operations]);
+    await this.#close(actor);
+    const { tree, lastTxn } = this.#model;
+    return { tree, lastTxn, bindings: this.#bindings };
   }
 
   async leave(): Promise<void> {
@@ -245,11 +274,12 @@ class Run {
     if (member === undefined) throw new Error('there are no members');
     const client = await connectTo(member, {
       timeoutMs: SESSION_TIMEOUT_MS,
-      lastZxidSeen: actor.lastZxid,
-      readOnly,
+      lastZxidSeen: actor.lastZxid === 0 ? this.#bindings.zxidOf(state.seen) : actor.lastZxid,
+      readOnly: readOnly || this.#isReadOnly,
       ...(actor.session === undefined ? {} : { session: actor.session }),
     });
-    if (client.session.readOnly === true) throw new Disagreement('a member has no quorum');
+    const isReadOnly = client.session.readOnly === true;
+    if (isReadOnly !== this.#isReadOnly) throw new Disagreement(`read-only is ${isReadOnly}`);
     if (known !== undefined) this.#model.connect(state, at);
     Object.assign(actor, { client, session: client.session, arrived: 0, watchesAgain: undefined });
     this.#bindings.bindSession(state.number, client.session.id);
