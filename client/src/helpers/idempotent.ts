@@ -70,8 +70,8 @@ export async function idempotentCreate(
 
 /**
  * As `client.setData`. Without a version the data is there at the end, though perhaps not by our
- * hand. With one, BadVersionError when another was faster; `ambiguous` when it has been changed more
- * than once, so that the first change may have been ours.
+ * hand. With one, BadVersionError when another was faster; `ambiguous` when it has been changed
+ * more than once, so that the first change may have been ours.
  */
 export async function idempotentSet(
   client: Client,
