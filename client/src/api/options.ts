@@ -36,7 +36,10 @@ export interface ConnectOptions {
   readonly outstandingMax?: number;
   /** Socket and heartbeats in a worker thread, so that a busy main thread keeps its session. */
   readonly worker?: boolean;
-  /** Whether an open client keeps the process alive; default true. */
+  /**
+   * Whether an open client keeps the process alive; default true. With false it never does, not
+   * even while operations are pending.
+   */
   readonly keepAlive?: boolean;
   /** Gives up connecting: connect() rejects and the client is closed. */
   readonly signal?: AbortSignal;

@@ -64,10 +64,11 @@ export class WorkerLinks {
   #thread(): Worker {
     if (this.#worker !== null) return this.#worker;
     const worker = new Worker(new URL('./thread.js', import.meta.url));
-    if (!this.#options.keepAlive) worker.unref();
     worker.on('message', (message: FromWorker) => this.#onMessage(message));
     worker.on('error', (error) => this.#onEnded(worker, error));
     worker.on('exit', () => this.#onEnded(worker, null));
+    // After the listeners: one for messages makes it keep the process alive again.
+    if (!this.#options.keepAlive) worker.unref();
     this.#worker = worker;
     return worker;
   }

@@ -1,0 +1,80 @@
+/**
+ * Processes of their own with a client: which of them end by themselves, and which keep a session
+ * although their thread was busy for twice the session timeout.
+ */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { Random } from '../harness/random.js';
+import { within } from '../harness/wait.js';
+import { type Behaviour, behaviours, HostileServer } from './hostile-server.js';
+import { sharedEnsemble } from './shared-ensemble.js';
+
+const SCRIPT = fileURLToPath(new URL('./fixtures/client-process.mjs', import.meta.url));
+const DEADLINE_MS = 60_000;
+/** Nobody listens there. */
+const NOWHERE = '127.0.0.1:1';
+
+const ensemble = sharedEnsemble();
+const servers = () =>
+  ensemble()
+    .ports.map((port) => `127.0.0.1:${port}`)
+    .join(',');
+
+/** What it printed when it had ended by itself. */
+async function run(what: string, connectString: string): Promise<unknown> {
+  const child = spawn(process.execPath, [SCRIPT, what, connectString]);
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  try {
+    const code = await within(`the process ends (${what})`, DEADLINE_MS, ended);
+    if (code !== 0) throw new Error(`code ${code}: ${errors}`);
+    return JSON.parse(output);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+it('a process ends by itself after close(), with and without a worker thread', async () => {
+  expect(await run('closed', servers())).toBe('closed');
+  expect(await run('closed with a worker', servers())).toBe('closed');
+});
+
+it('a process ends by itself when it closes, or gives up, without any server', async () => {
+  expect(await run('closed unreachable', NOWHERE)).toBe('ClientClosedError');
+  expect(await run('given up by a signal', NOWHERE)).toBe('AbortError');
+});
+
+it('a process ends by itself after close() although the server is silent or sends garbage', async () => {
+  const hostile = behaviours(Random.forTest('process exit')).filter(isWorst);
+  expect(hostile.length).toBe(3);
+  for (const behaviour of hostile) {
+    const server = await HostileServer.listen(behaviour);
+    const ended = await run('closed unreachable', `127.0.0.1:${server.port}`);
+    server.close();
+    expect(ended, behaviour.name).toBe('ClientClosedError');
+  }
+});
+
+it('an open client that is not to keep the process alive lets it end', async () => {
+  expect(await run('not kept alive', servers())).toBe('connected');
+  expect(await run('not kept alive, with a worker', servers())).toBe('connected');
+});
+
+it('a busy process keeps its session with a worker thread and loses it without', async () => {
+  const kept = await run('blocked, with a worker', servers());
+  expect(kept).toEqual({ same: true, owner: true, states: ['closed'] });
+  const lost = await run('blocked', servers());
+  expect(lost).toMatchObject({ owner: false, states: expect.arrayContaining(['lost']) });
+});
+
+function isWorst({ name }: Behaviour): boolean {
+  return /^(silence at the handshake|garbage|half a connect reply, then silence)$/.test(name);
+}
