@@ -15,6 +15,13 @@ export abstract class ClientError extends Error {
   readonly ambiguous: boolean = false;
 }
 
+export interface AbortedOptions {
+  readonly ambiguous: boolean;
+  readonly path?: string;
+  /** What it was waiting for in vain, for the message. */
+  readonly trouble?: string;
+}
+
 /** The caller's signal was aborted while the operation was pending; `cause` is its reason. */
 export class OperationAbortedError extends ClientError {
   override readonly name = 'AbortError';
@@ -22,9 +29,10 @@ export class OperationAbortedError extends ClientError {
   override readonly ambiguous: boolean;
   readonly path: string | undefined;
 
-  constructor(reason: unknown, options: { readonly ambiguous: boolean; readonly path?: string }) {
-    const { path } = options;
-    super(path === undefined ? 'the operation was aborted' : `aborted: ${path}`, { cause: reason });
+  constructor(reason: unknown, options: AbortedOptions) {
+    const { path, trouble } = options;
+    const what = path === undefined ? 'the operation was aborted' : `aborted: ${path}`;
+    super(trouble === undefined ? what : `${what} (${trouble})`, { cause: reason });
     this.ambiguous = options.ambiguous;
     this.path = path;
   }

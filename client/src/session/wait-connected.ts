@@ -38,7 +38,8 @@ export function waitConnected(options: WaitOptions): Promise<Session> {
     undo.push(keeper.states.on(look));
     if (signal !== undefined) {
       const onAbort = () => {
-        const error = new OperationAbortedError(signal.reason, { ambiguous: false });
+        const trouble = keeper.trouble === null ? {} : { trouble: textOf(keeper.trouble) };
+        const error = new OperationAbortedError(signal.reason, { ambiguous: false, ...trouble });
         settle(() => reject(error));
       };
       signal.addEventListener('abort', onAbort, { once: true });
@@ -62,4 +63,9 @@ function outcomeOf(keeper: SessionKeeper, wanted: bigint | undefined): Session |
 function timeoutError(keeper: SessionKeeper): Error {
   const cause = keeper.trouble === null ? {} : { cause: keeper.trouble };
   return new OperationTimeoutError(undefined, cause);
+}
+
+/** With what is behind it, such as a refused connection or certificate. */
+function textOf(error: Error): string {
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

@@ -2,16 +2,12 @@
  * Processes of their own with a client: which of them end by themselves, and which keep a session
  * although their thread was busy for twice the session timeout.
  */
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { Random } from '../harness/random.js';
-import { within } from '../harness/wait.js';
+import { runClient as run } from './client-process.js';
 import { type Behaviour, behaviours, HostileServer } from './hostile-server.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
-const SCRIPT = fileURLToPath(new URL('./fixtures/client-process.mjs', import.meta.url));
-const DEADLINE_MS = 60_000;
 /** Nobody listens there. */
 const NOWHERE = '127.0.0.1:1';
 
@@ -20,27 +16,6 @@ const servers = () =>
   ensemble()
     .ports.map((port) => `127.0.0.1:${port}`)
     .join(',');
-
-/** What it printed when it had ended by itself. */
-async function run(what: string, connectString: string): Promise<unknown> {
-  const child = spawn(process.execPath, [SCRIPT, what, connectString]);
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk.toString();
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  try {
-    const code = await within(`the process ends (${what})`, DEADLINE_MS, ended);
-    if (code !== 0) throw new Error(`code ${code}: ${errors}`);
-    return JSON.parse(output);
-  } finally {
-    child.kill('SIGKILL');
-  }
-}
 
 it('a process ends by itself after close(), with and without a worker thread', async () => {
   expect(await run('closed', servers())).toBe('closed');
