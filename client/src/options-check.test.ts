@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { ConnectOptions } from './api/options.js';
+import { OptionError } from './errors.js';
+import { checkedOptions } from './options-check.js';
+import { FakeSurroundings } from './testing/fake-surroundings.js';
+
+it('has the defaults that are documented', () => {
+  expect(checkedOptions({})).toMatchObject({
+    ...{ sessionTimeoutMs: 30_000, connectTimeoutMs: 10_000, operationTimeoutMs: 30_000 },
+    ...{ reconnectDelayBaseMs: 50, reconnectDelayMaxMs: 5_000, outstandingMax: 100_000 },
+    ...{ readOnly: false, renewSession: true, shuffle: true, keepAlive: true, worker: false },
+    ...{ frameBytesMax: 16 * 1024 * 1024, auth: [], tls: null, resume: null },
+  });
+  expect(checkedOptions({ sessionTimeoutMs: 6_000 }).connectTimeoutMs).toBe(2_000);
+});
+
+const REFUSED: ConnectOptions[] = [
+  { sessionTimeoutMs: 999 },
+  { sessionTimeoutMs: 2 ** 31 },
+  { sessionTimeoutMs: Number.NaN },
+  { connectTimeoutMs: 0 },
+  { operationTimeoutMs: -1 },
+  { outstandingMax: 0.5 },
+  { frameBytesMax: 0 },
+  { resume: { sessionId: 0n, password: new Uint8Array(16) } },
+  { worker: true, surroundings: new FakeSurroundings() },
+  { worker: true, tls: { checkServerIdentity: () => undefined } },
+];
+
+it.each(REFUSED)('refuses %o', (options) => {
+  expect(() => checkedOptions(options)).toThrow(OptionError);
+});

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { ConnectStringError } from '../errors.js';
+import { parseConnectString, serverText } from './connect-string.js';
+
+it('reads hosts with and without ports, IPv6 addresses, spaces and empty items', () => {
+  const { servers, chroot } = parseConnectString(' a , b:1,,[::1]:99,[fe80::1%eth0],::2,a:2181');
+  expect(servers).toEqual([
+    { host: 'a', port: 2181 },
+    { host: 'b', port: 1 },
+    { host: '::1', port: 99 },
+    { host: 'fe80::1%eth0', port: 2181 },
+    { host: '::2', port: 2181 },
+  ]);
+  expect(servers.map(serverText)).toEqual([
+    ...['a:2181', 'b:1', '[::1]:99', '[fe80::1%eth0]:2181', '[::2]:2181'],
+  ]);
+  expect(chroot).toBe('');
+});
+
+it('reads the chroot behind the last host', () => {
+  expect(parseConnectString('a,b/app/x').chroot).toBe('/app/x');
+  expect(parseConnectString('a/').chroot).toBe('');
+});
+
+it.each([
+  ['', 'no server'],
+  ['/chroot', 'no server'],
+  [',', 'no server'],
+  ['a:0', 'bad port'],
+  ['a:65536', 'bad port'],
+  ['a:port', 'bad port'],
+  ['a:', 'bad port'],
+  [':2181', 'bad host'],
+  ['[::1', 'bad host'],
+  ['a b', 'bad host'],
+  ['a/x/', 'chroot'],
+  ['a//x', 'chroot'],
+])('refuses %j: %s', (text, problem) => {
+  expect(() => parseConnectString(text)).toThrow(ConnectStringError);
+  expect(() => parseConnectString(text)).toThrow(problem);
+});
