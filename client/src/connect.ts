@@ -16,8 +16,8 @@ import { WorkerLinks } from './worker/worker-link.js';
 /**
  * A client with its first session, of the ensemble at "host1:2181,host2:2181/chroot".
  *
- * Tries until there is one: a `signal` in the options gives up (OperationAbortedError), and then, as
- * with every rejection, the client is closed. Rejects with ConnectStringError or OptionError for
+ * Tries until there is one: a `signal` in the options gives up (OperationAbortedError), and then,
+ * as with every rejection, the client is closed. Rejects with ConnectStringError or OptionError for
  * what cannot be meant, AuthFailedError when the ensemble refuses a credential, and
  * SessionExpiredError when the session to resume is over and `renewSession` is false.
  */

@@ -1,6 +1,6 @@
 /**
- * What applications import. Values and interfaces in api/, errors in errors.ts; those that cross the
- * wire come from @rookery/protocol and are given on from here.
+ * What applications import. Values and interfaces in api/, errors in errors.ts; those that cross
+ * the wire come from @rookery/protocol and are given on from here.
  */
 export {
   Acl,

@@ -2,8 +2,8 @@
  * The interface of a client: what connect() gives, what namespaces wrap, what recipes stand on.
  *
  * Promises that hold for every operation: it settles exactly once; operations are sent in the order
- * of the calls and answered in that order; one that fails with `ambiguous` may have taken effect, one
- * without has not; nothing is ever sent twice by the client itself. Types only.
+ * of the calls and answered in that order; one that fails with `ambiguous` may have taken effect,
+ * one without has not; nothing is ever sent twice by the client itself. Types only.
  */
 import type { AddWatchMode, ClientInfo, WatcherType } from '@rookery/protocol';
 import type { Lease } from './lease.js';
@@ -78,7 +78,9 @@ export interface Client extends AsyncDisposable {
   /** The number of all znodes below the path. */
   countDescendants(path: string, options?: OperationOptions): Promise<number>;
   whoAmI(options?: OperationOptions): Promise<readonly ClientInfo[]>;
-  /** For this and every later connection. AuthFailedError ends the client, as the protocol has it. */
+  /**
+   * For this and every later connection. AuthFailedError ends the client, as the protocol has it.
+   */
   addAuth(scheme: string, auth: Uint8Array | string, options?: OperationOptions): Promise<void>;
   /** The ensemble's configuration, /zookeeper/config, whatever the prefix. */
   getConfig(options?: WatchedReadOptions): Promise<Node>;
@@ -90,7 +92,9 @@ export interface Client extends AsyncDisposable {
    * changes may have been missed, and once with 'closed' at the end. Survives lost sessions.
    */
   addWatch(path: string, watcher: Watcher, options?: AddWatchOptions): Promise<WatchHandle>;
-  /** Takes back one watcher of a read; the server is told when it was the last of its kind there. */
+  /**
+   * Takes back one watcher of a read; the server is told when it was the last of its kind there.
+   */
   removeWatcher(path: string, watcher: Watcher): void;
   /** Removes all watchers of a type; NoWatcherError when there is none. */
   removeWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void>;

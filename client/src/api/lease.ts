@@ -37,7 +37,9 @@ export interface Lease extends AsyncDisposable {
    * holds the next one; best all leases do, for guards mean the same in every namespace.
    */
   readonly guards?: readonly LeaseGuard[];
-  /** Aborted with a LeaseLostError when the lease is lost, with LeaseReleasedError when released. */
+  /**
+   * Aborted with a LeaseLostError when the lease is lost, with LeaseReleasedError when released.
+   */
   readonly signal: AbortSignal;
   /** True until released or lost. */
   readonly held: boolean;

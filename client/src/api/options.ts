@@ -8,18 +8,26 @@ import type { Surroundings } from './surroundings.js';
 export interface ConnectOptions {
   /** Asked of the server, which may clamp it; milliseconds, 1,000 to 2^31-1; default 30,000. */
   readonly sessionTimeoutMs?: number;
-  /** Of an attempt to reach one server, TCP, TLS and session together; default 1/3 of the session timeout, at most 10,000. */
+  /**
+   * Of an attempt to reach one server, TCP, TLS and session together; default 1/3 of the session
+   * timeout, at most 10,000.
+   */
   readonly connectTimeoutMs?: number;
   /** Of an operation that says none itself; default 30,000; 0 for none. */
   readonly operationTimeoutMs?: number;
-  /** Delay between rounds of attempts: grows from base to max, with full jitter; defaults 50 and 5,000. */
+  /**
+   * Delay between rounds of attempts: grows from base to max, with full jitter; defaults 50 and
+   * 5,000.
+   */
   readonly reconnectDelayBaseMs?: number;
   readonly reconnectDelayMaxMs?: number;
   /** Whether a member without quorum will do; default false. */
   readonly readOnly?: boolean;
   /** Credentials for every connection, as addAuth() takes them. */
   readonly auth?: readonly { readonly scheme: string; readonly auth: Uint8Array | string }[];
-  /** TLS by Node's own options (ca, cert, key, servername...), true for the system's authorities. */
+  /**
+   * TLS by Node's own options (ca, cert, key, servername...), true for the system's authorities.
+   */
   readonly tls?: ConnectionOptions | boolean;
   /** Resume a session instead of opening one; lost if it has expired. */
   readonly resume?: { readonly sessionId: bigint; readonly password: Uint8Array };

@@ -1,5 +1,6 @@
 /**
- * What the client takes from the world: time, timers and randomness. A test gives its own. Types only.
+ * What the client takes from the world: time, timers and randomness. A test gives its own. Types
+ * only.
  */
 export interface Surroundings {
   /** Monotonic, milliseconds, from any origin; counts the time that the machine slept if it can. */

@@ -1,8 +1,8 @@
 /**
  * DoubleBarrier: members begin together, when there are enough of them, and end together.
  *
- * **Guarantee.** enter() resolves when `memberCount` members have been inside at one time, or join a
- * group that has begun (more than `memberCount` may enter). leave() resolves when all who were
+ * **Guarantee.** enter() resolves when `memberCount` members have been inside at one time, or join
+ * a group that has begun (more than `memberCount` may enter). leave() resolves when all who were
  * inside when it was called have called leave() or have lost their sessions. No member waits for
  * one that comes later, and a `ready` that a crashed group has left lets nobody in.
  *

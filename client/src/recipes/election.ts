@@ -1,5 +1,6 @@
 /**
- * Election: candidates lead in turns, each for one term, and say when they are ready to be followed.
+ * Election: candidates lead in turns, each for one term, and say when they are ready to be
+ * followed.
  *
  * **Guarantee.** At most one term with an unaborted signal at a time, as long as clocks run at
  * nearly the same rate; `token` grows strictly from term to term. That a candidate is the first in
@@ -78,8 +79,8 @@ export class Election {
   /**
    * A candidate for as long as the loop lasts. The term is the body's: when the body is done the
    * term is given up, and the candidate goes to the end of the line. The body ends itself when
-   * `term.signal` is aborted; that of the options aborts it as well and ends the loop. Lost sessions
-   * are waited out. Throws ClientClosedError or the server's answer, such as NoAuthError.
+   * `term.signal` is aborted; that of the options aborts it as well and ends the loop. Lost
+   * sessions are waited out. Throws ClientClosedError or the server's answer, such as NoAuthError.
    */
   async *terms(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Term, void> {
     const { signal } = options;

@@ -8,14 +8,14 @@
  *
  * **Znodes.** `<path>` (a container) with one ephemeral sequential child for each contender:
  * `_c_<uuid>-lock-<number>`, Curator's InterProcessMutex, data its address; or, with
- * `naming: 'kazoo'`, `<uuid>__lock__<number>`, data an identifier. The lowest number holds. Children
- * of both names are seen, whichever is used. kazoo's Lock sees Curator's names when it is given
- * `extra_lock_patterns=["lock-"]`; Curator sees none but its own.
+ * `naming: 'kazoo'`, `<uuid>__lock__<number>`, data an identifier. The lowest number holds.
+ * Children of both names are seen, whichever is used. kazoo's Lock sees Curator's names when it is
+ * given `extra_lock_patterns=["lock-"]`; Curator sees none but its own.
  *
- * **Suspended.** The lease stands (`onSuspended: 'hold-until-lost'`) until the session is lost, which
- * is told before the server can give the lock to another; or is lost at once (`'abort'`). Waiting
- * goes on. **Lost.** The lease is lost ('expired'). A wait fails with SessionExpiredError, or goes
- * to the end of the line in the next session (`onSessionLost: 'rejoin'`).
+ * **Suspended.** The lease stands (`onSuspended: 'hold-until-lost'`) until the session is lost,
+ * which is told before the server can give the lock to another; or is lost at once (`'abort'`).
+ * Waiting goes on. **Lost.** The lease is lost ('expired'). A wait fails with SessionExpiredError,
+ * or goes to the end of the line in the next session (`onSessionLost: 'rejoin'`).
  */
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';

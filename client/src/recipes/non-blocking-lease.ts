@@ -3,13 +3,13 @@
  * one machine, such as hourly jobs. Asking never waits for another holder. MultiNonBlockingLease:
  * the same for so many holders at a time.
  *
- * **Guarantee.** Until `endsAtMs`, by their own clocks, no other holder obtains it; so it is as good
- * as the clocks of the machines agree. It outlives processes and sessions: a holder that comes back
- * under its name renews it. It is no lock: it has no signal and no fencing token.
+ * **Guarantee.** Until `endsAtMs`, by their own clocks, no other holder obtains it; so it is as
+ * good as the clocks of the machines agree. It outlives processes and sessions: a holder that comes
+ * back under its name renews it. It is no lock: it has no signal and no fencing token.
  *
  * **Znodes.** kazoo's: `<path>/lease_holder`, persistent, JSON `{"version": 1, "holder": name,
- * "end": "YYYY-MM-DDTHH:MM:SS"}` in UTC; read and written under a kazoo Lock on `<path>`. The Multi:
- * `<path>/0`, `<path>/1`... each such a lease.
+ * "end": "YYYY-MM-DDTHH:MM:SS"}` in UTC; read and written under a kazoo Lock on `<path>`. The
+ * Multi: `<path>/0`, `<path>/1`... each such a lease.
  *
  * **Suspended, lost.** Nothing happens to what was obtained. While asking, as of Lock.
  */
@@ -65,7 +65,9 @@ export class NonBlockingLease {
     this.#lock = new Lock(client, path, acl === undefined ? lockOptions : { ...lockOptions, acl });
   }
 
-  /** The lease, obtained or renewed; null while another holder has it. Errors as of Lock.acquire. */
+  /**
+   * The lease, obtained or renewed; null while another holder has it. Errors as of Lock.acquire.
+   */
   async obtain(options: WaitOptions = {}): Promise<ObtainedLease | null> {
     return await this.#lock.run(async (lease) => {
       const { signal } = lease;

@@ -8,13 +8,13 @@
  * the path that belongs to another session, such as our own last one's, is never touched: ours is
  * made as soon as that is gone. After close() none of ours stays.
  *
- * **Znodes.** `<path>`, in the mode asked for; with 'ephemeralSequential' `_c_<uuid>-<name><number>`
- * beside it, Curator's protected name, which is kept for later incarnations. Its parents are made as
- * containers.
+ * **Znodes.** `<path>`, in the mode asked for; with 'ephemeralSequential'
+ * `_c_<uuid>-<name><number>` beside it, Curator's protected name, which is kept for later
+ * incarnations. Its parents are made as containers.
  *
- * **Suspended.** The znode stands; what is to be done waits. **Lost.** An ephemeral znode is gone, or
- * about to go; it is made anew in the client's next session. What the server refuses (NoAuthError)
- * ends it: `failure` tells, and every wait rejects with it.
+ * **Suspended.** The znode stands; what is to be done waits. **Lost.** An ephemeral znode is gone,
+ * or about to go; it is made anew in the client's next session. What the server refuses
+ * (NoAuthError) ends it: `failure` tells, and every wait rejects with it.
  */
 import {
   joinPath,
@@ -46,7 +46,9 @@ export interface PersistentNodeOptions {
   readonly mode?: PersistentNodeMode;
   readonly data?: Data;
   readonly acl?: readonly Acl[];
-  /** Whether close() deletes the znode, the default, or lets it stand; an ephemeral one always goes. */
+  /**
+   * Whether close() deletes the znode, the default, or lets it stand; an ephemeral one always goes.
+   */
   readonly deleteOnClose?: boolean;
 }
 

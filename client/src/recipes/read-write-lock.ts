@@ -2,17 +2,17 @@
  * ReadWriteLock: many readers or one writer, given in the order of asking; both sides reentrant per
  * holder.
  *
- * **Guarantee.** While a write lease's signal is not aborted nobody else has a lease of either kind,
- * as long as clocks run at nearly the same rate. Nobody starves: a reader waits for the writers
- * before it, and a writer for all before it. A write lease's `fencingToken` is greater than that of
- * every lease given before; a reader's is unique. A waiter watches one znode: a writer the one just
- * before it, a reader the last writer before it, so a writer's release wakes those readers and
- * nobody in vain.
+ * **Guarantee.** While a write lease's signal is not aborted nobody else has a lease of either
+ * kind, as long as clocks run at nearly the same rate. Nobody starves: a reader waits for the
+ * writers before it, and a writer for all before it. A write lease's `fencingToken` is greater than
+ * that of every lease given before; a reader's is unique. A waiter watches one znode: a writer the
+ * one just before it, a reader the last writer before it, so a writer's release wakes those readers
+ * and nobody in vain.
  *
- * **Down, not up.** A holder of the write lock gets the read lock at once, on a znode that takes its
- * place in line, and may then release the write lock: `downgrade()` does both. A holder of the read
- * lock that asks for the write lock would wait for itself: LockUpgradeError, at once. A holder is
- * who says so by `holder` (see Lock); a task that says nothing is not protected from itself.
+ * **Down, not up.** A holder of the write lock gets the read lock at once, on a znode that takes
+ * its place in line, and may then release the write lock: `downgrade()` does both. A holder of the
+ * read lock that asks for the write lock would wait for itself: LockUpgradeError, at once. A holder
+ * is who says so by `holder` (see Lock); a task that says nothing is not protected from itself.
  *
  * **Znodes.** Curator's InterProcessReadWriteLock: `<path>` (a container) with the ephemeral
  * sequential children `_c_<uuid>-__READ__<number>` and `_c_<uuid>-__WRIT__<number>`; or kazoo's

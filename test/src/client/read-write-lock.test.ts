@@ -1,6 +1,7 @@
 /**
- * ReadWriteLock against real members, with readers, writers and downgrading writers while the leader
- * dies and connections are cut. What may never happen is looked at whenever a lease is given.
+ * ReadWriteLock against real members, with readers, writers and downgrading writers while the
+ * leader dies and connections are cut. What may never happen is looked at whenever a lease is
+ * given.
  */
 import {
   type Lease,

@@ -17,7 +17,8 @@ export interface ParentOptions extends OperationOptions {
 
 /**
  * The reaper passes once a minute and spares what was never used, so a second time is rare already.
- * More often than this it is something else that deletes the parent; then NoNodeError is the answer.
+ * More often than this it is something else that deletes the parent; then NoNodeError is the
+ * answer.
  */
 const ATTEMPTS_MAX = 10;
 

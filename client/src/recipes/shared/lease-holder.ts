@@ -1,6 +1,7 @@
 /**
- * The lease on one ephemeral znode: it is held from the moment at which the caller knows that it may
- * be until released or lost, whichever comes first, and its signal is aborted at that very moment.
+ * The lease on one ephemeral znode: it is held from the moment at which the caller knows that it
+ * may be until released or lost, whichever comes first, and its signal is aborted at that very
+ * moment.
  *
  * It is lost when the session is over (told before the server can expire it), when the client is
  * closed, when somebody deletes the znode (a watch tells), when the holder consents to a revocation

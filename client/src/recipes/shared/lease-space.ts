@@ -1,9 +1,10 @@
 /**
  * The leases of a semaphore: makes the znodes of one acquire and waits until they are not too many.
  *
- * Called only by who holds the semaphore's gate, so that one client at a time watches the directory.
- * Safe even if two did: each counts all znodes that were there when its own were. All znodes become
- * leases, or none stays: an acquire that fails deletes what it has made (CURATOR-335, CURATOR-595).
+ * Called only by who holds the semaphore's gate, so that one client at a time watches the
+ * directory. Safe even if two did: each counts all znodes that were there when its own were. All
+ * znodes become leases, or none stays: an acquire that fails deletes what it has made (CURATOR-335,
+ * CURATOR-595).
  */
 import type { Client } from '../../api/client.js';
 import type { SuspendedPolicy } from '../../api/lease.js';

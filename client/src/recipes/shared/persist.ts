@@ -55,7 +55,9 @@ export async function whenConnected(client: Client, within: Within): Promise<voi
   await client.connected(bounds(within));
 }
 
-/** None after the first failure: if it was the connection, the wait for the next one is the pause. */
+/**
+ * None after the first failure: if it was the connection, the wait for the next one is the pause.
+ */
 export async function pauseBetween(
   client: Client,
   attempt: number,

@@ -1,7 +1,7 @@
 /**
  * Deleting a znode with a name that others use as well, at the end of whoever kept it: an ephemeral
- * one only if it is this session's, and a create on its way is not overtaken. In the background, over
- * lost connections. Used by the recipes that keep a znode.
+ * one only if it is this session's, and a create on its way is not overtaken. In the background,
+ * over lost connections. Used by the recipes that keep a znode.
  */
 import { NoNodeError, NotEmptyError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
