@@ -202,6 +202,21 @@ describe('a lease', () => {
     await lease.release();
   });
 
+  it('is not given when the connection is lost in the very turn of the last answer', async () => {
+    const { one } = newLocks();
+    const cautious = new Lock(one, PATH, { onSuspended: 'abort' });
+    const getData = one.getData.bind(one);
+    let losses = 0;
+    one.getData = async (path, options) => {
+      const node = await getData(path, options);
+      if (losses++ === 0) one.loseConnection();
+      return node;
+    };
+    const lease = await cautious.acquire();
+    expect([losses, lease.held, one.state]).toEqual([2, true, 'connected']);
+    await lease.release();
+  });
+
   it('goes to whoever is next when a waiter loses its znode', async () => {
     const { server, other, lockOfOne, lockOfOther } = newLocks();
     const lease = await lockOfOne.acquire();

@@ -143,14 +143,15 @@ describe('Lock', () => {
 
 describe('a failed acquire', () => {
   it('is a LockTimeoutError in time and leaves no znode', async () => {
-    const { server, surroundings, lockOfOne, lockOfOther } = newLocks();
+    const { server, surroundings, other, lockOfOne, lockOfOther } = newLocks();
     const lease = await lockOfOne.acquire();
     const failed = expect(lockOfOther.acquire({ timeoutMs: 500 })).rejects.toThrow(
       LockTimeoutError,
     );
-    await until(() => namesIn(server).length === 2);
+    await until(() => other.watchCount === 1);
     surroundings.advance(500);
     await failed;
+    expect(other.watchCount).toBe(0);
     await until(() => namesIn(server).length === 1);
     await lease.release();
     expect(surroundings.timerCount).toBe(0);

@@ -44,6 +44,20 @@ describe('SimpleLock', () => {
     expect(server.stat('/simple')).toBeNull();
   });
 
+  it('is not given on the znode of another that has taken its place', async () => {
+    const { server, one, other } = newWorld();
+    let isTaken = false;
+    one.onSend = ({ op, path }) => {
+      if (op !== 'getData' || path !== '/simple' || isTaken) return;
+      isTaken = true;
+      server.delete('/simple');
+      void other.create('/simple', 'by force', { mode: 'ephemeral' });
+    };
+    expect(await new SimpleLock(one, '/simple').tryAcquire()).toBeNull();
+    await turns(20);
+    expect(server.read('/simple').data?.toString()).toBe('by force');
+  });
+
   it("never deletes another's znode when the reply to its own deletion is lost", async () => {
     const { server, one, other } = newWorld();
     const lease = await new SimpleLock(one, '/simple').acquire();
