@@ -72,6 +72,11 @@ export {
 export { type Upserted, type UpsertOptions, upsert } from './helpers/upsert.js';
 export { waitForData, waitForDeletion, waitForExistence } from './helpers/wait-for.js';
 export { Barrier, type BarrierOptions } from './recipes/barrier.js';
+export {
+  Configuration,
+  type ConfigurationOptions,
+  type ConfigurationState,
+} from './recipes/configuration.js';
 export { DoubleBarrier, type DoubleBarrierOptions } from './recipes/double-barrier.js';
 export {
   type ElectedLeader,
@@ -79,6 +84,12 @@ export {
   type ElectionOptions,
   type Term,
 } from './recipes/election.js';
+export {
+  Group,
+  GroupMember,
+  type GroupMemberOptions,
+  type GroupMembers,
+} from './recipes/group-membership.js';
 export {
   type LatchCloseOptions,
   LeaderLatch,
@@ -95,12 +106,19 @@ export {
   type NonBlockingLeaseOptions,
   type ObtainedLease,
 } from './recipes/non-blocking-lease.js';
+export { Party, type PartyOptions, ShallowParty } from './recipes/party.js';
 export {
   PersistentNode,
   type PersistentNodeMode,
   type PersistentNodeOptions,
 } from './recipes/persistent-node.js';
 export { type LockSide, ReadWriteLock } from './recipes/read-write-lock.js';
+export {
+  type Codec,
+  type Meeting,
+  Rendezvous,
+  type RendezvousOptions,
+} from './recipes/rendezvous.js';
 export {
   RevocableLock,
   type RevocableLockOptions,

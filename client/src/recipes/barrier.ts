@@ -13,9 +13,10 @@
  */
 import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
+import { ambiguously } from './shared/ambiguous.js';
 import { WaitTimeoutError } from './shared/errors.js';
 import { ensureGone, ensureThere } from './shared/idempotent.js';
-import { bounds, persist } from './shared/persist.js';
+import { bounds, persist, type Within } from './shared/persist.js';
 import { waitUntilGone } from './shared/predecessor.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
@@ -41,9 +42,7 @@ export class Barrier {
   async set(options: WaitOptions = {}): Promise<void> {
     const { acl } = this.#options;
     const given = acl === undefined ? {} : { acl };
-    await inSession(this.#client, this.#change(options), async (within) => {
-      await ensureThere(this.#client, this.path, given, within);
-    });
+    await this.#change(options, (within) => ensureThere(this.#client, this.path, given, within));
   }
 
   /**
@@ -51,14 +50,13 @@ export class Barrier {
    * sets again meanwhile may be removed as well.
    */
   async remove(options: WaitOptions = {}): Promise<void> {
-    await inSession(this.#client, this.#change(options), (within) =>
-      ensureGone(this.#client, this.path, within),
-    );
+    await this.#change(options, (within) => ensureGone(this.#client, this.path, within));
   }
 
   /** Whether it is set, as of a reading that is at least as new as the call. */
   async isSet(options: WaitOptions = {}): Promise<boolean> {
-    return await inSession(this.#client, this.#change(options), (within) =>
+    const wait = { ...this.#timed(options), onSessionLost: 'rejoin' as const };
+    return await inSession(this.#client, wait, (within) =>
       persist(this.#client, within, async () => {
         await this.#client.sync(this.path, bounds(within));
         return (await this.#client.exists(this.path, bounds(within))) !== null;
@@ -72,15 +70,23 @@ export class Barrier {
    */
   async wait(options: WaitOptions = {}): Promise<void> {
     const { onSessionLost } = this.#options;
-    await inSession(this.#client, { ...this.#change(options), onSessionLost }, async (within) => {
+    await inSession(this.#client, { ...this.#timed(options), onSessionLost }, async (within) => {
       // A member that is behind might not know of it yet.
       await persist(this.#client, within, () => this.#client.sync(this.path, bounds(within)));
       await waitUntilGone(this.#client, this.path, within);
     });
   }
 
-  #change(options: WaitOptions) {
+  async #change(options: WaitOptions, write: (within: Within) => Promise<unknown>): Promise<void> {
+    const wait = { ...this.#timed(options), onSessionLost: 'rejoin' as const };
+    await ambiguously(
+      () => true,
+      () => inSession(this.#client, wait, write),
+    );
+  }
+
+  #timed(options: WaitOptions) {
     const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);
-    return { ...options, onSessionLost: 'rejoin' as const, timeoutError };
+    return { ...options, timeoutError };
   }
 }

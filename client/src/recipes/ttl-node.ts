@@ -18,6 +18,7 @@ import type { Client } from '../api/client.js';
 import type { Acl, Data } from '../api/values.js';
 import { OptionError } from '../errors.js';
 import { PersistentNode } from './persistent-node.js';
+import { ambiguously } from './shared/ambiguous.js';
 import { Changes, untilSo } from './shared/changes.js';
 import { inContainer } from './shared/container-parent.js';
 import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
@@ -94,10 +95,14 @@ export class TtlNode implements AsyncDisposable {
     await this.close();
     const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);
     const wait = { ...options, timeoutError, onSessionLost: 'rejoin' } as const;
-    await inSession(this.#client, wait, async (within) => {
+    const remove = async (within: Within) => {
       await ensureGone(this.#client, this.#touchPath, within);
       await ensureGone(this.#client, this.path, within);
-    });
+    };
+    await ambiguously(
+      () => true,
+      () => inSession(this.#client, wait, remove),
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {

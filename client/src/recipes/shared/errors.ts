@@ -36,13 +36,16 @@ export class WaitTimeoutError extends ClientError {
   override readonly name = 'WaitTimeoutError';
   override readonly code = 'WAIT_TIMEOUT';
   override readonly retryable = true;
+  /** Whether what was asked for may happen yet, or has: its answer had not come in time. */
+  override readonly ambiguous: boolean;
   readonly path: string;
   readonly timeoutMs: number;
 
-  constructor(path: string, timeoutMs: number) {
+  constructor(path: string, timeoutMs: number, options: { readonly ambiguous?: boolean } = {}) {
     super(`has not happened within ${timeoutMs} ms: ${path}`);
     this.path = path;
     this.timeoutMs = timeoutMs;
+    this.ambiguous = options.ambiguous ?? false;
   }
 }
 

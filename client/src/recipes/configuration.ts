@@ -1,0 +1,199 @@
+/**
+ * Configuration: a typed value that follows its znode.
+ *
+ * **Guarantee.** While there is a connection `value` is what the znode holds, as soon as the server
+ * has told; without one it is what it held last. What cannot be parsed replaces no value that could:
+ * `state` tells of it. A follower is given the state at first, then after each change; it may skip
+ * states, never the last. update() changes what it has read and nothing else.
+ *
+ * **Znodes.** `<path>`, persistent. Parents are made as containers by update().
+ *
+ * **Suspended.** The value stands, and may be out of date. **Lost.** The same; following goes on in
+ * the client's next session.
+ */
+
+import type { Client } from '../api/client.js';
+import type { Acl, Node } from '../api/values.js';
+import { ClientClosedError } from '../errors.js';
+import type { Codec } from './rendezvous.js';
+import { ambiguously } from './shared/ambiguous.js';
+import { Changes, untilSo } from './shared/changes.js';
+import { CompareAndSet } from './shared/compare-and-set.js';
+import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
+import type { Within } from './shared/persist.js';
+import { changeOf, lookAt } from './shared/sight.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+import { inSession } from './shared/waiting.js';
+
+export interface ConfigurationOptions<T> extends Codec<T> {
+  /** Of the znode and its parents, should update() make them; open by default. */
+  readonly acl?: readonly Acl[];
+}
+
+export type ConfigurationState<T> =
+  /** `version` and `zxid` are those of the data. */
+  | { readonly kind: 'valid'; readonly value: T; readonly version: number; readonly zxid: bigint }
+  /** `error` is what `parse` has thrown. */
+  | { readonly kind: 'invalid'; readonly error: unknown; readonly zxid: bigint }
+  /** There is no such znode. */
+  | { readonly kind: 'missing' };
+
+export class Configuration<T> implements AsyncDisposable {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #options: ConfigurationOptions<T>;
+  readonly #changes = new Changes();
+  readonly #closing = new AbortController();
+  #state: ConfigurationState<T> | null = null;
+  #lastValid: { readonly value: T } | null = null;
+  #running: Promise<void> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(client: Client, path: string, options: ConfigurationOptions<T>) {
+    this.path = path;
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Follows the znode from now on, in the background; idempotent. */
+  start(): void {
+    if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
+    this.#running ??= this.#run();
+  }
+
+  /** The last one that could be parsed, also when the znode is gone; undefined before the first. */
+  get value(): T | undefined {
+    return this.#lastValid?.value;
+  }
+
+  /** As the znode was read last; null before that. */
+  get state(): ConfigurationState<T> | null {
+    return this.#state;
+  }
+
+  /** Starts if need be and waits for a first value. */
+  async whenValid(options: WaitOptions = {}): Promise<T> {
+    this.start();
+    const valid = await this.#until(options, () => this.#lastValid);
+    return valid.value;
+  }
+
+  /**
+   * The state now and after each change, until the signal is aborted or the loop is left. Throws
+   * ClientClosedError, RecipeStateError after close(), or the server's answer.
+   */
+  async *states(
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<ConfigurationState<T>, void> {
+    const { signal } = options;
+    this.start();
+    let given: ConfigurationState<T> | null = null;
+    const isNew = (state: ConfigurationState<T> | null) => state !== given;
+    try {
+      for (;;) {
+        const state: ConfigurationState<T> = await this.#until(options, () =>
+          isNew(this.#state) ? this.#state : null,
+        );
+        given = state;
+        yield state;
+      }
+    } catch (error) {
+      if (signal?.aborted !== true) throw error;
+    }
+  }
+
+  /**
+   * Replaces the value by what `change` makes of the present one (undefined when there is no znode),
+   * provided that nobody has changed it meanwhile; else asks `change` again. Gives what was written.
+   * Errors of `parse` and `change` end it. Should a reply be lost, a change that another made at that
+   * moment to the very same bytes counts as this one; if nobody can tell whether it was made, the
+   * ambiguous error is thrown.
+   */
+  async update(change: (present: T | undefined) => T, options: WaitOptions = {}): Promise<T> {
+    const { parse, format, acl } = this.#options;
+    const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);
+    const wait = { ...options, timeoutError, onSessionLost: 'rejoin' } as const;
+    const write = new CompareAndSet<T>(this.#client, this.path, {
+      acl,
+      next: (data, isMissing) => {
+        const value = change(isMissing ? undefined : parse(data));
+        return { value, data: format(value) };
+      },
+    });
+    return await ambiguously(
+      () => write.isUncertain,
+      () => inSession(this.#client, wait, (within) => write.run(within)),
+    );
+  }
+
+  /** Follows no more; `value` and `state` stay. Idempotent. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#changes.notify();
+    await this.#running;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #until<R>(options: WaitOptions, read: () => R | null): Promise<R> {
+    return untilSo(this.#client, this.#changes, { ...options, path: this.path }, () => {
+      if (this.#failure !== null) throw this.#failure.error;
+      if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
+      if (this.#client.state === 'closed') throw new ClientClosedError();
+      return read();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    const timeoutError = () => new WaitTimeoutError(this.path, 0);
+    const wait = { signal, timeoutError, onSessionLost: 'rejoin' } as const;
+    try {
+      await inSession(this.#client, wait, (within) => this.#follow(within));
+    } catch (error) {
+      if (!signal.aborted) this.#failure = { error };
+    } finally {
+      this.#changes.notify();
+    }
+  }
+
+  async #follow(within: Within): Promise<never> {
+    for (;;) {
+      const sight = await lookAt(this.#client, this.path, within);
+      try {
+        this.#onNode(sight.seen);
+        await changeOf(sight, within);
+      } finally {
+        sight.forget();
+      }
+    }
+  }
+
+  #onNode(node: Node | null): void {
+    const next = this.#stateOf(node);
+    if (isSame(this.#state, next)) return;
+    this.#state = next;
+    if (next.kind === 'valid') this.#lastValid = next;
+    this.#changes.notify();
+  }
+
+  #stateOf(node: Node | null): ConfigurationState<T> {
+    if (node === null) return { kind: 'missing' };
+    const { version, mzxid: zxid } = node.stat;
+    // Parsed once for each change, so that the same data is the same object.
+    if (this.#state !== null && this.#state.kind !== 'missing' && this.#state.zxid === zxid) {
+      return this.#state;
+    }
+    try {
+      return { kind: 'valid', value: this.#options.parse(node.data), version, zxid };
+    } catch (error) {
+      return { kind: 'invalid', error, zxid };
+    }
+  }
+}
+
+function isSame<T>(left: ConfigurationState<T> | null, right: ConfigurationState<T>): boolean {
+  return left === right || (left?.kind === 'missing' && right.kind === 'missing');
+}

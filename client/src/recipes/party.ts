@@ -1,0 +1,127 @@
+/**
+ * Party and ShallowParty, kazoo's: who takes part, without names that must be unique. The shallow
+ * one keeps the identifiers in the names, so that one request lists all.
+ *
+ * **Guarantee.** Who has joined takes part while its client has its session, is back in the next
+ * one, and goes with leave() or the session's end. Followers as of Group.
+ *
+ * **Znodes.** `<path>` (a container); Party: `<path>/<uuid>__party__`, ephemeral, data the
+ * identifier; ShallowParty: `<path>/<uuid>-<identifier>`, ephemeral. The uuid has no dashes.
+ *
+ * **Suspended, lost.** As of GroupMember.
+ */
+import { joinPath } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { Acl, Data, OperationOptions } from '../api/values.js';
+import { PersistentNode } from './persistent-node.js';
+import { RecipeStateError } from './shared/errors.js';
+import { type ChildrenByName, followChildren, readChildren } from './shared/follow-children.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+
+export interface PartyOptions {
+  /** Tells this participant; empty by default. In a shallow party it is part of a znode's name. */
+  readonly identifier?: string;
+  readonly acl?: readonly Acl[];
+}
+
+const PARTY_NAME = '__party__';
+
+/** What the two have in common. */
+abstract class AnyParty implements AsyncDisposable {
+  readonly path: string;
+  readonly identifier: string;
+  readonly #client: Client;
+  readonly #acl: readonly Acl[] | undefined;
+  readonly #uuid: string;
+  #node: PersistentNode | null = null;
+
+  constructor(client: Client, path: string, options: PartyOptions = {}) {
+    this.path = path;
+    this.identifier = options.identifier ?? '';
+    this.#client = client;
+    this.#acl = options.acl;
+    this.#uuid = client.surroundings.uuid().replaceAll('-', '');
+  }
+
+  protected abstract readonly withData: boolean;
+  protected abstract nodeOf(uuid: string): { readonly name: string; readonly data: Data };
+  /** Null for what is not a participant's znode. */
+  protected abstract identifierOf(name: string, data: Buffer | null): string | null;
+
+  /** Takes part until leave(); resolves when the others can see it. Idempotent. */
+  async join(options: WaitOptions = {}): Promise<void> {
+    const { name, data } = this.nodeOf(this.#uuid);
+    const acl = this.#acl;
+    const given = acl === undefined ? { data } : { data, acl };
+    this.#node ??= new PersistentNode(this.#client, joinPath(this.path, name), given);
+    await this.#node.whenStanding(options);
+  }
+
+  /** Takes part no more; may join again later. RecipeStateError for who has not joined. */
+  async leave(): Promise<void> {
+    const node = this.#node;
+    if (node === null) throw new RecipeStateError(this.path, 'has not joined');
+    this.#node = null;
+    await node.close();
+  }
+
+  /** Whether the others could see it when last heard of. */
+  get isParticipating(): boolean {
+    return this.#node?.isStanding === true;
+  }
+
+  /** Their identifiers, sorted, as of one reading; one that several have is there so often. */
+  async participants(options: OperationOptions = {}): Promise<string[]> {
+    return this.#identifiersOf(await readChildren(this.#client, this.path, this.withData, options));
+  }
+
+  /** The same now and after each change, until the signal is aborted or the loop is left. */
+  async *follow(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<string[], void> {
+    const { withData } = this;
+    for await (const children of followChildren(this.#client, this.path, {
+      ...options,
+      withData,
+    })) {
+      yield this.#identifiersOf(children);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#node !== null) await this.leave();
+  }
+
+  #identifiersOf(children: ChildrenByName): string[] {
+    const identifiers = [...children].map(([name, data]) => this.identifierOf(name, data));
+    return identifiers.filter((identifier) => identifier !== null).sort();
+  }
+}
+
+export class Party extends AnyParty {
+  protected override readonly withData = true;
+
+  protected override nodeOf(uuid: string) {
+    return { name: `${uuid}${PARTY_NAME}`, data: this.identifier };
+  }
+
+  protected override identifierOf(name: string, data: Buffer | null): string | null {
+    return name.includes(PARTY_NAME) ? (data?.toString() ?? '') : null;
+  }
+}
+
+export class ShallowParty extends AnyParty {
+  protected override readonly withData = false;
+
+  protected override nodeOf(uuid: string) {
+    return { name: `${uuid}-${this.identifier}`, data: '0' };
+  }
+
+  protected override identifierOf(name: string): string | null {
+    return shallowIdentifier(name);
+  }
+}
+
+/** What follows the first dash; null without one. */
+export function shallowIdentifier(name: string): string | null {
+  const dash = name.indexOf('-');
+  return dash < 0 ? null : name.slice(dash + 1);
+}
