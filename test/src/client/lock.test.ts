@@ -5,7 +5,13 @@
  * What may never happen is looked at in the turn in which a lease is given; nothing is timed.
  * ROOKERY_HANDOVERS=10000 makes the count of hand-overs.
  */
-import { KeeperError, LeaseLostError, Lock, OperationAbortedError } from '@rookery/client';
+import {
+  ClientClosedError,
+  KeeperError,
+  LeaseLostError,
+  Lock,
+  OperationAbortedError,
+} from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
 import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
@@ -210,4 +216,19 @@ test('CURATOR-678: a release while cut off leaves no znode', async () => {
   await holder.heal();
   await (await waiting).release();
   await untilNames(other, path, 0);
+});
+
+test('a lease ends with its client, and with its znode', async () => {
+  const path = '/locks/ends';
+  const [one, other] = [await useDirectClient(ensemble()), await useDirectClient(ensemble())];
+  const closed = await new Lock(one, path).acquire();
+  const failing = expect(new Lock(one, path).acquire()).rejects.toThrow(ClientClosedError);
+  await untilNames(other, path, 2);
+  await one.close();
+  expect(closed.signal.reason).toMatchObject({ lossCause: 'closed' });
+  await failing;
+  const deleted = await new Lock(other, path).acquire();
+  await other.delete(deleted.path);
+  await until('the lease is lost', DEADLINE_MS, () => !deleted.held || undefined);
+  expect(deleted.signal.reason).toMatchObject({ lossCause: 'deleted' });
 });

@@ -1,5 +1,5 @@
 /**
- * Contenders by themselves: whose znode is adopted after a lost reply, and what becomes of the rest.
+ * Contenders by themselves: whose znode is adopted after a lost reply, what becomes of the rest.
  * The same plan is carried out twice here, as no recipe does, so that names do meet.
  */
 import { describe, expect, it } from 'vitest';

@@ -9,8 +9,8 @@
 import { setMaxListeners } from 'node:events';
 import { SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
-import type { Session } from '../../api/values.js';
-import { OperationAbortedError } from '../../errors.js';
+import type { Session, StateChange } from '../../api/values.js';
+import { ClientClosedError, OperationAbortedError } from '../../errors.js';
 
 /** How long a caller is willing to wait. */
 export interface WaitOptions {
@@ -100,10 +100,14 @@ export function onSessionOver(
     const isOver = change.state === 'lost' && change.sessionId === session.id;
     if (!session.signal.aborted && !isOver && change.state !== 'closed') return;
     undo();
-    const known = session.signal.aborted ? session.signal.reason : change.error;
-    callback(known ?? new SessionExpiredError());
+    callback(session.signal.aborted ? session.signal.reason : reasonOf(change));
   });
   return undo;
+}
+
+function reasonOf({ state, error }: StateChange): Error {
+  if (state === 'closed') return new ClientClosedError(error === null ? {} : { cause: error });
+  return error ?? new SessionExpiredError();
 }
 
 /** The promise, unless the signal is aborted before; then its reason. */
