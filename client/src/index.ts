@@ -126,6 +126,14 @@ export {
   requestRevocation,
 } from './recipes/revocable-lock.js';
 export { Semaphore, type SemaphoreOptions } from './recipes/semaphore.js';
+export {
+  everyNth,
+  type Partition,
+  type PartitionFunction,
+  type PartitionState,
+  SetPartitioner,
+  type SetPartitionerOptions,
+} from './recipes/set-partitioner.js';
 export type { Contestant } from './recipes/shared/contestants.js';
 export {
   LockTimeoutError,
