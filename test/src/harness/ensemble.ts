@@ -54,8 +54,11 @@ export class Ensemble {
   static async create(options: EnsembleOptions = {}): Promise<Ensemble> {
     const { size = 3, tickTimeMs = 500, settings = {}, environment = {} } = options;
     const directory = newTestDirectory();
-    const ports = await freePorts(2 * size + size * size);
+    const ports = await freePorts(3 * size + size * size);
     const servers = serverAddresses(ports.splice(0, 2 * size));
+    const electionPorts = new Map(
+      ports.splice(0, size).map((port, index) => [servers[index]?.id ?? 0, port]),
+    );
     const network = options.proxied === true ? await PeerNetwork.create(servers, ports) : undefined;
     const product = options.product ?? productUnderTest();
     const members = servers.map((own) => {
@@ -63,7 +66,7 @@ export class Ensemble {
         if (network === undefined || other === own) return other;
         return { ...other, peerPort: network.portFor(own.id, other.id) };
       });
-      const layout = { id: own.id, directory, servers: seen, tickTimeMs, settings };
+      const layout = { id: own.id, directory, servers: seen, electionPorts, tickTimeMs, settings };
       return new Member({
         ...own,
         dataDir: product.dataDir(layout),

@@ -26,6 +26,8 @@ export interface MemberLayout {
   /** The test's own directory. */
   readonly directory: string;
   readonly servers: readonly ServerAddress[];
+  /** A second port of each server, by id, for products that elect apart. */
+  readonly electionPorts: ReadonlyMap<number, number>;
   readonly tickTimeMs: number;
   /** Further keys of Rookery's config file. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -91,9 +93,8 @@ const apache: Product = {
         const value = layout.settings[key];
         return value === undefined ? [] : [`${name}=${value}`];
       }),
-      // The election port lies 10,000 above the peer port.
       ...layout.servers.map(({ id, host, peerPort, clientPort }) => {
-        const ports = `${peerPort}:${peerPort + 10_000}:participant;${clientPort}`;
+        const ports = `${peerPort}:${layout.electionPorts.get(id)}:participant;${clientPort}`;
         return `server.${id}=${host}:${ports}`;
       }),
     ];
