@@ -112,6 +112,11 @@ export {
   type PersistentNodeMode,
   type PersistentNodeOptions,
 } from './recipes/persistent-node.js';
+export { Queue } from './recipes/queue.js';
+export type { ConsumeOptions } from './recipes/queues/consume.js';
+export type { QueueOptions, TakeOptions } from './recipes/queues/entry-queue.js';
+export { QueueFormatError } from './recipes/queues/item-format.js';
+export type { QueueEntry } from './recipes/queues/queue-entry.js';
 export { type LockSide, ReadWriteLock } from './recipes/read-write-lock.js';
 export {
   type Codec,

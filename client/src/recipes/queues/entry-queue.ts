@@ -1,0 +1,167 @@
+/**
+ * What Curator's queues have in common, whatever the names of their entries: taking, consuming,
+ * size, and the putting of entries with a given head. Owns the feed and the paths beside the queue.
+ *
+ * The directory of the entries and that of the locks are persistent, as Curator's are: a consumer of
+ * Curator's that waits at a directory which is removed as an empty container waits forever.
+ */
+import { parentOf } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Acl } from '../../api/values.js';
+import { ensureThere } from '../shared/idempotent.js';
+import { bounds, persist, type Within } from '../shared/persist.js';
+import type { WaitOptions } from '../shared/wait-scope.js';
+import type { SessionLossOptions } from '../shared/waiting-line.js';
+import { HeldEntry, removeEntry } from './claims.js';
+import type { Doubt } from './commit-once.js';
+import { type ConsumeOptions, consumeAll, entriesOf } from './consume.js';
+import { EntryFeed, type FeedOptions } from './entry-feed.js';
+import type { EntryLayout } from './entry-names.js';
+import { DirectorySource, type Entry, type EntrySource } from './entry-source.js';
+import { encodeItems } from './item-format.js';
+import { asDoubtful, putEntries } from './putting.js';
+import { LockedQueueEntry, type QueueEntry, RemovedQueueEntry } from './queue-entry.js';
+
+export interface QueueOptions extends SessionLossOptions {
+  /**
+   * Directory for the locks of entries that somebody is busy with: an entry is removed when it is
+   * done, and free again when who has it dies (at least once). Without it an entry is removed when
+   * it is taken (at most once). All consumers of a queue must say the same.
+   */
+  readonly lockPath?: string;
+  /** Of all znodes; open by default. */
+  readonly acl?: readonly Acl[];
+  /** Container for the marks of transactions under way; `<path>-in-flight` by default. */
+  readonly marksPath?: string;
+}
+
+export interface TakeOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface QueueKind extends FeedOptions {
+  readonly layout: EntryLayout;
+  /** Other entries than those of the queue's own directory. */
+  readonly source?: EntrySource | undefined;
+}
+
+export abstract class EntryQueue {
+  readonly path: string;
+  protected readonly client: Client;
+  protected readonly options: QueueOptions;
+  protected readonly marks: string;
+  readonly #feed: EntryFeed;
+  readonly #readyLocks = new Set<string>();
+
+  constructor(client: Client, path: string, options: QueueOptions, kind: QueueKind) {
+    const { lockPath: locks = null, marksPath = `${path}-in-flight` } = options;
+    this.path = path;
+    this.client = client;
+    this.options = options;
+    this.marks = marksPath;
+    const own = { directory: path, locks, layout: kind.layout };
+    this.#feed = new EntryFeed(client, kind.source ?? new DirectorySource(client, own), kind);
+  }
+
+  /**
+   * Waits for an entry. WaitTimeoutError, OperationAbortedError, SessionExpiredError,
+   * ClientClosedError, or the server's answer, such as NoAuthError. In a queue without locks a wait
+   * whose entry is being removed at that moment ends with the entry, for nobody else could get it;
+   * only a session that is lost then may take it along, and the error is `ambiguous`.
+   */
+  async take(options: WaitOptions = {}): Promise<QueueEntry> {
+    return await this.#taking(options, (within, doubt) =>
+      this.#feed.next(within, (entry) => this.#claim(entry, within, doubt)),
+    );
+  }
+
+  /** An entry if one is free, else null, as of a reading at least as new as the call. */
+  async poll(options: WaitOptions = {}): Promise<QueueEntry | null> {
+    return await this.#taking(options, (within, doubt) =>
+      this.#feed.nextNow(within, (entry) => this.#claim(entry, within, doubt)),
+    );
+  }
+
+  /**
+   * Takes one entry after the other until the signal is aborted. Going on to the next one says that
+   * the entry is done; leaving the loop, or an exception, gives it back (where it is locked).
+   */
+  entries(options: TakeOptions = {}): AsyncGenerator<QueueEntry, void> {
+    return entriesOf((given) => this.take(given), options.signal);
+  }
+
+  /**
+   * Calls the function with each entry, with at most `concurrency` of them at once, until the
+   * signal is aborted. Resolves when those under way have ended. An entry is done when its
+   * function's promise resolves.
+   */
+  async consume(
+    handle: (entry: QueueEntry) => unknown,
+    options: ConsumeOptions = {},
+  ): Promise<void> {
+    await consumeAll(this.client, (given) => this.take(given), handle, options);
+  }
+
+  /** How many znodes the directory has: entries that are not removed, locked ones as well. */
+  async size(options: WaitOptions = {}): Promise<number> {
+    return await asDoubtful(this.client, this.path, options, (within) =>
+      persist(this.client, within, async () => {
+        await this.client.sync(this.path, bounds(within));
+        return (await this.client.exists(this.path, bounds(within)))?.numChildren ?? 0;
+      }),
+    );
+  }
+
+  protected async putItems(
+    head: string,
+    items: readonly (Uint8Array | string)[],
+    options: WaitOptions,
+  ): Promise<void> {
+    const plan = { directory: this.path, marks: this.marks, acl: this.options.acl };
+    await putEntries(this.client, plan, [{ head, data: encodeItems(items) }], options);
+  }
+
+  /** Null when it is gone or somebody else's. */
+  protected async remove(entry: Entry, within: Within, doubt: Doubt): Promise<Buffer | null> {
+    const removed = await removeEntry(this.client, entry, this.#plan, { within, doubt });
+    return removed?.data ?? null;
+  }
+
+  get #plan() {
+    const onGivenBack = () => this.#feed.forgetKnown();
+    return { marks: this.marks, acl: this.options.acl, onGivenBack };
+  }
+
+  async #taking<T>(
+    options: WaitOptions,
+    attempt: (within: Within, doubt: Doubt) => Promise<T>,
+  ): Promise<T> {
+    const { onSessionLost } = this.options;
+    return await asDoubtful(this.client, this.path, { ...options, onSessionLost }, attempt);
+  }
+
+  async #claim(entry: Entry, within: Within, doubt: Doubt): Promise<QueueEntry | null> {
+    const { lockPath } = entry;
+    if (lockPath === null) {
+      const removed = await removeEntry(this.client, entry, this.#plan, { within, doubt });
+      if (removed === null) return null;
+      const { name, path, head } = entry;
+      return new RemovedQueueEntry({ name, path, data: removed.data }, () => {
+        const plan = { ...this.#plan, directory: parentOf(path) };
+        return putEntries(this.client, plan, [{ head, data: removed.data }], {});
+      });
+    }
+    await this.#makeLocks(lockPath, within);
+    const held = await HeldEntry.claim(this.client, { ...entry, lockPath }, this.#plan, within);
+    return held === null ? null : new LockedQueueEntry(held);
+  }
+
+  /** Once: whoever deletes it later gets a container. */
+  async #makeLocks(lockPath: string, within: Within): Promise<void> {
+    const locks = parentOf(lockPath);
+    if (this.#readyLocks.has(locks)) return;
+    const { acl } = this.options;
+    await ensureThere(this.client, locks, acl === undefined ? {} : { acl }, within);
+    this.#readyLocks.add(locks);
+  }
+}

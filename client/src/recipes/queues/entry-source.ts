@@ -1,0 +1,133 @@
+/**
+ * Where a queue's entries are: one directory, and another with the locks of those that somebody is
+ * busy with. A look lists what is free and leaves a watch on both.
+ *
+ * A huge directory (ZooKeeper makes "a very bad queue source", says Curator's Tech Note 4) is never
+ * listed as a whole where its names are in order: its size is asked first, and its first pages are
+ * read. There is something to give then, so no watch is needed. Used by the feed.
+ */
+import { joinPath, NoNodeError } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { WatchEvent } from '../../api/values.js';
+import { bounds, persist, type Within } from '../shared/persist.js';
+import { lookAtChildren, type Sight } from '../shared/sight.js';
+import { compareEntries, type EntryLayout, type EntryName } from './entry-names.js';
+
+export interface Entry extends EntryName {
+  readonly path: string;
+  /** Of its lock; null in a queue without locks. */
+  readonly lockPath: string | null;
+}
+
+export interface Listing {
+  /** What is free, in order. */
+  readonly entries: readonly Entry[];
+  /** Of a change; never resolved where there is no watch. */
+  readonly changed: Promise<WatchEvent>;
+  forget(): void;
+}
+
+export interface EntrySource {
+  look(within: Within): Promise<Listing>;
+  /** The same without a watch; `isFresh`: at least as new as the call. */
+  list(within: Within, isFresh: boolean): Promise<readonly Entry[]>;
+}
+
+/** From here on only the first names of a directory are read, a page of them at least. */
+export const HUGE_ENTRIES_MIN = 5_000;
+const PAGE_ENTRIES = 1_000;
+
+export interface Place {
+  readonly directory: string;
+  readonly locks: string | null;
+  readonly layout: EntryLayout;
+}
+
+export class DirectorySource implements EntrySource {
+  readonly #client: Client;
+  readonly #place: Place;
+
+  constructor(client: Client, place: Place) {
+    this.#client = client;
+    this.#place = place;
+  }
+
+  async look(within: Within): Promise<Listing> {
+    const first = await this.#firstOfHuge(within);
+    if (first.length > 0) return { entries: first, changed: new Promise(() => {}), forget() {} };
+    const { directory, locks } = this.#place;
+    const locked = locks === null ? null : await lookAtChildren(this.#client, locks, within);
+    let entries: Sight<readonly string[]>;
+    try {
+      entries = await lookAtChildren(this.#client, directory, within);
+    } catch (error) {
+      locked?.forget();
+      throw error;
+    }
+    return {
+      entries: this.#freeOf(entries.seen ?? [], locked?.seen ?? []),
+      changed: locked === null ? entries.changed : Promise.race([entries.changed, locked.changed]),
+      forget: () => {
+        entries.forget();
+        locked?.forget();
+      },
+    };
+  }
+
+  async list(within: Within, isFresh: boolean): Promise<readonly Entry[]> {
+    const { directory, locks } = this.#place;
+    if (isFresh) {
+      await persist(this.#client, within, () => this.#client.sync(directory, bounds(within)));
+    }
+    const first = await this.#firstOfHuge(within);
+    if (first.length > 0) return first;
+    const locked = locks === null ? [] : await this.#names(locks, within);
+    return this.#freeOf(await this.#names(directory, within), locked);
+  }
+
+  /** None for a directory that may be listed, or in which nothing is free. */
+  async #firstOfHuge(within: Within): Promise<readonly Entry[]> {
+    const { directory, locks, layout } = this.#place;
+    if (!layout.isSortedByName) return [];
+    const options = bounds(within);
+    const stat = await persist(this.#client, within, () => this.#client.exists(directory, options));
+    if (stat === null || stat.numChildren < HUGE_ENTRIES_MIN) return [];
+    const locked = new Set(locks === null ? [] : await this.#names(locks, within));
+    const entries: Entry[] = [];
+    try {
+      const names = this.#client.listChildren(directory, { ...options, pageSize: PAGE_ENTRIES });
+      for await (const name of names) {
+        if (!locked.has(name)) entries.push(...this.#freeOf([name], []));
+        if (entries.length === PAGE_ENTRIES) break;
+      }
+    } catch (error) {
+      if (!(error instanceof NoNodeError)) throw error;
+    }
+    return entries.sort(compareEntries);
+  }
+
+  async #names(path: string, within: Within): Promise<readonly string[]> {
+    try {
+      const { children } = await persist(this.#client, within, () =>
+        this.#client.getChildren(path, bounds(within)),
+      );
+      return children;
+    } catch (error) {
+      if (error instanceof NoNodeError) return [];
+      throw error;
+    }
+  }
+
+  #freeOf(names: readonly string[], lockedNames: readonly string[]): Entry[] {
+    const { directory, locks, layout } = this.#place;
+    const locked = new Set(lockedNames);
+    const entries: Entry[] = [];
+    for (const name of names) {
+      const parsed = locked.has(name) ? null : layout.parse(name);
+      if (parsed === null) continue;
+      const lockPath = locks === null ? null : joinPath(locks, name);
+      entries.push({ ...parsed, path: joinPath(directory, name), lockPath });
+    }
+    return entries.sort(compareEntries);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Putting entries into a queue: all of one call or none, once, in the session at hand.
+ *
+ * The names of entries have no place for a GUID, so each put is committed with a mark (see
+ * commit-once.ts). An error without `ambiguous` means that nothing was put. Used by the queues.
+ */
+import { joinPath } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Acl, Data } from '../../api/values.js';
+import { TransactionError } from '../../errors.js';
+import { WaitTimeoutError } from '../shared/errors.js';
+import type { Within } from '../shared/persist.js';
+import type { WaitOptions } from '../shared/wait-scope.js';
+import { inSession } from '../shared/waiting.js';
+import { commitOnce, type Doubt, withDoubt } from './commit-once.js';
+
+export interface PutPlan {
+  readonly directory: string;
+  readonly marks: string;
+  readonly acl: readonly Acl[] | undefined;
+}
+
+export interface NewEntry {
+  /** Its name but for the number. */
+  readonly head: string;
+  readonly data: Data;
+}
+
+export async function putEntries(
+  client: Client,
+  plan: PutPlan,
+  entries: readonly NewEntry[],
+  options: WaitOptions,
+): Promise<void> {
+  if (entries.length === 0) return;
+  await asDoubtful(client, plan.directory, options, async (within, doubt) => {
+    const { acl, directory, marks } = plan;
+    const given = acl === undefined ? {} : { acl };
+    const ops = entries.map(({ head, data }) => {
+      const path = joinPath(directory, head);
+      return { kind: 'create', path, data, mode: 'persistentSequential', ...given } as const;
+    });
+    try {
+      await commitOnce(client, { ops, marks, acl }, within, doubt);
+    } catch (error) {
+      throw error instanceof TransactionError ? error.error : error;
+    }
+  });
+}
+
+/** Runs it in the client's session; an error after which it may be done all the same says so. */
+export async function asDoubtful<T>(
+  client: Client,
+  path: string,
+  options: WaitOptions & { readonly onSessionLost?: 'fail' | 'rejoin' | undefined },
+  attempt: (within: Within, doubt: Doubt) => Promise<T>,
+): Promise<T> {
+  const doubt: Doubt = { mayBeDone: false };
+  const timeoutError = () => new WaitTimeoutError(path, options.timeoutMs ?? 0);
+  try {
+    return await inSession(client, { ...options, timeoutError }, (within) =>
+      attempt(within, doubt),
+    );
+  } catch (error) {
+    throw withDoubt(error, doubt, path);
+  }
+}
