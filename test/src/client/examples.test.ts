@@ -1,0 +1,152 @@
+/**
+ * Goal: the programs of client/examples do what their first comments tell. Method: each runs as the
+ * processes that it is written for, against three members; what they print is awaited and compared.
+ */
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EXAMPLES, Example } from './example.js';
+import { sharedEnsemble } from './shared-ensemble.js';
+
+const ensemble = sharedEnsemble();
+
+const CLEAN = { code: 0, errors: '' };
+/** For those that refuse to start without. */
+const ARGUMENTS = new Map<string, readonly string[]>();
+
+function start(name: string, ...args: string[]): Example {
+  const servers = ensemble().ports.map((port) => `127.0.0.1:${port}`);
+  return new Example(name, [servers.join(','), ...args]);
+}
+
+describe('group-membership.js', () => {
+  it('lists who joins and who leaves, by Ctrl-C and by kill -9', async () => {
+    const ann = start('group-membership.js', 'ann');
+    await ann.says(/^members: ann$/);
+    const bob = start('group-membership.js', 'bob');
+    const cleo = start('group-membership.js', 'cleo');
+    for (const member of [ann, bob, cleo]) await member.says(/^members: ann bob cleo$/);
+    expect(await bob.interrupt()).toEqual(CLEAN);
+    for (const member of [ann, cleo]) await member.says(/^members: ann cleo$/);
+    await cleo.kill();
+    await ann.says(/^members: ann$/);
+    expect(await ann.interrupt()).toEqual(CLEAN);
+  });
+});
+
+describe('lock.js', () => {
+  it('does one job at a time in three processes, also when one is killed in a job', async () => {
+    const processes = [start('lock.js'), start('lock.js'), start('lock.js')];
+    const [first, second, third] = processes;
+    if (first === undefined || second === undefined || third === undefined) throw new Error();
+    for (const one of processes) await one.says(/^job \d+: done$/);
+    await first.says(/^job \d+: begun/);
+    await first.kill();
+    const killedIn = Math.max(...begunBy(first).map(({ job }) => job));
+    // Whoever does it again has waited for the end of the dead one's session.
+    for (const one of [second, third]) {
+      await one.saysSo(
+        `job ${killedIn} or a later one is done`,
+        (line) => doneIn(line) >= killedIn,
+      );
+    }
+    for (const one of [second, third]) expect(await one.interrupt()).toEqual(CLEAN);
+
+    const lines = processes.flatMap((one) => one.lines);
+    expect(lines.filter((line) => !/^job \d+: (?:done|begun, token \d+)$/.test(line))).toEqual([]);
+    const done = lines.map(doneIn).filter((job) => job > 0);
+    expect(new Set(done).size).toBe(done.length);
+    // In the order of the tokens each job follows the one before; only the killed one's comes twice.
+    const begun = processes.flatMap(begunBy).sort((left, right) => left.token - right.token);
+    expect(new Set(begun.map(({ token }) => token)).size).toBe(begun.length);
+    const again = begun.filter(({ job }, index) => begun[index - 1]?.job === job);
+    expect(again.filter(({ job }) => job !== killedIn)).toEqual([]);
+    expect(again.length).toBeLessThanOrEqual(1);
+    const jobs = begun.map(({ job }) => job).filter((job, index, all) => all[index - 1] !== job);
+    expect(jobs).toEqual(jobs.map((_, index) => index + 1));
+    expect(new Set([...done, killedIn])).toEqual(new Set(jobs));
+  });
+});
+
+describe('configuration.js', () => {
+  it('tells every process of each change, and merges changes made at the same time', async () => {
+    const followers = [start('configuration.js'), start('configuration.js')];
+    for (const follower of followers) await follower.says(/^nothing there yet$/);
+    const blue = start('configuration.js', 'set', '{"colour":"blue"}');
+    expect(await blue.ends()).toEqual(CLEAN);
+    expect(blue.lines).toEqual(['written: {"colour":"blue"}']);
+    for (const follower of followers) await follower.says(/^value: \{"colour":"blue"\}$/);
+
+    const changes = ['{"size":1}', '{"colour":"red"}'];
+    const setters = changes.map((change) => start('configuration.js', 'set', change));
+    for (const setter of setters) expect(await setter.ends()).toEqual(CLEAN);
+    for (const follower of followers) {
+      await follower.says(/^value: \{"colour":"red","size":1\}$/);
+      expect(await follower.interrupt()).toEqual(CLEAN);
+    }
+  });
+});
+
+describe('rendezvous.js', () => {
+  it('lets workers meet the master at the place of the scheduler, until that ends', async () => {
+    const early = start('rendezvous.js', 'worker');
+    const scheduler = start('rendezvous.js', 'scheduler');
+    await scheduler.says(/^open$/);
+    const master = start('rendezvous.js', 'master', '10.0.0.7:8080');
+    expect(await master.ends()).toEqual(CLEAN);
+    const late = start('rendezvous.js', 'worker');
+    for (const worker of [early, late]) await worker.says(/^the master is at 10\.0\.0\.7:8080$/);
+    await scheduler.kill();
+    for (const worker of [early, late]) {
+      await worker.says(/^over$/);
+      expect(await worker.ends()).toEqual(CLEAN);
+    }
+  });
+});
+
+describe('leader-election.js', () => {
+  it('gives one candidate at a time the lead, with greater tokens, and tells who asks', async () => {
+    const ann = start('leader-election.js', 'ann');
+    const [, first] = await ann.says(/^elected, token (\d+)$/);
+    const asked = start('leader-election.js');
+    await asked.says(/^the leader is ann at http:\/\/ann\.example\/$/);
+    expect(await asked.ends()).toEqual(CLEAN);
+
+    const bob = start('leader-election.js', 'bob');
+    await bob.says(/^stands for election$/);
+    await ann.kill();
+    const [, second] = await bob.says(/^elected, token (\d+)$/);
+    expect(BigInt(second ?? 0) > BigInt(first ?? 0)).toBe(true);
+    await bob.says(/^leads$/);
+    expect(await bob.interrupt()).toEqual(CLEAN);
+    expect(bob.lines.at(-1)).toBe('leads no more');
+  });
+});
+
+it('each example ends by Ctrl-C while no server answers', async () => {
+  const silent = createServer();
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const names = readdirSync(EXAMPLES).filter((name) => name.endsWith('.js'));
+  expect(names.length).toBeGreaterThanOrEqual(5);
+  for (const name of names) {
+    const example = new Example(name, [`127.0.0.1:${port}`, ...(ARGUMENTS.get(name) ?? [])]);
+    await once(silent, 'connection');
+    expect(await example.interrupt(), name).toEqual(CLEAN);
+  }
+});
+
+function begunBy({ lines }: Example): { readonly job: number; readonly token: number }[] {
+  return lines
+    .map((line) => /^job (\d+): begun, token (\d+)$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, job, token]) => ({ job: Number(job), token: Number(token) }));
+}
+
+/** The job that is done according to the line, 0 when it says something else. */
+function doneIn(line: string): number {
+  return Number(/^job (\d+): done$/.exec(line)?.[1] ?? 0);
+}

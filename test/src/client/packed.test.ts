@@ -1,0 +1,171 @@
+/**
+ * Goal: what `npm pack` makes of protocol, client and server can be imported by a user. Method: the
+ * three tarballs are installed in an empty project outside of the repository, and programs of a
+ * user's run there: an ES module, CommonJS, strict TypeScript, an ensemble in the own process.
+ *
+ * Our packages' own dependencies come from npm's cache or registry. Without either the tests that
+ * need them are skipped and say so; not in continuous integration (ROOKERY_REQUIRE_FOREIGN=1).
+ */
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { REPOSITORY } from '../harness/product.js';
+import { leftovers, packedFiles, unresolvedExports } from './packed-files.js';
+import { isRegistryUnreachable, type Outcome, runCommand } from './run-command.js';
+import { sharedEnsemble } from './shared-ensemble.js';
+
+const PACKAGES = ['protocol', 'client', 'server'] as const;
+const FIXTURES = fileURLToPath(new URL('./fixtures/packed/', import.meta.url));
+const TYPESCRIPT = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
+const SETUP_DEADLINE_MS = 400_000;
+const INSTALL_DEADLINE_MS = 300_000;
+const PROGRAM_DEADLINE_MS = 120_000;
+const RESOLUTIONS = [
+  { module: 'node16', moduleResolution: 'node16' },
+  { module: 'esnext', moduleResolution: 'bundler' },
+] as const;
+
+const ensemble = sharedEnsemble();
+const servers = () =>
+  ensemble()
+    .ports.map((port) => `127.0.0.1:${port}`)
+    .join(',');
+
+/** A directory that no node_modules of ours lies above. */
+let project = '';
+let installation: Outcome | null = null;
+const tarballs = new Map<string, string>();
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'rookery-user-'));
+  const packs = join(project, 'packs');
+  mkdirSync(packs);
+  for (const name of PACKAGES) tarballs.set(name, join(packs, await pack(name, packs)));
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=1'];
+  installation = await run('npm', ['install', ...flags, ...tarballs.values()], INSTALL_DEADLINE_MS);
+  // As `npm install --save-dev @types/node` would, of which we have one.
+  mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
+  const types = 'node_modules/@types/node';
+  symlinkSync(join(REPOSITORY, types), join(project, types));
+}, SETUP_DEADLINE_MS);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+function run(
+  file: string,
+  args: readonly string[],
+  deadlineMs = PROGRAM_DEADLINE_MS,
+): Promise<Outcome> {
+  return runCommand(file, args, { cwd: project, deadlineMs });
+}
+
+async function pack(name: string, destination: string): Promise<string> {
+  const args = ['pack', '--silent', '--pack-destination', destination];
+  const cwd = join(REPOSITORY, name);
+  const { code, stdout, stderr } = await runCommand('npm', args, { cwd, deadlineMs: 60_000 });
+  if (code !== 0) throw new Error(`npm pack ${name}: ${stderr}`);
+  return stdout.trim();
+}
+
+function tarball(name: string): string {
+  const file = tarballs.get(name);
+  if (file === undefined) throw new Error(`${name} is not packed`);
+  return file;
+}
+
+/** Skips the test, saying why, when what it needs could not be had. */
+function needInstallation({ skip }: TestContext): void {
+  if (installation === null) throw new Error('not installed');
+  if (installation.code === 0) return;
+  const isRequired = process.env['ROOKERY_REQUIRE_FOREIGN'] === '1';
+  if (!isRequired && isRegistryUnreachable(installation)) {
+    skip(`no registry and no cache for npm install: ${installation.stderr.slice(0, 200)}`);
+  }
+  throw new Error(`npm install: ${installation.stderr}`);
+}
+
+function useProgram(name: string): void {
+  copyFileSync(join(FIXTURES, name), join(project, name));
+}
+
+describe.each(PACKAGES)('the tarball of %s', (name) => {
+  it('holds nothing but what its exports reach: no tests, no fakes, no build state', async () => {
+    const files = await packedFiles(tarball(name));
+    expect(files).toContain('package.json');
+    expect(files.filter((file) => /\.test\.|\.tsbuildinfo$|fixtures/.test(file))).toEqual([]);
+    expect(leftovers(join(REPOSITORY, name), files)).toEqual([]);
+  });
+
+  it('has every file that its package.json and its source maps name', async () => {
+    const files = await packedFiles(tarball(name));
+    expect(unresolvedExports(join(REPOSITORY, name), files)).toEqual([]);
+  });
+});
+
+it('the client comes with its README and its examples', async () => {
+  const files = await packedFiles(tarball('client'));
+  expect(files).toEqual(expect.arrayContaining(['README.md', 'examples/lock.js']));
+});
+
+it('what is installed is what was packed, not this workspace', (context) => {
+  needInstallation(context);
+  for (const name of PACKAGES) {
+    const installed = realpathSync(join(project, 'node_modules/@rookery', name));
+    expect(installed).toBe(join(realpathSync(project), 'node_modules/@rookery', name));
+  }
+});
+
+it.for(['lock-esm.mjs', 'lock-commonjs.cjs'])(
+  '%s connects and takes a lock',
+  async (name, context) => {
+    needInstallation(context);
+    useProgram(name);
+    const outcome = await run(process.execPath, [name, servers()]);
+    expect(outcome).toEqual({ code: 0, stdout: 'held true bigint\n', stderr: '' });
+  },
+);
+
+it.for(RESOLUTIONS)(
+  'a strict TypeScript program is checked, $moduleResolution resolution, and takes a lock',
+  async (resolution, context) => {
+    needInstallation(context);
+    useProgram('lock-typed.ts');
+    const outDir = `out-${resolution.moduleResolution}`;
+    const compilerOptions = {
+      ...{ ...resolution, outDir, target: 'es2022', lib: ['es2022', 'esnext.disposable'] },
+      ...{ strict: true, skipLibCheck: false, types: ['node'], exactOptionalPropertyTypes: true },
+    };
+    const config = { compilerOptions, files: ['lock-typed.ts'] };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
+    const compiled = await run(process.execPath, [TYPESCRIPT, '-p', '.']);
+    expect(compiled).toEqual({ code: 0, stdout: '', stderr: '' });
+    const outcome = await run(process.execPath, [join(outDir, 'lock-typed.js'), servers(), outDir]);
+    expect(outcome.stderr).toBe('');
+    expect(outcome.stdout).toBe(`held true bigint\nexists -110 false\nwatched /packed/${outDir}\n`);
+  },
+);
+
+it('an example runs from where npm has put it', async (context) => {
+  needInstallation(context);
+  const example = 'node_modules/@rookery/client/examples/configuration.js';
+  const outcome = await run(process.execPath, [example, servers(), 'set', '{"packed":true}']);
+  expect(outcome).toMatchObject({ code: 0, stderr: '' });
+});
+
+it('a user starts an ensemble in their own process', async (context) => {
+  needInstallation(context);
+  useProgram('own-ensemble.mjs');
+  const outcome = await run(process.execPath, ['own-ensemble.mjs']);
+  expect(outcome).toEqual({ code: 0, stdout: 'held true\n', stderr: '' });
+});
