@@ -72,6 +72,7 @@ export {
 export { type Upserted, type UpsertOptions, upsert } from './helpers/upsert.js';
 export { waitForData, waitForDeletion, waitForExistence } from './helpers/wait-for.js';
 export { Barrier, type BarrierOptions } from './recipes/barrier.js';
+export { ChildrenCache, type ChildrenCacheOptions } from './recipes/children-cache.js';
 export {
   Configuration,
   type ConfigurationOptions,
@@ -100,6 +101,7 @@ export {
 export { type AcquireOptions, Lock, type LockOptions } from './recipes/lock.js';
 export { type MultiLease, MultiLock } from './recipes/multi-lock.js';
 export { Mutex, type MutexOptions } from './recipes/mutex.js';
+export { NodeCache } from './recipes/node-cache.js';
 export {
   MultiNonBlockingLease,
   NonBlockingLease,
@@ -112,6 +114,7 @@ export {
   type PersistentNodeMode,
   type PersistentNodeOptions,
 } from './recipes/persistent-node.js';
+export { PersistentWatcher, type PersistentWatcherOptions } from './recipes/persistent-watcher.js';
 export { Queue } from './recipes/queue.js';
 export type { ConsumeOptions } from './recipes/queues/consume.js';
 export type { QueueOptions, TakeOptions } from './recipes/queues/entry-queue.js';
@@ -139,6 +142,7 @@ export {
   SetPartitioner,
   type SetPartitionerOptions,
 } from './recipes/set-partitioner.js';
+export { type CachedNode, type CacheEvent, replay } from './recipes/shared/cache-values.js';
 export type { Contestant } from './recipes/shared/contestants.js';
 export {
   LockTimeoutError,
@@ -146,10 +150,12 @@ export {
   RecipeStateError,
   WaitTimeoutError,
 } from './recipes/shared/errors.js';
+export type { StreamOptions } from './recipes/shared/feed.js';
 export type { SharedMaximum } from './recipes/shared/lease-count.js';
 export type { Acquirable } from './recipes/shared/run.js';
 export type { WaitOptions } from './recipes/shared/wait-scope.js';
 export type { SessionLossOptions } from './recipes/shared/waiting-line.js';
 export { SimpleLock, type SimpleLockOptions } from './recipes/simple-lock.js';
+export { TreeCache, type TreeCacheOptions, type TreeSelector } from './recipes/tree-cache.js';
 export { TtlNode, type TtlNodeOptions } from './recipes/ttl-node.js';
 export type { LagMessage, OperationMessage } from './session/diagnostics.js';

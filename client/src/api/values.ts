@@ -112,7 +112,8 @@ export interface NodeEvent {
 export interface ResyncEvent {
   readonly type: 'resync';
   readonly path: string;
-  readonly reason: 'reconnected' | 'new-session' | 'overflow';
+  /** 're-added': the watch had gone from the server for a moment and stands there again. */
+  readonly reason: 'reconnected' | 'new-session' | 'overflow' | 're-added';
 }
 
 /**

@@ -1,0 +1,100 @@
+/**
+ * ChildrenCache: the children of a znode with their data: Curator's PathChildrenCache.
+ *
+ * **Guarantee.** As TreeCache's: each child is as it was at some moment and never goes back in zxid;
+ * what it holds ends equal to the directory, and the events give what it holds at each moment.
+ *
+ * **Znodes.** `<path>/<name>`, only read. The directory itself is not told of; while it is missing
+ * there are no children. What is below the children is not looked at.
+ *
+ * **Suspended.** What it holds grows old; when the connection has come back all is compared with the
+ * server's, changes are told, then 'resynced'. **Lost.** The same in the client's next session.
+ */
+import { joinPath, nameOf } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { CachedNode, CacheEvent } from './shared/cache-values.js';
+import type { StreamOptions } from './shared/feed.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+import { TreeCache } from './tree-cache.js';
+
+export interface ChildrenCacheOptions {
+  /** Which children to hold, by name; all by default. */
+  readonly accepts?: (name: string) => boolean;
+  /** Whether data is held, the default, or Stats only. */
+  readonly withData?: boolean;
+}
+
+export class ChildrenCache implements AsyncDisposable {
+  readonly path: string;
+  readonly #tree: TreeCache;
+
+  constructor(client: Client, path: string, options: ChildrenCacheOptions = {}) {
+    const { accepts = () => true, withData = true } = options;
+    this.path = path;
+    const selector = { accepts: (child: string) => accepts(nameOf(child)) };
+    this.#tree = new TreeCache(client, path, { maxDepth: 1, selector, withData });
+  }
+
+  get isInitialized(): boolean {
+    return this.#tree.isInitialized;
+  }
+
+  /** What has ended it, null while it works. */
+  get failure(): unknown {
+    return this.#tree.failure;
+  }
+
+  /** Reads and follows from now on, in the background; idempotent. */
+  start(): void {
+    this.#tree.start();
+  }
+
+  /** Starts if need be and waits until it holds all children. */
+  async ready(options: WaitOptions = {}): Promise<void> {
+    await this.#tree.ready(options);
+  }
+
+  /** By name; a copy. */
+  children(): Map<string, CachedNode> {
+    return this.#tree.children(this.path) ?? new Map();
+  }
+
+  get(name: string): CachedNode | null {
+    return this.#tree.get(joinPath(this.path, name));
+  }
+
+  /** As TreeCache.listen(). */
+  listen(listener: (event: CacheEvent) => void): () => void {
+    return this.#tree.listen((event) => {
+      if (!this.#isOfDirectory(event)) listener(event);
+    });
+  }
+
+  /** As TreeCache.events(). */
+  async *events(options: StreamOptions = {}): AsyncGenerator<CacheEvent, void> {
+    for await (const event of this.#tree.events(options)) {
+      if (event.type === 'snapshot')
+        yield { type: 'snapshot', nodes: this.#childrenOf(event.nodes) };
+      else if (!this.#isOfDirectory(event)) yield event;
+    }
+  }
+
+  /** Idempotent; what it holds stays readable. */
+  close(): Promise<void> {
+    return this.#tree.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #isOfDirectory(event: CacheEvent): boolean {
+    return 'path' in event && event.path === this.path;
+  }
+
+  #childrenOf(nodes: ReadonlyMap<string, CachedNode>): Map<string, CachedNode> {
+    const children = new Map(nodes);
+    children.delete(this.path);
+    return children;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * NodeCache: one znode, as it is: Curator's NodeCache.
+ *
+ * **Guarantee.** What it holds is the znode as it was at some moment, never goes back in zxid, and
+ * ends equal to the znode however the connection was lost. Each reading leaves a watch, so no change
+ * that lasts is missed; several in a row may be told as one, but a znode that was deleted and created
+ * again is told as deleted and created.
+ *
+ * **Znodes.** `<path>`, which need not exist; only read.
+ *
+ * **Suspended.** What it holds grows old; after the connection has come back it is read again and
+ * 'resynced' is told. **Lost.** The same in the client's next session.
+ */
+import type { Client } from '../api/client.js';
+import type { Node } from '../api/values.js';
+import { CacheBase } from './shared/cache-base.js';
+import type { CachedNode } from './shared/cache-values.js';
+import { Changes } from './shared/changes.js';
+import type { Within } from './shared/persist.js';
+import { lookAt } from './shared/sight.js';
+import { unlessAborted } from './shared/wait-scope.js';
+
+export class NodeCache extends CacheBase {
+  readonly #client: Client;
+  readonly #returns = new Changes();
+  #node: CachedNode | null = null;
+  /** Connections that came after a loss: those seen, and those after which it was read. */
+  #returnsSeen = 0;
+  #returnsRead = 0;
+  #stopListening: (() => void) | null = null;
+
+  constructor(client: Client, path: string) {
+    super(client, path);
+    this.#client = client;
+  }
+
+  /** Null while there is no such znode, and before the first reading. */
+  get(): CachedNode | null {
+    return this.#node;
+  }
+
+  override snapshot(): Map<string, CachedNode> {
+    return new Map(this.#node === null ? [] : [[this.path, this.#node]]);
+  }
+
+  override start(): void {
+    super.start();
+    this.#stopListening ??= this.#listenToReturns();
+  }
+
+  protected override async follow(within: Within): Promise<void> {
+    for (;;) {
+      const { next } = this.#returns;
+      const returnsSeen = this.#returnsSeen;
+      const sight = await lookAt(this.#client, this.path, within);
+      try {
+        this.#take(sight.seen);
+        this.#tellRead(returnsSeen);
+        await unlessAborted(Promise.race([sight.changed, next]), within.signal);
+      } finally {
+        sight.forget();
+      }
+    }
+  }
+
+  protected override async release(): Promise<void> {
+    this.#stopListening?.();
+  }
+
+  #listenToReturns(): () => void {
+    let isAway = false;
+    return this.#client.onState(({ state }) => {
+      if (state === 'suspended' || state === 'lost') isAway = true;
+      if (state !== 'connected' || !isAway) return;
+      isAway = false;
+      this.#returnsSeen += 1;
+      this.#returns.notify();
+    });
+  }
+
+  #tellRead(returnsSeen: number): void {
+    const isFirst = !this.isInitialized;
+    this.tellInitialized();
+    if (returnsSeen === this.#returnsRead) return;
+    this.#returnsRead = returnsSeen;
+    if (!isFirst) this.tell({ type: 'resynced' });
+  }
+
+  /** Readings come one after the other, each at least as new as the one before. */
+  #take(seen: Node | null): void {
+    const { path } = this;
+    const old = this.#node;
+    const node = seen === null ? null : { path, ...seen };
+    // A recreated znode has a higher one, too.
+    if (old !== null && node !== null && node.stat.mzxid <= old.stat.mzxid) return;
+    this.#node = node;
+    if (old !== null && (node === null || node.stat.czxid !== old.stat.czxid)) {
+      this.tell({ type: 'nodeDeleted', path, old, node: null });
+      if (node !== null) this.tell({ type: 'nodeCreated', path, old: null, node });
+    } else if (old !== null && node !== null) {
+      this.tell({ type: 'nodeChanged', path, old, node });
+    } else if (node !== null) {
+      this.tell({ type: 'nodeCreated', path, old: null, node });
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * What the caches have in common: started once, closed once, listeners and iterators, waiting for
+ * the first full state. What is held and how it is followed is the subclass's.
+ */
+import type { Client } from '../../api/client.js';
+import type { CachedNode, CacheEvent } from './cache-values.js';
+import { Feed, type StreamOptions, streamOf } from './feed.js';
+import type { Within } from './persist.js';
+import { Runner } from './runner.js';
+import type { WaitOptions } from './wait-scope.js';
+
+export abstract class CacheBase implements AsyncDisposable {
+  readonly path: string;
+  readonly #feed = new Feed<CacheEvent>();
+  readonly #runner: Runner;
+  #isInitialized = false;
+  #closed: Promise<void> | null = null;
+
+  constructor(client: Client, path: string) {
+    this.path = path;
+    this.#runner = new Runner(client, path, (within) => this.follow(within));
+  }
+
+  /** Whether it has held, at some time, all that stood when it was started. */
+  get isInitialized(): boolean {
+    return this.#isInitialized;
+  }
+
+  /** What has ended it, such as NoAuthError or ClientClosedError; null while it works. */
+  get failure(): unknown {
+    return this.#runner.failure;
+  }
+
+  /** Reads and follows from now on, in the background; idempotent. */
+  start(): void {
+    this.#runner.start();
+  }
+
+  /**
+   * Starts if need be and waits until it is initialized. WaitTimeoutError and
+   * OperationAbortedError end only the wait.
+   */
+  async ready(options: WaitOptions = {}): Promise<void> {
+    this.start();
+    await this.#runner.until(options, () => (this.#isInitialized ? true : null));
+  }
+
+  /** Calls back with each event, in order, as it is applied; gives what undoes it. */
+  listen(listener: (event: CacheEvent) => void): () => void {
+    return this.#feed.listen(listener);
+  }
+
+  /**
+   * What it holds, as a 'snapshot', then the events, in a bounded queue; applied one after the
+   * other they give what it holds. Ends with the signal, the loop or close(); throws `failure`.
+   */
+  events(options: StreamOptions = {}): AsyncGenerator<CacheEvent, void> {
+    const snapshot = () => ({ type: 'snapshot', nodes: this.snapshot() }) as const;
+    return streamOf<CacheEvent>({ feed: this.#feed, runner: this.#runner, snapshot }, options);
+  }
+
+  /** A copy of all that it holds, by path; parents come before their children. */
+  abstract snapshot(): Map<string, CachedNode>;
+
+  /** Takes the watches back and tells nothing any more; what it holds stays readable. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Runs in one session; begun anew in the next. */
+  protected abstract follow(within: Within): Promise<void>;
+
+  /** Takes back what outlives follow(). */
+  protected abstract release(): Promise<void>;
+
+  protected tell(event: CacheEvent): void {
+    if (!this.#runner.isStopped) this.#feed.tell(event);
+  }
+
+  /** All that was to be read has been read. */
+  protected tellInitialized(): void {
+    if (this.#isInitialized) return;
+    this.#isInitialized = true;
+    this.#runner.changes.notify();
+    this.tell({ type: 'initialized' });
+  }
+
+  async #close(): Promise<void> {
+    await this.#runner.stop();
+    await this.release();
+  }
+}

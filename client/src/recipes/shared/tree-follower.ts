@@ -1,0 +1,233 @@
+/**
+ * Keeps a model of a subtree equal to the server's: by reading what the events of a recursive watch
+ * point to, and by comparing all that it holds when changes may have been missed.
+ *
+ * Events say where to look, never what is there. Each path has at most one request under way, so its
+ * readings are in order; a znode that is new in the model and has children is listed, so that
+ * whatever came before its parent was read is found. After a lost connection each znode held is
+ * asked for its stat and children, and only what differs is read. A bounded number of requests is
+ * under way at a time. Used by the tree cache.
+ */
+import { joinPath, NoAuthError, NoNodeError, parentOf } from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Node, Stat, WatchEvent } from '../../api/values.js';
+import { Changes } from './changes.js';
+import { bounds, persist, type Within } from './persist.js';
+import type { TreeModel } from './tree-model.js';
+import { unlessAborted } from './wait-scope.js';
+import { WorkQueue } from './work-queue.js';
+
+/** What is wanted of the tree. */
+export interface TreeScope {
+  /** Whether to hold this znode, and with it what is below; the root is not asked for. */
+  readonly accepts: (path: string) => boolean;
+  /** Whether to look at the children of this znode, the root too. */
+  readonly traverses: (path: string) => boolean;
+  /** Whether the model holds data, or Stats only. */
+  readonly withData: boolean;
+}
+
+/** Read it, or compare it with what is held: its stat, and its children if they are looked at. */
+type Task = 'read' | 'compare';
+
+/** Enough to fill the way to the server and back, few enough for other requests to come through. */
+const IN_FLIGHT_MAX = 128;
+
+export class TreeFollower {
+  readonly #client: Client;
+  readonly #model: TreeModel;
+  readonly #scope: TreeScope;
+  readonly #onIdle: (hasResynced: boolean) => void;
+  readonly #changes = new Changes();
+  /** Never those in flight. */
+  readonly #waiting = new WorkQueue<Task>();
+  /** Path to what is to be done after the request, null for nothing. */
+  #inFlight = new Map<string, Task | null>();
+  #isResyncing = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  /** `onIdle`: all that was to be read has been; told whether a resync is complete by that. */
+  constructor(
+    client: Client,
+    model: TreeModel,
+    scope: TreeScope,
+    onIdle: (hasResynced: boolean) => void,
+  ) {
+    this.#client = client;
+    this.#model = model;
+    this.#scope = scope;
+    this.#onIdle = onIdle;
+    this.#want(model.root, 'read');
+  }
+
+  onEvent(event: WatchEvent): void {
+    switch (event.type) {
+      case 'created':
+      case 'dataChanged':
+      case 'deleted':
+        if (!this.#isNews(event.type, event.path, event.zxid)) return;
+        this.#want(event.path, 'read');
+        break;
+      case 'resync':
+        this.#isResyncing = true;
+        for (const path of this.#model.paths()) this.#look(path);
+        this.#look(this.#model.root);
+        break;
+      default:
+        // 'childrenChanged' is of other watches; an end of the watch is the watcher's concern.
+        return;
+    }
+    this.#changes.notify();
+  }
+
+  /** Reads until the session is over; what was under way then is read again in the next one. */
+  async run(within: Within): Promise<never> {
+    const inFlight = new Map<string, Task | null>();
+    this.#inFlight = inFlight;
+    try {
+      for (;;) {
+        const { next } = this.#changes;
+        if (this.#failure !== null) throw this.#failure.error;
+        while (inFlight.size < IN_FLIGHT_MAX) {
+          const work = this.#waiting.take();
+          if (work === null) break;
+          inFlight.set(work.key, null);
+          void this.#perform(work.key, work.task, within, inFlight);
+        }
+        if (inFlight.size === 0) this.#tellIdle();
+        await unlessAborted(next, within.signal);
+      }
+    } finally {
+      this.#inFlight = new Map();
+      for (const path of inFlight.keys()) this.#look(path);
+    }
+  }
+
+  #tellIdle(): void {
+    const hasResynced = this.#isResyncing;
+    this.#isResyncing = false;
+    this.#onIdle(hasResynced);
+  }
+
+  /** Whether the event may tell what the model does not know and wants to. */
+  #isNews(type: string, path: string, zxid: bigint | null): boolean {
+    const { root } = this.#model;
+    if (!this.#isPending(path)) {
+      const held = this.#model.get(path);
+      if (held === null && type === 'deleted') return false;
+      if (held !== null && zxid !== null) {
+        const { czxid, mzxid } = held.stat;
+        if (type === 'deleted' ? zxid < czxid : zxid <= mzxid) return false;
+      }
+    }
+    if (path === root) return true;
+    const parent = parentOf(path);
+    // One that is neither held nor about to be is listed when it is, if it ever is.
+    if (!this.#model.has(parent) && !this.#isPending(parent)) return false;
+    return this.#scope.traverses(parent) && this.#scope.accepts(path);
+  }
+
+  #isPending(path: string): boolean {
+    return this.#waiting.has(path) || this.#inFlight.has(path);
+  }
+
+  #look(path: string): void {
+    this.#want(path, this.#model.has(path) ? 'compare' : 'read');
+  }
+
+  #want(path: string, task: Task): void {
+    const list = this.#inFlight.has(path) ? this.#inFlight : this.#waiting;
+    // A comparison says more: it finds that the data differs, and the children that do.
+    if (list.get(path) !== 'compare') list.set(path, task);
+  }
+
+  /** Never rejects. What comes after its run has ended changes nothing. */
+  async #perform(
+    path: string,
+    task: Task,
+    within: Within,
+    inFlight: Map<string, Task | null>,
+  ): Promise<void> {
+    const isOver = () => inFlight !== this.#inFlight;
+    let apply: () => void;
+    try {
+      apply = task === 'read' ? await this.#read(path, within) : await this.#compare(path, within);
+    } catch (error) {
+      if (isOver()) return;
+      this.#failure ??= within.signal.aborted ? null : { error };
+      this.#changes.notify();
+      return;
+    }
+    if (isOver()) return;
+    const again = inFlight.get(path) ?? null;
+    inFlight.delete(path);
+    if (again !== null) this.#want(path, again);
+    apply();
+    this.#changes.notify();
+  }
+
+  async #read(path: string, within: Within): Promise<() => void> {
+    const seen = await this.#orNull(path, within, () => this.#readNode(path, within));
+    return () => {
+      const isNew = this.#model.take(path, seen);
+      const mayHaveChildren = isNew && (seen?.stat.numChildren ?? 0) > 0;
+      if (mayHaveChildren && this.#scope.traverses(path)) this.#want(path, 'compare');
+    };
+  }
+
+  async #readNode(path: string, within: Within): Promise<Node | null> {
+    if (this.#scope.withData) return await this.#client.getData(path, bounds(within));
+    const stat = await this.#client.exists(path, bounds(within));
+    return stat === null ? null : { data: null, stat };
+  }
+
+  async #compare(path: string, within: Within): Promise<() => void> {
+    if (!this.#scope.traverses(path)) {
+      const stat = await this.#orNull(path, within, () =>
+        this.#client.exists(path, bounds(within)),
+      );
+      return () => this.#onStat(path, stat);
+    }
+    const seen = await this.#orNull(path, within, () =>
+      this.#client.getChildren(path, bounds(within)),
+    );
+    return () => {
+      if (this.#onStat(path, seen?.stat ?? null)) this.#onNames(path, seen?.children ?? []);
+    };
+  }
+
+  /** True when it is the znode that the model holds. */
+  #onStat(path: string, stat: Stat | null): boolean {
+    const held = this.#model.get(path);
+    if (stat === null) {
+      this.#model.take(path, null);
+      return false;
+    }
+    if (held === null || stat.mzxid > held.stat.mzxid) this.#want(path, 'read');
+    return stat.czxid === held?.stat.czxid;
+  }
+
+  /** A name that differs is not more than a place to look: it may have come or gone since. */
+  #onNames(path: string, names: readonly string[]): void {
+    const listed = new Set(names);
+    const held = this.#model.childrenOf(path);
+    for (const name of held) {
+      if (!listed.has(name)) this.#want(joinPath(path, name), 'read');
+    }
+    for (const name of listed) {
+      const child = joinPath(path, name);
+      if (!held.has(name) && this.#scope.accepts(child)) this.#want(child, 'read');
+    }
+  }
+
+  /** Null for a znode that is not there, or that may not be read, unless it is the root. */
+  async #orNull<T>(path: string, within: Within, read: () => Promise<T | null>): Promise<T | null> {
+    try {
+      return await persist(this.#client, within, read);
+    } catch (error) {
+      const isHidden = error instanceof NoAuthError && path !== this.#model.root;
+      if (error instanceof NoNodeError || isHidden) return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Keys that wait for something to be done with them, in the order they came, each with what it is.
+ * Taking the first one costs the same however many wait. Pure; used by the tree follower.
+ */
+export class WorkQueue<Task> {
+  readonly #tasks = new Map<string, Task>();
+  /** Those before `#first` have been taken; a Map is slow to find its first entry after many are. */
+  #order: string[] = [];
+  #first = 0;
+
+  has(key: string): boolean {
+    return this.#tasks.has(key);
+  }
+
+  get(key: string): Task | undefined {
+    return this.#tasks.get(key);
+  }
+
+  /** A key that waits already keeps its place. */
+  set(key: string, task: Task): void {
+    if (!this.#tasks.has(key)) this.#order.push(key);
+    this.#tasks.set(key, task);
+  }
+
+  take(): { readonly key: string; readonly task: Task } | null {
+    const key = this.#order[this.#first];
+    const task = key === undefined ? undefined : this.#tasks.get(key);
+    if (key === undefined || task === undefined) return null;
+    this.#tasks.delete(key);
+    this.#first += 1;
+    if (this.#first * 2 > this.#order.length) {
+      this.#order = this.#order.slice(this.#first);
+      this.#first = 0;
+    }
+    return { key, task };
+  }
+}
