@@ -78,6 +78,7 @@ export {
   type ConfigurationOptions,
   type ConfigurationState,
 } from './recipes/configuration.js';
+export { DelayQueue, type DelayQueueOptions } from './recipes/delay-queue.js';
 export { DoubleBarrier, type DoubleBarrierOptions } from './recipes/double-barrier.js';
 export {
   type ElectedLeader,
@@ -91,6 +92,13 @@ export {
   type GroupMemberOptions,
   type GroupMembers,
 } from './recipes/group-membership.js';
+export { IdQueue } from './recipes/id-queue.js';
+export {
+  type EnqueuedState,
+  IdempotentEntry,
+  IdempotentQueue,
+  type IdempotentQueueOptions,
+} from './recipes/idempotent-queue.js';
 export {
   type LatchCloseOptions,
   LeaderLatch,
@@ -99,6 +107,11 @@ export {
   type Participant,
 } from './recipes/leader-latch.js';
 export { type AcquireOptions, Lock, type LockOptions } from './recipes/lock.js';
+export {
+  type LockingPutOptions,
+  LockingQueue,
+  type LockingQueueOptions,
+} from './recipes/locking-queue.js';
 export { type MultiLease, MultiLock } from './recipes/multi-lock.js';
 export { Mutex, type MutexOptions } from './recipes/mutex.js';
 export { NodeCache } from './recipes/node-cache.js';
@@ -115,7 +128,13 @@ export {
   type PersistentNodeOptions,
 } from './recipes/persistent-node.js';
 export { PersistentWatcher, type PersistentWatcherOptions } from './recipes/persistent-watcher.js';
+export {
+  type PriorityPutOptions,
+  PriorityQueue,
+  type PriorityQueueOptions,
+} from './recipes/priority-queue.js';
 export { Queue } from './recipes/queue.js';
+export type { HeldEntry } from './recipes/queues/claims.js';
 export type { ConsumeOptions } from './recipes/queues/consume.js';
 export type { QueueOptions, TakeOptions } from './recipes/queues/entry-queue.js';
 export { QueueFormatError } from './recipes/queues/item-format.js';
@@ -156,6 +175,7 @@ export type { Acquirable } from './recipes/shared/run.js';
 export type { WaitOptions } from './recipes/shared/wait-scope.js';
 export type { SessionLossOptions } from './recipes/shared/waiting-line.js';
 export { SimpleLock, type SimpleLockOptions } from './recipes/simple-lock.js';
+export { SimpleQueue, type SimpleQueueOptions } from './recipes/simple-queue.js';
 export { TreeCache, type TreeCacheOptions, type TreeSelector } from './recipes/tree-cache.js';
 export { TtlNode, type TtlNodeOptions } from './recipes/ttl-node.js';
 export type { LagMessage, OperationMessage } from './session/diagnostics.js';

@@ -67,6 +67,8 @@ export class HeldEntry implements AsyncDisposable {
   readonly name: string;
   readonly path: string;
   readonly data: Buffer | null;
+  /** Zxid at which it was put. */
+  readonly czxid: bigint;
   readonly lease: Lease;
   readonly #client: Client;
   readonly #entry: Entry;
@@ -104,6 +106,7 @@ export class HeldEntry implements AsyncDisposable {
     this.name = entry.name;
     this.path = entry.path;
     this.data = node.data;
+    this.czxid = node.stat.czxid;
     this.lease = lease;
     this.#client = client;
     this.#entry = entry;
@@ -127,6 +130,25 @@ export class HeldEntry implements AsyncDisposable {
   async done(ops: readonly TransactionOp[] = []): Promise<void> {
     await this.#remove(ops);
     await this.lease.release();
+  }
+
+  /**
+   * Asks the server whether the lock stands, as of all that was committed when it was called. False
+   * for one that is over. What must not happen twice goes through `done(ops)` all the same.
+   */
+  async holdsLock(): Promise<boolean> {
+    if (!this.held) return false;
+    const { path, fencingToken } = this.lease;
+    try {
+      await persist(this.#client, this.#within, () =>
+        this.#client.sync(path, bounds(this.#within)),
+      );
+      const node = await readOrNull(this.#client, path, this.#within);
+      return this.held && node?.stat.czxid === fencingToken;
+    } catch (error) {
+      if (!this.held) return false;
+      throw error;
+    }
   }
 
   /** Gives it back: it is the first of the queue again. Does nothing when it is over. */

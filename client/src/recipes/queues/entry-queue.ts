@@ -50,6 +50,7 @@ export abstract class EntryQueue {
   protected readonly client: Client;
   protected readonly options: QueueOptions;
   protected readonly marks: string;
+  readonly #source: EntrySource;
   readonly #feed: EntryFeed;
   readonly #readyLocks = new Set<string>();
 
@@ -59,8 +60,10 @@ export abstract class EntryQueue {
     this.client = client;
     this.options = options;
     this.marks = marksPath;
-    const own = { directory: path, locks, layout: kind.layout };
-    this.#feed = new EntryFeed(client, kind.source ?? new DirectorySource(client, own), kind);
+    const { layout, source = new DirectorySource(client, { directory: path, locks, layout }) } =
+      kind;
+    this.#source = source;
+    this.#feed = new EntryFeed(client, source, kind);
   }
 
   /**
@@ -121,10 +124,21 @@ export abstract class EntryQueue {
     await putEntries(this.client, plan, [{ head, data: encodeItems(items) }], options);
   }
 
-  /** Null when it is gone or somebody else's. */
-  protected async remove(entry: Entry, within: Within, doubt: Doubt): Promise<Buffer | null> {
-    const removed = await removeEntry(this.client, entry, this.#plan, { within, doubt });
-    return removed?.data ?? null;
+  /** Removes what is free and matches; how many that were. */
+  protected async removeEach(
+    matches: (entry: Entry) => boolean,
+    options: WaitOptions,
+  ): Promise<number> {
+    return await this.#taking(options, async (within, doubt) => {
+      let count = 0;
+      for (const entry of await this.#source.list(within, true)) {
+        const claimed = matches(entry) ? await this.#claim(entry, within, doubt) : null;
+        if (claimed === null) continue;
+        await claimed.done();
+        count += 1;
+      }
+      return count;
+    });
   }
 
   get #plan() {

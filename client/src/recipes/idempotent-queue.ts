@@ -1,0 +1,262 @@
+/**
+ * IdempotentQueue: an enqueue that may be repeated: after an error that tells nothing, by another
+ * process, after a restart. Who enqueues chooses an id; consumers check its flag.
+ *
+ * **Guarantee.** However often an id is enqueued, it is in the queue once, and once it is done it does
+ * not come back, until it is forgotten. At least once out: an entry is locked while somebody is busy
+ * with it and free again when they die; its end is committed together with its flag, so it is done
+ * once, and so are the effects on znodes in `done(ops)`. In the order of the enqueues.
+ *
+ * **Znodes.** `<path>/flags/<id>`, persistent: `queued`, then `done`. It is created in one transaction
+ * with `<path>/items/item-|<id>|<number>`, which has the data; ids are percent-encoded. An item counts
+ * only if its flag is `queued` and was created with it (czxid); a consumer removes any other. `<path>/locks/<item>`, ephemeral, while
+ * somebody is busy with it. Flags stay until `forget(id)`: a queue that nobody ever tells to forget
+ * grows by a small znode for each id.
+ *
+ * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others are
+ * given it. An enqueue or a wait fails with SessionExpiredError, or goes on in the next session
+ * (`onSessionLost: 'rejoin'`), which harms nobody here.
+ */
+import { joinPath, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { Lease } from '../api/lease.js';
+import type { TransactionOp } from '../api/transaction.js';
+import type { Acl, Data } from '../api/values.js';
+import { OptionError, TransactionError } from '../errors.js';
+import { HeldEntry, readOrNull } from './queues/claims.js';
+import { type ConsumeOptions, consumeAll, entriesOf } from './queues/consume.js';
+import { EntryFeed } from './queues/entry-feed.js';
+import { IdempotentLayout } from './queues/entry-names.js';
+import { DirectorySource, type Entry } from './queues/entry-source.js';
+import { asDoubtful } from './queues/putting.js';
+import { RecipeStateError } from './shared/errors.js';
+import { ensureGone, ensureThere } from './shared/idempotent.js';
+import { bounds, persist, type Within } from './shared/persist.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+import type { SessionLossOptions } from './shared/waiting-line.js';
+
+export interface IdempotentQueueOptions extends SessionLossOptions {
+  /** Of all znodes; open by default. */
+  readonly acl?: readonly Acl[];
+}
+
+/** What is known of an id. */
+export type EnqueuedState = 'unknown' | 'queued' | 'done';
+
+const QUEUED = 'queued';
+const DONE = 'done';
+const ROUNDS_MAX = 10;
+
+export class IdempotentQueue {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #options: IdempotentQueueOptions;
+  readonly #flags: string;
+  readonly #items: string;
+  readonly #locks: string;
+  readonly #feed: EntryFeed;
+
+  constructor(client: Client, path: string, options: IdempotentQueueOptions = {}) {
+    this.path = path;
+    this.#client = client;
+    this.#options = options;
+    this.#flags = joinPath(path, 'flags');
+    this.#items = joinPath(path, 'items');
+    this.#locks = joinPath(path, 'locks');
+    const place = { directory: this.#items, locks: this.#locks, layout: IdempotentLayout };
+    this.#feed = new EntryFeed(client, new DirectorySource(client, place));
+  }
+
+  /**
+   * Resolves when the id is in the queue or done, by whomever. After any error it may be repeated.
+   * The data of the first one counts.
+   */
+  async enqueue(id: string, data: Data, options: WaitOptions = {}): Promise<void> {
+    const { acl } = this.#options;
+    const given = acl === undefined ? {} : { acl };
+    const ops: TransactionOp[] = [
+      { kind: 'create', path: this.#flagOf(id), data: QUEUED, ...given },
+      {
+        ...{ kind: 'create', path: joinPath(this.#items, `item-|${encoded(id)}|`), data },
+        ...{ mode: 'persistentSequential', ...given },
+      },
+    ];
+    await this.#asking(options, (within) =>
+      persist(this.#client, within, () => this.#commit(ops, within)),
+    );
+  }
+
+  async stateOf(id: string, options: WaitOptions = {}): Promise<EnqueuedState> {
+    const path = this.#flagOf(id);
+    return await this.#asking(options, async (within) => {
+      await persist(this.#client, within, () => this.#client.sync(path, bounds(within)));
+      const flag = await readOrNull(this.#client, path, within);
+      if (flag === null) return 'unknown';
+      return flag.data?.toString() === QUEUED ? 'queued' : 'done';
+    });
+  }
+
+  /**
+   * Forgets an id, for who knows that nobody will enqueue it again by mistake. One that still waits
+   * is withdrawn: its item is given to nobody any more.
+   */
+  async forget(id: string, options: WaitOptions = {}): Promise<void> {
+    await this.#asking(options, (within) => ensureGone(this.#client, this.#flagOf(id), within));
+  }
+
+  /** Waits for an entry and takes it; errors as of Queue.take, never `ambiguous`. */
+  async take(options: WaitOptions = {}): Promise<IdempotentEntry> {
+    return await this.#asking(options, (within) =>
+      this.#feed.next(within, (entry) => this.#claim(entry, within)),
+    );
+  }
+
+  /** An entry if one is free, else null, as of a reading at least as new as the call. */
+  async poll(options: WaitOptions = {}): Promise<IdempotentEntry | null> {
+    return await this.#asking(options, (within) =>
+      this.#feed.nextNow(within, (entry) => this.#claim(entry, within)),
+    );
+  }
+
+  /** As of Queue: going on to the next one says that the entry is done, leaving gives it back. */
+  entries(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<IdempotentEntry, void> {
+    return entriesOf((given) => this.take(given), options.signal);
+  }
+
+  /** As of Queue. */
+  async consume(
+    handle: (entry: IdempotentEntry) => unknown,
+    options: ConsumeOptions = {},
+  ): Promise<void> {
+    await consumeAll(this.#client, (given) => this.take(given), handle, options);
+  }
+
+  /** May be repeated: the flag says that it was done. */
+  async #commit(ops: readonly TransactionOp[], within: Within): Promise<void> {
+    const { acl } = this.#options;
+    for (let round = 1; ; round++) {
+      try {
+        await this.#client.multi(ops, bounds(within));
+        return;
+      } catch (error) {
+        if (!(error instanceof TransactionError)) throw error;
+        if (error.failedIndex === 0 && error.error instanceof NodeExistsError) return;
+        const isMissing = error.error instanceof NoNodeError;
+        if (!isMissing || round === ROUNDS_MAX) throw error.error;
+      }
+      for (const directory of [this.#flags, this.#items]) {
+        await ensureThere(this.#client, directory, acl === undefined ? {} : { acl }, within);
+      }
+    }
+  }
+
+  async #claim(entry: Entry, within: Within): Promise<IdempotentEntry | null> {
+    const lockPath = joinPath(this.#locks, entry.name);
+    const onGivenBack = () => this.#feed.forgetKnown();
+    const plan = { marks: '', acl: this.#options.acl, onGivenBack };
+    const held = await HeldEntry.claim(this.#client, { ...entry, lockPath }, plan, within);
+    if (held === null) return null;
+    let isOurs = false;
+    try {
+      const flagPath = joinPath(this.#flags, entry.id ?? '');
+      const flag = await readOrNull(this.#client, flagPath, within);
+      within.signal.throwIfAborted();
+      isOurs = flag?.data?.toString() === QUEUED && flag.stat.czxid === held.czxid;
+      if (isOurs) return new IdempotentEntry(held, entry, flagPath);
+      await held.done();
+      return null;
+    } finally {
+      if (!isOurs) await held.release();
+    }
+  }
+
+  #flagOf(id: string): string {
+    return joinPath(this.#flags, encoded(id));
+  }
+
+  async #asking<T>(options: WaitOptions, attempt: (within: Within) => Promise<T>): Promise<T> {
+    const { onSessionLost } = this.#options;
+    return await asDoubtful(this.#client, this.path, { ...options, onSessionLost }, attempt);
+  }
+}
+
+/** An entry that nobody else is given for as long as its lease is held. */
+export class IdempotentEntry implements AsyncDisposable {
+  readonly id: string;
+  readonly #held: HeldEntry;
+  readonly #head: string;
+  readonly #flagPath: string;
+
+  constructor(held: HeldEntry, { id, head }: Entry, flagPath: string) {
+    this.id = decodeURIComponent(id ?? '');
+    this.#held = held;
+    this.#head = head;
+    this.#flagPath = flagPath;
+  }
+
+  get path(): string {
+    return this.#held.path;
+  }
+
+  get data(): Buffer | null {
+    return this.#held.data;
+  }
+
+  get lease(): Lease {
+    return this.#held.lease;
+  }
+
+  get signal(): AbortSignal {
+    return this.#held.signal;
+  }
+
+  /**
+   * Removes it, sets its flag and commits `ops`, all or nothing. As of Queue's; RecipeStateError
+   * when the id was forgotten meanwhile: the entry was withdrawn, and is still held.
+   */
+  async done(ops: readonly TransactionOp[] = []): Promise<void> {
+    const flag = { kind: 'setData', path: this.#flagPath, data: DONE, version: 0 } as const;
+    await this.#end([flag], ops);
+  }
+
+  /** Gives it back, to its old place. */
+  async release(): Promise<void> {
+    await this.#held.release();
+  }
+
+  /** Puts it to the end of the queue. */
+  async requeue(): Promise<void> {
+    const path = joinPath(parentOf(this.path), this.#head);
+    await this.#end(
+      [
+        // Anew, for an item belongs to the flag that was created with it.
+        { kind: 'delete', path: this.#flagPath, version: 0 },
+        { kind: 'create', path: this.#flagPath, data: QUEUED },
+        { kind: 'create', path, data: this.data, mode: 'persistentSequential' },
+      ],
+      [],
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  async #end(own: readonly TransactionOp[], ops: readonly TransactionOp[]): Promise<void> {
+    try {
+      await this.#held.done([...own, ...ops]);
+    } catch (error) {
+      if (!(error instanceof TransactionError)) throw error;
+      const { failedIndex, results } = error;
+      if (failedIndex < own.length) throw new RecipeStateError(this.path, 'the id is forgotten');
+      const errors = results.slice(own.length).map((one) => (one instanceof Error ? one : null));
+      throw new TransactionError(failedIndex - own.length, error.error, errors);
+    }
+  }
+}
+
+/** As a part of a name: no slash, no bar, and never `.` or `..`. */
+function encoded(id: string): string {
+  if (id === '') throw new OptionError('id', 'must not be empty');
+  return encodeURIComponent(id).replaceAll('.', '%2E');
+}
