@@ -7,7 +7,6 @@
  * back. Curator is driven line by line, see foreign/curator/MixedDriver.java.
  */
 import {
-  type Client,
   DoubleBarrier,
   LeaderLatch,
   Lock,
@@ -21,6 +20,7 @@ import type { ForeignActor } from '../foreign/driver.js';
 import { LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
 import { namesIn, untilNames } from './directory.js';
 import {
+  countUp,
   type Enter,
   endSession,
   entering,
@@ -326,12 +326,6 @@ describe.skipIf(mayLackCurator())('Node and Curator', () => {
     }
   });
 });
-
-async function countUp(client: Client, path: string): Promise<void> {
-  await client.sync(path);
-  const { data } = await client.getData(path);
-  await client.setData(path, `${Number(data?.toString()) + 1}`);
-}
 
 function barrierOf(actor: ForeignActor, path: string, memberCount: number) {
   return {

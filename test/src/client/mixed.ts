@@ -114,6 +114,13 @@ export async function inTurn(
   await untilNames(control, path, 0);
 }
 
+/** Reads, adds and writes in three steps: right only when nobody else is in between. */
+export async function countUp(client: Client, path: string): Promise<void> {
+  await client.sync(path);
+  const { data } = await client.getData(path);
+  await client.setData(path, `${Number(data?.toString()) + 1}`);
+}
+
 export interface EndableSession {
   readonly id: bigint;
   readonly password: Uint8Array;

@@ -22,6 +22,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
@@ -305,11 +306,16 @@ public final class MixedDriver extends Checks {
         actor.number(path).initialize(Long.valueOf(more[0])));
   }
 
-  /** Puts at once; keeps what it has consumed until it is asked for. */
+  /**
+   * Puts at once; keeps what it has been given until it is asked for. One that holds is busy with
+   * each until it is told to go on.
+   */
   private static final class QueueEnd implements QueueConsumer<String> {
     private final CuratorFramework client;
     private final String path;
     private final BlockingQueue<String> consumed = new LinkedBlockingQueue<>();
+    private final Semaphore mayGoOn = new Semaphore(0);
+    private boolean holding;
     private DistributedQueue<String> queue;
 
     QueueEnd(CuratorFramework client, String path) {
@@ -318,8 +324,9 @@ public final class MixedDriver extends Checks {
     }
 
     /** With a lock path an item stays in the queue until it is consumed. */
-    void open(boolean consuming, String lockPath) throws Exception {
-      QueueConsumer<String> consumer = consuming ? this : null;
+    void open(String role, String lockPath) throws Exception {
+      QueueConsumer<String> consumer = role.equals("produce") ? null : this;
+      holding = role.equals("hold");
       QueueBuilder<String> builder = QueueBuilder.builder(client, consumer, TEXT, path);
       if (!lockPath.isEmpty()) builder.lockPath(lockPath);
       queue = builder.buildQueue();
@@ -327,8 +334,9 @@ public final class MixedDriver extends Checks {
     }
 
     @Override
-    public void consumeMessage(String message) {
+    public void consumeMessage(String message) throws Exception {
       consumed.add(message);
+      if (holding) mayGoOn.acquire();
     }
 
     @Override
@@ -337,7 +345,7 @@ public final class MixedDriver extends Checks {
 
   private static void addQueue() {
     OPERATIONS.put("queue.open", (actor, path, more) -> {
-      actor.queue(path).open(more[0].equals("consume"), more.length > 1 ? more[1] : "");
+      actor.queue(path).open(more[0], more.length > 1 ? more[1] : "");
       return "";
     });
     OPERATIONS.put("queue.put", (actor, path, more) -> {
@@ -351,6 +359,10 @@ public final class MixedDriver extends Checks {
       return actor.queue(path).queue.flushPuts(WAIT_S, SECONDS);
     });
     OPERATIONS.put("queue.next", (actor, path, more) -> actor.queue(path).consumed.take());
+    OPERATIONS.put("queue.goOn", (actor, path, more) -> {
+      actor.queue(path).mayGoOn.release();
+      return "";
+    });
     OPERATIONS.put("queue.close", (actor, path, more) -> {
       actor.queue(path).queue.close();
       return "";

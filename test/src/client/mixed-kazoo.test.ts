@@ -1,0 +1,147 @@
+/**
+ * Node and Python on the same paths: our lock, counters and locking queue against those of kazoo,
+ * as Debian ships it.
+ *
+ * A lock is shared with kazoo by kazoo's names, which is our option, or by Curator's, which is an
+ * option of kazoo's. Who must wait is in line before anything else happens. Sessions of either side
+ * are ended behind its back. kazoo is driven line by line, see foreign/kazoo/mixed_driver.py.
+ */
+import {
+  type Client,
+  Lock,
+  type LockOptions,
+  LockTimeoutError,
+  ReadWriteLock,
+} from '@rookery/client';
+import { describe, expect, test } from 'vitest';
+import { mayLackKazoo, PYTHON } from '../harness/foreign.js';
+import { LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
+import { namesIn, untilNames } from './directory.js';
+import {
+  countUp,
+  endSession,
+  entering,
+  foreignEntering,
+  inTurn,
+  overOf,
+  sessionOf,
+  sharedDriver,
+} from './mixed.js';
+import { sharedEnsemble } from './shared-ensemble.js';
+
+const PROGRAM = new URL('../foreign/kazoo/mixed_driver.py', import.meta.url).pathname;
+/** How long somebody tries who cannot be let in, however long it takes. */
+const REFUSED_MS = 100;
+
+const ensemble = sharedEnsemble({ settings: { maxClientCnxns: 0, ...LONG_SESSIONS } });
+const driver = sharedDriver(ensemble, async () => ({ file: PYTHON, args: ['-B', PROGRAM] }));
+
+const node = () => useDirectClient(ensemble());
+const python = () => driver().actor();
+
+interface Naming {
+  readonly name: string;
+  readonly options: LockOptions;
+  /** What kazoo is to look for besides its own names. */
+  readonly pattern: string;
+}
+
+const NAMINGS: readonly Naming[] = [
+  { name: "kazoo's", options: { naming: 'kazoo' }, pattern: '' },
+  { name: "Curator's", options: {}, pattern: 'lock-' },
+];
+
+describe.skipIf(await mayLackKazoo())('Node and kazoo', () => {
+  describe.each(NAMINGS)('with $name names for our locks', ({ name, options, pattern }) => {
+    const base = `/mixed/lock-${name.toLowerCase().replace("'s", '')}`;
+    const lockOf = (client: Client, path: string) => new Lock(client, path, options);
+
+    test('lock: one of either language at a time, in the order of asking', async () => {
+      const path = `${base}/order`;
+      const control = await node();
+      await inTurn(control, path, {
+        python: foreignEntering(python(), 'lock', path, pattern),
+        node: entering(() => lockOf(control, path).acquire()),
+        'python again': foreignEntering(python(), 'lock', path, pattern),
+        'node again': entering(() => lockOf(control, path).acquire()),
+      });
+    });
+
+    test('lock: who only tries is refused while the other holds, and leaves the line', async () => {
+      const path = `${base}/refused`;
+      const client = await node();
+      const lock = new Lock(client, path, { ...options, data: 'node' });
+      const actor = python();
+      const lease = await lock.acquire();
+      expect(await actor.call('lock.acquire', path, pattern, REFUSED_MS)).toEqual(['false']);
+      expect(await actor.call('lock.try', path, pattern)).toEqual(['false']);
+      expect(await actor.call('lock.contenders', path, pattern)).toEqual(['node']);
+      await untilNames(client, path, 1);
+      await lease.release();
+      expect(await actor.call('lock.try', path, pattern)).toEqual(['true']);
+      expect(await lock.tryAcquire()).toBeNull();
+      await expect(lock.acquire({ timeoutMs: REFUSED_MS })).rejects.toThrow(LockTimeoutError);
+      expect(await lock.contestants()).toHaveLength(1);
+      await actor.call('lock.release', path);
+    });
+
+    test('lock: nothing is lost of what both count under it in three steps', async () => {
+      const [path, counter] = [`${base}/count`, `${base}-counted`];
+      const rounds = 15;
+      const clients = await Promise.all([node(), node()]);
+      await clients[0].create(counter, '0');
+      const counting = clients.map(async (client) => {
+        const lock = lockOf(client, path);
+        for (let i = 0; i < rounds; i++) await lock.run(() => countUp(client, counter));
+      });
+      const actors = [python(), python()];
+      const all = [
+        ...counting,
+        ...actors.map((actor) => actor.call('count', path, pattern, counter, rounds)),
+      ];
+      await Promise.all(all);
+      await clients[0].sync(counter);
+      const { data } = await clients[0].getData(counter);
+      expect(Number(data?.toString())).toBe(rounds * all.length);
+    });
+
+    test('lock: the session of a holder ends and the other language gets in', async () => {
+      const path = `${base}/ended`;
+      const control = await node();
+      const doomed = await node();
+      const [first, second] = [python(), python()];
+      await first.call('lock.acquire', path, pattern);
+      const waiting = lockOf(doomed, path).acquire();
+      await untilNames(control, path, 2);
+      await endSession(ensemble(), await sessionOf(first));
+      const lease = await waiting;
+      const next = second.call('lock.acquire', path, pattern);
+      await untilNames(control, path, 2);
+      await endSession(ensemble(), await doomed.connected());
+      await next;
+      await overOf(lease);
+      expect(await namesIn(control, path)).toHaveLength(1);
+      await second.call('lock.release', path);
+    });
+  });
+
+  test('read/write lock: readers of both share, a writer of either keeps all others out', async () => {
+    const path = '/mixed/rw-kazoo';
+    const client = await node();
+    const lock = new ReadWriteLock(client, path, { naming: 'kazoo' });
+    const [reader, writer] = [python(), python()];
+    const read = await lock.read.acquire();
+    await reader.call('read.acquire', path);
+    expect(await writer.call('write.acquire', path, '', REFUSED_MS)).toEqual(['false']);
+    await expect(lock.write.acquire({ timeoutMs: REFUSED_MS })).rejects.toThrow(LockTimeoutError);
+    await Promise.all([read.release(), reader.call('read.release', path)]);
+    await inTurn(client, path, {
+      python: foreignEntering(writer, 'write', path),
+      'node reads': entering(() => lock.read.acquire()),
+    });
+    await inTurn(client, path, {
+      node: entering(() => lock.write.acquire()),
+      'python reads': foreignEntering(reader, 'read', path),
+    });
+  });
+});
