@@ -68,7 +68,8 @@ test('a node comes back after its session, was deleted in a cut, or its member d
 
   const leader = await ensemble().leader();
   await leader.kill();
-  await control.delete(path);
+  // Whatever this connection meets with.
+  await control.deleteGuaranteed(path);
   await standsAgain();
   ensemble().start([leader.id]);
   await ensemble().serving();
