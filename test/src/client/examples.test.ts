@@ -5,7 +5,9 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { type Client, connect } from '@rookery/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { deferred } from '../harness/wait.js';
 import { EXAMPLES, Example } from './example.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
@@ -66,6 +68,40 @@ describe('lock.js', () => {
     const jobs = begun.map(({ job }) => job).filter((job, index, all) => all[index - 1] !== job);
     expect(jobs).toEqual(jobs.map((_, index) => index + 1));
     expect(new Set([...done, killedIn])).toEqual(new Set(jobs));
+  });
+});
+
+describe('crawler.js', () => {
+  it('stores each page once, also those of a worker that is killed at its work', async () => {
+    const urls = Array.from({ length: 8 }, (_, index) => `http://${index}.example/`);
+    const workers = [start('crawler.js', 'work'), start('crawler.js', 'work')];
+    const adder = start('crawler.js', 'add', ...urls);
+    expect(await adder.ends()).toEqual(CLEAN);
+    const [killed, other] = workers;
+    if (killed === undefined || other === undefined) throw new Error();
+    await killed.says(/^fetching /);
+    await killed.kill();
+    const unfinished = urlsOf(killed, 'fetching').filter((url) => {
+      return !urlsOf(killed, 'stored').includes(url);
+    });
+    expect(unfinished.length).toBeLessThanOrEqual(1);
+    const zk = await connect(
+      ensemble()
+        .ports.map((port) => `127.0.0.1:${port}`)
+        .join(','),
+    );
+    onTestFinished(() => zk.close());
+    await untilEmpty(zk, '/examples/crawl/entries');
+    // Who waits for an entry with nobody else around: nothing is left, and nothing held.
+    expect(await other.interrupt()).toEqual(CLEAN);
+    expect((await zk.getChildren('/examples/crawl/taken')).children).toEqual([]);
+    const stored = await pages(zk);
+    expect([...stored].sort()).toEqual(urls);
+    // The other one says so of all that the killed one had not stored.
+    const byOther = urlsOf(other, 'stored');
+    expect(new Set(byOther).size).toBe(byOther.length);
+    const missing = urls.filter((url) => ![...byOther, ...unfinished].includes(url));
+    expect(missing.filter((url) => !urlsOf(killed, 'stored').includes(url))).toEqual([]);
   });
 });
 
@@ -138,6 +174,30 @@ it('each example ends by Ctrl-C while no server answers', async () => {
     expect(await example.interrupt(), name).toEqual(CLEAN);
   }
 });
+
+/** What the lines that begin with the verb go on with. */
+function urlsOf({ lines }: Example, verb: string): string[] {
+  return lines.flatMap((line) =>
+    line.startsWith(`${verb} `) ? [line.slice(verb.length + 1)] : [],
+  );
+}
+
+async function untilEmpty(zk: Client, path: string): Promise<void> {
+  for (;;) {
+    const changed = deferred<void>();
+    const { children } = await zk.getChildren(path, { watcher: () => changed.resolve() });
+    if (children.length === 0) return;
+    await changed.promise;
+  }
+}
+
+/** The URLs of the pages that the crawler has stored, as often as it has. */
+async function pages(zk: Client): Promise<string[]> {
+  const directory = '/examples/pages';
+  const { children } = await zk.getChildren(directory);
+  const nodes = await Promise.all(children.map((name) => zk.getData(`${directory}/${name}`)));
+  return nodes.map(({ data }) => JSON.parse(String(data)).url);
+}
 
 function begunBy({ lines }: Example): { readonly job: number; readonly token: number }[] {
   return lines
