@@ -13,8 +13,8 @@ export interface WaitOptions extends OperationOptions {
 }
 
 /**
- * Resolves at once if it is so already. Rejects with ClientClosedError (or AuthFailedError) when the
- * client is closed, with SessionExpiredError when no session can come any more.
+ * Resolves at once if it is so already. Rejects with ClientClosedError (or AuthFailedError) when
+ * the client is closed, with SessionExpiredError when no session can come any more.
  */
 export function waitConnected(options: WaitOptions): Promise<Session> {
   const { keeper, signal, timeoutMs } = options;

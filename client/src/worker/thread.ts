@@ -1,9 +1,10 @@
 /**
  * The worker thread: sockets of a client, and the heartbeats on them. Started by worker-link.ts.
  *
- * Knows frames only as far as it must: it cuts them to take its own heartbeats' replies out, and
- * hands on the rest as it came. Its link is silent when a heartbeat waits for its reply and nothing
- * at all was received for the given time.
+ * Knows frames only as far as it must: once it beats, which begins between two frames, it cuts them
+ * to take its own heartbeats' replies out, and hands on the rest as it came; before that it hands
+ * on all, which may be no frames (answers to four letters). Its link is silent when a heartbeat
+ * waits for its reply and nothing at all was received for the given time.
  */
 import { parentPort } from 'node:worker_threads';
 import { assert, FrameReader, JuteReader, JuteWriter, OpCode, PING_XID } from '@rookery/protocol';
@@ -105,6 +106,10 @@ class BeatingLink {
 
   #onData(chunk: Uint8Array): void {
     this.#lastReceivedMs = hrtimeMs();
+    if (this.#interval === null) {
+      tell({ kind: 'data', link: this.#number, bytes: Uint8Array.from(chunk) });
+      return;
+    }
     this.#frames.push(chunk);
     try {
       for (let frame = this.#frames.next(); frame !== null; frame = this.#frames.next()) {

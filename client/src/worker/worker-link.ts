@@ -121,7 +121,8 @@ class WorkerLink implements Link {
   }
 
   write(bytes: Uint8Array): void {
-    this.#links.post({ kind: 'write', link: this.#link, bytes });
+    // A copy of just these: the buffer behind the view would be copied as a whole.
+    this.#links.post({ kind: 'write', link: this.#link, bytes: Uint8Array.from(bytes) });
   }
 
   end(): void {
