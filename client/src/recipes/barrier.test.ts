@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';
-import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
+import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { Barrier } from './barrier.js';
 import { WaitTimeoutError } from './shared/errors.js';
 
@@ -147,7 +147,7 @@ describe('a wait at a barrier', () => {
 });
 
 describe('a barrier under random faults', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])('loses no wake-up (seed %i)', async (seed) => {
+  it.each(seeds(12))('loses no wake-up (seed %i)', async (seed) => {
     const random = randomFrom(seed);
     const { server, surroundings, one, other } = newWorld();
     const clients = [one, other];

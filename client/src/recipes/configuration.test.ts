@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';
-import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
+import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { Configuration, type ConfigurationState } from './configuration.js';
 import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
 
@@ -178,8 +178,7 @@ describe('an update', () => {
 });
 
 describe('updates under random faults', () => {
-  const seeds = Array.from({ length: 15 }, (_, index) => index + 1);
-  it.each(seeds)('are each made once, or said to be uncertain (seed %i)', async (seed) => {
+  it.each(seeds(15))('are each made once, or said to be uncertain (seed %i)', async (seed) => {
     const random = randomFrom(seed);
     const { server, surroundings, open } = setUp();
     const clients = Array.from({ length: 3 }, () => new FakeClient(server, { surroundings }));

@@ -4,7 +4,7 @@ import type { Lease } from '../api/lease.js';
 import { ClientClosedError, LeaseLostError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
-import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
+import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { DoubleBarrier } from './double-barrier.js';
 import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
 
@@ -257,8 +257,7 @@ describe('leaving', () => {
 });
 
 describe('a double barrier under random faults', () => {
-  const seeds = Array.from({ length: 25 }, (_, index) => index + 1);
-  it.each(seeds)('keeps nobody for ever and leaves nothing (seed %i)', async (seed) => {
+  it.each(seeds(25))('keeps nobody for ever and leaves nothing (seed %i)', async (seed) => {
     const random = randomFrom(seed);
     const { server, surroundings, clients, barriers } = setUp(3, 4);
     let finished = 0;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ClientClosedError, LeaseReleasedError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { lossCauseOf, namesIn, newWorld, turns, until } from '../testing/lock-world.js';
-import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
+import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { Election, type Term } from './election.js';
 import { WaitTimeoutError } from './shared/errors.js';
 
@@ -87,6 +87,19 @@ describe('an election', () => {
     expect(await ofOne.run((term) => term.held)).toBe(true);
     await expect(ofOne.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(namesIn(server, PATH)).toEqual([]);
+  });
+
+  it("lets a term's holder write only while the term lasts", async () => {
+    const { server, other, ofOne } = setUp();
+    await other.create('/fenced', '0');
+    const term = await firstTerm(ofOne);
+    const { guards = [] } = term;
+    const checks = guards.map((guard) => ({ kind: 'check' as const, ...guard }));
+    const write = { kind: 'setData' as const, path: '/fenced', data: '1' };
+    await other.multi([...checks, write]);
+    await term.release();
+    await expect(other.multi([...checks, { ...write, data: '2' }])).rejects.toThrow();
+    expect(server.read('/fenced').data?.toString()).toBe('1');
   });
 
   it('throws when the client is closed', async () => {
@@ -202,8 +215,7 @@ describe('the acknowledgement', () => {
 });
 
 describe('an election under random faults', () => {
-  const seeds = Array.from({ length: 20 }, (_, index) => index + 1);
-  it.each(seeds)('has one leader at a time, and followers find it (seed %i)', async (seed) => {
+  it.each(seeds(20))('has one leader at a time, and followers find it (seed %i)', async (seed) => {
     const random = randomFrom(seed);
     const { server, surroundings } = newWorld();
     const clients = Array.from({ length: 4 }, () => new FakeClient(server, { surroundings }));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ClientClosedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
-import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
+import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { Group, GroupMember, type GroupMembers } from './group-membership.js';
 import { Party, ShallowParty } from './party.js';
 import { RecipeStateError } from './shared/errors.js';
@@ -168,8 +168,7 @@ describe('a party', () => {
 });
 
 describe('groups under random faults', () => {
-  const seeds = Array.from({ length: 15 }, (_, index) => index + 1);
-  it.each(seeds)('are seen by all as they are in the end (seed %i)', async (seed) => {
+  it.each(seeds(15))('are seen by all as they are in the end (seed %i)', async (seed) => {
     const random = randomFrom(seed);
     const { server, surroundings } = newWorld();
     const clients = Array.from({ length: 3 }, () => new FakeClient(server, { surroundings }));

@@ -5,7 +5,7 @@ import type { Lease } from '../api/lease.js';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { lossCauseOf, namesIn, newWorld, turns, until } from '../testing/lock-world.js';
-import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
+import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { LeaderLatch, type LeaderLatchOptions } from './leader-latch.js';
 import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
 
@@ -251,8 +251,7 @@ describe('what happens to connection, session and znode', () => {
 
 describe('leader latches under random faults', () => {
   const policies = ['hold-until-lost', 'abort'] as const;
-  const seeds = Array.from({ length: 12 }, (_, index) => index + 1);
-  const cases = policies.flatMap((policy) => seeds.map((seed) => [policy, seed] as const));
+  const cases = policies.flatMap((policy) => seeds(12).map((seed) => [policy, seed] as const));
   it.each(cases)('have never two leaders (%s, seed %i)', async (onSuspended, seed) => {
     const random = randomFrom(seed);
     const { server, surroundings } = newWorld();

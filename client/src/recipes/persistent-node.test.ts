@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
-import { randomFrom, runToEnd, strike } from '../testing/random-faults.js';
+import { randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { PersistentNode, type PersistentNodeOptions } from './persistent-node.js';
 import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
 
@@ -205,8 +205,7 @@ describe('a persistent node', () => {
 });
 
 describe('a persistent node under random faults', () => {
-  const seeds = Array.from({ length: 20 }, (_, index) => index + 1);
-  it.each(seeds)('stands in the end, with what was set last (seed %i)', async (seed) => {
+  it.each(seeds(20))('stands in the end, with what was set last (seed %i)', async (seed) => {
     const random = randomFrom(seed);
     const mode = random() < 0.7 ? 'ephemeral' : 'persistent';
     const { server, surroundings, one, node } = setUp({ mode });

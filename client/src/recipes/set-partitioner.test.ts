@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ClientClosedError, LeaseReleasedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
-import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
+import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import {
   everyNth,
   type Partition,
@@ -193,35 +193,37 @@ it("every item is somebody's, and only once", () => {
 });
 
 describe('set partitioners under random faults', () => {
-  const seeds = Array.from({ length: 10 }, (_, index) => index + 1);
-  it.each(seeds)('never give an item twice, and in the end all once (seed %i)', async (seed) => {
-    const random = randomFrom(seed);
-    const options = { onSessionLost: 'rejoin', settleMs: 40 } as const;
-    const { server, surroundings, clients, members } = setUp(3, options);
-    const ended = members.map(({ start }) => start());
-    const held = () =>
-      members.flatMap(({ given }) => given.filter(({ signal }) => !signal.aborted));
-    const holdersOf = (item: string) => held().filter(({ items }) => items.includes(item)).length;
-    let steps = 0;
-    const work = async () => {
-      while (steps < 400 || SET.some((item) => holdersOf(item) !== 1)) {
-        steps++;
-        await turns(1);
-      }
-    };
-    await runToEnd([work()], {
-      ...{ surroundings, random, faultySteps: 400 },
-      check: () => expect(SET.filter((item) => holdersOf(item) > 1)).toEqual([]),
-      fault: () => {
-        const client = pick(clients, random);
-        if (client !== undefined) strike({ server, client, random });
-      },
-    });
-    for (const { stop } of members) stop.abort();
-    await surroundings.settle();
-    await Promise.all(ended);
-    await surroundings.settle();
-    expect(left(server)).toEqual([]);
-    expectNothingLeft(clients);
-  });
+  it.each(seeds(10))(
+    'never give an item twice, and in the end all once (seed %i)',
+    async (seed) => {
+      const random = randomFrom(seed);
+      const options = { onSessionLost: 'rejoin', settleMs: 40 } as const;
+      const { server, surroundings, clients, members } = setUp(3, options);
+      const ended = members.map(({ start }) => start());
+      const held = () =>
+        members.flatMap(({ given }) => given.filter(({ signal }) => !signal.aborted));
+      const holdersOf = (item: string) => held().filter(({ items }) => items.includes(item)).length;
+      let steps = 0;
+      const work = async () => {
+        while (steps < 400 || SET.some((item) => holdersOf(item) !== 1)) {
+          steps++;
+          await turns(1);
+        }
+      };
+      await runToEnd([work()], {
+        ...{ surroundings, random, faultySteps: 400 },
+        check: () => expect(SET.filter((item) => holdersOf(item) > 1)).toEqual([]),
+        fault: () => {
+          const client = pick(clients, random);
+          if (client !== undefined) strike({ server, client, random });
+        },
+      });
+      for (const { stop } of members) stop.abort();
+      await surroundings.settle();
+      await Promise.all(ended);
+      await surroundings.settle();
+      expect(left(server)).toEqual([]);
+      expectNothingLeft(clients);
+    },
+  );
 });

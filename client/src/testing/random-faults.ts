@@ -103,3 +103,9 @@ export async function runToEnd(
 }
 
 const STEPS_CALM_MAX = 20_000;
+
+/** From 1; as many as ROOKERY_RECIPE_SEEDS says, for a longer search. */
+export function seeds(count: number): number[] {
+  const length = Number(process.env['ROOKERY_RECIPE_SEEDS'] ?? count);
+  return Array.from({ length }, (_, index) => index + 1);
+}

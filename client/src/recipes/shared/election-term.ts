@@ -6,6 +6,7 @@
  */
 import { NodeExistsError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import type { LeaseGuard } from '../../api/lease.js';
 import type { Acl, Data, Session } from '../../api/values.js';
 import { TransactionError } from '../../errors.js';
 import type { LeaseHolder } from './lease-holder.js';
@@ -23,6 +24,7 @@ export class ElectionTerm {
   readonly sessionId: bigint;
   readonly fencingToken: bigint;
   readonly token: bigint;
+  readonly guards: readonly LeaseGuard[];
   readonly #client: Client;
   readonly #plan: TermPlan;
   #mayBeAcknowledged = false;
@@ -35,6 +37,7 @@ export class ElectionTerm {
     this.sessionId = lease.sessionId;
     this.fencingToken = lease.fencingToken;
     this.token = lease.fencingToken;
+    this.guards = lease.guards;
     // Before the lease deletes the candidate's: listeners are called first.
     lease.signal.addEventListener('abort', () => this.#takeBack(), { once: true });
   }
