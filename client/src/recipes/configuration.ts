@@ -2,9 +2,9 @@
  * Configuration: a typed value that follows its znode.
  *
  * **Guarantee.** While there is a connection `value` is what the znode holds, as soon as the server
- * has told; without one it is what it held last. What cannot be parsed replaces no value that could:
- * `state` tells of it. A follower is given the state at first, then after each change; it may skip
- * states, never the last. update() changes what it has read and nothing else.
+ * has told; without one it is what it held last. What cannot be parsed replaces no value that
+ * could: `state` tells of it. A follower is given the state at first, then after each change; it
+ * may skip states, never the last. update() changes what it has read and nothing else.
  *
  * **Znodes.** `<path>`, persistent. Parents are made as containers by update().
  *
@@ -103,11 +103,11 @@ export class Configuration<T> implements AsyncDisposable {
   }
 
   /**
-   * Replaces the value by what `change` makes of the present one (undefined when there is no znode),
-   * provided that nobody has changed it meanwhile; else asks `change` again. Gives what was written.
-   * Errors of `parse` and `change` end it. Should a reply be lost, a change that another made at that
-   * moment to the very same bytes counts as this one; if nobody can tell whether it was made, the
-   * ambiguous error is thrown.
+   * Replaces the value by what `change` makes of the present one (undefined when there is no
+   * znode), provided that nobody has changed it meanwhile; else asks `change` again. Gives what was
+   * written. Errors of `parse` and `change` end it. Should a reply be lost, a change that another
+   * made at that moment to the very same bytes counts as this one; if nobody can tell whether it
+   * was made, the ambiguous error is thrown.
    */
   async update(change: (present: T | undefined) => T, options: WaitOptions = {}): Promise<T> {
     const { parse, format, acl } = this.#options;

@@ -2,15 +2,15 @@
  * Rendezvous: one who knows only a place opens it, another who has something to tell fills it in
  * later, and others wait there for what it tells: a scheduler, a master with an address, workers.
  *
- * **Guarantee.** It is filled once: a second fill() with something else fails. Whoever meets is given
- * what was filled in, and a signal that is aborted when the rendezvous is over.
+ * **Guarantee.** It is filled once: a second fill() with something else fails. Whoever meets is
+ * given what was filled in, and a signal that is aborted when the rendezvous is over.
  *
- * **Znodes.** `<path>`, ephemeral, of the one who opens it; without data until it is filled. Its data
- * version tells: 0 is open, 1 is filled. Parents are made as containers.
+ * **Znodes.** `<path>`, ephemeral, of the one who opens it; without data until it is filled. Its
+ * data version tells: 0 is open, 1 is filled. Parents are made as containers.
  *
  * **Suspended.** Waiting goes on. **Lost.** The opener's session ends the rendezvous; of the others
- * a wait fails with SessionExpiredError, or goes on in the next session (`onSessionLost: 'rejoin'`);
- * a meeting goes on in any case.
+ * a wait fails with SessionExpiredError, or goes on in the next session (`onSessionLost:
+ * 'rejoin'`); a meeting goes on in any case.
  */
 import { BadVersionError, nameOf, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -39,7 +39,9 @@ export interface RendezvousOptions<T> extends SessionLossOptions, Codec<T> {
 
 export interface Meeting<T> extends AsyncDisposable {
   readonly value: T;
-  /** Aborted with a LeaseLostError when the rendezvous is over, with LeaseReleasedError by end(). */
+  /**
+   * Aborted with a LeaseLostError when the rendezvous is over, with LeaseReleasedError by end().
+   */
   readonly signal: AbortSignal;
   /** Stops following the rendezvous; idempotent. */
   end(): Promise<void>;
@@ -79,8 +81,8 @@ export class Rendezvous<T> {
   }
 
   /**
-   * Fills it in. NoNodeError when it is not open, RecipeStateError when it was filled with something
-   * else. To fill in the same twice is no mistake.
+   * Fills it in. NoNodeError when it is not open, RecipeStateError when it was filled with
+   * something else. To fill in the same twice is no mistake.
    */
   async fill(value: T, options: WaitOptions = {}): Promise<void> {
     const data = this.#options.format(value);

@@ -7,8 +7,8 @@
  * the same znode.
  *
  * **Znodes.** Curator's PersistentTtlNode: `<path>`, a container, which goes when it is empty;
- * `<path>/touch`, a TTL znode that each owner touches every `ttlMs / 2`. Needs a server that has TTL
- * znodes (`extendedTypesEnabled` in ZooKeeper); otherwise UnimplementedError.
+ * `<path>/touch`, a TTL znode that each owner touches every `ttlMs / 2`. Needs a server that has
+ * TTL znodes (`extendedTypesEnabled` in ZooKeeper); otherwise UnimplementedError.
  *
  * **Suspended.** Touching waits for the connection; away for longer than `ttlMs` the znode may go,
  * and is then made anew. **Lost.** As suspended: nothing here belongs to a session.

@@ -1,6 +1,7 @@
 /**
  * Barrier and double barrier against real members: nobody stays at a barrier that is gone, members
- * begin and end together, while replies are lost, connections cut, members killed and sessions over.
+ * begin and end together, while replies are lost, connections cut, members killed and sessions
+ * over.
  */
 import { Barrier, DoubleBarrier, LeaseLostError, SessionExpiredError } from '@rookery/client';
 import { expect, test } from 'vitest';
@@ -102,7 +103,7 @@ test('members enter and leave together though the reply to any step is lost', as
   );
 });
 
-test('one group after the other enters and leaves while members die and connections break', async () => {
+test('groups enter and leave one after the other while members die and connections break', async () => {
   const path = '/double/rounds';
   const clients = await Promise.all(
     Array.from({ length: 4 }, () => CuttableClient.use(ensemble())),

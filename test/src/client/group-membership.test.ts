@@ -1,7 +1,7 @@
 /**
  * Groups, parties and set partitioners against real members: everybody is seen by all in the end,
- * no item is in two partitions, while replies are lost, connections cut, members killed and sessions
- * over.
+ * no item is in two partitions, while replies are lost, connections cut, members killed and
+ * sessions over.
  */
 import {
   Group,

@@ -50,7 +50,9 @@ export async function atEachStep(
   return lost;
 }
 
-/** Waits until there is nothing below it but empty directories; deletions may go on for a moment. */
+/**
+ * Waits until there is nothing below it but empty directories; deletions may go on for a moment.
+ */
 export async function untilEmpty(client: Client, path: string): Promise<void> {
   await until(`nothing is left in ${path}`, 30_000, async () => {
     const names = await namesIn(client, path);

@@ -49,7 +49,9 @@ export class WaitTimeoutError extends ClientError {
   }
 }
 
-/** A call that makes no sense in the state that the recipe's object is in, such as a second enter. */
+/**
+ * A call that makes no sense in the state that the recipe's object is in, such as a second enter.
+ */
 export class RecipeStateError extends ClientError {
   override readonly name = 'RecipeStateError';
   override readonly code = 'RECIPE_STATE';
