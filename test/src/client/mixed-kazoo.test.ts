@@ -8,7 +8,9 @@
  */
 import {
   type Client,
+  LeaseLostError,
   Lock,
+  LockingQueue,
   type LockOptions,
   LockTimeoutError,
   ReadWriteLock,
@@ -143,5 +145,104 @@ describe.skipIf(await mayLackKazoo())('Node and kazoo', () => {
       node: entering(() => lock.write.acquire()),
       'python reads': foreignEntering(reader, 'read', path),
     });
+  });
+
+  test('locking queue: what Node puts Python is given by priority, and the other way', async () => {
+    const path = '/mixed/crawl/order';
+    const client = await node();
+    const queue = new LockingQueue(client, path);
+    const actor = python();
+    const getting = actor.call('queue.get', path);
+    await queue.put('first');
+    expect(await getting).toEqual(['first']);
+    expect(await actor.call('queue.consume', path)).toEqual(['true']);
+    await queue.putAll(['two', 'three, ünïcode']);
+    await queue.put('urgent', { priority: 7 });
+    await queue.put('', { priority: 999 });
+    for (const expected of ['urgent', 'two', 'three, ünïcode', '']) {
+      expect(await actor.call('queue.get', path)).toEqual([expected]);
+      expect(await actor.call('queue.consume', path)).toEqual(['true']);
+    }
+    await actor.call('queue.put', path, 100, 'one');
+    await actor.call('queue.putAll', path, 100, 'two', 'three, ünïcode');
+    await actor.call('queue.put', path, 0, 'urgent');
+    for (const expected of ['urgent', 'one', 'two', 'three, ünïcode']) {
+      const entry = await queue.take();
+      expect(entry.data?.toString()).toBe(expected);
+      await entry.done();
+    }
+    expect(await queue.poll()).toBeNull();
+    await untilNames(client, `${path}/entries`, 0);
+    await untilNames(client, `${path}/taken`, 0);
+  });
+
+  test('locking queue: what one has the other is not given, and is when it is given back', async () => {
+    const path = '/mixed/crawl/release';
+    const queue = new LockingQueue(await node(), path);
+    const actor = python();
+    await queue.put('page');
+    expect(await actor.call('queue.get', path)).toEqual(['page']);
+    expect(await queue.poll()).toBeNull();
+    expect(await actor.call('queue.holds', path)).toEqual(['true']);
+    const taking = queue.take();
+    expect(await actor.call('queue.release', path)).toEqual(['true']);
+    const entry = await taking;
+    expect(await actor.call('queue.get', path, REFUSED_MS)).toEqual([]);
+    const getting = actor.call('queue.get', path);
+    await entry.release();
+    expect(await getting).toEqual(['page']);
+    expect(await actor.call('queue.consume', path)).toEqual(['true']);
+    expect(await queue.poll()).toBeNull();
+  });
+
+  test('locking queue: the session of who has an entry ends, and the other language is given it', async () => {
+    const path = '/mixed/crawl/ended';
+    const control = await node();
+    const doomed = await node();
+    const [first, second] = [python(), python()];
+    await new LockingQueue(control, path).put('page');
+    expect(await first.call('queue.get', path)).toEqual(['page']);
+    const taking = new LockingQueue(doomed, path).take();
+    await endSession(ensemble(), await sessionOf(first));
+    const entry = await taking;
+    const getting = second.call('queue.get', path);
+    await endSession(ensemble(), await doomed.connected());
+    expect(await getting).toEqual(['page']);
+    await overOf(entry.lease);
+    await expect(entry.done()).rejects.toThrow(LeaseLostError);
+    expect(await second.call('queue.holds', path)).toEqual(['true']);
+    expect(await second.call('queue.consume', path)).toEqual(['true']);
+    await untilNames(control, `${path}/entries`, 0);
+    await untilNames(control, `${path}/taken`, 0);
+  });
+
+  test('locking queue: consumers and producers of both, and each entry is done once', async () => {
+    const path = '/mixed/crawl/shared';
+    const queue = new LockingQueue(await node(), path);
+    const producer = python();
+    const pages = (of: string) => Array.from({ length: 20 }, (_, index) => `${of} ${index}`);
+    const done: string[] = [];
+    const isAll = () => done.length >= 40;
+    const stop = new AbortController();
+    const consuming = queue.consume(
+      ({ data }) => {
+        done.push(String(data));
+        if (isAll()) stop.abort();
+      },
+      { signal: stop.signal },
+    );
+    const getting = [python(), python()].map(async (actor) => {
+      while (!isAll()) {
+        const [page] = await actor.call('queue.get', path, REFUSED_MS);
+        if (page === undefined) continue;
+        expect(await actor.call('queue.consume', path)).toEqual(['true']);
+        done.push(page);
+      }
+      stop.abort();
+    });
+    const putting = pages('node').map((page) => queue.put(page));
+    await Promise.all([...putting, producer.call('queue.put', path, 100, ...pages('python'))]);
+    await Promise.all([consuming, ...getting]);
+    expect(done.toSorted()).toEqual([...pages('node'), ...pages('python')].toSorted());
   });
 });

@@ -7,13 +7,15 @@ import { toInt64 } from '@rookery/protocol';
 import { afterAll, beforeAll, beforeEach, expect, onTestFailed } from 'vitest';
 import { type DriverCommand, type ForeignActor, ForeignDriver } from '../foreign/driver.js';
 import type { Ensemble } from '../harness/ensemble.js';
-import { deferred, until, within } from '../harness/wait.js';
+import { deferred, never, until, within } from '../harness/wait.js';
 import { SessionExpired, WireClient } from '../harness/wire-client.js';
 import { untilNames } from './directory.js';
 
 const START_DEADLINE_MS = 90_000;
 const LOSS_DEADLINE_MS = 40_000;
 const END_DEADLINE_MS = 30_000;
+/** Time for somebody who does not wait for whom he should to be seen inside. */
+const STAY_MS = 50;
 
 export interface DriverProgram extends DriverCommand {
   /** Called when the program has ended. */
@@ -97,9 +99,11 @@ export async function inTurn(
       const leave = await enter();
       order.push(name);
       inside += 1;
-      expect(inside).toBe(1);
       isIn.resolve();
       await complete.promise;
+      await never(`somebody beside ${name}`, STAY_MS, () => {
+        return inside > 1 ? order.join(', ') : undefined;
+      });
       inside -= 1;
       await leave();
     };

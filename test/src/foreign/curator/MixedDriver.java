@@ -19,10 +19,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
@@ -308,13 +308,12 @@ public final class MixedDriver extends Checks {
 
   /**
    * Puts at once; keeps what it has been given until it is asked for. One that holds is busy with
-   * each until it is told to go on.
+   * the first for ever.
    */
   private static final class QueueEnd implements QueueConsumer<String> {
     private final CuratorFramework client;
     private final String path;
     private final BlockingQueue<String> consumed = new LinkedBlockingQueue<>();
-    private final Semaphore mayGoOn = new Semaphore(0);
     private boolean holding;
     private DistributedQueue<String> queue;
 
@@ -336,7 +335,7 @@ public final class MixedDriver extends Checks {
     @Override
     public void consumeMessage(String message) throws Exception {
       consumed.add(message);
-      if (holding) mayGoOn.acquire();
+      if (holding) new CountDownLatch(1).await();
     }
 
     @Override
@@ -359,13 +358,11 @@ public final class MixedDriver extends Checks {
       return actor.queue(path).queue.flushPuts(WAIT_S, SECONDS);
     });
     OPERATIONS.put("queue.next", (actor, path, more) -> actor.queue(path).consumed.take());
-    OPERATIONS.put("queue.goOn", (actor, path, more) -> {
-      actor.queue(path).mayGoOn.release();
-      return "";
-    });
-    OPERATIONS.put("queue.close", (actor, path, more) -> {
-      actor.queue(path).queue.close();
-      return "";
+    // All that it has been given since it was asked.
+    OPERATIONS.put("queue.given", (actor, path, more) -> {
+      List<String> given = new ArrayList<>();
+      actor.queue(path).consumed.drainTo(given);
+      return String.join("\t", given);
     });
   }
 

@@ -1,0 +1,149 @@
+/**
+ * Node and Java on the same data: our queue and atomic long against Curator's DistributedQueue and
+ * DistributedAtomicLong, as Debian ships them.
+ *
+ * Producers and consumers of both languages share one queue; consumers of Curator keep what they
+ * are given until the test asks for it. Curator is driven line by line, see
+ * foreign/curator/MixedDriver.java.
+ */
+import { LeaseLostError, Queue } from '@rookery/client';
+import { describe, expect, test } from 'vitest';
+import { compileJava, mayLackCurator } from '../foreign/curator.js';
+import type { ForeignActor } from '../foreign/driver.js';
+import { until } from '../harness/wait.js';
+import { LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
+import { namesIn, untilNames } from './directory.js';
+import { endSession, overOf, sessionOf, sharedDriver } from './mixed.js';
+import { sharedEnsemble } from './shared-ensemble.js';
+
+const GIVEN_DEADLINE_MS = 40_000;
+
+const ensemble = sharedEnsemble({ settings: { maxClientCnxns: 0, ...LONG_SESSIONS } });
+const driver = sharedDriver(ensemble, () => compileJava('MixedDriver'));
+
+const node = () => useDirectClient(ensemble());
+const java = () => driver().actor();
+
+describe.skipIf(mayLackCurator())('Node and Curator', () => {
+  const safeties = [
+    { safety: 'removed when given', lockPath: undefined },
+    { safety: 'locked when given', lockPath: '/mixed/queue-locks' },
+  ] as const;
+  describe.each(safeties)('queue whose entries are $safety', ({ lockPath }) => {
+    const base = lockPath === undefined ? '/mixed/queue' : '/mixed/locked-queue';
+    const options = lockPath === undefined ? {} : { lockPath };
+    const open = async (role: 'produce' | 'consume' | 'hold', path: string) => {
+      const actor = java();
+      await actor.call('queue.open', path, role, lockPath ?? '');
+      return actor;
+    };
+
+    test('what Node puts Java is given, in order, and several items of one entry, too', async () => {
+      const path = `${base}/to-java`;
+      const client = await node();
+      const queue = new Queue(client, path, options);
+      await queue.put('before');
+      const consumer = await open('consume', path);
+      for (let i = 0; i < 10; i++) await queue.put(`item ${i}`);
+      await queue.putAll(['first of three', '', 'last, ünïcode']);
+      await queue.put('after');
+      expect(await next(consumer, path, 15)).toEqual([
+        'before',
+        ...Array.from({ length: 10 }, (_, index) => `item ${index}`),
+        ...['first of three', '', 'last, ünïcode', 'after'],
+      ]);
+      await untilNames(client, path, 0);
+    });
+
+    test('what Java puts Node is given, in order, several items as one entry', async () => {
+      const path = `${base}/to-node`;
+      const client = await node();
+      const queue = new Queue(client, path, options);
+      const waiting = queue.take();
+      const producer = await open('produce', path);
+      await producer.call('queue.put', path, 'item 0', '', 'ünïcode');
+      await producer.call('queue.putMulti', path, 'one', '', 'three');
+      const entries = [await waiting];
+      while (entries.length < 4) entries.push(await queue.take());
+      expect(entries.map(({ items }) => items.map(String))).toEqual([
+        ['item 0'],
+        [''],
+        ['ünïcode'],
+        ['one', '', 'three'],
+      ]);
+      for (const entry of entries) await entry.done();
+      expect(await queue.poll()).toBeNull();
+      expect(await namesIn(client, path)).toEqual([]);
+    });
+
+    test('consumers and producers of both: each item is given once', async () => {
+      const path = `${base}/shared`;
+      const client = await node();
+      const queue = new Queue(client, path, options);
+      const [first, second] = await Promise.all([open('consume', path), open('consume', path)]);
+      const items = (of: string) => Array.from({ length: 20 }, (_, index) => `${of} ${index}`);
+      const given: string[] = [];
+      const stop = new AbortController();
+      const consuming = queue.consume((entry) => void given.push(...entry.items.map(String)), {
+        signal: stop.signal,
+      });
+      const putting = items('node').map((item) => queue.put(item));
+      await Promise.all([...putting, first.call('queue.put', path, ...items('java'))]);
+      await untilNames(client, path, 0);
+      stop.abort();
+      await consuming;
+      // Without locks an entry is removed before its items are given.
+      await until('everything has been given', GIVEN_DEADLINE_MS, async () => {
+        for (const consumer of [first, second]) {
+          const more = await consumer.call('queue.given', path);
+          given.push(...more.filter((item) => item !== ''));
+        }
+        return given.length >= 40 || undefined;
+      });
+      expect(given.toSorted()).toEqual([...items('node'), ...items('java')].toSorted());
+    });
+  });
+
+  test('queue with locks: what one is busy with the other is not given, until its session ends', async () => {
+    const [path, lockPath] = ['/mixed/busy-queue', '/mixed/busy-queue-locks'];
+    const control = await node();
+    const doomed = await node();
+    const queue = new Queue(control, path, { lockPath });
+    await queue.putAll(['to java']);
+    const busy = java();
+    await busy.call('queue.open', path, 'hold', lockPath);
+    expect(await next(busy, path, 1)).toEqual(['to java']);
+    expect(await queue.poll()).toBeNull();
+    const taking = queue.take();
+    await endSession(ensemble(), await sessionOf(busy));
+    const taken = await taking;
+    expect(taken.items.map(String)).toEqual(['to java']);
+    await taken.done();
+
+    const held = await holdingFirst(new Queue(doomed, path, { lockPath }), queue);
+    const consumer = java();
+    await consumer.call('queue.open', path, 'consume', lockPath);
+    await queue.put('to everybody');
+    expect(await next(consumer, path, 1)).toEqual(['to everybody']);
+    await endSession(ensemble(), await doomed.connected());
+    expect(await next(consumer, path, 1)).toEqual(['to node']);
+    if (held.lease === null) throw new Error('it is a queue with locks');
+    await overOf(held.lease);
+    await expect(held.done()).rejects.toThrow(LeaseLostError);
+    await untilNames(control, path, 0);
+    await untilNames(control, lockPath, 0);
+  });
+});
+
+async function holdingFirst(holder: Queue, producer: Queue) {
+  const taking = holder.take();
+  await producer.put('to node');
+  return await taking;
+}
+
+/** The next items that the consumer has been given. */
+async function next(consumer: ForeignActor, path: string, count: number): Promise<string[]> {
+  const items: string[] = [];
+  while (items.length < count) items.push(...(await consumer.call('queue.next', path)));
+  return items;
+}
