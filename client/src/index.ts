@@ -72,6 +72,7 @@ export {
 export { type Upserted, type UpsertOptions, upsert } from './helpers/upsert.js';
 export { waitForData, waitForDeletion, waitForExistence } from './helpers/wait-for.js';
 export { Barrier, type BarrierOptions } from './recipes/barrier.js';
+export { BoundedQueue, type BoundedQueueOptions } from './recipes/bounded-queue.js';
 export { ChildrenCache, type ChildrenCacheOptions } from './recipes/children-cache.js';
 export {
   Configuration,
@@ -161,7 +162,12 @@ export {
   SetPartitioner,
   type SetPartitionerOptions,
 } from './recipes/set-partitioner.js';
-export { type CachedNode, type CacheEvent, replay } from './recipes/shared/cache-values.js';
+export { ShardedQueue, type ShardedQueueOptions } from './recipes/sharded-queue.js';
+export {
+  type CachedNode,
+  type CacheEvent,
+  replayCacheEvent,
+} from './recipes/shared/cache-values.js';
 export type { Contestant } from './recipes/shared/contestants.js';
 export {
   LockTimeoutError,

@@ -1,0 +1,125 @@
+/**
+ * BoundedQueue: a queue with at most so many entries; who puts into a full one waits.
+ *
+ * **Guarantee.** As of Queue, and there are never more than `entriesMax` entries, locked ones
+ * included, as long as everybody puts through a BoundedQueue (entries that are requeued take the
+ * place of their own). Producers are served in the order of their puts.
+ *
+ * **Znodes.** As of Queue (consumers may use either class), and `<path>-gate`, a Lock: who holds it
+ * watches the directory until there is room and puts together with a check of its lock; the others
+ * wait in its line. So one client hears of what is consumed, not all who wait to put.
+ *
+ * **Suspended.** Waits go on. **Lost.** As of Queue; a producer that dies at the gate holds the others
+ * up until its session has expired.
+ */
+import { joinPath, NoNodeError } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { Lease } from '../api/lease.js';
+import { OptionError, TransactionError } from '../errors.js';
+import { Lock } from './lock.js';
+import { commitOnce, type Doubt } from './queues/commit-once.js';
+import { CURATOR_ENTRY, PlainLayout } from './queues/entry-names.js';
+import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
+import { encodeItems } from './queues/item-format.js';
+import { asDoubtful } from './queues/putting.js';
+import type { Within } from './shared/persist.js';
+import { changeOf, lookAtChildren } from './shared/sight.js';
+import { type WaitOptions, WaitScope } from './shared/wait-scope.js';
+
+export interface BoundedQueueOptions extends QueueOptions {
+  /** From 1. */
+  readonly entriesMax: number;
+  /** The producers' lock; `<path>-gate` by default. */
+  readonly gatePath?: string;
+}
+
+export class BoundedQueue extends EntryQueue {
+  readonly entriesMax: number;
+  readonly #gate: Lock;
+
+  constructor(client: Client, path: string, options: BoundedQueueOptions) {
+    const { entriesMax, gatePath = `${path}-gate`, acl } = options;
+    if (!(entriesMax >= 1)) throw new OptionError('entriesMax', 'must be at least 1');
+    super(client, path, options, { layout: PlainLayout });
+    this.entriesMax = entriesMax;
+    this.#gate = new Lock(client, gatePath, acl === undefined ? {} : { acl });
+  }
+
+  /** Puts one item at the end, when there is room. Errors as of Queue.put. */
+  async put(item: Uint8Array | string, options: WaitOptions = {}): Promise<void> {
+    await this.putAll([item], options);
+  }
+
+  /** Several items as one entry. */
+  async putAll(items: readonly (Uint8Array | string)[], options: WaitOptions = {}): Promise<void> {
+    if (items.length === 0) return;
+    const data = encodeItems(items);
+    await asDoubtful(this.client, this.path, options, async (within, doubt) => {
+      while (!(await this.#putThroughGate(data, within, doubt)));
+    });
+  }
+
+  /** False when the place in the line was lost before anything was put. */
+  async #putThroughGate(data: Buffer, within: Within, doubt: Doubt): Promise<boolean> {
+    const gate = await this.#gate.acquire({ signal: within.signal });
+    try {
+      if (!(await this.#waitForRoom(gate, within))) return false;
+      return await this.#putWith(gate, data, { within, doubt });
+    } finally {
+      await gate.release();
+    }
+  }
+
+  /** False when the gate was lost meanwhile. */
+  async #waitForRoom(gate: Lease, within: Within): Promise<boolean> {
+    const scope = WaitScope.open(this.client, {}, () => new Error('there is no time limit'));
+    scope.follow(within.signal);
+    scope.follow(gate.signal);
+    const inside = { session: within.session, signal: scope.signal };
+    try {
+      while (!(await this.#hasRoomAfterChange(inside)));
+      return true;
+    } catch (error) {
+      within.signal.throwIfAborted();
+      if (gate.held) throw error;
+      return false;
+    } finally {
+      scope.close();
+    }
+  }
+
+  async #hasRoomAfterChange(within: Within): Promise<boolean> {
+    const sight = await lookAtChildren(this.client, this.path, within);
+    try {
+      const names = sight.seen ?? [];
+      const count = names.filter((name) => PlainLayout.parse(name) !== null).length;
+      if (count < this.entriesMax) return true;
+      await changeOf(sight, within);
+      return false;
+    } finally {
+      sight.forget();
+    }
+  }
+
+  async #putWith(
+    gate: Lease,
+    data: Buffer,
+    { within, doubt }: { readonly within: Within; readonly doubt: Doubt },
+  ): Promise<boolean> {
+    const { acl } = this.options;
+    const given = acl === undefined ? {} : { acl };
+    const path = joinPath(this.path, CURATOR_ENTRY);
+    const ops = [
+      { kind: 'check', path: gate.path } as const,
+      { kind: 'create', path, data, mode: 'persistentSequential', ...given } as const,
+    ];
+    try {
+      await commitOnce(this.client, { ops, marks: this.marks, acl }, within, doubt);
+      return true;
+    } catch (error) {
+      if (!(error instanceof TransactionError)) throw error;
+      if (error.failedIndex === 0 && error.error instanceof NoNodeError) return false;
+      throw error.error;
+    }
+  }
+}
