@@ -63,6 +63,7 @@ export {
   type BackoffOptions,
   exponentialBackoff,
   noRetry,
+  type RetryingClient,
   type RetryOptions,
   type RetryPolicy,
   retry,

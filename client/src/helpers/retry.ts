@@ -79,7 +79,11 @@ export interface Attempt extends Pick<OperationOptions, 'signal' | 'session'> {
   readonly attempt: number;
 }
 
-type RetryingClient = Pick<Client, 'connected' | 'onState' | 'session' | 'state' | 'surroundings'>;
+/** What retry() needs of a client. */
+export type RetryingClient = Pick<
+  Client,
+  'connected' | 'onState' | 'session' | 'state' | 'surroundings'
+>;
 
 /**
  * The result of the first try that succeeds. Rejects with the error of a try that is not retryable

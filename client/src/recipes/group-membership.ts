@@ -17,11 +17,11 @@ import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
 import { PersistentNode } from './persistent-node.js';
-import { type ChildrenByName, followChildren, readChildren } from './shared/follow-children.js';
+import { followChildren, readChildren } from './shared/follow-children.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 /** Ids and data. */
-export type GroupMembers = ChildrenByName;
+export type GroupMembers = ReadonlyMap<string, Buffer | null>;
 
 export class Group {
   readonly path: string;

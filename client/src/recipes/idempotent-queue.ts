@@ -187,6 +187,7 @@ export class IdempotentEntry implements AsyncDisposable {
   readonly #head: string;
   readonly #flagPath: string;
 
+  /** @internal */
   constructor(held: HeldEntry, { id, head }: Entry, flagPath: string) {
     this.id = decodeURIComponent(id ?? '');
     this.#held = held;

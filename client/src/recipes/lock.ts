@@ -71,6 +71,9 @@ export class Lock implements Acquirable {
   readonly #terms: LeaseTerms;
   readonly #holders = new Holders();
 
+  constructor(client: Client, path: string, options?: LockOptions);
+  /** @internal For locks that are told of more. */
+  constructor(client: Client, path: string, options: LockOptions, terms: LeaseTerms);
   constructor(client: Client, path: string, options: LockOptions = {}, terms: LeaseTerms = {}) {
     const isKazoo = options.naming === 'kazoo';
     this.path = path;
