@@ -72,6 +72,7 @@ export {
 } from './helpers/retry.js';
 export { type Upserted, type UpsertOptions, upsert } from './helpers/upsert.js';
 export { waitForData, waitForDeletion, waitForExistence } from './helpers/wait-for.js';
+export { AtomicLong, type AtomicLongOptions, type AtomicResult } from './recipes/atomic-long.js';
 export { Barrier, type BarrierOptions } from './recipes/barrier.js';
 export { BoundedQueue, type BoundedQueueOptions } from './recipes/bounded-queue.js';
 export { ChildrenCache, type ChildrenCacheOptions } from './recipes/children-cache.js';
@@ -178,9 +179,21 @@ export {
 } from './recipes/shared/errors.js';
 export type { StreamOptions } from './recipes/shared/feed.js';
 export type { SharedMaximum } from './recipes/shared/lease-count.js';
+export type { NumberFormat } from './recipes/shared/number-format.js';
 export type { Acquirable } from './recipes/shared/run.js';
+export {
+  CorruptDataError,
+  IllegalVersionError,
+  NumberRangeError,
+} from './recipes/shared/value-errors.js';
 export type { WaitOptions } from './recipes/shared/wait-scope.js';
 export type { SessionLossOptions } from './recipes/shared/waiting-line.js';
+export { SharedCount, type VersionedCount } from './recipes/shared-count.js';
+export {
+  SharedValue,
+  type SharedValueOptions,
+  type VersionedValue,
+} from './recipes/shared-value.js';
 export { SimpleLock, type SimpleLockOptions } from './recipes/simple-lock.js';
 export { SimpleQueue, type SimpleQueueOptions } from './recipes/simple-queue.js';
 export { TreeCache, type TreeCacheOptions, type TreeSelector } from './recipes/tree-cache.js';

@@ -4,7 +4,11 @@
  * early, a zxid that goes back. Only for tests.
  */
 import { parentOf } from '@rookery/protocol';
-import { type CachedNode, type CacheEvent, replay } from '../recipes/shared/cache-values.js';
+import {
+  type CachedNode,
+  type CacheEvent,
+  replayCacheEvent,
+} from '../recipes/shared/cache-values.js';
 
 export class CacheMirror {
   readonly nodes = new Map<string, CachedNode>();
@@ -21,7 +25,7 @@ export class CacheMirror {
   readonly take = (event: CacheEvent): void => {
     this.#check(event);
     this.events.push(event);
-    replay(this.nodes, event);
+    replayCacheEvent(this.nodes, event);
   };
 
   /** Type and path of each. */

@@ -45,7 +45,7 @@ export type CacheEvent =
   | { readonly type: 'snapshot'; readonly nodes: ReadonlyMap<string, CachedNode> };
 
 /** The znodes after an event, where `nodes` is what they were before; in place. */
-export function replay(nodes: Map<string, CachedNode>, event: CacheEvent): void {
+export function replayCacheEvent(nodes: Map<string, CachedNode>, event: CacheEvent): void {
   switch (event.type) {
     case 'nodeCreated':
     case 'nodeChanged':

@@ -1,0 +1,220 @@
+/**
+ * AtomicLong: a number that many change: Curator's DistributedAtomicLong, or kazoo's Counter.
+ *
+ * **Guarantee.** A change that says `succeeded` was applied exactly once to the number `pre` and gave
+ * `post`; one that does not was not applied. One that rejects with an error whose `ambiguous` is true
+ * was applied once or not at all: its reply was lost, and the znode does not show whose write it was.
+ *
+ * **Znodes.** `<path>`, persistent, with the number: 8 bytes, big-endian, or another `format`.
+ * Created by the first change; missing, it counts as 0. Parents are made as containers. Changes are
+ * tried on condition of the version; when others are faster too often and a lock is given, under that
+ * Lock (Curator's promotion to an InterProcessMutex), where fewer are in the way.
+ *
+ * **Suspended.** A change waits, within its own time limit. **Lost.** It goes on in the next session
+ * if nothing can have been applied; the number belongs to no session.
+ */
+import type { Client } from '../api/client.js';
+import type { Acl } from '../api/values.js';
+import { upsert } from '../helpers/upsert.js';
+import { Lock } from './lock.js';
+import { WaitTimeoutError } from './shared/errors.js';
+import {
+  decodeNumber,
+  describeFormat,
+  encodeNumber,
+  type NumberFormat,
+} from './shared/number-format.js';
+import { bounds, pauseBetween, persist, type Within } from './shared/persist.js';
+import { readNewest, swap } from './shared/swap.js';
+import { CorruptDataError, NumberRangeError } from './shared/value-errors.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+import { inSession } from './shared/waiting.js';
+
+export interface AtomicLongOptions {
+  /** How the number is written; 'int64' by default. */
+  readonly format?: NumberFormat;
+  /** Of the znode and its parents; open by default. */
+  readonly acl?: readonly Acl[];
+  /** How often a change is tried before it fails, or goes on under the lock; default 10. */
+  readonly optimisticTries?: number;
+  /** Curator's promotion; without it there is none. */
+  readonly promotion?: {
+    /** Of the Lock; a path of its own. */
+    readonly lockPath: string;
+    /** How often a change is tried while the lock is held; default 100. */
+    readonly tries?: number;
+  };
+}
+
+export interface AtomicResult {
+  readonly succeeded: boolean;
+  /** The number before the change, or the one in the way of it. */
+  readonly pre: bigint;
+  /** After it; `pre` if it did not succeed. */
+  readonly post: bigint;
+  /** How often it was tried without the lock, and with it. */
+  readonly optimisticTries: number;
+  readonly promotedTries: number;
+}
+
+type Compute = (pre: bigint, isThere: boolean) => bigint | null;
+type Outcome =
+  | { readonly kind: 'result'; readonly result: AtomicResult }
+  | { readonly kind: 'doubtful'; readonly error: unknown };
+
+const OPTIMISTIC_TRIES_DEFAULT = 10;
+const PROMOTED_TRIES_DEFAULT = 100;
+
+export class AtomicLong {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #options: AtomicLongOptions;
+  readonly #format: NumberFormat;
+
+  constructor(client: Client, path: string, options: AtomicLongOptions = {}) {
+    this.path = path;
+    this.#client = client;
+    this.#options = options;
+    this.#format = options.format ?? 'int64';
+  }
+
+  /** At least as new as the call; 0 while there is no znode. CorruptDataError. */
+  async get(options: WaitOptions = {}): Promise<bigint> {
+    return await this.#within(options, async (within) => {
+      const node = await readNewest(this.#client, this.path, within);
+      return this.#decode(node?.data ?? null);
+    });
+  }
+
+  /** NumberRangeError when the sum does not fit; CorruptDataError; see the guarantee. */
+  async add(delta: bigint, options: WaitOptions = {}): Promise<AtomicResult> {
+    return await this.#change(options, (pre) => pre + delta);
+  }
+
+  async subtract(delta: bigint, options: WaitOptions = {}): Promise<AtomicResult> {
+    return await this.add(-delta, options);
+  }
+
+  async increment(options: WaitOptions = {}): Promise<AtomicResult> {
+    return await this.add(1n, options);
+  }
+
+  async decrement(options: WaitOptions = {}): Promise<AtomicResult> {
+    return await this.add(-1n, options);
+  }
+
+  /** Fails if the number is another, or if there is no znode. */
+  async compareAndSet(
+    expected: bigint,
+    value: bigint,
+    options: WaitOptions = {},
+  ): Promise<AtomicResult> {
+    return await this.#change(options, (pre, isThere) =>
+      isThere && pre === expected ? value : null,
+    );
+  }
+
+  /** Sets it and says what it was before; fails only if others are faster too often. */
+  async trySet(value: bigint, options: WaitOptions = {}): Promise<AtomicResult> {
+    return await this.#change(options, () => value);
+  }
+
+  /**
+   * Sets it whatever was there, corrupt data too. Goes on over lost replies, so what others wrote
+   * meanwhile may be overwritten.
+   */
+  async set(value: bigint, options: WaitOptions = {}): Promise<void> {
+    const data = this.#encode(value);
+    const { acl } = this.#options;
+    await this.#within(options, (within) =>
+      persist(this.#client, within, () => {
+        const given = { ...bounds(within), parents: 'container' } as const;
+        const created = acl === undefined ? given : { ...given, acl };
+        return upsert(this.#client, this.path, data, created);
+      }),
+    );
+  }
+
+  /** Creates the znode with the value; false if there is one. */
+  async initialize(value: bigint, options: WaitOptions = {}): Promise<boolean> {
+    const { acl } = this.#options;
+    const wanted = { path: this.path, data: this.#encode(value), expected: null, acl };
+    const swapped = await this.#within(options, (within) => swap(this.#client, wanted, within));
+    if (swapped.kind === 'doubtful') throw swapped.error;
+    return swapped.kind === 'done';
+  }
+
+  async #change(options: WaitOptions, compute: Compute): Promise<AtomicResult> {
+    const { optimisticTries = OPTIMISTIC_TRIES_DEFAULT, promotion } = this.#options;
+    // A doubt is handed out as a result, for an error would be told as that of the wait.
+    const outcome = await this.#within(options, async (within) => {
+      const first = await this.#tries(within, compute, optimisticTries);
+      if (first.kind !== 'refused') return outcomeOf(first, first.tries, 0);
+      if (promotion === undefined) return outcomeOf(first, first.tries, 0);
+      const { lockPath, tries = PROMOTED_TRIES_DEFAULT } = promotion;
+      const lease = await new Lock(this.#client, lockPath).acquire({ signal: within.signal });
+      try {
+        const second = await this.#tries(within, compute, tries);
+        return outcomeOf(second, first.tries, second.tries);
+      } finally {
+        await lease.release();
+      }
+    });
+    if (outcome.kind === 'doubtful') throw outcome.error;
+    return outcome.result;
+  }
+
+  async #tries(within: Within, compute: Compute, triesMax: number): Promise<Tries> {
+    let last = 0n;
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const node = await readNewest(this.#client, this.path, within);
+      const pre = this.#decode(node?.data ?? null);
+      const post = compute(pre, node !== null);
+      if (post === null) return { kind: 'declined', pre, tries };
+      const { acl } = this.#options;
+      const data = this.#encode(post);
+      const wanted = { path: this.path, data, expected: node?.stat ?? null, acl };
+      const swapped = await swap(this.#client, wanted, within);
+      if (swapped.kind === 'done') return { kind: 'done', pre, post, tries };
+      if (swapped.kind === 'doubtful') return { kind: 'doubtful', error: swapped.error, tries };
+      last = pre;
+      await pauseBetween(this.#client, tries - 1, within.signal);
+    }
+    return { kind: 'refused', pre: last, tries: triesMax };
+  }
+
+  #within<T>(options: WaitOptions, attempt: (within: Within) => Promise<T>): Promise<T> {
+    const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);
+    const wait = { ...options, timeoutError, onSessionLost: 'rejoin' } as const;
+    return inSession(this.#client, wait, attempt);
+  }
+
+  #decode(data: Buffer | null): bigint {
+    const value = decodeNumber(this.#format, data);
+    if (value === null) throw new CorruptDataError(this.path, describeFormat(this.#format));
+    return value;
+  }
+
+  #encode(value: bigint): Buffer {
+    const data = encodeNumber(this.#format, value);
+    if (data === null) {
+      throw new NumberRangeError(this.path, value, describeFormat(this.#format));
+    }
+    return data;
+  }
+}
+
+type Tries = { readonly tries: number } & (
+  | { readonly kind: 'done'; readonly pre: bigint; readonly post: bigint }
+  /** The number is not one that is to be changed; others were faster each time. */
+  | { readonly kind: 'declined' | 'refused'; readonly pre: bigint }
+  | { readonly kind: 'doubtful'; readonly error: unknown }
+);
+
+function outcomeOf(last: Tries, optimisticTries: number, promotedTries: number): Outcome {
+  if (last.kind === 'doubtful') return last;
+  const { pre } = last;
+  const post = last.kind === 'done' ? last.post : pre;
+  const succeeded = last.kind === 'done';
+  return { kind: 'result', result: { succeeded, pre, post, optimisticTries, promotedTries } };
+}

@@ -1,0 +1,140 @@
+/**
+ * Compare and set: a write that takes effect only if the znode is still what it was when it was
+ * read, and that says of each attempt truly what came of it, over lost replies as well.
+ *
+ * After a lost reply the znode is read behind a sync: if it still has the version, the write was
+ * not applied and never will be, and is tried again. If somebody's write with other data has taken
+ * the version, ours was refused. All else is doubt, for a znode does not tell who wrote it: another
+ * client's equal write would be taken for ours and a count be lost. Used by values and counters.
+ */
+import {
+  BadVersionError,
+  KeeperError,
+  keeperError,
+  NodeExistsError,
+  NoNodeError,
+  OperationTimeoutError,
+  parentOf,
+} from '@rookery/protocol';
+import type { Client } from '../../api/client.js';
+import type { Acl, Node, Stat } from '../../api/values.js';
+import { ClientClosedError, OperationAbortedError } from '../../errors.js';
+import { inContainer } from './container-parent.js';
+import { WaitTimeoutError } from './errors.js';
+import { bounds, isAmbiguous, isTrouble, pauseBetween, persist, type Within } from './persist.js';
+
+export interface Swap {
+  readonly path: string;
+  readonly data: Buffer | null;
+  /** What the znode was, null for none: then it is created. */
+  readonly expected: Stat | null;
+  readonly acl: readonly Acl[] | undefined;
+}
+
+export type Swapped =
+  | { readonly kind: 'done'; readonly stat: Stat }
+  /** Another was faster. */
+  | { readonly kind: 'refused' }
+  /** Nobody can tell; the error is `ambiguous`. */
+  | { readonly kind: 'doubtful'; readonly error: unknown };
+
+/** Throws what is no trouble with the connection, and then nothing was written. */
+export async function swap(client: Client, wanted: Swap, within: Within): Promise<Swapped> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return { kind: 'done', stat: await write(client, wanted, within) };
+    } catch (error) {
+      if (isRefusal(error, wanted)) return { kind: 'refused' };
+      const fate = isAmbiguous(error) ? await fateOf(client, wanted, within) : 'not-applied';
+      if (fate === 'refused') return { kind: 'refused' };
+      if (fate === 'doubtful') {
+        return { kind: 'doubtful', error: doubtOf(error, wanted.path, within) };
+      }
+      within.signal.throwIfAborted();
+      if (!isTrouble(error)) throw error;
+      await pauseBetween(client, attempt, within.signal);
+    }
+  }
+}
+
+/** Null for none. As new as all that was committed when it was called. */
+export async function readNewest(
+  client: Client,
+  path: string,
+  within: Within,
+): Promise<Node | null> {
+  return await persist(client, within, async () => {
+    try {
+      await client.sync(path, bounds(within));
+      return await client.getData(path, bounds(within));
+    } catch (error) {
+      if (error instanceof NoNodeError) return null;
+      throw error;
+    }
+  });
+}
+
+async function write(client: Client, wanted: Swap, within: Within): Promise<Stat> {
+  const { path, data, expected, acl } = wanted;
+  const options = bounds(within);
+  if (expected !== null) {
+    return await client.setData(path, data, { ...options, version: expected.version });
+  }
+  const given = acl === undefined ? options : { ...options, acl };
+  const created = await inContainer(client, parentOf(path), { ...options, acl }, () =>
+    client.create(path, data, given),
+  );
+  return created.stat;
+}
+
+function isRefusal(error: unknown, { expected }: Swap): boolean {
+  if (expected === null) return error instanceof NodeExistsError;
+  return error instanceof BadVersionError || error instanceof NoNodeError;
+}
+
+async function fateOf(
+  client: Client,
+  wanted: Swap,
+  within: Within,
+): Promise<'not-applied' | 'refused' | 'doubtful'> {
+  const { data, expected } = wanted;
+  let found: Node | null;
+  try {
+    found = await readNewest(client, wanted.path, within);
+  } catch {
+    // The session is over, the caller has given up, or it may not be read: the doubt remains.
+    return 'doubtful';
+  }
+  // What was created and is gone already leaves nothing that a second one would double.
+  if (found === null) return expected === null ? 'not-applied' : 'doubtful';
+  const { czxid, version } = found.stat;
+  if (expected !== null) {
+    if (czxid !== expected.czxid) return 'doubtful';
+    if (version === expected.version) return 'not-applied';
+  }
+  const isNext = version === (expected === null ? 0 : nextVersion(expected.version));
+  return isNext && !isSame(found.data, data) ? 'refused' : 'doubtful';
+}
+
+/** Behind the largest comes the smallest, and -1, which means any, is passed over (ZK-4743). */
+function nextVersion(version: number): number {
+  const next = (version + 1) | 0;
+  return next === -1 ? 0 : next;
+}
+
+function isSame(left: Buffer | null, right: Buffer | null): boolean {
+  return left === null || right === null ? left === right : left.equals(right);
+}
+
+/** The error that the caller shall see, which says that the write may have taken effect. */
+function doubtOf(error: unknown, path: string, { signal }: Within): unknown {
+  const cause = signal.aborted ? signal.reason : error;
+  const options = { ambiguous: true, cause };
+  if (cause instanceof KeeperError) return keeperError(cause.code, path, options);
+  if (cause instanceof WaitTimeoutError) return new OperationTimeoutError(path, options);
+  if (cause instanceof ClientClosedError) return new ClientClosedError(options);
+  if (cause instanceof OperationAbortedError) {
+    return new OperationAbortedError(cause.cause, { ambiguous: true, path });
+  }
+  return error;
+}
