@@ -181,6 +181,7 @@ export type { StreamOptions } from './recipes/shared/feed.js';
 export type { SharedMaximum } from './recipes/shared/lease-count.js';
 export type { NumberFormat } from './recipes/shared/number-format.js';
 export type { Acquirable } from './recipes/shared/run.js';
+export type { Decision } from './recipes/shared/two-phase-state.js';
 export {
   CorruptDataError,
   IllegalVersionError,
@@ -196,6 +197,8 @@ export {
 } from './recipes/shared-value.js';
 export { SimpleLock, type SimpleLockOptions } from './recipes/simple-lock.js';
 export { SimpleQueue, type SimpleQueueOptions } from './recipes/simple-queue.js';
+export { TransactionSite, type TransactionSiteOptions } from './recipes/transaction-site.js';
 export { TreeCache, type TreeCacheOptions, type TreeSelector } from './recipes/tree-cache.js';
 export { TtlNode, type TtlNodeOptions } from './recipes/ttl-node.js';
+export { TwoPhaseCommit, type TwoPhaseCommitOptions } from './recipes/two-phase-commit.js';
 export type { LagMessage, OperationMessage } from './session/diagnostics.js';

@@ -1,0 +1,275 @@
+/**
+ * TwoPhaseCommit: several sites agree to commit or to abort, all of them the same. This is its
+ * coordinator; TransactionSite is a site's part.
+ *
+ * **Guarantee.** There is one decision, and it never changes. It is 'commit' only if every site has
+ * voted so: the votes are checked in the very transaction that writes the decision. Whoever learns
+ * it, learns the same. A single 'abort' decides at once. As in every two-phase commit, a site that
+ * has voted 'commit' must wait for the decision; it is written down, so that nobody's death loses
+ * it, and whoever can read the votes can draw it (`resolve()`), not only the coordinator.
+ *
+ * **Znodes.** `<path>`, persistent, JSON: the state (open, commit or abort), the sites, the kind and the
+ * payload. `<path>/<site>`: its vote, written once. Made with the transaction and persistent; or,
+ * in the ephemeral kind, made by the site when it joins, with `<path>/_coordinator`, ephemeral too:
+ * the death of a site or of the coordinator before the decision then aborts. Each site deletes its
+ * own znode when it has carried out the decision, and the coordinator the rest (`finish()`).
+ *
+ * **Suspended.** Waits go on. **Lost.** Waits go on in the next session. In the ephemeral kind a lost
+ * session counts as a death. Only the coordinator watches the votes; a site watches the decision.
+ */
+import { joinPath, NodeExistsError, NoNodeError, NotEmptyError, parentOf } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { TransactionOp } from '../api/transaction.js';
+import type { Acl, Node } from '../api/values.js';
+import { TransactionError } from '../errors.js';
+import { asDoubtful } from './queues/putting.js';
+import { createContainers } from './shared/container-parent.js';
+import { RecipeStateError } from './shared/errors.js';
+import { ensureGone } from './shared/idempotent.js';
+import { bounds, persist, type Within } from './shared/persist.js';
+import { changeOf, lookAt, lookAtChildren, type Sight } from './shared/sight.js';
+import {
+  COORDINATOR,
+  checkSites,
+  type Decision,
+  decide,
+  encodeState,
+  readTransaction,
+  type TransactionState,
+  tallyOf,
+  tryToDecide,
+} from './shared/two-phase-state.js';
+import { unlessAborted, type WaitOptions } from './shared/wait-scope.js';
+
+export interface TwoPhaseCommitOptions extends WaitOptions {
+  /** Whether the death of a participant aborts; 'persistent' (it does not) by default. */
+  readonly kind?: 'persistent' | 'ephemeral';
+  /** For the sites: what it is about. */
+  readonly payload?: Uint8Array | string;
+  /** Of all znodes; open by default. */
+  readonly acl?: readonly Acl[];
+}
+
+export class TwoPhaseCommit {
+  readonly path: string;
+  readonly sites: readonly string[];
+  readonly #client: Client;
+  readonly #isEphemeral: boolean;
+  /** Sites that have been seen; of the ephemeral kind one that is missing then is dead. */
+  readonly #joined = new Set<string>();
+
+  /**
+   * Begins one at a path that must not exist yet; NodeExistsError. Names of sites must differ, and
+   * must not begin with an underscore. After an error that is `ambiguous` it may have begun: resume
+   * it, to abort and finish it at least.
+   */
+  static async begin(
+    client: Client,
+    path: string,
+    sites: readonly string[],
+    options: TwoPhaseCommitOptions = {},
+  ): Promise<TwoPhaseCommit> {
+    checkSites(sites);
+    const { kind = 'persistent', payload = '', acl, signal, timeoutMs } = options;
+    const state: TransactionState = {
+      state: 'open',
+      id: client.surroundings.uuid(),
+      kind,
+      sites,
+      payload: Buffer.from(payload).toString('base64'),
+    };
+    await asDoubtful(client, path, { signal, timeoutMs }, async (within, doubt) => {
+      await persist(client, within, async () => {
+        doubt.mayBeDone = true;
+        await create(client, path, { state, acl }, within);
+      });
+      doubt.mayBeDone = false;
+    });
+    return new TwoPhaseCommit(client, path, state);
+  }
+
+  /** One that was begun before, for a coordinator that has started again. NoNodeError. */
+  static async resume(
+    client: Client,
+    path: string,
+    options: WaitOptions = {},
+  ): Promise<TwoPhaseCommit> {
+    return await waiting(client, path, options, async (within) => {
+      await persist(client, within, () => client.sync(path, bounds(within)));
+      const { state } = await readTransaction(client, path, within);
+      return new TwoPhaseCommit(client, path, state);
+    });
+  }
+
+  private constructor(client: Client, path: string, { sites, kind }: TransactionState) {
+    this.path = path;
+    this.sites = sites;
+    this.#client = client;
+    this.#isEphemeral = kind === 'ephemeral';
+  }
+
+  /**
+   * Waits for the votes and decides. WaitTimeoutError leaves it open: call again, or `abort()`.
+   * OperationAbortedError, ClientClosedError, or the server's answer.
+   */
+  async decision(options: WaitOptions = {}): Promise<Decision> {
+    return await waiting(this.#client, this.path, options, (within) => this.#follow(within));
+  }
+
+  /** Aborts unless it is decided already; what is decided. */
+  async abort(options: WaitOptions = {}): Promise<Decision> {
+    return await waiting(this.#client, this.path, options, (within) =>
+      decide(this.#client, this.path, 'abort', within),
+    );
+  }
+
+  /** Decides if the votes allow it now; null while votes are missing. */
+  async resolve(options: WaitOptions = {}): Promise<Decision | null> {
+    return await waiting(this.#client, this.path, options, (within) =>
+      tryToDecide(this.#client, this.path, within),
+    );
+  }
+
+  /**
+   * Waits until every site has carried out the decision and deletes the transaction. A dead site of
+   * the ephemeral kind is not waited for. RecipeStateError when nothing is decided yet.
+   */
+  async finish(options: WaitOptions = {}): Promise<void> {
+    await waiting(this.#client, this.path, options, async (within) => {
+      try {
+        const { state } = await readTransaction(this.#client, this.path, within);
+        if (state.state === 'open') throw new RecipeStateError(this.path, 'nothing is decided');
+      } catch (error) {
+        if (error instanceof NoNodeError) return;
+        throw error;
+      }
+      do {
+        while (!(await this.#areSitesGoneAfterChange(within)));
+      } while (!(await this.#isRemoved(within)));
+    });
+  }
+
+  /** False when a site has come between; it finds that all is decided. */
+  async #isRemoved(within: Within): Promise<boolean> {
+    try {
+      await ensureGone(this.#client, joinPath(this.path, COORDINATOR), within);
+      await ensureGone(this.#client, this.path, within);
+      return true;
+    } catch (error) {
+      if (error instanceof NotEmptyError) return false;
+      throw error;
+    }
+  }
+
+  async #areSitesGoneAfterChange(within: Within): Promise<boolean> {
+    const sight = await lookAtChildren(this.#client, this.path, within);
+    try {
+      const left = (sight.seen ?? []).filter((name) => name !== COORDINATOR);
+      if (left.length === 0) return true;
+      await changeOf(sight, within);
+      return false;
+    } finally {
+      sight.forget();
+    }
+  }
+
+  /** A watch on the decision and on each vote; after a change only what has changed is read. */
+  async #follow(within: Within): Promise<Decision> {
+    const sights = new Map<string, Sight<Node>>();
+    const names = this.#isEphemeral ? [COORDINATOR, ...this.sites] : this.sites;
+    const paths = [this.path, ...names.map((name) => joinPath(this.path, name))];
+    try {
+      for (;;) {
+        for (const path of paths) {
+          if (!sights.has(path)) sights.set(path, await lookAt(this.#client, path, within));
+        }
+        const decided = await this.#decideBy(sights, within);
+        if (decided !== null) return decided;
+        const changed = await unlessAborted(firstOf(sights), within.signal);
+        const sight = sights.get(changed);
+        sights.delete(changed);
+        sight?.forget();
+        if (sight !== undefined) await changeOf(sight, within);
+      }
+    } finally {
+      for (const sight of sights.values()) sight.forget();
+    }
+  }
+
+  async #decideBy(
+    sights: ReadonlyMap<string, Sight<Node>>,
+    within: Within,
+  ): Promise<Decision | null> {
+    const seen = (name: string) => sights.get(joinPath(this.path, name))?.seen ?? null;
+    const transaction = sights.get(this.path)?.seen ?? null;
+    if (transaction === null) throw new NoNodeError(this.path);
+    const tally = tallyOf(transaction, this.sites.map(seen));
+    if (tally.kind === 'decided') return tally.decision;
+    const isDead = this.#isEphemeral && (seen(COORDINATOR) === null || this.#isSiteGone(seen));
+    if (isDead) return await decide(this.#client, this.path, 'abort', within);
+    if (tally.kind === 'open') return null;
+    return await decide(this.#client, this.path, tally.decision, within);
+  }
+
+  #isSiteGone(seen: (name: string) => Node | null): boolean {
+    for (const site of this.sites) {
+      if (seen(site) !== null) this.#joined.add(site);
+      else if (this.#joined.has(site)) return true;
+    }
+    return false;
+  }
+}
+
+async function firstOf(sights: ReadonlyMap<string, Sight<Node>>): Promise<string> {
+  return await Promise.race(
+    [...sights].map(async ([path, { changed }]) => {
+      await changed;
+      return path;
+    }),
+  );
+}
+
+async function create(
+  client: Client,
+  path: string,
+  plan: { readonly state: TransactionState; readonly acl: readonly Acl[] | undefined },
+  within: Within,
+): Promise<void> {
+  const { state, acl } = plan;
+  const given = acl === undefined ? {} : { acl };
+  const isEphemeral = state.kind === 'ephemeral';
+  const children: TransactionOp[] = isEphemeral
+    ? [{ kind: 'create', path: joinPath(path, COORDINATOR), mode: 'ephemeral', ...given }]
+    : state.sites.map((site) => ({ kind: 'create', path: joinPath(path, site), ...given }));
+  const ops: TransactionOp[] = [
+    { kind: 'create', path, data: encodeState(state), ...given },
+    ...children,
+  ];
+  for (let round = 1; ; round++) {
+    try {
+      await client.multi(ops, bounds(within));
+      return;
+    } catch (error) {
+      if (!(error instanceof TransactionError)) throw error;
+      if (error.error instanceof NodeExistsError) {
+        // Ours, if the reply to an earlier attempt was lost.
+        const there = await readTransaction(client, path, within);
+        if (there.state.id === state.id) return;
+        throw error.error;
+      }
+      if (!(error.error instanceof NoNodeError) || round === ROUNDS_MAX) throw error.error;
+    }
+    await createContainers(client, parentOf(path), { ...bounds(within), acl });
+  }
+}
+
+const ROUNDS_MAX = 10;
+
+function waiting<T>(
+  client: Client,
+  path: string,
+  options: WaitOptions,
+  attempt: (within: Within) => Promise<T>,
+): Promise<T> {
+  return asDoubtful(client, path, { ...options, onSessionLost: 'rejoin' }, attempt);
+}
