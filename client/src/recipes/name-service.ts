@@ -1,0 +1,139 @@
+/**
+ * NameService: names that lead to addresses, in a tree, for things that keep their name for long.
+ *
+ * **Guarantee.** A lookup gives an address that the name had at a moment not before the call; a name
+ * registered stays until it is unregistered, whoever comes and goes. Followers see the last address,
+ * not necessarily each one. For what lives and dies with a process, see ServiceDiscovery.
+ *
+ * **Znodes.** `<path>/<name>`, persistent, the data being the address; a name may have several parts,
+ * `db/orders/primary`, and each part may be a name of its own. A part without an address of its own
+ * has no data (null). Parents that are missing are made as persistent znodes.
+ *
+ * **Suspended.** Calls wait, within their own time limits. **Lost.** They go on in the next session:
+ * names belong to no session.
+ */
+import {
+  BadArgumentsError,
+  joinPath,
+  NoNodeError,
+  NotEmptyError,
+  validatePath,
+} from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { Acl, Data, Node } from '../api/values.js';
+import { upsert } from '../helpers/upsert.js';
+import { NodeCache } from './node-cache.js';
+import { WaitTimeoutError } from './shared/errors.js';
+import { bounds, persist, type Within } from './shared/persist.js';
+import { readNewest } from './shared/swap.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+import { inSession } from './shared/waiting.js';
+
+export interface NameServiceOptions {
+  /** Of the znodes made; open by default. */
+  readonly acl?: readonly Acl[];
+}
+
+export class NameService {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #acl: readonly Acl[] | undefined;
+
+  constructor(client: Client, path: string, options: NameServiceOptions = {}) {
+    this.path = path;
+    this.#client = client;
+    this.#acl = options.acl;
+  }
+
+  /** Gives the name this address, instead of another it may have. */
+  async register(name: string, address: Exclude<Data, null>, options: WaitOptions = {}) {
+    const path = this.#pathOf(name);
+    await this.#within(options, (within) =>
+      persist(this.#client, within, () => {
+        const given = { ...bounds(within), parents: 'persistent' } as const;
+        const created = this.#acl === undefined ? given : { ...given, acl: this.#acl };
+        return upsert(this.#client, path, address, created);
+      }),
+    );
+  }
+
+  /** Takes the address away; the znode too, unless there are names below it. Idempotent. */
+  async unregister(name: string, options: WaitOptions = {}): Promise<void> {
+    const path = this.#pathOf(name);
+    await this.#within(options, (within) =>
+      persist(this.#client, within, () => this.#remove(path, within)),
+    );
+  }
+
+  /** Null for a name that has none. */
+  async lookup(name: string, options: WaitOptions = {}): Promise<Buffer | null> {
+    const path = this.#pathOf(name);
+    const node = await this.#within<Node | null>(options, (within) =>
+      readNewest(this.#client, path, within),
+    );
+    return node?.data ?? null;
+  }
+
+  /** The parts right below a name, or at the top; sorted. They need not have addresses. */
+  async list(name = '', options: WaitOptions = {}): Promise<string[]> {
+    const path = name === '' ? this.path : this.#pathOf(name);
+    return await this.#within(options, (within) =>
+      persist(this.#client, within, async () => {
+        try {
+          await this.#client.sync(path, bounds(within));
+          return [...(await this.#client.getChildren(path, bounds(within))).children].sort();
+        } catch (error) {
+          if (error instanceof NoNodeError) return [];
+          throw error;
+        }
+      }),
+    );
+  }
+
+  /** The address now, null for none, and each time it is another; until the signal or the loop ends. */
+  async *follow(
+    name: string,
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Buffer | null, void> {
+    const cache = new NodeCache(this.#client, this.#pathOf(name));
+    try {
+      cache.start();
+      let last: Buffer | null | undefined;
+      for await (const _ of cache.events({ ...options, capacity: 1 })) {
+        const address = cache.get()?.data ?? null;
+        if (!cache.isInitialized || isSame(address, last)) continue;
+        last = address;
+        yield address;
+      }
+    } finally {
+      await cache.close();
+    }
+  }
+
+  async #remove(path: string, within: Within): Promise<void> {
+    try {
+      await this.#client.delete(path, bounds(within));
+    } catch (error) {
+      if (error instanceof NoNodeError) return;
+      if (!(error instanceof NotEmptyError)) throw error;
+      await this.#client.setData(path, null, bounds(within));
+    }
+  }
+
+  #pathOf(name: string): string {
+    const path = joinPath(this.path, name);
+    if (name === '' || validatePath(path) !== null) throw new BadArgumentsError(path);
+    return path;
+  }
+
+  #within<T>(options: WaitOptions, attempt: (within: Within) => Promise<T>): Promise<T> {
+    const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);
+    const wait = { ...options, timeoutError, onSessionLost: 'rejoin' } as const;
+    return inSession(this.#client, wait, attempt);
+  }
+}
+
+function isSame(left: Buffer | null, right: Buffer | null | undefined): boolean {
+  if (left === null || right === null || right === undefined) return left === right;
+  return left.equals(right);
+}

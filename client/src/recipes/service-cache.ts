@@ -1,0 +1,147 @@
+/**
+ * ServiceCache and ServiceProvider: the instances of a service, as they come and go, and one of them
+ * at a time: Curator's.
+ *
+ * **Guarantee.** As ChildrenCache's: what it holds ends equal to what is registered. What cannot be
+ * read as an instance is left out. A provider gives only instances that are enabled, accepted by its
+ * filter and not reported down lately, chosen by its strategy; null when there is none.
+ *
+ * **Znodes.** `<base>/<service>/<id>`, only read.
+ *
+ * **Suspended.** The instances grow old and are given all the same: better an old address than none.
+ * **Lost.** The same; all is compared in the next session.
+ */
+import type { Client } from '../api/client.js';
+import { ChildrenCache } from './children-cache.js';
+import type { CachedNode } from './shared/cache-values.js';
+import {
+  type DownInstancePolicy,
+  DownInstances,
+  type ProviderStrategy,
+  roundRobin,
+} from './shared/provider-strategy.js';
+import { decodeInstance, type ServiceInstance } from './shared/service-instance.js';
+import { CorruptDataError } from './shared/value-errors.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+
+export class ServiceCache implements AsyncDisposable {
+  readonly path: string;
+  readonly #cache: ChildrenCache;
+  #instances: readonly ServiceInstance[] | null = null;
+
+  /** `path` is the service's. */
+  constructor(client: Client, path: string) {
+    this.path = path;
+    this.#cache = new ChildrenCache(client, path);
+    this.#cache.listen(() => {
+      this.#instances = null;
+    });
+  }
+
+  /** What has ended it, null while it works. */
+  get failure(): unknown {
+    return this.#cache.failure;
+  }
+
+  /** Sorted by id. */
+  get instances(): readonly ServiceInstance[] {
+    this.#instances ??= [...this.#cache.children().values()]
+      .flatMap(instancesOf)
+      .sort((left, right) => (left.id < right.id ? -1 : 1));
+    return this.#instances;
+  }
+
+  /** Follows the service, in the background; idempotent. */
+  start(): void {
+    this.#cache.start();
+  }
+
+  /** Starts if need be and waits until it holds all that is registered. */
+  async ready(options: WaitOptions = {}): Promise<void> {
+    await this.#cache.ready(options);
+  }
+
+  /** Calls back whenever the instances are others; gives what undoes it. */
+  listen(listener: (instances: readonly ServiceInstance[]) => void): () => void {
+    return this.#cache.listen((event) => {
+      if ('path' in event) listener(this.instances);
+    });
+  }
+
+  /** Idempotent. */
+  close(): Promise<void> {
+    return this.#cache.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+export interface ServiceProviderOptions {
+  /** Round robin by default. */
+  readonly strategy?: ProviderStrategy;
+  readonly downPolicy?: DownInstancePolicy;
+  /** Which instances may be given; all that are enabled by default. */
+  readonly filter?: (instance: ServiceInstance) => boolean;
+}
+
+export class ServiceProvider implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #cache: ServiceCache;
+  readonly #strategy: ProviderStrategy;
+  readonly #down: DownInstances;
+  readonly #filter: (instance: ServiceInstance) => boolean;
+
+  /** `path` is the service's. */
+  constructor(client: Client, path: string, options: ServiceProviderOptions = {}) {
+    this.#client = client;
+    this.#cache = new ServiceCache(client, path);
+    this.#strategy = options.strategy ?? roundRobin();
+    this.#down = new DownInstances(options.downPolicy);
+    this.#filter = options.filter ?? (() => true);
+  }
+
+  /** Starts if need be and waits until it knows the instances. */
+  async ready(options: WaitOptions = {}): Promise<void> {
+    await this.#cache.ready(options);
+  }
+
+  /** All that may be given, sorted by id. */
+  get instances(): readonly ServiceInstance[] {
+    const nowMs = this.#client.surroundings.nowMs();
+    return this.#cache.instances.filter(
+      (instance) =>
+        instance.enabled && this.#filter(instance) && !this.#down.isDown(instance.id, nowMs),
+    );
+  }
+
+  /** The one to use next, null for none. */
+  next(): ServiceInstance | null {
+    return this.#strategy(this.instances);
+  }
+
+  /** It did not work: after some such reports it is not given for a while. */
+  noteError(instance: ServiceInstance): void {
+    this.#down.noteError(instance.id, this.#client.surroundings.nowMs());
+  }
+
+  /** Idempotent. */
+  close(): Promise<void> {
+    return this.#cache.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** None for what is not an instance; somebody else's mistake must not hide the others. */
+function instancesOf({ path, data }: CachedNode): ServiceInstance[] {
+  try {
+    return [decodeInstance(path, data)];
+  } catch (error) {
+    if (error instanceof CorruptDataError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * ServiceDiscovery: who offers a service, and where: Curator's x-discovery, in its formats.
+ *
+ * **Guarantee.** What is registered here is to be found from the time that register() resolves until
+ * it is unregistered or this object is closed, is registered anew in each session of the client, and
+ * is gone at the latest with the session. An instance of the same id that another session has
+ * registered is not overwritten: ours comes when that one has gone.
+ *
+ * **Znodes.** `<path>/<service>/<id>`, ephemeral (or persistent, by its type), with JSON {name, id,
+ * address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled}. Parents are
+ * made as containers.
+ *
+ * **Suspended.** What is registered stands; register() and the like wait. **Lost.** The others see our
+ * instances go; they come again in the next session.
+ */
+import { joinPath, NoNodeError } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { Acl, OperationOptions } from '../api/values.js';
+import { PersistentNode, type PersistentNodeMode } from './persistent-node.js';
+import { ServiceCache, ServiceProvider, type ServiceProviderOptions } from './service-cache.js';
+import { unlessAway } from './shared/background.js';
+import { RecipeStateError } from './shared/errors.js';
+import { readChildren } from './shared/follow-children.js';
+import {
+  decodeInstance,
+  encodeInstance,
+  type ServiceInstance,
+  type ServiceType,
+} from './shared/service-instance.js';
+import type { WaitOptions } from './shared/wait-scope.js';
+
+/** What register() is told; the rest is filled in. */
+export interface ServiceInstanceInit
+  extends Partial<Omit<ServiceInstance, 'name' | 'registrationTimeUTC'>> {
+  readonly name: string;
+}
+
+export interface ServiceDiscoveryOptions {
+  /** Of the znodes; open by default. */
+  readonly acl?: readonly Acl[];
+}
+
+interface Registration {
+  readonly node: PersistentNode;
+  instance: ServiceInstance;
+}
+
+export class ServiceDiscovery implements AsyncDisposable {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #options: ServiceDiscoveryOptions;
+  /** By id: several services may use the same one, so the name is part of it. */
+  readonly #registrations = new Map<string, Registration>();
+  #closed: Promise<void> | null = null;
+
+  constructor(client: Client, path: string, options: ServiceDiscoveryOptions = {}) {
+    this.path = path;
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /**
+   * Resolves with the instance when others can find it. When the wait ends before, it is registered
+   * later all the same, until unregister(). An id registered here already is RecipeStateError.
+   */
+  async register(init: ServiceInstanceInit, options: WaitOptions = {}): Promise<ServiceInstance> {
+    const instance = this.#instanceOf(init);
+    const key = keyOf(instance);
+    const path = this.#pathOf(instance.name, instance.id);
+    if (this.#closed !== null) throw new RecipeStateError(this.path, 'closed');
+    if (this.#registrations.has(key)) throw new RecipeStateError(path, 'registered already');
+    const { acl } = this.#options;
+    const { serviceType } = instance;
+    const node = new PersistentNode(this.#client, path, {
+      mode: MODES[serviceType],
+      data: encodeInstance(instance),
+      deleteOnClose: serviceType !== 'PERMANENT',
+      ...(acl === undefined ? {} : { acl }),
+    });
+    this.#registrations.set(key, { node, instance });
+    await node.whenStanding(options);
+    // A persistent znode may stand there since an earlier run of the program.
+    if (MODES[serviceType] === 'persistent') await node.setData(encodeInstance(instance), options);
+    return instance;
+  }
+
+  /** Changes what was registered under its name and id; RecipeStateError if nothing was. */
+  async update(instance: ServiceInstance, options: WaitOptions = {}): Promise<void> {
+    const registration = this.#registrations.get(keyOf(instance));
+    if (registration === undefined) {
+      throw new RecipeStateError(this.#pathOf(instance.name, instance.id), 'not registered here');
+    }
+    registration.instance = instance;
+    await registration.node.setData(encodeInstance(instance), options);
+  }
+
+  /** Takes back what was registered here; does nothing for what was not. */
+  async unregister(instance: Pick<ServiceInstance, 'name' | 'id'>): Promise<void> {
+    const key = keyOf(instance);
+    const registration = this.#registrations.get(key);
+    this.#registrations.delete(key);
+    if (registration === undefined) return;
+    await registration.node.close();
+    if (registration.instance.serviceType !== 'PERMANENT') return;
+    const { path } = registration.node;
+    await unlessAway(this.#client, this.#client.deleteGuaranteed(path));
+  }
+
+  /** The names of all services; some may have no instances at the moment. */
+  async names(options: OperationOptions = {}): Promise<string[]> {
+    return [...(await readChildren(this.#client, this.path, false, options)).keys()].sort();
+  }
+
+  /** Sorted by id, as of one reading. CorruptDataError. */
+  async instances(name: string, options: OperationOptions = {}): Promise<ServiceInstance[]> {
+    const path = joinPath(this.path, name);
+    const found = await readChildren(this.#client, path, true, options);
+    return [...found]
+      .map(([id, data]) => decodeInstance(joinPath(path, id), data))
+      .sort((left, right) => (left.id < right.id ? -1 : 1));
+  }
+
+  /** Null for none. CorruptDataError. */
+  async instance(
+    name: string,
+    id: string,
+    options: OperationOptions = {},
+  ): Promise<ServiceInstance | null> {
+    const path = this.#pathOf(name, id);
+    try {
+      return decodeInstance(path, (await this.#client.getData(path, options)).data);
+    } catch (error) {
+      if (error instanceof NoNodeError) return null;
+      throw error;
+    }
+  }
+
+  /** To be started and closed by the caller. */
+  cache(name: string): ServiceCache {
+    return new ServiceCache(this.#client, joinPath(this.path, name));
+  }
+
+  /** To be started and closed by the caller. */
+  provider(name: string, options: ServiceProviderOptions = {}): ServiceProvider {
+    return new ServiceProvider(this.#client, joinPath(this.path, name), options);
+  }
+
+  /** Takes back all that was registered here but PERMANENT instances. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    const registrations = [...this.#registrations.values()];
+    this.#registrations.clear();
+    await Promise.all(registrations.map(({ node }) => node.close()));
+  }
+
+  #instanceOf(init: ServiceInstanceInit): ServiceInstance {
+    return {
+      name: init.name,
+      id: init.id ?? this.#client.surroundings.uuid(),
+      address: init.address ?? null,
+      port: init.port ?? null,
+      sslPort: init.sslPort ?? null,
+      payload: init.payload ?? null,
+      registrationTimeUTC: Date.now(),
+      serviceType: init.serviceType ?? 'DYNAMIC',
+      uriSpec: init.uriSpec ?? null,
+      enabled: init.enabled ?? true,
+    };
+  }
+
+  #pathOf(name: string, id: string): string {
+    return joinPath(joinPath(this.path, name), id);
+  }
+}
+
+const MODES: Readonly<Record<ServiceType, PersistentNodeMode>> = {
+  DYNAMIC: 'ephemeral',
+  DYNAMIC_SEQUENTIAL: 'ephemeralSequential',
+  STATIC: 'persistent',
+  PERMANENT: 'persistent',
+};
+
+function keyOf({ name, id }: Pick<ServiceInstance, 'name' | 'id'>): string {
+  return `${name}/${id}`;
+}

@@ -1,0 +1,75 @@
+/**
+ * Which of a service's instances is given next, as plain functions, and which are left out for a
+ * while because they were reported down: Curator's strategies and its DownInstancePolicy. No I/O;
+ * time comes from the caller. Used by the service provider.
+ */
+import type { ServiceInstance } from './service-instance.js';
+
+/** Of instances sorted by id; null for none. May keep state between calls. */
+export type ProviderStrategy = (instances: readonly ServiceInstance[]) => ServiceInstance | null;
+
+/** One after the other. */
+export function roundRobin(): ProviderStrategy {
+  let next = 0;
+  return (instances) => {
+    if (instances.length === 0) return null;
+    const instance = instances[next % instances.length] ?? null;
+    next = (next + 1) % Number.MAX_SAFE_INTEGER;
+    return instance;
+  };
+}
+
+/** Any, each as likely; `random` gives numbers from 0 (inclusive) to 1. */
+export function randomly(random: () => number = Math.random): ProviderStrategy {
+  return (instances) => instances[Math.floor(random() * instances.length)] ?? null;
+}
+
+/** Always the same, chosen by another strategy, until it is there no more. */
+export function sticky(choose: ProviderStrategy = roundRobin()): ProviderStrategy {
+  let chosenId: string | null = null;
+  return (instances) => {
+    const chosen = instances.find(({ id }) => id === chosenId) ?? choose(instances);
+    chosenId = chosen?.id ?? null;
+    return chosen;
+  };
+}
+
+export interface DownInstancePolicy {
+  /** How long an instance is left out; milliseconds, default 30,000. */
+  readonly timeoutMs?: number;
+  /** Errors after which it is; default 2. */
+  readonly errorThreshold?: number;
+}
+
+const TIMEOUT_MS_DEFAULT = 30_000;
+const ERROR_THRESHOLD_DEFAULT = 2;
+
+export class DownInstances {
+  readonly #timeoutMs: number;
+  readonly #errorThreshold: number;
+  /** When the first of the errors was, and how many there were. */
+  readonly #errors = new Map<string, { readonly sinceMs: number; count: number }>();
+
+  constructor(policy: DownInstancePolicy = {}) {
+    this.#timeoutMs = policy.timeoutMs ?? TIMEOUT_MS_DEFAULT;
+    this.#errorThreshold = policy.errorThreshold ?? ERROR_THRESHOLD_DEFAULT;
+  }
+
+  noteError(id: string, nowMs: number): void {
+    this.#forgetOld(nowMs);
+    const errors = this.#errors.get(id);
+    if (errors === undefined) this.#errors.set(id, { sinceMs: nowMs, count: 1 });
+    else errors.count += 1;
+  }
+
+  isDown(id: string, nowMs: number): boolean {
+    this.#forgetOld(nowMs);
+    return (this.#errors.get(id)?.count ?? 0) >= this.#errorThreshold;
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [id, { sinceMs }] of this.#errors) {
+      if (nowMs - sinceMs >= this.#timeoutMs) this.#errors.delete(id);
+    }
+  }
+}
