@@ -59,7 +59,7 @@ describe('lock.js', () => {
     expect(lines.filter((line) => !/^job \d+: (?:done|begun, token \d+)$/.test(line))).toEqual([]);
     const done = lines.map(doneIn).filter((job) => job > 0);
     expect(new Set(done).size).toBe(done.length);
-    // In the order of the tokens each job follows the one before; only the killed one's comes twice.
+    // In the order of the tokens each job follows the last; only the killed one's comes twice.
     const begun = processes.flatMap(begunBy).sort((left, right) => left.token - right.token);
     expect(new Set(begun.map(({ token }) => token)).size).toBe(begun.length);
     const again = begun.filter(({ job }, index) => begun[index - 1]?.job === job);
@@ -160,6 +160,37 @@ describe('leader-election.js', () => {
   });
 });
 
+describe('two-phase-commit.js', () => {
+  const NAMES = ['vienna', 'paris', 'rome'];
+  const site = (name: string, vote: string) => start('two-phase-commit.js', 'site', name, vote);
+  const coordinator = () => start('two-phase-commit.js', 'coordinator', ...NAMES);
+
+  it('commits at every site when all vote so', async () => {
+    const all = [...NAMES.map((name) => site(name, 'commit')), coordinator()];
+    for (const one of all) expect(await one.ends()).toEqual(CLEAN);
+    for (const one of all) expect(one.lines.at(-1)).toBe('decision: commit');
+  });
+
+  it('aborts at every site when the last one votes so', async () => {
+    const willing = [site('vienna', 'commit'), site('paris', 'commit')];
+    const asking = coordinator();
+    for (const one of willing) await one.says(/^has voted commit$/);
+    const all = [...willing, asking, site('rome', 'abort')];
+    for (const one of all) expect(await one.ends()).toEqual(CLEAN);
+    for (const one of all) expect(one.lines.at(-1)).toBe('decision: abort');
+  });
+
+  it('aborts when a site is killed before all have voted', async () => {
+    const asking = coordinator();
+    await asking.says(/^asks vienna paris rome$/);
+    const vienna = start('two-phase-commit.js', 'site', 'vienna', 'commit');
+    await vienna.says(/^prepares to raise all prices$/);
+    await vienna.kill();
+    await asking.says(/^decision: abort$/);
+    expect(await asking.ends()).toEqual(CLEAN);
+  });
+});
+
 it('each example ends by Ctrl-C while no server answers', async () => {
   const silent = createServer();
   silent.listen(0, '127.0.0.1');
@@ -167,7 +198,7 @@ it('each example ends by Ctrl-C while no server answers', async () => {
   onTestFinished(() => void silent.close());
   const { port } = silent.address() as AddressInfo;
   const names = readdirSync(EXAMPLES).filter((name) => name.endsWith('.js'));
-  expect(names.length).toBeGreaterThanOrEqual(5);
+  expect(names.length).toBeGreaterThanOrEqual(7);
   for (const name of names) {
     const example = new Example(name, [`127.0.0.1:${port}`, ...(ARGUMENTS.get(name) ?? [])]);
     await once(silent, 'connection');
