@@ -117,6 +117,7 @@ export {
 } from './recipes/locking-queue.js';
 export { type MultiLease, MultiLock } from './recipes/multi-lock.js';
 export { Mutex, type MutexOptions } from './recipes/mutex.js';
+export { NameService, type NameServiceOptions } from './recipes/name-service.js';
 export { NodeCache } from './recipes/node-cache.js';
 export {
   MultiNonBlockingLease,
@@ -157,6 +158,16 @@ export {
 } from './recipes/revocable-lock.js';
 export { Semaphore, type SemaphoreOptions } from './recipes/semaphore.js';
 export {
+  ServiceCache,
+  ServiceProvider,
+  type ServiceProviderOptions,
+} from './recipes/service-cache.js';
+export {
+  ServiceDiscovery,
+  type ServiceDiscoveryOptions,
+  type ServiceInstanceInit,
+} from './recipes/service-discovery.js';
+export {
   everyNth,
   type Partition,
   type PartitionFunction,
@@ -180,7 +191,20 @@ export {
 export type { StreamOptions } from './recipes/shared/feed.js';
 export type { SharedMaximum } from './recipes/shared/lease-count.js';
 export type { NumberFormat } from './recipes/shared/number-format.js';
+export {
+  type DownInstancePolicy,
+  type ProviderStrategy,
+  randomly,
+  roundRobin,
+  sticky,
+} from './recipes/shared/provider-strategy.js';
 export type { Acquirable } from './recipes/shared/run.js';
+export type {
+  Json,
+  ServiceInstance,
+  ServiceType,
+  UriSpec,
+} from './recipes/shared/service-instance.js';
 export type { Decision } from './recipes/shared/two-phase-state.js';
 export {
   CorruptDataError,
