@@ -13,7 +13,8 @@
  * **Znodes.** `<path>/queue-<number>`, persistent sequential: one entry with one or more items, in
  * Curator's format. `<lockPath>/queue-<number>`, ephemeral, while somebody is busy with it. Marks of
  * transactions under way, ephemeral, in `<path>-in-flight`, a container. `<path>` and `lockPath` are
- * persistent, as Curator has them.
+ * persistent, as Curator has them. Curator's consumers do not watch the locks: an entry that is free
+ * again they are given when the next one is put or removed.
  *
  * **Suspended.** Waits go on; what is held stays held. **Lost.** What is held is lost, its signal
  * says so, and others are given it. A wait fails with SessionExpiredError, or goes on in the next

@@ -6,7 +6,7 @@
  * are given until the test asks for it. Curator is driven line by line, see
  * foreign/curator/MixedDriver.java.
  */
-import { LeaseLostError, Queue } from '@rookery/client';
+import { AtomicLong, LeaseLostError, Queue } from '@rookery/client';
 import { describe, expect, test } from 'vitest';
 import { compileJava, mayLackCurator } from '../foreign/curator.js';
 import type { ForeignActor } from '../foreign/driver.js';
@@ -126,12 +126,71 @@ describe.skipIf(mayLackCurator())('Node and Curator', () => {
     await queue.put('to everybody');
     expect(await next(consumer, path, 1)).toEqual(['to everybody']);
     await endSession(ensemble(), await doomed.connected());
-    expect(await next(consumer, path, 1)).toEqual(['to node']);
+    // Curator does not watch locks: it looks again when the entries change.
+    await untilNames(control, lockPath, 0);
+    await queue.put('one more');
+    expect(await next(consumer, path, 2)).toEqual(['to node', 'one more']);
     if (held.lease === null) throw new Error('it is a queue with locks');
     await overOf(held.lease);
     await expect(held.done()).rejects.toThrow(LeaseLostError);
     await untilNames(control, path, 0);
     await untilNames(control, lockPath, 0);
+  });
+
+  test('atomic long: each reads what the other writes, from the least to the greatest', async () => {
+    const path = '/mixed/atomic/format';
+    const client = await node();
+    const number = new AtomicLong(client, path);
+    const actor = java();
+    expect(await actor.call('long.get', path)).toEqual(['0']);
+    expect(await actor.call('long.compareAndSet', path, 0, 1)).toEqual(['false']);
+    expect((await number.compareAndSet(0n, 1n)).succeeded).toBe(false);
+    expect(await number.add(5n)).toMatchObject({ succeeded: true, pre: 0n, post: 5n });
+    expect(await actor.call('long.add', path, -8, 1)).toEqual(['5', '-3']);
+    await client.sync(path);
+    expect((await client.getData(path)).data?.toString('hex')).toBe('fffffffffffffffd');
+    expect(await number.compareAndSet(-3n, 2n ** 63n - 1n)).toMatchObject({ succeeded: true });
+    expect(await actor.call('long.get', path)).toEqual([`${2n ** 63n - 1n}`]);
+    expect(await actor.call('long.compareAndSet', path, 1, 2)).toEqual(['false']);
+    expect(await actor.call('long.compareAndSet', path, 2n ** 63n - 1n, -(2n ** 63n))).toEqual([
+      'true',
+    ]);
+    expect(await number.get()).toBe(-(2n ** 63n));
+    expect(await number.compareAndSet(0n, 1n)).toMatchObject({ succeeded: false });
+    expect(await actor.call('long.trySet', path, 7)).toEqual(['true', `${-(2n ** 63n)}`, '7']);
+    expect(await number.trySet(8n)).toMatchObject({ succeeded: true, pre: 7n, post: 8n });
+  });
+
+  test('atomic long: who initializes it first, in either language, has done it', async () => {
+    const client = await node();
+    const [ours, theirs] = ['/mixed/atomic/node-first', '/mixed/atomic/java-first'];
+    const actor = java();
+    expect(await new AtomicLong(client, ours).initialize(3n)).toBe(true);
+    expect(await actor.call('long.initialize', ours, 4)).toEqual(['false']);
+    expect(await actor.call('long.get', ours)).toEqual(['3']);
+    expect(await actor.call('long.initialize', theirs, 5)).toEqual(['true']);
+    expect(await new AtomicLong(client, theirs).initialize(6n)).toBe(false);
+    expect(await new AtomicLong(client, theirs).get()).toBe(5n);
+  });
+
+  test('atomic long: what both add at the same time, by luck or under a lock, is all there', async () => {
+    const path = '/mixed/atomic/sum';
+    const rounds = 25;
+    const clients = await Promise.all([node(), node()]);
+    const promotion = { lockPath: `${path}-lock`, tries: 200 };
+    const adding = clients.map(async (client) => {
+      const number = new AtomicLong(client, path, { optimisticTries: 2, promotion });
+      for (let i = 0; i < rounds; i++) {
+        const { succeeded, pre, post } = await number.increment();
+        expect([succeeded, post]).toEqual([true, pre + 1n]);
+      }
+    });
+    const actors = [java(), java()];
+    const all = [...adding, ...actors.map((actor) => actor.call('long.add', path, 1, rounds))];
+    await Promise.all(all);
+    const sum = BigInt(rounds * all.length);
+    expect(await new AtomicLong(clients[0], path).get()).toBe(sum);
+    expect(await actors[0]?.call('long.get', path)).toEqual([`${sum}`]);
   });
 });
 

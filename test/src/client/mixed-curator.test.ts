@@ -325,6 +325,22 @@ describe.skipIf(mayLackCurator())('Node and Curator', () => {
       expect(await namesIn(control, path)).toEqual([]);
     }
   });
+
+  test('double barrier: nobody waits for a member of either language whose session has ended', async () => {
+    const path = '/mixed/barrier/ended';
+    const [control, doomed] = await Promise.all([node(), node()]);
+    const ours = [control, doomed].map((client) => {
+      return new DoubleBarrier(client, path, { memberCount: 4 });
+    });
+    const actors = [java(), java()] as const;
+    const theirs = actors.map((actor) => barrierOf(actor, path, 4));
+    await Promise.all([...ours, ...theirs].map((member) => member.enter()));
+    const leaving = [ours[0]?.leave(), theirs[0]?.leave()];
+    await endSession(ensemble(), await doomed.connected());
+    await endSession(ensemble(), await sessionOf(actors[1]));
+    await Promise.all(leaving);
+    await untilNames(control, path, 0);
+  });
 });
 
 function barrierOf(actor: ForeignActor, path: string, memberCount: number) {

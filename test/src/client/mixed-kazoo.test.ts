@@ -7,7 +7,9 @@
  * are ended behind its back. kazoo is driven line by line, see foreign/kazoo/mixed_driver.py.
  */
 import {
+  AtomicLong,
   type Client,
+  CorruptDataError,
   LeaseLostError,
   Lock,
   LockingQueue,
@@ -145,6 +147,56 @@ describe.skipIf(await mayLackKazoo())('Node and kazoo', () => {
       node: entering(() => lock.write.acquire()),
       'python reads': foreignEntering(reader, 'read', path),
     });
+  });
+
+  const forms = [
+    { form: 'text', format: 'text', bytes: Buffer.from('-3') },
+    { form: 'curator', format: 'int32', bytes: Buffer.from([0xff, 0xff, 0xff, 0xfd]) },
+  ] as const;
+  describe.each(forms)('counter as $form', ({ form, format, bytes }) => {
+    test('each reads and changes what the other has written', async () => {
+      const path = `/mixed/counter-${form}/format`;
+      const client = await node();
+      const number = new AtomicLong(client, path, { format });
+      const actor = python();
+      expect(await actor.call('counter.value', path, form)).toEqual(['0']);
+      expect(await number.get()).toBe(0n);
+      expect(await number.add(5n)).toMatchObject({ succeeded: true, pre: 0n, post: 5n });
+      expect(await actor.call('counter.add', path, form, -8, 1)).toEqual(['5', '-3']);
+      await client.sync(path);
+      expect((await client.getData(path)).data).toEqual(bytes);
+      expect(await number.add(-(2n ** 31n) + 3n)).toMatchObject({ pre: -3n, post: -(2n ** 31n) });
+      expect(await actor.call('counter.value', path, form)).toEqual([`${-(2 ** 31)}`]);
+    });
+
+    test('what both add at the same time is all there', async () => {
+      const path = `/mixed/counter-${form}/sum`;
+      const rounds = 20;
+      const clients = await Promise.all([node(), node()]);
+      const adding = clients.map(async (client) => {
+        const number = new AtomicLong(client, path, { format });
+        for (let done = 0; done < rounds; ) if ((await number.increment()).succeeded) done++;
+      });
+      const actors = [python(), python()];
+      const all = [
+        ...adding,
+        ...actors.map((actor) => actor.call('counter.add', path, form, 1, rounds)),
+      ];
+      await Promise.all(all);
+      const sum = BigInt(rounds * all.length);
+      expect(await new AtomicLong(clients[0], path, { format }).get()).toBe(sum);
+      expect(await actors[0]?.call('counter.value', path, form)).toEqual([`${sum}`]);
+    });
+  });
+
+  test('counter: a number of kazoo that is no whole one is refused, and stays', async () => {
+    const path = '/mixed/counter-float';
+    const number = new AtomicLong(await node(), path, { format: 'text' });
+    const actor = python();
+    expect(await actor.call('counter.add', path, 'float', '1.5', 1)).toEqual(['0.0', '1.5']);
+    await expect(number.get()).rejects.toThrow(CorruptDataError);
+    await expect(number.increment()).rejects.toThrow(CorruptDataError);
+    expect(await actor.call('counter.value', path, 'float')).toEqual(['1.5']);
   });
 
   test('locking queue: what Node puts Python is given by priority, and the other way', async () => {

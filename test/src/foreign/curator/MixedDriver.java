@@ -28,6 +28,7 @@ import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.atomic.AtomicValue;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.atomic.PromotedToLock;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.Participant;
@@ -132,9 +133,12 @@ public final class MixedDriver extends Checks {
       });
     }
 
+    /** Promoted to a lock beside it after two tries. */
     DistributedAtomicLong number(String path) {
+      PromotedToLock promotion = PromotedToLock.builder().lockPath(path + "-lock")
+          .retryPolicy(new RetryNTimes(200, 5)).timeout(WAIT_S, SECONDS).build();
       return thing(DistributedAtomicLong.class, path,
-          at -> new DistributedAtomicLong(client, at, new RetryNTimes(200, 5)));
+          at -> new DistributedAtomicLong(client, at, new RetryNTimes(1, 1), promotion));
     }
 
     QueueEnd queue(String path) {
@@ -291,11 +295,17 @@ public final class MixedDriver extends Checks {
       return actor.number(path).get().postValue();
     });
     OPERATIONS.put("long.add", (actor, path, more) -> {
+      String last = "";
       for (int i = 0; i < Integer.parseInt(more[1]); i++) {
         AtomicValue<Long> sum = actor.number(path).add(Long.valueOf(more[0]));
         require(sum.succeeded(), "an addition");
+        last = sum.preValue() + "\t" + sum.postValue();
       }
-      return "";
+      return last;
+    });
+    OPERATIONS.put("long.trySet", (actor, path, more) -> {
+      AtomicValue<Long> outcome = actor.number(path).trySet(Long.valueOf(more[0]));
+      return outcome.succeeded() + "\t" + outcome.preValue() + "\t" + outcome.postValue();
     });
     OPERATIONS.put("long.compareAndSet", (actor, path, more) -> {
       AtomicValue<Long> outcome =
