@@ -231,3 +231,17 @@ test('a watched read on the path of a persistent watch asks for that again, by i
   expect(session.requests().slice(2)).toEqual([`removeWatches /a ${WatcherType.any}`]);
   expect([registry.size, registry.pendingCount]).toEqual([0, 0]);
 });
+
+test('a persistent watch on the path of a recursive one asks for that again and tells it so', async () => {
+  const { session, operations, events, watcher } = setUp();
+  const recursive = operations.addWatch('/a', watcher, { recursive: true });
+  session.last.succeed();
+  await recursive;
+  const other: WatchEvent[] = [];
+  const adding = operations.addWatch('/a', (event) => other.push(event));
+  expect(session.requests().slice(1)).toEqual(['addWatch /a 0', 'addWatch /a 1']);
+  for (const sent of session.sent.slice(1)) sent.succeed();
+  await adding;
+  expect(events).toEqual([{ type: 'resync', path: '/a', reason: 're-added' }]);
+  expect(other).toEqual([]);
+});

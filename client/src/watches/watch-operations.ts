@@ -51,9 +51,11 @@ export class WatchOperations {
   ): Promise<WatchHandle> {
     const { recursive = false, ...operation } = options;
     let watch: PersistentWatch | undefined;
-    await this.#requestWatch(path, recursive, operation, () => {
+    const adding = this.#requestWatch(path, recursive, operation, () => {
       watch = this.#registry.addPersistent(path, recursive, watcher);
     });
+    if (!recursive) this.#keepRecursive(path);
+    await adding;
     assert(watch !== undefined, () => `addWatch at ${path} succeeded without a reply`);
     return this.#handleOf(watch);
   }
@@ -70,6 +72,16 @@ export class WatchOperations {
       // Fails with the connection only, and then all watches are put back on the next one.
       this.#requestWatch(path, recursive, {}, () => undefined).catch(() => undefined);
     }
+  }
+
+  /**
+   * Servers before 3.9 have just made the recursive watch of this path one that hears nothing from
+   * below, for good: it is asked for again. There it then stands in the place of the other, which
+   * hears no 'childrenChanged'; and it may have missed what changed between the two requests.
+   */
+  #keepRecursive(path: string): void {
+    if (!this.#registry.persistentModesAt(path).includes(true)) return;
+    this.#requestWatch(path, true, {}, () => this.#registry.onReAdded(path)).catch(() => undefined);
   }
 
   /** Never fails: what matters has happened when it returns. */

@@ -187,6 +187,13 @@ export class WatchRegistry {
     this.#resync('new-session');
   }
 
+  /** The recursive watch of a path was displaced on the server for a moment. */
+  onReAdded(path: string): void {
+    for (const watch of this.#recursive.on(path)) {
+      this.#tellPersistent(watch, { type: 'resync', path, reason: 're-added' });
+    }
+  }
+
   /** One-shot watchers hear 'lost'; persistent ones stay, unless no session follows this one. */
   onSessionLost(renewing = true): void {
     this.#endOneShots('lost');
