@@ -1,12 +1,15 @@
 /**
- * Two kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build: imports
- * of our packages resolve to their src. `e2e` starts real processes from dist, one test file at a
- * time and after everything else, because what it measures is timing.
+ * Four kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build: imports
+ * of our packages resolve to their src. The others start real processes from dist, after everything
+ * before them: `e2e` one test file at a time, because what it measures is timing; `client` two at a
+ * time; and `zookeeper` the same files of the client once more, against Apache ZooKeeper, where
+ * Debian's package is installed.
  *
  *   npm test                            all
- *   npx vitest run --project unit       the fast half
+ *   npx vitest run --project unit       the fast part
  *   npx vitest run server/src/zab       one folder
  */
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -18,7 +21,19 @@ const alias = {
   '@rookery/server': source('server/src'),
   '@rookery/client': source('client/src'),
 };
-const endToEnd = 'test/src/{e2e,client}/**/*.test.ts';
+const members = 'test/src/e2e/**/*.test.ts';
+const client = 'test/src/client/**/*.test.ts';
+/** They need no server, one of their own, or Rookery's. */
+const rookeryOnly =
+  '{api-docs,client-process,examples,hostile-server,mixed-*,packed,readme,tls}.test.ts';
+const hasZooKeeper = existsSync('/usr/share/java/zookeeper.jar');
+const isRequired = process.env['ROOKERY_REQUIRE_FOREIGN'] === '1';
+
+const processes = {
+  testTimeout: 180_000,
+  hookTimeout: 60_000,
+  teardownTimeout: 30_000,
+};
 
 export default defineConfig({
   test: {
@@ -28,7 +43,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{protocol,server,client,cli,test,bench}/src/**/*.test.ts'],
-          exclude: [endToEnd],
+          exclude: [members, client],
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -36,14 +51,34 @@ export default defineConfig({
       {
         resolve: { alias },
         test: {
+          ...processes,
           name: 'e2e',
-          include: [endToEnd],
+          include: [members],
           fileParallelism: false,
           maxWorkers: 1,
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
-          teardownTimeout: 30_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          ...processes,
+          name: 'client',
+          include: [client],
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          ...processes,
+          name: 'zookeeper',
+          include: hasZooKeeper || isRequired ? [client] : [],
+          exclude: [`test/src/client/${rookeryOnly}`],
+          env: { ROOKERY_E2E_PRODUCT: 'apache' },
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

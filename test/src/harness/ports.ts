@@ -3,14 +3,19 @@
  *
  * They lie below the range from which the kernel takes the source ports of outgoing connections:
  * a port from inside it could be taken by any client, or connect to itself, in the moments in
- * which the member that owns it is dead.
+ * which the member that owns it is dead. Test files that run side by side take theirs from
+ * different parts of the range, for the same reason.
  */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-const LOWEST_PORT = 12_000;
-/** Linux starts its ephemeral ports at 32768. */
-const HIGHEST_PORT = 32_000;
+/** At least as many as there are workers of vitest's that run test files side by side. */
+const PARTS = 4;
+const PART_PORTS = 5_000;
+/** The last part ends at 32000; Linux starts its ephemeral ports at 32768. */
+const LOWEST_PORT =
+  12_000 + ((Number(process.env['VITEST_POOL_ID'] ?? 1) - 1) % PARTS) * PART_PORTS;
+const HIGHEST_PORT = LOWEST_PORT + PART_PORTS - 1;
 
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
