@@ -170,14 +170,18 @@ export class Reads {
     const watcher = options?.watcher;
     if (watcher === undefined) return this.#submit(path, options, () => make(null));
     const registry = this.#registry;
+    let shownAt = this.#keeper.lastZxidSeen;
     const result = this.#submit(path, options, () => {
       registry.begin('read', path);
       return make({
         stands: (kind) => registry.add(kind, path, watcher),
-        onSettled: () => registry.end('read', path),
+        onSettled: () => {
+          registry.end('read', path);
+          shownAt = this.#keeper.lastZxidSeen;
+        },
       });
     });
-    this.#watches.keepPersistent(path, table);
+    this.#watches.keepPersistent(path, table, () => this.#keeper.lastZxidSeen !== shownAt);
     return result;
   }
 

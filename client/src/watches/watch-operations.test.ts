@@ -245,3 +245,16 @@ test('a persistent watch on the path of a recursive one asks for that again and 
   expect(events).toEqual([{ type: 'resync', path: '/a', reason: 're-added' }]);
   expect(other).toEqual([]);
 });
+
+test.each([true, false])(
+  'a read that displaced a recursive watch, with changes meanwhile: %s',
+  async (has) => {
+    const { session, operations, events, watcher } = setUp();
+    const adding = operations.addWatch('/a', watcher, { recursive: true });
+    session.last.succeed();
+    await adding;
+    operations.keepPersistent('/a', 'data', () => has);
+    session.last.succeed();
+    expect(events).toEqual(has ? [{ type: 'resync', path: '/a', reason: 're-added' }] : []);
+  },
+);

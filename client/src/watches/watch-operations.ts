@@ -65,12 +65,16 @@ export class WatchOperations {
    * mode for each path (ZOOKEEPER-4466): that read has made one-shot what was persistent there, so
    * it is asked for again. Newer ones have it still, and lose nothing. A recursive watch has no
    * part in the children, and if asked for again after their read would displace that one's watch.
+   * `hasPassed`: whether anything was committed between the read's reply and now, when the watch
+   * stands again; a recursive one may then have missed a change below.
    */
-  keepPersistent(path: string, read: 'data' | 'child'): void {
+  keepPersistent(path: string, read: 'data' | 'child', hasPassed = () => false): void {
     for (const recursive of this.#registry.persistentModesAt(path)) {
       if (recursive && read === 'child') continue;
       // Fails with the connection only, and then all watches are put back on the next one.
-      this.#requestWatch(path, recursive, {}, () => undefined).catch(() => undefined);
+      this.#requestWatch(path, recursive, {}, () => {
+        if (recursive && hasPassed()) this.#registry.onReAdded(path);
+      }).catch(() => undefined);
     }
   }
 

@@ -50,6 +50,8 @@ export class WatchRegistry {
   /** One-shot watchers taken for the events being told, where removal must still find them. */
   readonly #taken: { readonly path: string; readonly watchers: Set<Watcher> }[] = [];
   readonly #report: (error: unknown) => void;
+  /** As of the last event: the next connection may be to a server of another version. */
+  #tellsZxids = false;
 
   /** `report` is given what watchers throw; must not throw itself. */
   constructor(report: (error: unknown) => void = throwUncaught) {
@@ -158,6 +160,7 @@ export class WatchRegistry {
     const taken = this.#take(path, type);
     const watches = this.#persistentFor(path, type);
     const told: WatchEvent = { type, path, zxid: zxid !== null && zxid > 0n ? zxid : null };
+    this.#tellsZxids = told.zxid !== null;
     this.#tellTaken(taken, told);
     for (const watch of watches) this.#tellPersistent(watch, told);
   }
@@ -187,8 +190,12 @@ export class WatchRegistry {
     this.#resync('new-session');
   }
 
-  /** The recursive watch of a path was displaced on the server for a moment. */
+  /**
+   * The recursive watch of a path may have been displaced on the server for a moment. Servers that
+   * tell zxids, from 3.9, have all modes side by side.
+   */
   onReAdded(path: string): void {
+    if (this.#tellsZxids) return;
     for (const watch of this.#recursive.on(path)) {
       this.#tellPersistent(watch, { type: 'resync', path, reason: 're-added' });
     }
