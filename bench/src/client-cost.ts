@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Client, connect, deleteRecursive, ensurePath } from '@rookery/client';
+import { type Client, connect, deleteRecursive, ensurePath, type Node } from '@rookery/client';
 import { Ensemble } from './ensemble.js';
 import { runCommand, UsageError, wholeOption } from './options.js';
 
@@ -86,8 +86,9 @@ async function measureCalls(client: Client, settings: Settings): Promise<void> {
     const costs: number[] = [];
     for (let round = 0; round <= rounds; round++) {
       const before = process.cpuUsage();
-      await readInWindows(client, path, calls, window);
+      const bytesRead = await readInWindows(client, path, calls, window);
       const { user, system } = process.cpuUsage(before);
+      if (bytesRead !== calls * bytes) throw new Error(`${bytesRead} bytes came`);
       if (round > 0) costs.push((user + system) / calls);
     }
     costs.sort((left, right) => left - right);
@@ -106,14 +107,16 @@ async function readInWindows(
   path: string,
   calls: number,
   window: number,
-): Promise<void> {
+): Promise<number> {
+  let bytesRead = 0;
   for (let done = 0; done < calls; done += window) {
-    const pending: Promise<unknown>[] = [];
+    const pending: Promise<Node>[] = [];
     for (let index = done; index < Math.min(done + window, calls); index++) {
       pending.push(client.getData(path));
     }
-    await Promise.all(pending);
+    for (const { data } of await Promise.all(pending)) bytesRead += data?.length ?? 0;
   }
+  return bytesRead;
 }
 
 /** Each on a path of its own, with a function of its own, as an application has them. */
