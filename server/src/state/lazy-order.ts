@@ -18,7 +18,7 @@ const NAME_BYTES = 40;
 
 interface Run {
   /** Every name in it is this or above it, and below the next run's. */
-  readonly from: string;
+  from: string;
   names: string[];
   isSorted: boolean;
   /** Since `names` was made: whether the name is there. */
@@ -48,6 +48,10 @@ export class LazyOrder {
   get bytes(): number {
     return this.#bytes;
   }
+  /** Runs that the names are cut into; one of them may be empty. */
+  get runCount(): number {
+    return this.#runs.length;
+  }
   /** Changes whose run was not read since. */
   get pendingCount(): number {
     return this.#pendingCount;
@@ -68,20 +72,33 @@ export class LazyOrder {
   /** The names above `after`, in order, as far as somebody reads; no change meanwhile. */
   *above(after: string): Generator<string, void> {
     let index = this.#sortAt(after);
-    let { names } = this.#run(index);
-    let at = firstAbove(names, after);
+    let at = firstAbove(this.#run(index).names, after);
     for (;;) {
+      const { names } = this.#run(index);
       for (; at < names.length; at++) {
         yield names[at] ?? '';
       }
-      const next = this.#runs[index + 1];
-      if (next === undefined) {
+      const next = this.#leave(index);
+      if (next === this.#runs.length) {
         return;
       }
-      index = this.#sortAt(next.from);
-      names = this.#run(index).names;
+      index = this.#sortAt(this.#run(next).from);
       at = 0;
     }
+  }
+
+  /**
+   * The index behind a run that was read. An empty one goes, and the next takes its range over: a
+   * directory whose names wander, as a queue's, would leave more of them with every day.
+   */
+  #leave(index: number): number {
+    const next = this.#runs[index + 1];
+    if (next === undefined || this.#run(index).names.length > 0) {
+      return index + 1;
+    }
+    next.from = this.#run(index).from;
+    this.#runs.splice(index, 1);
+    return index;
   }
 
   /** The index of the run where the name is, or would be: small and sorted. */
