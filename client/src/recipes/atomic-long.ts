@@ -1,17 +1,18 @@
 /**
  * AtomicLong: a number that many change: Curator's DistributedAtomicLong, or kazoo's Counter.
  *
- * **Guarantee.** A change that says `succeeded` was applied exactly once to the number `pre` and gave
- * `post`; one that does not was not applied. One that rejects with an error whose `ambiguous` is true
- * was applied once or not at all: its reply was lost, and the znode does not show whose write it was.
+ * **Guarantee.** A change that says `succeeded` was applied exactly once to the number `pre` and
+ * gave `post`; one that does not was not applied. One that rejects with an error whose `ambiguous`
+ * is true was applied once or not at all: its reply was lost, and the znode does not show whose
+ * write it was.
  *
  * **Znodes.** `<path>`, persistent, with the number: 8 bytes, big-endian, or another `format`.
  * Created by the first change; missing, it counts as 0. Parents are made as containers. Changes are
- * tried on condition of the version; when others are faster too often and a lock is given, under that
- * Lock (Curator's promotion to an InterProcessMutex), where fewer are in the way.
+ * tried on condition of the version; when others are faster too often and a lock is given, under
+ * that Lock (Curator's promotion to an InterProcessMutex), where fewer are in the way.
  *
- * **Suspended.** A change waits, within its own time limit. **Lost.** It goes on in the next session
- * if nothing can have been applied; the number belongs to no session.
+ * **Suspended.** A change waits, within its own time limit. **Lost.** It goes on in the next
+ * session if nothing can have been applied; the number belongs to no session.
  */
 import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';

@@ -1,14 +1,15 @@
 /**
  * ChildrenCache: the children of a znode with their data: Curator's PathChildrenCache.
  *
- * **Guarantee.** As TreeCache's: each child is as it was at some moment and never goes back in zxid;
- * what it holds ends equal to the directory, and the events give what it holds at each moment.
+ * **Guarantee.** As TreeCache's: each child is as it was at some moment and never goes back in
+ * zxid; what it holds ends equal to the directory, and the events give what it holds at each
+ * moment.
  *
  * **Znodes.** `<path>/<name>`, only read. The directory itself is not told of; while it is missing
  * there are no children. What is below the children is not looked at.
  *
- * **Suspended.** What it holds grows old; when the connection has come back all is compared with the
- * server's, changes are told, then 'resynced'. **Lost.** The same in the client's next session.
+ * **Suspended.** What it holds grows old; when the connection has come back all is compared with
+ * the server's, changes are told, then 'resynced'. **Lost.** The same in the client's next session.
  */
 import { joinPath, nameOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';

@@ -1,16 +1,16 @@
 /**
  * NameService: names that lead to addresses, in a tree, for things that keep their name for long.
  *
- * **Guarantee.** A lookup gives an address that the name had at a moment not before the call; a name
- * registered stays until it is unregistered, whoever comes and goes. Followers see the last address,
- * not necessarily each one. For what lives and dies with a process, see ServiceDiscovery.
+ * **Guarantee.** A lookup gives an address that the name had at a moment not before the call; a
+ * name registered stays until it is unregistered, whoever comes and goes. Followers see the last
+ * address, not necessarily each one. For what lives and dies with a process, see ServiceDiscovery.
  *
- * **Znodes.** `<path>/<name>`, persistent, the data being the address; a name may have several parts,
- * `db/orders/primary`, and each part may be a name of its own. A part without an address of its own
- * has no data (null). Parents that are missing are made as persistent znodes.
+ * **Znodes.** `<path>/<name>`, persistent, the data being the address; a name may have several
+ * parts, `db/orders/primary`, and each part may be a name of its own. A part without an address of
+ * its own has no data (null). Parents that are missing are made as persistent znodes.
  *
- * **Suspended.** Calls wait, within their own time limits. **Lost.** They go on in the next session:
- * names belong to no session.
+ * **Suspended.** Calls wait, within their own time limits. **Lost.** They go on in the next
+ * session: names belong to no session.
  */
 import {
   BadArgumentsError,
@@ -90,7 +90,7 @@ export class NameService {
     );
   }
 
-  /** The address now, null for none, and each time it is another; until the signal or the loop ends. */
+  /** The address now, null for none, and each other one; until the signal or the loop ends. */
   async *follow(
     name: string,
     options: { readonly signal?: AbortSignal } = {},

@@ -176,7 +176,7 @@ describe('a persistent watcher', () => {
     expect(told).toEqual([`resync ${PATH}`, `resync ${PATH}`, `created ${PATH}`]);
   });
 
-  it('stands in the end though its first requests are lost, and with them the session', async () => {
+  it('stands in the end though its first requests, and the session, are lost', async () => {
     const { one, surroundings, watcher } = setUp(true);
     one.failNext('addWatch', 'reply-lost');
     one.failNext('addWatch', 'request-lost');

@@ -2,9 +2,9 @@
  * NodeCache: one znode, as it is: Curator's NodeCache.
  *
  * **Guarantee.** What it holds is the znode as it was at some moment, never goes back in zxid, and
- * ends equal to the znode however the connection was lost. Each reading leaves a watch, so no change
- * that lasts is missed; several in a row may be told as one, but a znode that was deleted and created
- * again is told as deleted and created.
+ * ends equal to the znode however the connection was lost. Each reading leaves a watch, so no
+ * change that lasts is missed; several in a row may be told as one, but a znode that was deleted
+ * and created again is told as deleted and created.
  *
  * **Znodes.** `<path>`, which need not exist; only read.
  *

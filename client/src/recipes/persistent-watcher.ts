@@ -4,15 +4,15 @@
  *
  * **Guarantee.** From the moment it stands, each change is told once and in order while there is a
  * connection; where changes may have been missed a 'resync' says so, and whoever then reads sees
- * them. Nothing is told after close(), and no watch is left behind on the client or the server, also
- * when it is closed while the watch is being set.
+ * them. Nothing is told after close(), and no watch is left behind on the client or the server,
+ * also when it is closed while the watch is being set.
  *
  * **Znodes.** None; the path need not exist. Servers before 3.6 have no such watches
  * (UnimplementedError ends it); those before 3.9 tell no zxids.
  *
- * **Suspended.** Nothing is heard. The client sets the watch again on the next connection: 'resync'.
- * **Lost.** The same in the next session. If somebody takes the watch away (removeWatches), that is
- * told ('removed'), it is set again, and then 'resync' is told.
+ * **Suspended.** Nothing is heard. The client sets the watch again on the next connection:
+ * 'resync'. **Lost.** The same in the next session. If somebody takes the watch away
+ * (removeWatches), that is told ('removed'), it is set again, and then 'resync' is told.
  */
 import type { Client, WatchHandle } from '../api/client.js';
 import type { WatchEvent } from '../api/values.js';

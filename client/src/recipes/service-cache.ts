@@ -1,15 +1,15 @@
 /**
- * ServiceCache and ServiceProvider: the instances of a service, as they come and go, and one of them
- * at a time: Curator's.
+ * ServiceCache and ServiceProvider: the instances of a service, as they come and go, and one of
+ * them at a time: Curator's.
  *
  * **Guarantee.** As ChildrenCache's: what it holds ends equal to what is registered. What cannot be
- * read as an instance is left out. A provider gives only instances that are enabled, accepted by its
- * filter and not reported down lately, chosen by its strategy; null when there is none.
+ * read as an instance is left out. A provider gives only instances that are enabled, accepted by
+ * its filter and not reported down lately, chosen by its strategy; null when there is none.
  *
  * **Znodes.** `<base>/<service>/<id>`, only read.
  *
- * **Suspended.** The instances grow old and are given all the same: better an old address than none.
- * **Lost.** The same; all is compared in the next session.
+ * **Suspended.** The instances grow old and are given all the same: better an old address than
+ * none. **Lost.** The same; all is compared in the next session.
  */
 import type { Client } from '../api/client.js';
 import { ChildrenCache } from './children-cache.js';

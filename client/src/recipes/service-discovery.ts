@@ -1,17 +1,17 @@
 /**
  * ServiceDiscovery: who offers a service, and where: Curator's x-discovery, in its formats.
  *
- * **Guarantee.** What is registered here is to be found from the time that register() resolves until
- * it is unregistered or this object is closed, is registered anew in each session of the client, and
- * is gone at the latest with the session. An instance of the same id that another session has
- * registered is not overwritten: ours comes when that one has gone.
+ * **Guarantee.** What is registered here is to be found from the time that register() resolves
+ * until it is unregistered or this object is closed, is registered anew in each session of the
+ * client, and is gone at the latest with the session. An instance of the same id that another
+ * session has registered is not overwritten: ours comes when that one has gone.
  *
  * **Znodes.** `<path>/<service>/<id>`, ephemeral (or persistent, by its type), with JSON {name, id,
  * address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled}. Parents are
  * made as containers.
  *
- * **Suspended.** What is registered stands; register() and the like wait. **Lost.** The others see our
- * instances go; they come again in the next session.
+ * **Suspended.** What is registered stands; register() and the like wait. **Lost.** The others see
+ * our instances go; they come again in the next session.
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';

@@ -1,11 +1,11 @@
 /**
  * SharedCount: a small whole number that several processes see and change: Curator's SharedCount.
  *
- * **Guarantee.** As SharedValue's: `current` never goes back and follows the znode; trySet() changes
- * the count only from the very version seen. For sums that many add to, see AtomicLong.
+ * **Guarantee.** As SharedValue's: `current` never goes back and follows the znode; trySet()
+ * changes the count only from the very version seen. For sums that many add to, see AtomicLong.
  *
- * **Znodes.** `<path>`, persistent, with 4 bytes, big-endian; created with the seed by whoever starts
- * first. What is not 4 bytes is CorruptDataError to whoever reads it, until a count is set.
+ * **Znodes.** `<path>`, persistent, with 4 bytes, big-endian; created with the seed by whoever
+ * starts first. What is not 4 bytes is CorruptDataError to whoever reads it, until a count is set.
  *
  * **Suspended.** `current` may be old; writes wait. When the connection has come back the znode is
  * read again. **Lost.** The same in the next session; the count belongs to no session.

@@ -4,8 +4,8 @@
  * **Guarantee.** `current` is a value that the znode had, the newest that this object has seen or
  * written; it never goes back (values are compared by the zxid of their write) and, while there is
  * a connection, follows the znode. trySet() changes the value only from the very version that the
- * caller has seen; `true` and `false` are certain, and where a lost reply leaves doubt it rejects with
- * an error whose `ambiguous` is true.
+ * caller has seen; `true` and `false` are certain, and where a lost reply leaves doubt it rejects
+ * with an error whose `ambiguous` is true.
  *
  * **Znodes.** `<path>`, persistent, with the bytes as they are; created with the seed by whoever
  * starts first. Parents are made as containers. While it is deleted the last value stands.

@@ -3,13 +3,13 @@
  *
  * **Guarantee.** Each znode that it holds is as it was at some moment, never goes back in zxid, and
  * what it holds ends equal to the tree however connections and sessions were lost. The events,
- * applied one after the other, give what it holds at each moment; parents come before their children
- * and go after them. Not a snapshot: znodes are read one by one. Several changes of a znode may be
- * told as one, but one that was deleted and created again is told as both.
+ * applied one after the other, give what it holds at each moment; parents come before their
+ * children and go after them. Not a snapshot: znodes are read one by one. Several changes of a
+ * znode may be told as one, but one that was deleted and created again is told as both.
  *
  * **Znodes.** `<path>` and all below it, only read; the root may be missing, be deleted and come
- * again. Needs recursive watches: ZooKeeper 3.6. What may not be read (NoAuthError) is left out, but
- * if it is the root the cache ends with that `failure`.
+ * again. Needs recursive watches: ZooKeeper 3.6. What may not be read (NoAuthError) is left out,
+ * but if it is the root the cache ends with that `failure`.
  *
  * **Suspended.** What it holds grows old; when the connection has come back each znode is compared
  * with the server's, changes are told, then 'resynced'. **Lost.** The same in the next session.

@@ -232,7 +232,7 @@ test('a watched read on the path of a persistent watch asks for that again, by i
   expect([registry.size, registry.pendingCount]).toEqual([0, 0]);
 });
 
-test('a persistent watch on the path of a recursive one asks for that again and tells it so', async () => {
+test('a persistent watch on the path of a recursive one asks for that again', async () => {
   const { session, operations, events, watcher } = setUp();
   const recursive = operations.addWatch('/a', watcher, { recursive: true });
   session.last.succeed();

@@ -1,7 +1,7 @@
 /**
- * The caches against real members: each ends equal to the tree, and its events replayed give what it
- * holds, while the tree changes at random, the leader dies, connections are cut and sessions end.
- * Seeded; what is random is what changes and between which changes the faults come.
+ * The caches against real members: each ends equal to the tree, and its events replayed give what
+ * it holds, while the tree changes at random, the leader dies, connections are cut and sessions
+ * end. Seeded; what is random is what changes and between which changes the faults come.
  */
 import {
   type CachedNode,
@@ -152,7 +152,7 @@ test('caches end equal to the tree through cuts, lost sessions and a killed lead
   expect(cuttable.client.watchCount).toBe(0);
 });
 
-test('a tree cache hears of each change though others of its client watch its root as well', async () => {
+test('a tree cache hears of each change though others of its client watch its root', async () => {
   // Servers before 3.9 have one mode of watch for a path, the last one asked for.
   const root = '/cached-and-watched';
   const writer = await useDirectClient(ensemble());

@@ -1,6 +1,6 @@
 /**
- * Shared value, shared count and atomic long against real members: no acknowledged change is lost or
- * doubled, no value goes back, while replies are lost, the leader dies, connections are cut and
+ * Shared value, shared count and atomic long against real members: no acknowledged change is lost
+ * or doubled, no value goes back, while replies are lost, the leader dies, connections are cut and
  * sessions end.
  */
 import { AtomicLong, SharedCount, SharedValue, type VersionedValue } from '@rookery/client';

@@ -62,7 +62,7 @@ export abstract class CacheBase implements AsyncDisposable {
   /** A copy of all that it holds, by path; parents come before their children. */
   abstract snapshot(): Map<string, CachedNode>;
 
-  /** Takes the watches back and tells nothing any more; what it holds stays readable. Idempotent. */
+  /** Takes the watches back and tells no more; what it holds stays readable. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

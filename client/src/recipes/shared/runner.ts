@@ -52,7 +52,7 @@ export class Runner {
     await this.#running;
   }
 
-  /** The first value that is not null; the failure if there is one, RecipeStateError once stopped. */
+  /** The first value that is not null; throws the failure, or RecipeStateError once stopped. */
   async until<T>(options: WaitOptions, read: () => T | null): Promise<T> {
     return await untilSo(this.#client, this.changes, { ...options, path: this.#path }, () => {
       const value = read();

@@ -53,7 +53,7 @@ export function encodeInstance(instance: ServiceInstance): Buffer {
   );
 }
 
-/** CorruptDataError for what is not JSON, or says neither name nor id, or has a field of a wrong type. */
+/** CorruptDataError for what is not JSON, has no name or id, or a field of a wrong type. */
 export function decodeInstance(path: string, data: Buffer | null): ServiceInstance {
   const fields = new Fields(path, parse(path, data));
   return {

@@ -2,8 +2,8 @@
  * Keeps a model of a subtree equal to the server's: by reading what the events of a recursive watch
  * point to, and by comparing all that it holds when changes may have been missed.
  *
- * Events say where to look, never what is there. Each path has at most one request under way, so its
- * readings are in order; a znode that is new in the model and has children is listed, so that
+ * Events say where to look, never what is there. Each path has at most one request under way, so
+ * its readings are in order; a znode that is new in the model and has children is listed, so that
  * whatever came before its parent was read is found. After a lost connection each znode held is
  * asked for its stat and children, and only what differs is read. A bounded number of requests is
  * under way at a time. Used by the tree cache.

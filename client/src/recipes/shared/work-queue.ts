@@ -4,7 +4,7 @@
  */
 export class WorkQueue<Task> {
   readonly #tasks = new Map<string, Task>();
-  /** Those before `#first` have been taken; a Map is slow to find its first entry after many are. */
+  /** Those before `#first` are taken; a Map is slow to find its first entry after many were. */
   #order: string[] = [];
   #first = 0;
 
