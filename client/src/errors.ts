@@ -113,13 +113,19 @@ export class TransactionError extends ClientError {
 export class LeaseLostError extends ClientError {
   override readonly name = 'LeaseLostError';
   override readonly code = 'LEASE_LOST';
+  override readonly ambiguous: boolean;
   readonly lossCause: LeaseLossCause;
   readonly path: string | undefined;
 
-  constructor(lossCause: LeaseLossCause, path?: string, options?: ErrorOptions) {
+  constructor(
+    lossCause: LeaseLossCause,
+    path?: string,
+    options?: ErrorOptions & { readonly ambiguous?: boolean },
+  ) {
     super(`the lease is lost (${lossCause})${path === undefined ? '' : `: ${path}`}`, options);
     this.lossCause = lossCause;
     this.path = path;
+    this.ambiguous = options?.ambiguous ?? false;
   }
 }
 

@@ -9,19 +9,20 @@
  * watches the directory until there is room and puts together with a check of its lock; the others
  * wait in its line. So one client hears of what is consumed, not all who wait to put.
  *
- * **Suspended.** Waits go on. **Lost.** As of Queue; a producer that dies at the gate holds the others
- * up until its session has expired.
+ * **Suspended.** Waits go on. **Lost.** As of Queue; a producer that dies at the gate holds the
+ * others up until its session has expired.
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
 import { OptionError, TransactionError } from '../errors.js';
 import { Lock } from './lock.js';
-import { commitOnce, type Doubt } from './queues/commit-once.js';
+import { commitOnce } from './queues/commit-once.js';
 import { CURATOR_ENTRY, PlainLayout } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
 import { encodeItems } from './queues/item-format.js';
-import { asDoubtful } from './queues/putting.js';
+import type { Doubt } from './shared/doubt.js';
+import { asDoubtful } from './shared/doubt.js';
 import type { Within } from './shared/persist.js';
 import { changeOf, lookAtChildren } from './shared/sight.js';
 import { type WaitOptions, WaitScope } from './shared/wait-scope.js';

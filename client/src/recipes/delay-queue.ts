@@ -6,9 +6,9 @@
  * with it. Never before its time by the clock of the consumer that takes it; after it as soon as a
  * consumer is free. Consumers whose clocks differ see different times.
  *
- * **Znodes.** `<path>/queue-|<time>|<number>`: milliseconds since 1970, at least 8 hexadecimal digits.
- * Everything else, and what **suspended** and **lost** mean, as of Queue. A wait sets one timer for
- * the next entry that is due, and looks again when another is put.
+ * **Znodes.** `<path>/queue-|<time>|<number>`: milliseconds since 1970, at least 8 hexadecimal
+ * digits. Everything else, and what **suspended** and **lost** mean, as of Queue. A wait sets one
+ * timer for the next entry that is due, and looks again when another is put.
  */
 import type { Client } from '../api/client.js';
 import { OptionError } from '../errors.js';

@@ -7,9 +7,9 @@
  * counts as removed nobody is given. Ids need not be unique. A put that is repeated with its id is
  * a second entry: for puts that may be repeated there is IdempotentQueue.
  *
- * **Znodes.** `<path>/queue-|<id>|<number>`; `/` and `|` in an id become `_`, as in Curator, so ids that
- * differ in these only are the same. Everything else, and what **suspended** and **lost** mean, as
- * of Queue; but a huge directory is always listed whole, for its names are not in order.
+ * **Znodes.** `<path>/queue-|<id>|<number>`; `/` and `|` in an id become `_`, as in Curator, so
+ * ids that differ in these only are the same. Everything else, and what **suspended** and **lost**
+ * mean, as of Queue; but a huge directory is always listed whole, for its names are not in order.
  */
 import type { Client } from '../api/client.js';
 import { fixedId, IdLayout, idHead } from './queues/entry-names.js';

@@ -2,20 +2,21 @@
  * IdempotentQueue: an enqueue that may be repeated: after an error that tells nothing, by another
  * process, after a restart. Who enqueues chooses an id; consumers check its flag.
  *
- * **Guarantee.** However often an id is enqueued, it is in the queue once, and once it is done it does
- * not come back, until it is forgotten. At least once out: an entry is locked while somebody is busy
- * with it and free again when they die; its end is committed together with its flag, so it is done
- * once, and so are the effects on znodes in `done(ops)`. In the order of the enqueues.
+ * **Guarantee.** However often an id is enqueued, it is in the queue once, and once it is done it
+ * does not come back, until it is forgotten. At least once out: an entry is locked while somebody
+ * is busy with it and free again when they die; its end is committed together with its flag, so it
+ * is done once, and so are the effects on znodes in `done(ops)`. In the order of the enqueues.
  *
- * **Znodes.** `<path>/flags/<id>`, persistent: `queued`, then `done`. It is created in one transaction
- * with `<path>/items/item-|<id>|<number>`, which has the data; ids are percent-encoded. An item counts
- * only if its flag is `queued` and was created with it (czxid); a consumer removes any other. `<path>/locks/<item>`, ephemeral, while
- * somebody is busy with it. Flags stay until `forget(id)`: a queue that nobody ever tells to forget
- * grows by a small znode for each id.
+ * **Znodes.** `<path>/flags/<id>`, persistent: `queued`, then `done`. It is created in one
+ * transaction with `<path>/items/item-|<id>|<number>`, which has the data; ids are
+ * percent-encoded. An item counts only if its flag is `queued` and was created with it (czxid); a
+ * consumer removes any other. `<path>/locks/<item>`, ephemeral, while somebody is busy with it.
+ * Flags stay until `forget(id)`: a queue that nobody ever tells to forget grows by a small znode
+ * for each id.
  *
- * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others are
- * given it. An enqueue or a wait fails with SessionExpiredError, or goes on in the next session
- * (`onSessionLost: 'rejoin'`), which harms nobody here.
+ * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others
+ * are given it. An enqueue or a wait fails with SessionExpiredError, or goes on in the next
+ * session (`onSessionLost: 'rejoin'`), which harms nobody here.
  */
 import { joinPath, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -28,7 +29,7 @@ import { type ConsumeOptions, consumeAll, entriesOf } from './queues/consume.js'
 import { EntryFeed } from './queues/entry-feed.js';
 import { IdempotentLayout } from './queues/entry-names.js';
 import { DirectorySource, type Entry } from './queues/entry-source.js';
-import { asDoubtful } from './queues/putting.js';
+import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
 import { RecipeStateError } from './shared/errors.js';
 import { ensureGone, ensureThere } from './shared/idempotent.js';
 import { bounds, persist, type Within } from './shared/persist.js';
@@ -81,8 +82,8 @@ export class IdempotentQueue {
         ...{ mode: 'persistentSequential', ...given },
       },
     ];
-    await this.#asking(options, (within) =>
-      persist(this.#client, within, () => this.#commit(ops, within)),
+    await this.#asking(options, (within, doubt) =>
+      persistWrite(this.#client, within, doubt, () => this.#commit(ops, within)),
     );
   }
 
@@ -101,7 +102,10 @@ export class IdempotentQueue {
    * is withdrawn: its item is given to nobody any more.
    */
   async forget(id: string, options: WaitOptions = {}): Promise<void> {
-    await this.#asking(options, (within) => ensureGone(this.#client, this.#flagOf(id), within));
+    const path = this.#flagOf(id);
+    await this.#asking(options, (within, doubt) =>
+      persistWrite(this.#client, within, doubt, () => ensureGone(this.#client, path, within)),
+    );
   }
 
   /** Waits for an entry and takes it; errors as of Queue.take, never `ambiguous`. */
@@ -174,7 +178,10 @@ export class IdempotentQueue {
     return joinPath(this.#flags, encoded(id));
   }
 
-  async #asking<T>(options: WaitOptions, attempt: (within: Within) => Promise<T>): Promise<T> {
+  async #asking<T>(
+    options: WaitOptions,
+    attempt: (within: Within, doubt: Doubt) => Promise<T>,
+  ): Promise<T> {
     const { onSessionLost } = this.#options;
     return await asDoubtful(this.#client, this.path, { ...options, onSessionLost }, attempt);
   }

@@ -3,19 +3,21 @@
  * else when their holder dies; kazoo's LockingQueue. A crawler's queue: a page is done when it is
  * stored, not when it is fetched.
  *
- * **Guarantee.** A put is in the queue exactly once when it resolves. At least once out: an entry that
- * is not done is given again after its holder's lease was lost, which the lease's `signal` tells
- * before; while it is held, to nobody else. `done(ops)` commits its effects on znodes exactly once.
- * Lower priorities first, then in the order of the puts; what is given back has its old place.
+ * **Guarantee.** A put is in the queue exactly once when it resolves. At least once out: an entry
+ * that is not done is given again after its holder's lease was lost, which the lease's `signal`
+ * tells before; while it is held, to nobody else. `done(ops)` commits its effects on znodes
+ * exactly once. Lower priorities first, then in the order of the puts; what is given back has its
+ * old place.
  *
- * **Znodes.** `<path>/entries/entry-<priority, 3 digits>-<number>`, persistent sequential, data as put;
- * `<path>/taken/<entry>`, ephemeral, while somebody has it, data a GUID, a line feed and the worker's
- * name. All directories are persistent, as kazoo's. Marks of puts under way, ephemeral, in
- * `<path>/in-flight`, a container. Unlike kazoo's, one object may hold several entries at once.
+ * **Znodes.** `<path>/entries/entry-<priority, 3 digits>-<number>`, persistent sequential, data as
+ * put; `<path>/taken/<entry>`, ephemeral, while somebody has it, data a GUID, a line feed and the
+ * worker's name. All directories are persistent, as kazoo's. Marks of puts under way, ephemeral,
+ * in `<path>/in-flight`, a container. Unlike kazoo's, one object may hold several entries at once.
  *
- * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others are
- * given it. A wait fails with SessionExpiredError, or goes on in the next session
- * (`onSessionLost: 'rejoin'`). A put that was under way may have happened; the error is `ambiguous`.
+ * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others
+ * are given it. A wait fails with SessionExpiredError, or goes on in the next session
+ * (`onSessionLost: 'rejoin'`). A put that was under way may have happened; the error is
+ * `ambiguous`.
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -26,7 +28,8 @@ import { type ConsumeOptions, consumeAll, entriesOf } from './queues/consume.js'
 import { EntryFeed } from './queues/entry-feed.js';
 import { KAZOO_ENTRY, KazooLayout } from './queues/entry-names.js';
 import { DirectorySource, type Entry } from './queues/entry-source.js';
-import { asDoubtful, putEntries } from './queues/putting.js';
+import { putEntries } from './queues/putting.js';
+import { asDoubtful } from './shared/doubt.js';
 import { ensureThere } from './shared/idempotent.js';
 import type { Within } from './shared/persist.js';
 import type { WaitOptions } from './shared/wait-scope.js';

@@ -7,9 +7,9 @@
  * so an entry that is put before a take is called, and seen by the member that is asked, goes
  * before all with higher numbers.
  *
- * **Znodes.** `<path>/queue-<1 or 0><priority><number>`: the priority as 8 hexadecimal digits (two's
- * complement), 0 before it if it is negative, so that negative ones sort first. Everything else, and
- * what **suspended** and **lost** mean, as of Queue.
+ * **Znodes.** `<path>/queue-<1 or 0><priority><number>`: the priority as 8 hexadecimal digits
+ * (two's complement), 0 before it if it is negative, so that negative ones sort first. Everything
+ * else, and what **suspended** and **lost** mean, as of Queue.
  */
 import type { Client } from '../api/client.js';
 import { OptionError } from '../errors.js';

@@ -1,7 +1,7 @@
 /**
  * Queues while requests, replies, connections and sessions are lost at random: what was put is
- * given as often as the queue promises, and at the end nothing is left: no znode, watcher, listener,
- * timer. A failure names its seed.
+ * given as often as the queue promises, and at the end nothing is left: no znode, watcher,
+ * listener, timer. A failure names its seed.
  */
 import { SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';

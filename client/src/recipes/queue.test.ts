@@ -195,60 +195,6 @@ describe('a wait for an entry', () => {
   });
 });
 
-describe('lost requests and replies', () => {
-  it.each(['request-lost', 'reply-lost'] as const)('put once, take once (%s)', async (fault) => {
-    const { server, surroundings, one, ofOne } = setUp();
-    await ofOne.put('before');
-    one.failNext('multi', fault);
-    await ofOne.put('x');
-    expect(server.children(PATH)).toHaveLength(2);
-    one.failNext('multi', fault);
-    expect(textOf(await ofOne.take())).toBe('before');
-    expect(textOf(await ofOne.take())).toBe('x');
-    await surroundings.settle();
-    expect(server.children(`${PATH}-in-flight`)).toEqual([]);
-  });
-
-  it('leave it open, and say so, when the session is lost before the outcome is known', async () => {
-    const { server, one, ofOne } = setUp();
-    await ofOne.put('before');
-    one.failNext('multi', 'reply-lost');
-    one.comesBack = false;
-    const put = ofOne.put('x').catch((error: unknown) => error);
-    await until(() => one.state === 'suspended');
-    one.expire();
-    expect(await put).toMatchObject({ name: 'SessionExpiredError', ambiguous: true });
-    expect(server.children(PATH)).toHaveLength(2);
-    expect(server.children(`${PATH}-in-flight`)).toEqual([]);
-  });
-
-  it('an abort during a removal does not lose the entry', async () => {
-    const { one, ofOne } = setUp();
-    await ofOne.put('x');
-    const stop = new AbortController();
-    one.onSend = ({ op }) => {
-      if (op === 'multi') stop.abort();
-    };
-    expect(textOf(await ofOne.take({ signal: stop.signal }))).toBe('x');
-  });
-
-  it('an abort before a removal leaves the entry to the next one who waits here', async () => {
-    const { one, ofOne } = setUp();
-    const stop = new AbortController();
-    const first = ofOne.take({ signal: stop.signal });
-    const failed = expect(first).rejects.toThrow(OperationAbortedError);
-    const second = ofOne.take();
-    await until(() => one.watchCount > 0);
-    one.onSend = ({ op }) => {
-      if (op === 'getData') stop.abort();
-    };
-    await ofOne.put('x');
-    await failed;
-    expect(textOf(await second)).toBe('x');
-    await expectNothingLeft(one);
-  });
-});
-
 describe('an entry of a queue with locks', () => {
   it("is nobody else's until it is done", async () => {
     const { server, one, other, ofOne, ofOther } = setUp(LOCKED);

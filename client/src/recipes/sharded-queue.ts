@@ -2,14 +2,15 @@
  * ShardedQueue: one queue in several directories, for more entries than one bears; like Curator's
  * QueueSharder.
  *
- * **Guarantee.** As of Queue for each entry: exactly once in, at most once out without `lockPath`, at
- * least once with it. Only the entries of one shard are in order; a put goes into any shard.
+ * **Guarantee.** As of Queue for each entry: exactly once in, at most once out without `lockPath`,
+ * at least once with it. Only the entries of one shard are in order; a put goes into any shard.
  *
- * **Znodes.** `<path>/queue-<uuid>`, persistent: the shards, each a Queue in Curator's format, so that
- * Curator's consumers can share them. `<lockPath>/queue-<uuid>/...`: locks, by shard. Marks of
- * transactions under way in `<path>-in-flight`. `<path>-leader`, a LeaderLatch: of the processes that
- * called `maintain()` one looks every `checkMs` whether all shards are full, and then adds one; this
- * look is the only thing here that goes by the clock. Shards are never removed.
+ * **Znodes.** `<path>/queue-<uuid>`, persistent: the shards, each a Queue in Curator's format, so
+ * that Curator's consumers can share them. `<lockPath>/queue-<uuid>/...`: locks, by shard. Marks
+ * of transactions under way in `<path>-in-flight`. `<path>-leader`, a LeaderLatch: of the
+ * processes that called `maintain()` one looks every `checkMs` whether all shards are full, and
+ * then adds one; this look is the only thing here that goes by the clock. Shards are never
+ * removed.
  *
  * **Suspended, lost.** As of Queue; the leader's work goes to another.
  */
@@ -21,8 +22,9 @@ import { LeaderLatch } from './leader-latch.js';
 import { CURATOR_ENTRY } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
 import { encodeItems } from './queues/item-format.js';
-import { asDoubtful, putEntries } from './queues/putting.js';
+import { putEntries } from './queues/putting.js';
 import { ShardedSource, shardsIn } from './queues/sharded-source.js';
+import { asDoubtful } from './shared/doubt.js';
 import { ensureThere } from './shared/idempotent.js';
 import { bounds, isTrouble, persist, type Within } from './shared/persist.js';
 import { pause, type WaitOptions } from './shared/wait-scope.js';

@@ -2,16 +2,17 @@
  * SimpleQueue: the queue of the ZooKeeper documentation: bytes in, bytes out, first in first out;
  * Curator's SimpleDistributedQueue.
  *
- * **Guarantee.** Exactly once in: what `offer` has put is there once; an error that is not `ambiguous`
- * means not at all. At most once out: an entry is removed as it is given, so what a consumer dies
- * with is lost; nothing is given twice. Queue has entries that survive their consumers.
+ * **Guarantee.** Exactly once in: what `offer` has put is there once; an error that is not
+ * `ambiguous` means not at all. At most once out: an entry is removed as it is given, so what a
+ * consumer dies with is lost; nothing is given twice. Queue has entries that survive their
+ * consumers.
  *
  * **Znodes.** `<path>/qn-<number>`, persistent sequential, data as given, in `<path>`. Marks
  * of transactions under way, ephemeral, in `<path>-in-flight`.
  *
- * **Suspended.** Waits go on. **Lost.** A wait fails with SessionExpiredError, or goes on in the next
- * session (`onSessionLost: 'rejoin'`); an entry that was being removed at that moment may be lost, the
- * error then is `ambiguous`. Sizes: see Queue.
+ * **Suspended.** Waits go on. **Lost.** A wait fails with SessionExpiredError, or goes on in the
+ * next session (`onSessionLost: 'rejoin'`); an entry that was being removed at that moment may be
+ * lost, the error then is `ambiguous`. Sizes: see Queue.
  */
 import type { Client } from '../api/client.js';
 import type { Data } from '../api/values.js';
@@ -20,7 +21,8 @@ import { EntryFeed } from './queues/entry-feed.js';
 import { SIMPLE_ENTRY, SimpleLayout } from './queues/entry-names.js';
 import type { QueueOptions } from './queues/entry-queue.js';
 import { DirectorySource } from './queues/entry-source.js';
-import { asDoubtful, putEntries } from './queues/putting.js';
+import { putEntries } from './queues/putting.js';
+import { asDoubtful } from './shared/doubt.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export type SimpleQueueOptions = Omit<QueueOptions, 'lockPath'>;
@@ -49,7 +51,10 @@ export class SimpleQueue {
     await putEntries(this.#client, plan, [{ head: SIMPLE_ENTRY, data }], options);
   }
 
-  /** Removes and gives the first; waits for one. Null data is given as no bytes. Errors: Queue.take. */
+  /**
+   * Removes and gives the first; waits for one. Null data is given as no bytes. Errors:
+   * Queue.take.
+   */
   async take(options: WaitOptions = {}): Promise<Buffer> {
     const { onSessionLost } = this.#options;
     const given = { ...options, onSessionLost };

@@ -1,16 +1,17 @@
 /**
- * TransactionSite: a site's part in a two-phase commit; see TwoPhaseCommit for guarantee, znodes and
- * what suspended and lost mean.
+ * TransactionSite: a site's part in a two-phase commit; see TwoPhaseCommit for guarantee, znodes
+ * and what suspended and lost mean.
  *
  * A site joins, prepares, votes once, waits for the outcome, carries it out, and says so. Whoever
- * has voted 'abort' need not wait: that is the outcome. Whoever has voted 'commit' must be able to do
- * either until it is known. A site that starts again in between takes the same name and asks for the
- * outcome; in the ephemeral kind its death has aborted the transaction, if it was not decided before.
+ * has voted 'abort' need not wait: that is the outcome. Whoever has voted 'commit' must be able to
+ * do either until it is known. A site that starts again in between takes the same name and asks
+ * for the outcome; in the ephemeral kind its death has aborted the transaction, if it was not
+ * decided before.
  */
 import { BadVersionError, joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
-import { asDoubtful } from './queues/putting.js';
+import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
 import { RecipeStateError } from './shared/errors.js';
 import { bounds, persist, type Within } from './shared/persist.js';
 import { removeOwn } from './shared/remove-own.js';
@@ -78,17 +79,19 @@ export class TransactionSite {
    * the ephemeral kind). 'abort' decides the transaction before this resolves.
    */
   async vote(vote: Decision, options: WaitOptions = {}): Promise<void> {
-    await this.#asking(options, async (within) => {
-      await persist(this.#client, within, () => this.#write(vote, within));
-      if (vote === 'abort') await decide(this.#client, this.path, 'abort', within);
+    await this.#asking(options, async (within, doubt) => {
+      await persistWrite(this.#client, within, doubt, () => this.#write(vote, within));
+      // From here on it has voted: an error is about the decision, which others can draw as well.
+      doubt.mayBeDone = true;
+      if (vote === 'abort') await decide(this.#client, this.path, 'abort', { within, doubt });
     });
   }
 
   /** Waits for the decision. NoNodeError when there is no transaction (any more). */
   async outcome(options: WaitOptions = {}): Promise<Decision> {
-    return await this.#asking(options, async (within) => {
+    return await this.#asking(options, async (within, doubt) => {
       for (;;) {
-        const decision = await this.#decisionAfterChange(within);
+        const decision = await this.#decisionAfterChange(within, doubt);
         if (decision !== null) return decision;
       }
     });
@@ -96,7 +99,9 @@ export class TransactionSite {
 
   /** Decides if the votes allow it now, for when the coordinator does not; null otherwise. */
   async resolve(options: WaitOptions = {}): Promise<Decision | null> {
-    return await this.#asking(options, (within) => tryToDecide(this.#client, this.path, within));
+    return await this.#asking(options, (within, doubt) =>
+      tryToDecide(this.#client, this.path, within, doubt),
+    );
   }
 
   /** Says that the decision is carried out. RecipeStateError when nothing is decided yet. */
@@ -152,7 +157,7 @@ export class TransactionSite {
   }
 
   /** Null when there is none yet, after something has changed. */
-  async #decisionAfterChange(within: Within): Promise<Decision | null> {
+  async #decisionAfterChange(within: Within, doubt: Doubt): Promise<Decision | null> {
     const transaction = await lookAt(this.#client, this.path, within);
     try {
       if (transaction.seen === null) throw new NoNodeError(this.path);
@@ -166,7 +171,7 @@ export class TransactionSite {
       const coordinator = await lookAtStat(this.#client, path, within);
       try {
         if (coordinator.seen === null) {
-          return await decide(this.#client, this.path, 'abort', within);
+          return await decide(this.#client, this.path, 'abort', { within, doubt });
         }
         const changed = Promise.race([transaction.changed, coordinator.changed]);
         await changeOf({ ...transaction, changed }, within);
@@ -179,7 +184,10 @@ export class TransactionSite {
     }
   }
 
-  async #asking<T>(options: WaitOptions, attempt: (within: Within) => Promise<T>): Promise<T> {
+  async #asking<T>(
+    options: WaitOptions,
+    attempt: (within: Within, doubt: Doubt) => Promise<T>,
+  ): Promise<T> {
     const given = { ...options, onSessionLost: 'rejoin' as const };
     return await asDoubtful(this.#client, this.path, given, attempt);
   }

@@ -8,22 +8,24 @@
  * has voted 'commit' must wait for the decision; it is written down, so that nobody's death loses
  * it, and whoever can read the votes can draw it (`resolve()`), not only the coordinator.
  *
- * **Znodes.** `<path>`, persistent, JSON: the state (open, commit or abort), the sites, the kind and the
- * payload. `<path>/<site>`: its vote, written once. Made with the transaction and persistent; or,
- * in the ephemeral kind, made by the site when it joins, with `<path>/_coordinator`, ephemeral too:
- * the death of a site or of the coordinator before the decision then aborts. Each site deletes its
- * own znode when it has carried out the decision, and the coordinator the rest (`finish()`).
+ * **Znodes.** `<path>`, persistent, JSON: the state (open, commit or abort), the sites, the kind
+ * and the payload. `<path>/<site>`: its vote, written once. Made with the transaction and
+ * persistent; or, in the ephemeral kind, made by the site when it joins, with
+ * `<path>/_coordinator`, ephemeral too: the death of a site or of the coordinator before the
+ * decision then aborts. Each site deletes its own znode when it has carried out the decision, and
+ * the coordinator the rest (`finish()`).
  *
- * **Suspended.** Waits go on. **Lost.** Waits go on in the next session. In the ephemeral kind a lost
- * session counts as a death. Only the coordinator watches the votes; a site watches the decision.
+ * **Suspended.** Waits go on. **Lost.** Waits go on in the next session. In the ephemeral kind a
+ * lost session counts as a death. Only the coordinator watches the votes; a site watches the
+ * decision.
  */
 import { joinPath, NodeExistsError, NoNodeError, NotEmptyError, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { TransactionOp } from '../api/transaction.js';
 import type { Acl, Node } from '../api/values.js';
 import { TransactionError } from '../errors.js';
-import { asDoubtful } from './queues/putting.js';
 import { createContainers } from './shared/container-parent.js';
+import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
 import { RecipeStateError } from './shared/errors.js';
 import { ensureGone } from './shared/idempotent.js';
 import { bounds, persist, type Within } from './shared/persist.js';
@@ -79,11 +81,7 @@ export class TwoPhaseCommit {
       payload: Buffer.from(payload).toString('base64'),
     };
     await asDoubtful(client, path, { signal, timeoutMs }, async (within, doubt) => {
-      await persist(client, within, async () => {
-        doubt.mayBeDone = true;
-        await create(client, path, { state, acl }, within);
-      });
-      doubt.mayBeDone = false;
+      await persistWrite(client, within, doubt, () => create(client, path, { state, acl }, within));
     });
     return new TwoPhaseCommit(client, path, state);
   }
@@ -113,20 +111,22 @@ export class TwoPhaseCommit {
    * OperationAbortedError, ClientClosedError, or the server's answer.
    */
   async decision(options: WaitOptions = {}): Promise<Decision> {
-    return await waiting(this.#client, this.path, options, (within) => this.#follow(within));
+    return await waiting(this.#client, this.path, options, (within, doubt) =>
+      this.#follow(within, doubt),
+    );
   }
 
   /** Aborts unless it is decided already; what is decided. */
   async abort(options: WaitOptions = {}): Promise<Decision> {
-    return await waiting(this.#client, this.path, options, (within) =>
-      decide(this.#client, this.path, 'abort', within),
+    return await waiting(this.#client, this.path, options, (within, doubt) =>
+      decide(this.#client, this.path, 'abort', { within, doubt }),
     );
   }
 
   /** Decides if the votes allow it now; null while votes are missing. */
   async resolve(options: WaitOptions = {}): Promise<Decision | null> {
-    return await waiting(this.#client, this.path, options, (within) =>
-      tryToDecide(this.#client, this.path, within),
+    return await waiting(this.#client, this.path, options, (within, doubt) =>
+      tryToDecide(this.#client, this.path, within, doubt),
     );
   }
 
@@ -174,7 +174,7 @@ export class TwoPhaseCommit {
   }
 
   /** A watch on the decision and on each vote; after a change only what has changed is read. */
-  async #follow(within: Within): Promise<Decision> {
+  async #follow(within: Within, doubt: Doubt): Promise<Decision> {
     const sights = new Map<string, Sight<Node>>();
     const names = this.#isEphemeral ? [COORDINATOR, ...this.sites] : this.sites;
     const paths = [this.path, ...names.map((name) => joinPath(this.path, name))];
@@ -183,7 +183,7 @@ export class TwoPhaseCommit {
         for (const path of paths) {
           if (!sights.has(path)) sights.set(path, await lookAt(this.#client, path, within));
         }
-        const decided = await this.#decideBy(sights, within);
+        const decided = await this.#decideBy(sights, { within, doubt });
         if (decided !== null) return decided;
         const changed = await unlessAborted(firstOf(sights), within.signal);
         const sight = sights.get(changed);
@@ -198,7 +198,7 @@ export class TwoPhaseCommit {
 
   async #decideBy(
     sights: ReadonlyMap<string, Sight<Node>>,
-    within: Within,
+    asking: { readonly within: Within; readonly doubt: Doubt },
   ): Promise<Decision | null> {
     const seen = (name: string) => sights.get(joinPath(this.path, name))?.seen ?? null;
     const transaction = sights.get(this.path)?.seen ?? null;
@@ -206,9 +206,9 @@ export class TwoPhaseCommit {
     const tally = tallyOf(transaction, this.sites.map(seen));
     if (tally.kind === 'decided') return tally.decision;
     const isDead = this.#isEphemeral && (seen(COORDINATOR) === null || this.#isSiteGone(seen));
-    if (isDead) return await decide(this.#client, this.path, 'abort', within);
+    if (isDead) return await decide(this.#client, this.path, 'abort', asking);
     if (tally.kind === 'open') return null;
-    return await decide(this.#client, this.path, tally.decision, within);
+    return await decide(this.#client, this.path, tally.decision, asking);
   }
 
   #isSiteGone(seen: (name: string) => Node | null): boolean {
@@ -269,7 +269,7 @@ function waiting<T>(
   client: Client,
   path: string,
   options: WaitOptions,
-  attempt: (within: Within) => Promise<T>,
+  attempt: (within: Within, doubt: Doubt) => Promise<T>,
 ): Promise<T> {
   return asDoubtful(client, path, { ...options, onSessionLost: 'rejoin' }, attempt);
 }

@@ -20,9 +20,10 @@ import type { Acl, Node } from '../../api/values.js';
 import { LeaseLostError, TransactionError } from '../../errors.js';
 import { abandonContender, type Contender, createContender } from '../shared/contender.js';
 import { localAddress } from '../shared/curator.js';
+import type { Doubt } from '../shared/doubt.js';
 import { LeaseHolder } from '../shared/lease-holder.js';
 import { bounds, isAmbiguous, persist, untilOver, type Within } from '../shared/persist.js';
-import { commitOnce, type Doubt } from './commit-once.js';
+import { commitOnce } from './commit-once.js';
 import type { Entry } from './entry-source.js';
 
 export interface ClaimPlan {
@@ -124,7 +125,8 @@ export class HeldEntry implements AsyncDisposable {
 
   /**
    * Removes it for good, and `ops` are committed with it, all or nothing: what they do happens
-   * once for the entry. LeaseLostError: it was lost before; TransactionError (with the index into
+   * once for the entry. LeaseLostError: it was lost before, or is while it may be done all the
+   * same (`ambiguous`); TransactionError (with the index into
    * `ops`): one of them failed, and the entry is still held. Once it is over: LeaseReleasedError.
    */
   async done(ops: readonly TransactionOp[] = []): Promise<void> {
@@ -187,10 +189,14 @@ export class HeldEntry implements AsyncDisposable {
         }
       });
     } catch (error) {
+      const options = { cause: error, ambiguous: mayBeDone };
+      if (signal.reason instanceof LeaseLostError) {
+        throw new LeaseLostError(signal.reason.lossCause, lockPath, options);
+      }
       signal.throwIfAborted();
       if (!(error instanceof TransactionError)) throw error;
       const { failedIndex } = error;
-      if (failedIndex === 0) throw new LeaseLostError('deleted', lockPath, { cause: error });
+      if (failedIndex === 0) throw new LeaseLostError('deleted', lockPath, options);
       // An earlier attempt has removed it, whose reply was lost; or somebody by force.
       const isGone = failedIndex === 1 && error.error instanceof NoNodeError;
       if (isGone && (mayBeDone || ops.length === 0)) return;

@@ -6,19 +6,13 @@
  * says so and the error that the caller sees is ambiguous. Marks are deleted in the background, or
  * go with the session. Used by the queues, whose entries' names have no place for a GUID.
  */
-import {
-  joinPath,
-  NodeExistsError,
-  NoNodeError,
-  parentOf,
-  SessionExpiredError,
-} from '@rookery/protocol';
+import { joinPath, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { TransactionOp } from '../../api/transaction.js';
 import type { Acl } from '../../api/values.js';
-import { ClientClosedError, OperationAbortedError, TransactionError } from '../../errors.js';
+import { TransactionError } from '../../errors.js';
 import { createContainers } from '../shared/container-parent.js';
-import { WaitTimeoutError } from '../shared/errors.js';
+import type { Doubt } from '../shared/doubt.js';
 import { ensureThere } from '../shared/idempotent.js';
 import { bounds, isAmbiguous, persist, type Within } from '../shared/persist.js';
 
@@ -28,11 +22,6 @@ export interface Undertaking {
   readonly marks: string;
   /** Of the mark and of directories that are made. */
   readonly acl?: readonly Acl[] | undefined;
-}
-
-/** Whether something may have been committed of which we have not heard. */
-export interface Doubt {
-  mayBeDone: boolean;
 }
 
 /** Somebody deletes directories as fast as they are made. */
@@ -105,22 +94,4 @@ function removeMark(client: Client, path: string, session: bigint): void {
   remove().catch(() => {
     // The session's end deletes it.
   });
-}
-
-/** The error that the caller shall see: one that says that it may be done, if it may. */
-export function withDoubt(error: unknown, doubt: Doubt, path: string): unknown {
-  if (!doubt.mayBeDone) return error;
-  if (error instanceof SessionExpiredError) {
-    return new SessionExpiredError(path, { ambiguous: true, cause: error });
-  }
-  if (error instanceof ClientClosedError) {
-    return new ClientClosedError({ ambiguous: true, cause: error });
-  }
-  if (error instanceof OperationAbortedError) {
-    return new OperationAbortedError(error.cause, { ambiguous: true, path });
-  }
-  if (error instanceof WaitTimeoutError) {
-    return new WaitTimeoutError(path, error.timeoutMs, { ambiguous: true });
-  }
-  return error;
 }

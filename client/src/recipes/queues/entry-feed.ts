@@ -21,7 +21,9 @@ export interface FeedOptions {
    * default, for what is put later goes behind in a queue without ranks.
    */
   readonly perListing?: number | undefined;
-  /** Milliseconds since 1970, for entries whose rank is the time before which they are not given. */
+  /**
+   * Milliseconds since 1970, for entries whose rank is the time before which they are not given.
+   */
   readonly now?: (() => number) | undefined;
 }
 
@@ -74,7 +76,10 @@ export class EntryFeed {
     }
   }
 
-  /** The same without waiting: null when nothing was there in a reading that is newer than the call. */
+  /**
+   * The same without waiting: null when nothing was there in a reading that is newer than the
+   * call.
+   */
   async nextNow<T>(within: Within, claim: (entry: Entry) => Promise<T | null>): Promise<T | null> {
     const known = await this.#claimKnown(within, claim);
     if (known !== null) return known;

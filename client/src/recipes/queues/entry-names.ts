@@ -1,6 +1,6 @@
 /**
- * The names of queues' entries, and the order in which they are given: by rank (a priority, a time),
- * then by the number that the server appended, which wraps at 2^31.
+ * The names of queues' entries, and the order in which they are given: by rank (a priority, a
+ * time), then by the number that the server appended, which wraps at 2^31.
  *
  * Curator's: `queue-<n>`, `queue-<0|1><8 hex digits of the priority><n>`, `queue-|<hex time>|<n>`,
  * `queue-|<id>|<n>`. ZooKeeper's own: `qn-<n>`. kazoo's: `entry-<priority>-<n>`. Names of any other

@@ -2,24 +2,25 @@
  * What Curator's queues have in common, whatever the names of their entries: taking, consuming,
  * size, and the putting of entries with a given head. Owns the feed and the paths beside the queue.
  *
- * The directory of the entries and that of the locks are persistent, as Curator's are: a consumer of
- * Curator's that waits at a directory which is removed as an empty container waits forever.
+ * The directory of the entries and that of the locks are persistent, as Curator's are: a consumer
+ * of Curator's that waits at a directory which is removed as an empty container waits forever.
  */
 import { parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Acl } from '../../api/values.js';
+import type { Doubt } from '../shared/doubt.js';
+import { asDoubtful } from '../shared/doubt.js';
 import { ensureThere } from '../shared/idempotent.js';
 import { bounds, persist, type Within } from '../shared/persist.js';
 import type { WaitOptions } from '../shared/wait-scope.js';
 import type { SessionLossOptions } from '../shared/waiting-line.js';
 import { HeldEntry, removeEntry } from './claims.js';
-import type { Doubt } from './commit-once.js';
 import { type ConsumeOptions, consumeAll, entriesOf } from './consume.js';
 import { EntryFeed, type FeedOptions } from './entry-feed.js';
 import type { EntryLayout } from './entry-names.js';
 import { DirectorySource, type Entry, type EntrySource } from './entry-source.js';
 import { encodeItems } from './item-format.js';
-import { asDoubtful, putEntries } from './putting.js';
+import { putEntries } from './putting.js';
 import { LockedQueueEntry, type QueueEntry, RemovedQueueEntry } from './queue-entry.js';
 
 export interface QueueOptions extends SessionLossOptions {

@@ -1,6 +1,7 @@
 /**
  * What an entry of Curator's queues holds: one or more items. 4 bytes of version, 0x00010001; for
- * each item 0x01, its length (4 bytes) and its bytes; 0x02 at the end. All numbers big-endian. Pure.
+ * each item 0x01, its length (4 bytes) and its bytes; 0x02 at the end. All numbers big-endian.
+ * Pure.
  */
 import { ClientError } from '../../errors.js';
 

@@ -8,11 +8,9 @@ import { joinPath } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Acl, Data } from '../../api/values.js';
 import { TransactionError } from '../../errors.js';
-import { WaitTimeoutError } from '../shared/errors.js';
-import type { Within } from '../shared/persist.js';
+import { asDoubtful } from '../shared/doubt.js';
 import type { WaitOptions } from '../shared/wait-scope.js';
-import { inSession } from '../shared/waiting.js';
-import { commitOnce, type Doubt, withDoubt } from './commit-once.js';
+import { commitOnce } from './commit-once.js';
 
 export interface PutPlan {
   readonly directory: string;
@@ -46,22 +44,4 @@ export async function putEntries(
       throw error instanceof TransactionError ? error.error : error;
     }
   });
-}
-
-/** Runs it in the client's session; an error after which it may be done all the same says so. */
-export async function asDoubtful<T>(
-  client: Client,
-  path: string,
-  options: WaitOptions & { readonly onSessionLost?: 'fail' | 'rejoin' | undefined },
-  attempt: (within: Within, doubt: Doubt) => Promise<T>,
-): Promise<T> {
-  const doubt: Doubt = { mayBeDone: false };
-  const timeoutError = () => new WaitTimeoutError(path, options.timeoutMs ?? 0);
-  try {
-    return await inSession(client, { ...options, timeoutError }, (within) =>
-      attempt(within, doubt),
-    );
-  } catch (error) {
-    throw withDoubt(error, doubt, path);
-  }
 }

@@ -10,6 +10,7 @@ import type { Client } from '../../api/client.js';
 import type { TransactionOp } from '../../api/transaction.js';
 import type { Node } from '../../api/values.js';
 import { OptionError, TransactionError } from '../../errors.js';
+import { type Doubt, persistWrite } from './doubt.js';
 import { RecipeStateError } from './errors.js';
 import { bounds, persist, type Within } from './persist.js';
 
@@ -116,9 +117,9 @@ export async function decide(
   client: Client,
   path: string,
   wanted: Decision,
-  within: Within,
+  { within, doubt }: { readonly within: Within; readonly doubt: Doubt },
 ): Promise<Decision> {
-  return await persist(client, within, async () => {
+  return await persistWrite(client, within, doubt, async () => {
     for (let decision = wanted; ; ) {
       const { state, version } = await readTransaction(client, path, within);
       if (state.state !== 'open') return state.state;
@@ -149,6 +150,7 @@ export async function tryToDecide(
   client: Client,
   path: string,
   within: Within,
+  doubt: Doubt,
 ): Promise<Decision | null> {
   await persist(client, within, () => client.sync(path, bounds(within)));
   const transaction = await persist(client, within, () => client.getData(path, bounds(within)));
@@ -159,7 +161,7 @@ export async function tryToDecide(
   const tally = tallyOf(transaction, votes);
   if (tally.kind === 'open') return null;
   if (tally.kind === 'decided') return tally.decision;
-  return await decide(client, path, tally.decision, within);
+  return await decide(client, path, tally.decision, { within, doubt });
 }
 
 async function readVote(client: Client, path: string, within: Within): Promise<Node | null> {
