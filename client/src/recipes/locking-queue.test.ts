@@ -81,6 +81,17 @@ describe('a locking queue', () => {
     await again.done();
   });
 
+  it("does not end an entry that is another worker's by now, though nobody has told it", async () => {
+    const { server, one, ofOne, ofOther } = setUp();
+    await ofOne.put('x');
+    const entry = await ofOne.take();
+    one.onSend = ({ op }) => {
+      if (op === 'multi') server.delete(`${TAKEN}/${entry.name}`);
+    };
+    await expect(entry.done()).rejects.toThrow(LeaseLostError);
+    await (await ofOther.take()).done();
+  });
+
   it.each(['request-lost', 'reply-lost'] as const)('consumes once (%s)', async (fault) => {
     const { server, one, ofOne } = setUp();
     for (const item of ['a', 'b']) await ofOne.put(item);

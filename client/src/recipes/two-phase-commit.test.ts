@@ -149,6 +149,16 @@ describe('a death before the decision', () => {
     expect(await following).toBe('abort');
   });
 
+  it('just before the decision is written counts, if the kind is ephemeral', async () => {
+    const { server, one, clients, sites, coordinator } = await setUp('ephemeral');
+    for (const site of sites) await site.vote('commit');
+    one.onSend = ({ op }) => {
+      if (op === 'multi') server.endSession(clients[1]?.session?.id ?? 0n);
+    };
+    expect(await coordinator.decision()).toBe('abort');
+    expect(await sites[0]?.outcome()).toBe('abort');
+  });
+
   it('between two waits of the coordinator is seen by the next one', async () => {
     const { surroundings, one, clients, coordinator } = await setUp('ephemeral');
     const timed = expect(coordinator.decision({ timeoutMs: 10 })).rejects.toThrow(WaitTimeoutError);
