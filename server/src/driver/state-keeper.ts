@@ -15,6 +15,9 @@ import type { DriverParts } from './parts.js';
 /** Without a write for so long, the end of the log is marked: one more sync, then no more. */
 const QUIET_MS = 1000;
 
+/** Of a stop: those who wait for it kill after 1.5 s, and what was captured must be written, too. */
+const CHECKPOINT_MS_MAX = 400;
+
 export interface StateKeeperHooks {
   onPersisted(ticket: Ticket): void;
   onPurged(base: Zxid): void;
@@ -71,13 +74,19 @@ export class StateKeeper {
     await this.#checkpointer.idle();
   }
 
-  /** For a clean stop: a restart finds all that was applied in the tree, and the log marked. */
+  /**
+   * For a clean stop: the log is marked, first and at any rate, and a restart finds all that was
+   * applied in the tree, if there was time for that.
+   */
   async finish(): Promise<void> {
+    const { timers } = this.#parts;
+    const untilMs = timers.nowMs() + CHECKPOINT_MS_MAX;
     await this.#queue.idle();
-    if (this.#queue.hasFailed) return;
-    await this.#checkpointer.finish(this.#state.tree.approximateDataSize);
     this.#queue.markLogEnd();
     await this.#queue.idle();
+    if (this.#queue.hasFailed) return await this.#checkpointer.idle();
+    const hasTime = () => timers.nowMs() < untilMs;
+    await this.#checkpointer.finish(this.#state.tree.approximateDataSize, hasTime);
   }
 
   #maybeMarkEnd(nowMs: number): void {

@@ -23,6 +23,8 @@ async function setUp() {
   return { ...opened, ...stores, checkpointer, bases, hooks };
 }
 
+const always = () => true;
+
 async function write({ storage, state }: Opened, counter: number): Promise<void> {
   const proposals = proposalsAfter(storage.last, { epoch: 1, counter, count: 1 });
   await storage.append(proposals);
@@ -54,7 +56,7 @@ describe('the checkpointer', () => {
         await write(all, counter);
         if (counter === 7) for (let step = 0; step < steps; step++) all.checkpointer.step(0, 0);
       }
-      await all.checkpointer.finish(0);
+      await all.checkpointer.finish(0, always);
       expect(all.checkpointer.busy).toBe(false);
       expect(all.storage.checkpointZxid).toBe(all.state.lastZxid);
       await all.storage.close();
@@ -76,20 +78,38 @@ describe('the checkpointer', () => {
     const slow = new Checkpointer(storage, state, hooks, few);
     for (let counter = 1; counter <= 9; counter++) await write(all, counter);
     expect(state.dirtyCount).toBeGreaterThan(4);
-    await slow.finish(0);
+    await slow.finish(0, always);
     expect(storage.checkpointZxid).toBe(0);
     const begun = new Checkpointer(storage, state, hooks, { dirtyCountMax: 1, sliceCount: 1 });
     begun.step(0, 0);
-    await begun.finish(0);
+    await begun.finish(0, always);
     expect(storage.checkpointZxid).toBe(0);
+  });
+
+  it('ends in time: what it has not captured by then is left to the log', async () => {
+    for (const looks of [0, 1, 2, 3]) {
+      const all = await setUp();
+      for (let counter = 1; counter <= 9; counter++) await write(all, counter);
+      let left = looks;
+      await all.checkpointer.finish(0, () => left-- > 0);
+      expect(all.storage.checkpointZxid).toBe(0);
+      await all.storage.close();
+      const random = seededRandom(1);
+      const again = await openToy({
+        treeStore: all.treeStore.crash(random),
+        logStore: all.logStore.crash(random),
+      });
+      expect(again.recovered.damaged).toBe(null);
+      expect(again.recovered.last).toBe(all.state.lastZxid);
+    }
   });
 
   it('writes nothing at its end when nothing is new', async () => {
     const all = await setUp();
     await write(all, 1);
-    await all.checkpointer.finish(0);
+    await all.checkpointer.finish(0, always);
     const changes = all.treeStore.changeCount;
-    await all.checkpointer.finish(0);
+    await all.checkpointer.finish(0, always);
     expect(all.treeStore.changeCount).toBe(changes);
   });
 

@@ -105,17 +105,18 @@ export class Checkpointer {
 
   /**
    * For a clean stop: what is applied is in the tree on disk when it resolves, unless that is more
-   * than a few checkpoints would take. Blocks the turn: nobody is served any more.
+   * than a few checkpoints would take, or `hasTime` says no before it is captured: to write it
+   * takes about as long again. Blocks the turn: nobody is served any more.
    */
-  async finish(treeBytes: number): Promise<void> {
+  async finish(treeBytes: number, hasTime: () => boolean): Promise<void> {
     const { dirtyCountMax, sliceCount } = this.options;
     let slices = Math.ceil((FINISH_FACTOR * dirtyCountMax) / sliceCount);
     for (let rounds = 2; rounds > 0; rounds--) {
       await this.writing;
       if (this.generation !== this.storage.generation) this.abandon();
-      if (this.phase === 'idle' && this.isSmall) this.start(this.lastMs ?? 0);
+      if (this.phase === 'idle' && this.isSmall && hasTime()) this.start(this.lastMs ?? 0);
       // What is not captured to its end is not written: the log has it all.
-      while (slices > 0 && this.captureSlice(treeBytes)) slices -= 1;
+      while (slices > 0 && hasTime() && this.captureSlice(treeBytes)) slices -= 1;
     }
     await this.writing;
   }

@@ -1,0 +1,38 @@
+/**
+ * A clean stop of whole members: what is on disk when somebody does not wait for its end.
+ */
+import { describe, expect, it } from 'vitest';
+import { connected, everyoneServes, expectEqual, names, serving, write } from './scenario.js';
+
+describe('a clean stop', () => {
+  it('marks the end of the log before it touches the tree, which may take long', async () => {
+    const ensemble = await serving();
+    const id = ensemble.leader;
+    await write(ensemble, await connected(ensemble, id), names('a', 20));
+    const [tree, log] = [ensemble.treeOf(id), ensemble.logOf(id)];
+    const before = { tree: tree.changeCount, log: log.changeCount };
+    const seen = new Set<string>();
+    const look = () =>
+      seen.add(`${log.changeCount - before.log} ${tree.changeCount - before.tree}`);
+    let isClosed = false;
+    void ensemble
+      .member(id)
+      .close()
+      .then(() => {
+        isClosed = true;
+      });
+    while (!isClosed) {
+      for (let microtasks = 0; microtasks < 1_000; microtasks++) {
+        look();
+        await null;
+      }
+      await ensemble.timers.advance(1);
+    }
+    // The log's mark, then the checkpoint, and nothing else.
+    expect([...seen]).toEqual(['0 0', '1 0', '1 1']);
+    ensemble.kill(id);
+    await ensemble.start(id);
+    await everyoneServes(ensemble);
+    await expectEqual(ensemble);
+  });
+});
