@@ -1,9 +1,9 @@
 /**
- * Four kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build: imports
- * of our packages resolve to their src. The others start real processes from dist, after everything
- * before them: `e2e` one test file at a time, because what it measures is timing; `client` two at a
- * time; and `zookeeper` the same files of the client once more, against Apache ZooKeeper, where
- * Debian's package is installed.
+ * Four kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build:
+ * imports of our packages resolve to their src. The others start real processes from dist, after
+ * everything before them: `e2e` one test file at a time, because what it measures is timing;
+ * `client` two at a time; and `zookeeper` the same files of the client once more, against Apache
+ * ZooKeeper, where Debian's package is installed.
  *
  *   npm test                            all
  *   npx vitest run --project unit       the fast part

@@ -15,7 +15,9 @@ import type { DriverParts } from './parts.js';
 /** Without a write for so long, the end of the log is marked: one more sync, then no more. */
 const QUIET_MS = 1000;
 
-/** Of a stop: those who wait for it kill after 1.5 s, and what was captured must be written, too. */
+/**
+ * Of a stop: those who wait for it kill after 1.5 s, and what was captured must be written, too.
+ */
 const CHECKPOINT_MS_MAX = 400;
 
 export interface StateKeeperHooks {

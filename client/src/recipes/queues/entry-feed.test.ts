@@ -1,4 +1,6 @@
-/** The feed alone: who of one process gets what, and that nobody sleeps while there is something. */
+/**
+ * The feed alone: who of one process gets what, and that nobody sleeps while there is something.
+ */
 import { describe, expect, it } from 'vitest';
 import { newWorld, turns, until } from '../../testing/lock-world.js';
 import { EntryFeed } from './entry-feed.js';
