@@ -158,7 +158,8 @@ export class AtomicLong {
         const second = await this.#tries(within, compute, tries);
         return outcomeOf(second, first.tries, second.tries);
       } finally {
-        await lease.release();
+        // What came of the change is what the caller must hear; the lease sees to its own znode.
+        await lease.release().catch(() => {});
       }
     });
     if (outcome.kind === 'doubtful') throw outcome.error;

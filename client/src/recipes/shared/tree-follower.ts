@@ -43,6 +43,8 @@ export class TreeFollower {
   readonly #waiting = new WorkQueue<Task>();
   /** Path to what is to be done after the request, null for nothing. */
   #inFlight = new Map<string, Task | null>();
+  /** By the ancestor that is to be read first: what was read before it, to be done again. */
+  readonly #deferred = new Map<string, Map<string, Task>>();
   #isResyncing = false;
   #failure: { readonly error: unknown } | null = null;
 
@@ -91,8 +93,14 @@ export class TreeFollower {
         while (inFlight.size < IN_FLIGHT_MAX) {
           const work = this.#waiting.take();
           if (work === null) break;
-          inFlight.set(work.key, null);
-          void this.#perform(work.key, work.task, within, inFlight);
+          const { key: path, task } = work;
+          const blocker = this.#pendingAncestorOf(path);
+          if (blocker !== null) {
+            this.#defer(path, task, blocker);
+            continue;
+          }
+          inFlight.set(path, null);
+          void this.#perform(path, task, within, inFlight);
         }
         if (inFlight.size === 0) this.#tellIdle();
         await unlessAborted(next, within.signal);
@@ -100,6 +108,7 @@ export class TreeFollower {
     } finally {
       this.#inFlight = new Map();
       for (const path of inFlight.keys()) this.#look(path);
+      for (const blocker of [...this.#deferred.keys()]) this.#resume(blocker);
     }
   }
 
@@ -162,8 +171,35 @@ export class TreeFollower {
     const again = inFlight.get(path) ?? null;
     inFlight.delete(path);
     if (again !== null) this.#want(path, again);
-    apply();
+    const blocker = this.#pendingAncestorOf(path);
+    if (blocker === null) apply();
+    else this.#defer(path, task, blocker);
+    this.#resume(path);
     this.#changes.notify();
+  }
+
+  /**
+   * What is below an ancestor that may turn out to be another znode than the one held would be
+   * taken for that one's, and go with it.
+   */
+  #pendingAncestorOf(path: string): string | null {
+    for (let at = path; at !== this.#model.root; ) {
+      at = parentOf(at);
+      if (this.#isPending(at)) return at;
+    }
+    return null;
+  }
+
+  #defer(path: string, task: Task, blocker: string): void {
+    const deferred = this.#deferred.get(blocker) ?? new Map<string, Task>();
+    if (deferred.get(path) !== 'compare') deferred.set(path, task);
+    this.#deferred.set(blocker, deferred);
+  }
+
+  #resume(blocker: string): void {
+    const deferred = this.#deferred.get(blocker);
+    this.#deferred.delete(blocker);
+    for (const [path, task] of deferred ?? []) this.#want(path, task);
   }
 
   async #read(path: string, within: Within): Promise<() => void> {
