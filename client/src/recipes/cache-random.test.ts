@@ -17,7 +17,7 @@ const ROOT = '/tree';
 const BELOW = ['/a', '/b', '/a/x', '/a/y', '/b/x', '/a/x/deep', '/a/x/deep/er'];
 const PATHS = [ROOT, ...BELOW.map((path) => `${ROOT}${path}`)];
 const STEPS = 400;
-/** Have failed: a child was read before its parent was known to be a new one; a listing was lost. */
+/** Have failed: a child was read before its parent was known to be new; a listing was lost. */
 const FAILED = [1134, 1212, 1325];
 const SEEDS = [...Array.from({ length: 60 }, (_, index) => index + 1), ...FAILED];
 
