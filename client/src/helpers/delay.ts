@@ -2,6 +2,7 @@
  * Waiting for time to pass, by the surroundings' timers, unless a signal ends it before.
  * Leaves neither timer nor listener behind. Called by the helpers that back off.
  */
+import { onAbort } from '../abort-followers.js';
 import type { Surroundings } from '../api/surroundings.js';
 
 /** Resolves after the time; rejects at once with the reason of the first signal aborted. */
@@ -19,13 +20,12 @@ export function delay(
     }
     const end = (settle: () => void) => {
       cancel();
-      for (const [signal, listener] of listeners) signal.removeEventListener('abort', listener);
+      for (const unfollow of unfollows) unfollow();
       settle();
     };
-    const listeners = given.map(
-      (signal) => [signal, () => end(() => reject(signal.reason))] as const,
-    );
     const cancel = surroundings.setTimer(delayMs, () => end(resolve));
-    for (const [signal, listener] of listeners) signal.addEventListener('abort', listener);
+    const unfollows = given.map((signal) =>
+      onAbort(signal, () => end(() => reject(signal.reason))),
+    );
   });
 }

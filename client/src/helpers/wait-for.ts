@@ -11,6 +11,7 @@ import {
   SessionExpiredError,
   unreachable,
 } from '@rookery/protocol';
+import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type {
   Node,
@@ -109,17 +110,17 @@ function limit(
   { signal, timeoutMs }: OperationOptions,
   scope: AbortController,
 ): () => void {
-  const onAbort = () => {
+  const end = () => {
     scope.abort(new OperationAbortedError(signal?.reason, { ambiguous: false, path }));
   };
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted) end();
+  const unfollow = signal === undefined ? () => {} : onAbort(signal, end);
   const cancel =
     timeoutMs === undefined || timeoutMs === 0
       ? () => {}
       : client.surroundings.setTimer(timeoutMs, () => scope.abort(new OperationTimeoutError(path)));
   return () => {
-    signal?.removeEventListener('abort', onAbort);
+    unfollow();
     cancel();
   };
 }
@@ -177,9 +178,8 @@ function endsWait(path: string, event: WatchEvent): void {
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    promise.then(resolve, reject).finally(onAbort(signal, end));
   });
 }

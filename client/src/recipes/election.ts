@@ -17,6 +17,7 @@
  * ends, acknowledgement and all; the loop goes on in the client's next session.
  */
 import { joinPath, nameOf } from '@rookery/protocol';
+import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
@@ -88,11 +89,11 @@ export class Election {
       const term = await this.#elected(signal);
       if (term === null) return;
       const resign = () => void term.release();
-      signal?.addEventListener('abort', resign, { once: true });
+      const unfollow = signal === undefined ? () => {} : onAbort(signal, resign);
       try {
         yield term;
       } finally {
-        signal?.removeEventListener('abort', resign);
+        unfollow();
         await term.release();
       }
     }

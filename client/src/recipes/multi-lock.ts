@@ -12,6 +12,8 @@
  * **Suspended, lost.** As each of its locks has it; one lost lease makes the acquire fail, or the
  * lease lost, and the others are released.
  */
+import { setMaxListeners } from 'node:events';
+import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { Lease, LeaseGuard } from '../api/lease.js';
 import { LeaseReleasedError, OptionError } from '../errors.js';
@@ -86,10 +88,10 @@ class LeaseOfAll implements MultiLease {
     this.path = last.path;
     this.sessionId = last.sessionId;
     this.fencingToken = last.fencingToken;
+    setMaxListeners(0, this.#controller.signal);
     for (const { signal } of leases) {
-      const onLost = () => this.#end(signal.reason).catch(ignoreRefusal);
-      signal.addEventListener('abort', onLost, { once: true });
-      this.#undo.push(() => signal.removeEventListener('abort', onLost));
+      const end = () => void this.#end(signal.reason).catch(ignoreRefusal);
+      this.#undo.push(onAbort(signal, end));
     }
   }
 

@@ -1,6 +1,7 @@
 /**
  * One session, as the application sees it, and its end.
  */
+import { setMaxListeners } from 'node:events';
 import type { Session } from '../api/values.js';
 
 export class LiveSession implements Session {
@@ -16,6 +17,8 @@ export class LiveSession implements Session {
     this.id = id;
     this.password = password;
     this.timeoutMs = timeoutMs;
+    // Whatever an application has that ends with the session may listen.
+    setMaxListeners(0, this.#controller.signal);
   }
 
   get signal(): AbortSignal {

@@ -12,6 +12,7 @@ import {
   keeperError,
   OperationTimeoutError,
 } from '@rookery/protocol';
+import { type AbortFollower, followAbort, unfollowAbort } from '../abort-followers.js';
 import { OperationAbortedError } from '../errors.js';
 import type { Call } from './call.js';
 import type { Dated, DeadlineList } from './deadlines.js';
@@ -58,7 +59,7 @@ export interface RequestOptions<T> {
   reject(error: Error): void;
 }
 
-export class PendingRequest<T> implements Request {
+export class PendingRequest<T> implements Request, AbortFollower {
   xid = 0;
   sentAtMs = Number.NaN;
   zxid: Int64 = 0;
@@ -69,14 +70,11 @@ export class PendingRequest<T> implements Request {
   next: Dated | null = null;
   isSettled = false;
   readonly #options: RequestOptions<T>;
-  readonly #onAbort: (() => void) | null = null;
 
   constructor(options: RequestOptions<T>) {
     this.#options = options;
     const { signal } = options;
-    if (signal === undefined) return;
-    this.#onAbort = () => this.#abort(signal);
-    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal !== undefined) followAbort(signal, this);
   }
 
   get opcode(): number {
@@ -125,7 +123,7 @@ export class PendingRequest<T> implements Request {
     this.fail(new OperationTimeoutError(this.path, { ambiguous: isAmbiguous(this), ...cause }));
   }
 
-  #abort(signal: AbortSignal): void {
+  onAbort(signal: AbortSignal): void {
     const path = this.path === undefined ? {} : { path: this.path };
     const ambiguous = isAmbiguous(this);
     this.fail(new OperationAbortedError(signal.reason, { ambiguous, ...path }));
@@ -133,9 +131,8 @@ export class PendingRequest<T> implements Request {
 
   #settle(error: Error | null): void {
     this.isSettled = true;
-    if (this.#onAbort !== null) {
-      this.#options.signal?.removeEventListener('abort', this.#onAbort);
-    }
+    const { signal } = this.#options;
+    if (signal !== undefined) unfollowAbort(signal, this);
     this.#options.call.onSettled?.();
     this.#options.owner.onSettled(this, error);
   }

@@ -4,6 +4,7 @@
  * Changes are told in order, also when a listener causes the next one. Listeners' exceptions are
  * reported as uncaught and harm nobody here.
  */
+import { onAbort } from '../abort-followers.js';
 import type { ClientState, StateChange } from '../api/values.js';
 
 export type StateListener = (change: StateChange) => void;
@@ -58,7 +59,7 @@ export class StateFeed {
       queue.push(change);
       notify();
     });
-    signal?.addEventListener('abort', notify, { once: true });
+    const unfollow = signal === undefined ? null : onAbort(signal, notify);
     try {
       for (;;) {
         if (signal?.aborted === true) return;
@@ -75,7 +76,7 @@ export class StateFeed {
       }
     } finally {
       off();
-      signal?.removeEventListener('abort', notify);
+      unfollow?.();
     }
   }
 }

@@ -2,6 +2,7 @@
  * Waiting for a session that is connected.
  */
 import { OperationTimeoutError, SessionExpiredError } from '@rookery/protocol';
+import { onAbort } from '../abort-followers.js';
 import type { OperationOptions, Session } from '../api/values.js';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import type { SessionKeeper } from './session-keeper.js';
@@ -37,13 +38,12 @@ export function waitConnected(options: WaitOptions): Promise<Session> {
     if (look()) return;
     undo.push(keeper.states.on(look));
     if (signal !== undefined) {
-      const onAbort = () => {
+      const end = () => {
         const trouble = keeper.trouble === null ? {} : { trouble: textOf(keeper.trouble) };
         const error = new OperationAbortedError(signal.reason, { ambiguous: false, ...trouble });
         settle(() => reject(error));
       };
-      signal.addEventListener('abort', onAbort, { once: true });
-      undo.push(() => signal.removeEventListener('abort', onAbort));
+      undo.push(onAbort(signal, end));
     }
     if (timeoutMs > 0) {
       const expire = () => settle(() => reject(timeoutError(keeper)));

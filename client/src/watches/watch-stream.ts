@@ -7,6 +7,7 @@
  * views too: it stands on their own addWatch.
  */
 import { NoWatcherError, SessionExpiredError } from '@rookery/protocol';
+import { onAbort } from '../abort-followers.js';
 import type { Client, WatchHandle, WatchStreamOptions } from '../api/client.js';
 import type { WatchEvent } from '../api/values.js';
 import { ClientClosedError, OptionError } from '../errors.js';
@@ -38,7 +39,7 @@ interface Waiting {
 class WatchStream implements AsyncIterableIterator<WatchEvent, undefined> {
   readonly #path: string;
   readonly #events: EventQueue;
-  readonly #signal: AbortSignal | undefined;
+  readonly #unfollow: (() => void) | undefined;
   /** Takes back an addWatch that is still under way. */
   readonly #ended = new AbortController();
   /** Calls of next() that wait for an event. */
@@ -55,12 +56,11 @@ class WatchStream implements AsyncIterableIterator<WatchEvent, undefined> {
     const { signal, capacity, ...addOptions } = options;
     this.#path = path;
     this.#events = new EventQueue(capacity, { type: 'resync', path, reason: 'overflow' });
-    this.#signal = signal;
     if (signal?.aborted === true) {
       this.#ended.abort();
       return;
     }
-    signal?.addEventListener('abort', this.#leave);
+    if (signal !== undefined) this.#unfollow = onAbort(signal, this.#leave);
     const watcher = (event: WatchEvent) => this.#onEvent(event);
     client.addWatch(path, watcher, { ...addOptions, signal: this.#ended.signal }).then(
       (handle) => this.#onStands(handle),
@@ -122,7 +122,7 @@ class WatchStream implements AsyncIterableIterator<WatchEvent, undefined> {
   #end(error: unknown): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
-    this.#signal?.removeEventListener('abort', this.#leave);
+    this.#unfollow?.();
     void this.#handle?.remove();
     const [first, ...others] = this.#waiting.splice(0);
     if (error !== undefined) {

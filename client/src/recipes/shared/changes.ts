@@ -3,6 +3,7 @@
  * for the next change, then looks again misses none. Holds no state itself. Used by the recipes
  * that run in the background.
  */
+import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
 import { WaitTimeoutError } from './errors.js';
 import { unlessAborted, type WaitOptions, WaitScope } from './wait-scope.js';
@@ -49,14 +50,10 @@ export async function untilSo<T>(
 
 /** Resolves when one of the signals is aborted. */
 export async function untilAborted(...signals: readonly AbortSignal[]): Promise<void> {
-  let onAbort = () => {};
-  const aborted = new Promise<void>((resolve) => {
-    onAbort = resolve;
+  if (signals.some(({ aborted }) => aborted)) return;
+  let unfollows: (() => void)[] = [];
+  await new Promise<void>((resolve) => {
+    unfollows = signals.map((signal) => onAbort(signal, resolve));
   });
-  for (const signal of signals) {
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-  }
-  await aborted;
-  for (const signal of signals) signal.removeEventListener('abort', onAbort);
+  for (const unfollow of unfollows) unfollow();
 }

@@ -6,9 +6,10 @@
  * znodes become leases, or none stays: an acquire that fails deletes what it has made (CURATOR-335,
  * CURATOR-595).
  */
+import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
 import type { SuspendedPolicy } from '../../api/lease.js';
-import type { Acl, Data, WatchEvent } from '../../api/values.js';
+import type { Acl, Data } from '../../api/values.js';
 import { abandonContender, type Contender, createContender } from './contender.js';
 import { CuratorName, curatorPrefix } from './curator.js';
 import type { LeaseCount } from './lease-count.js';
@@ -79,11 +80,13 @@ async function fits(
   { gate, within }: Taking,
   contenders: readonly Contender[],
 ): Promise<boolean> {
-  let wake: (event: WatchEvent) => void = () => {};
-  const watcher = (event: WatchEvent) => wake(event);
+  let wake = () => {};
+  const watcher = () => wake();
+  // When the place at the gate is lost, others may wait for leases.
+  const unfollow = onAbort(gate.signal, watcher);
   try {
     for (;;) {
-      const changed = new Promise<WatchEvent>((resolve) => {
+      const changed = new Promise<void>((resolve) => {
         wake = resolve;
       });
       const options = { ...bounds(within), watcher };
@@ -94,20 +97,13 @@ async function fits(
       const names = new Set(children);
       if (!gate.held || !contenders.every(({ name }) => names.has(name))) return false;
       if (children.length <= countMax) return true;
-      await unlessAborted(Promise.race([changed, ended(gate)]), within.signal);
+      await unlessAborted(changed, within.signal);
     }
   } finally {
+    unfollow();
     client.removeWatcher(space.directory, watcher);
     space.count.unwatch(watcher);
   }
-}
-
-/** Resolves when the place at the gate is lost; others may wait for leases then. */
-async function ended({ signal }: LeaseHolder): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function giveBack(

@@ -8,6 +8,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { SessionExpiredError } from '@rookery/protocol';
+import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
 import type { Session, StateChange } from '../../api/values.js';
 import { ClientClosedError, OperationAbortedError } from '../../errors.js';
@@ -56,13 +57,12 @@ export class WaitScope {
 
   /** Ends with another signal, for the reason that `reason` makes, its own by default. */
   follow(other: AbortSignal, reason: () => unknown = () => other.reason): void {
-    const onAbort = () => this.end(reason());
+    const end = () => this.end(reason());
     if (other.aborted) {
-      onAbort();
+      end();
       return;
     }
-    other.addEventListener('abort', onAbort, { once: true });
-    this.#undo.push(() => other.removeEventListener('abort', onAbort));
+    this.#undo.push(onAbort(other, end));
   }
 
   /** A part of this wait that ends with the session as well. */
@@ -113,15 +113,14 @@ function reasonOf({ state, error }: StateChange): Error {
 /** The promise, unless the signal is aborted before; then its reason. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
-  let onAbort = () => {};
+  let unfollow = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    unfollow = onAbort(signal, () => reject(signal.reason));
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    unfollow();
   }
 }
 
