@@ -115,8 +115,10 @@ export class Writes {
       result: ({ results }) => resultsOf(taken, results),
     });
     const results = await this.#keeper.submit(call, options);
-    if (results instanceof TransactionError) throw results;
-    return results;
+    if (!(results instanceof TransactionError)) return results;
+    // It was made as the reply's frame was handled; whoever awaits the multi is on the stack here.
+    Error.captureStackTrace(results);
+    throw results;
   }
 
   reconfig(change: Reconfiguration, options?: OperationOptions): Promise<Node> {

@@ -68,7 +68,7 @@ export class RequestQueue implements RequestOwner {
       call.onSettled?.();
       return Promise.reject(refused);
     }
-    return new Promise<T>((resolve, reject) => {
+    const settled = new Promise<T>((resolve, reject) => {
       const signal = options?.signal;
       const request = new PendingRequest<T>({ call, owner: this, signal, resolve, reject });
       const { surroundings, operationTimeoutMs } = this.#options;
@@ -78,6 +78,7 @@ export class RequestQueue implements RequestOwner {
       if (timeoutMs > 0) this.#deadlines.add(request, timeoutMs, nowMs);
       place(request);
     });
+    return settled.catch(retrace);
   }
 
   /** Sends what waits, and from now on all at once. */
@@ -130,4 +131,13 @@ export class RequestQueue implements RequestOwner {
     const { outstandingMax } = this.#options;
     return this.size >= outstandingMax ? new TooManyOutstandingError(outstandingMax) : null;
   }
+}
+
+/**
+ * An error is made where a frame is handled, far from whoever called. Here its stack is taken anew:
+ * the functions that await the operation are on it.
+ */
+function retrace(error: unknown): never {
+  if (error instanceof Error) Error.captureStackTrace(error, retrace);
+  throw error;
 }
