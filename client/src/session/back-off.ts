@@ -26,6 +26,11 @@ export class BackOff {
     this.#options = options;
   }
 
+  /** What was tried in vain says nothing of what is tried next. */
+  reset(): void {
+    this.#rounds = 0;
+  }
+
   onConnected(): void {
     this.#connectedAtMs = this.#options.surroundings.nowMs();
   }

@@ -43,6 +43,13 @@ export class Seeker {
     else this.#cancelPause = this.#options.surroundings.setTimer(delayMs, () => this.#try());
   }
 
+  /** There are other servers: the next round comes at once. */
+  restart(): void {
+    this.stop();
+    this.#backOff.reset();
+    this.seek();
+  }
+
   stop(): void {
     this.#cancelPause?.();
     this.#cancelPause = null;

@@ -313,3 +313,30 @@ it('looks for a member that serves writes while connected to one that does not',
   // The session, a question to each, and the next session from the one that said yes.
   expect(network.links.slice(0, 4).map(({ address }) => address.ip)).toEqual(['a', 'a', 'b', 'b']);
 });
+
+it('does not take a member without quorum for proof that a session of the ensemble lives', async () => {
+  const scripted = new ScriptedClient({ readOnly: true, connectString: 'a,b' });
+  await scripted.accept(1);
+  const { signal } = await scripted.client.connected();
+  scripted.network.last.close();
+  await scripted.accept(1, { readOnly: true });
+  expect(scripted.client.readOnly).toBe(true);
+  // It answers every heartbeat.
+  await scripted.pass(SESSION_TIMEOUT_MS);
+  expect(signal.aborted).toBe(true);
+});
+
+it('asks new servers at once, whatever pause the old ones have come to', async () => {
+  const scripted = new ScriptedClient({ connectString: 'a' });
+  const { client, network, surroundings } = scripted;
+  surroundings.random = () => 0.99;
+  for (let round = 0; round < 12; round++) {
+    await scripted.pass(5_000);
+    network.last.close();
+    await turn();
+  }
+  const before = network.links.length;
+  client.updateServers('b');
+  await turn();
+  expect(network.links.slice(before).map(({ address }) => address.ip)).toEqual(['b']);
+});

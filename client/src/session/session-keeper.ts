@@ -25,6 +25,7 @@ import type { Address } from '../wire/link.js';
 import type { Call } from './call.js';
 import { Closing } from './closing.js';
 import type { Connection } from './connection.js';
+import { Contact } from './contact.js';
 import { AUTH_CALL, type Credential, Credentials } from './credentials.js';
 import type { KeeperOptions } from './keeper-options.js';
 import { LiveSession } from './live-session.js';
@@ -52,8 +53,7 @@ export class SessionKeeper {
   #resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
   #connection: Connection | null = null;
   #lastZxid: Int64 = 0;
-  /** When the last request that was answered, on connections before this one, was sent. */
-  #lastAnsweredMs = Number.NEGATIVE_INFINITY;
+  readonly #contact = new Contact();
   #readOnly = false;
   #closing: Closing | null = null;
   readonly #vigil: Vigil;
@@ -68,7 +68,7 @@ export class SessionKeeper {
     this.#queue = new RequestQueue({ ...options, server: () => this.server });
     this.#vigil = new Vigil({
       ...options,
-      lastAnsweredMs: () => this.#answeredMs(),
+      lastAnsweredMs: () => this.#contact.lastAnsweredMs,
       onLost: () => this.#lose(),
       onFound: (server) => this.#onReadWriteFound(server),
     });
@@ -144,8 +144,7 @@ export class SessionKeeper {
     const connection = this.#connection;
     if (this.#closing !== null || this.isOver) return;
     if (connection === null) {
-      this.#seeker.stop();
-      this.#seeker.seek();
+      this.#seeker.restart();
       return;
     }
     if (hosts.has(connection.address.server)) return;
@@ -211,7 +210,7 @@ export class SessionKeeper {
     if (resumed === null) {
       const password = response.password ?? NO_PASSWORD;
       this.#session = new LiveSession(id, password, response.timeoutMs);
-      this.#session.isLocal = response.readOnly ?? false;
+      this.#session.isLocal = response.readOnly === true && known === null;
     } else {
       resumed.timeoutMs = response.timeoutMs;
     }
@@ -221,11 +220,12 @@ export class SessionKeeper {
       this.#sayGoodbye(connection);
       return;
     }
-    this.#lastAnsweredMs = connection.lastAnsweredMs;
     this.#readOnly = response.readOnly ?? false;
+    this.#contact.onConnected(connection, !this.#readOnly || this.#session?.isLocal === true);
     this.#vigil.onConnected({ timeoutMs: response.timeoutMs, readOnly: this.#readOnly });
     this.#queue.trouble = null;
     this.#restore(connection);
+    if (this.#connection !== connection) return;
     this.#tell('connected', { newSession: resumed === null });
     if (this.#connection !== connection || this.#closing !== null) return;
     if (resumed === null) this.#options.registry.onNewSession();
@@ -264,7 +264,7 @@ export class SessionKeeper {
       for (const request of inFlight) failWith(request, this.#over);
       return;
     }
-    this.#lastAnsweredMs = Math.max(this.#lastAnsweredMs, connection.lastAnsweredMs);
+    this.#contact.onDisconnected();
     this.#connection = null;
     this.#queue.detach();
     this.#credentials.detach();
@@ -320,7 +320,7 @@ export class SessionKeeper {
     this.#abandonConnection();
     this.#session = null;
     this.#resume = null;
-    this.#lastAnsweredMs = Number.NEGATIVE_INFINITY;
+    this.#contact.reset();
     const error = new SessionExpiredError();
     if (this.#closing !== null) {
       this.#finishClosing();
@@ -379,11 +379,6 @@ export class SessionKeeper {
     this.#options.registry.onClosed();
     this.#options.onClosed();
     closing.resolve();
-  }
-
-  #answeredMs(): number {
-    const nowMs = this.#connection?.lastAnsweredMs ?? Number.NEGATIVE_INFINITY;
-    return Math.max(this.#lastAnsweredMs, nowMs);
   }
 
   #isIn(state: ClientState): boolean {
