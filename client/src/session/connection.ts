@@ -75,6 +75,7 @@ export class Connection {
   #handshakeSentMs = Number.NaN;
   #pingSentMs = Number.NaN;
   #lastAnsweredMs = Number.NEGATIVE_INFINITY;
+  #lastSentMs = Number.NEGATIVE_INFINITY;
   /** An event that waits, with all frames behind it, for the code that awaits earlier replies. */
   #heldEvent: { readonly event: WatcherEvent; readonly zxid: Int64 } | null = null;
   /** Why the link has ended, while frames that came before are still held. */
@@ -111,6 +112,11 @@ export class Connection {
   get lastAnsweredMs(): number {
     const heartMs = this.#link.heart?.lastAnsweredMs() ?? Number.NEGATIVE_INFINITY;
     return Math.max(this.#lastAnsweredMs, heartMs);
+  }
+
+  /** When this thread sent its last request: no answer that it has not read proves more. */
+  get lastSentMs(): number {
+    return this.#lastSentMs;
   }
 
   shakeHands(request: ConnectRequest): void {
@@ -163,6 +169,7 @@ export class Connection {
   #sendingMs(): number {
     if (Number.isNaN(this.#turnMs)) {
       this.#turnMs = this.#options.surroundings.nowMs();
+      this.#lastSentMs = this.#turnMs;
       this.#pulse?.onSent(this.#turnMs);
     }
     return this.#turnMs;

@@ -18,6 +18,12 @@ export class Contact {
     return Math.max(this.#lastAnsweredMs, presentMs);
   }
 
+  /** The latest time that an unread answer on the present connection can prove. */
+  get provableMs(): number {
+    const sentMs = this.#connection?.lastSentMs ?? Number.NEGATIVE_INFINITY;
+    return Math.max(this.lastAnsweredMs, sentMs);
+  }
+
   /** Of a session that nothing was known of before, at least its handshake counts. */
   onConnected(connection: Connection, canKnow: boolean): void {
     const isFirst = this.#lastAnsweredMs === Number.NEGATIVE_INFINITY;

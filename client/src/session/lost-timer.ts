@@ -4,17 +4,18 @@
  *
  * The deadline is counted from the sending of the last request that was answered: the server had
  * received that one, so it cannot have been waiting for longer. Answers that wait in the socket
- * while this process was busy are read before the judgement.
+ * while this process was busy are read before the judgement, unless no answer to a request of the
+ * session can change it: what waits in other sockets is then not handled as if the session stood.
  */
 import type { Surroundings } from '../api/surroundings.js';
+import type { Contact } from './contact.js';
 
 /** Of the session timeout: how long before the server may, we count the session as lost. */
 const MARGIN_SHARE = 0.1;
 
 export interface LostTimerOptions {
   readonly surroundings: Surroundings;
-  /** When the last request that was answered was sent. */
-  lastAnsweredMs(): number;
+  readonly contact: Pick<Contact, 'lastAnsweredMs' | 'provableMs'>;
   onLost(): void;
 }
 
@@ -47,7 +48,10 @@ export class LostTimer {
     const delayMs = Math.max(this.#lostAtMs() - surroundings.nowMs(), 1);
     this.#cancelTimer = surroundings.setTimer(delayMs, () => {
       this.#cancelTimer = null;
-      if (surroundings.nowMs() < this.#lostAtMs()) this.#arm();
+      const { contact, onLost } = this.#options;
+      const nowMs = surroundings.nowMs();
+      if (nowMs < this.#lostAtMs()) this.#arm();
+      else if (nowMs >= contact.provableMs + this.#spanMs()) onLost();
       else setImmediate(() => this.#judge());
     });
   }
@@ -59,6 +63,10 @@ export class LostTimer {
   }
 
   #lostAtMs(): number {
-    return this.#options.lastAnsweredMs() + this.#timeoutMs * (1 - MARGIN_SHARE);
+    return this.#options.contact.lastAnsweredMs + this.#spanMs();
+  }
+
+  #spanMs(): number {
+    return this.#timeoutMs * (1 - MARGIN_SHARE);
   }
 }

@@ -68,7 +68,7 @@ export class SessionKeeper {
     this.#queue = new RequestQueue({ ...options, server: () => this.server });
     this.#vigil = new Vigil({
       ...options,
-      lastAnsweredMs: () => this.#contact.lastAnsweredMs,
+      contact: this.#contact,
       onLost: () => this.#lose(),
       onFound: (server) => this.#onReadWriteFound(server),
     });
