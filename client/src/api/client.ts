@@ -47,7 +47,7 @@ export interface Client extends AsyncDisposable {
   /** Calls back on each change of state, in order; gives what undoes it. */
   onState(listener: (change: StateChange) => void): () => void;
   /** The same as an iterator that starts with the present state and ends after 'closed'. */
-  states(options?: { readonly signal?: AbortSignal }): AsyncIterable<StateChange>;
+  states(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<StateChange>;
 
   /** NodeExistsError, NoNodeError (parent), NoChildrenForEphemeralsError, InvalidAclError... */
   create(path: string, data?: Data, options?: CreateOptions): Promise<Created>;
@@ -123,7 +123,10 @@ export interface Client extends AsyncDisposable {
    * Deletes in the background until it is done or the session is over (an ephemeral is then gone by
    * itself; for others: until the client closes). For what must not be orphaned by a lost reply.
    */
-  deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void>;
+  deleteGuaranteed(
+    path: string,
+    options?: { readonly session?: bigint | undefined },
+  ): Promise<void>;
   /** How many guaranteed deletions are not done yet. */
   readonly deletionCount: number;
   /** Ends the session, so that its ephemeral znodes go at once; idempotent; bounded in time. */
@@ -132,16 +135,16 @@ export interface Client extends AsyncDisposable {
 
 export interface ListOptions extends OperationOptions {
   /** Names to ask for at a time, 1 to 100,000; default 10,000. */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
 }
 
 export interface AddWatchOptions extends OperationOptions {
-  readonly recursive?: boolean;
+  readonly recursive?: boolean | undefined;
 }
 
 export interface WatchStreamOptions extends AddWatchOptions {
   /** Events that may wait; default 1024. */
-  readonly capacity?: number;
+  readonly capacity?: number | undefined;
 }
 
 export interface WatchHandle {
@@ -161,9 +164,9 @@ export type ReadResult =
   | { readonly kind: 'error'; readonly error: Error };
 
 export interface Reconfiguration {
-  readonly joining?: string;
-  readonly leaving?: string;
-  readonly members?: string;
+  readonly joining?: string | undefined;
+  readonly leaving?: string | undefined;
+  readonly members?: string | undefined;
   /** The configuration it is based on; any by default. */
-  readonly fromConfig?: bigint;
+  readonly fromConfig?: bigint | undefined;
 }

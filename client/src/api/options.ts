@@ -7,50 +7,50 @@ import type { Surroundings } from './surroundings.js';
 
 export interface ConnectOptions {
   /** Asked of the server, which may clamp it; milliseconds, 1,000 to 2^31-1; default 30,000. */
-  readonly sessionTimeoutMs?: number;
+  readonly sessionTimeoutMs?: number | undefined;
   /**
    * Of an attempt to reach one server, TCP, TLS and session together; default 1/3 of the session
    * timeout, at most 10,000.
    */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
   /** Of an operation that says none itself; default 30,000; 0 for none. */
-  readonly operationTimeoutMs?: number;
+  readonly operationTimeoutMs?: number | undefined;
   /**
    * Delay between rounds of attempts: grows from base to max, with full jitter; defaults 50 and
    * 5,000.
    */
-  readonly reconnectDelayBaseMs?: number;
-  readonly reconnectDelayMaxMs?: number;
+  readonly reconnectDelayBaseMs?: number | undefined;
+  readonly reconnectDelayMaxMs?: number | undefined;
   /** Whether a member without quorum will do; default false. */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
   /** Credentials for every connection, as addAuth() takes them. */
   readonly auth?: readonly { readonly scheme: string; readonly auth: Uint8Array | string }[];
   /**
    * TLS by Node's own options (ca, cert, key, servername...), true for the system's authorities.
    */
-  readonly tls?: ConnectionOptions | boolean;
+  readonly tls?: ConnectionOptions | boolean | undefined;
   /** Resume a session instead of opening one; lost if it has expired. */
   readonly resume?: { readonly sessionId: bigint; readonly password: Uint8Array };
   /**
    * Open a new session when one is lost (default), or stay 'lost' and refuse every operation with
    * SessionExpiredError. No operation crosses from one session to the next either way.
    */
-  readonly renewSession?: boolean;
+  readonly renewSession?: boolean | undefined;
   /** Ask servers in random order, the default, or as given. */
-  readonly shuffle?: boolean;
+  readonly shuffle?: boolean | undefined;
   /** Largest frame accepted from a server, bytes; default 16 MiB, so that large lists arrive. */
-  readonly frameBytesMax?: number;
+  readonly frameBytesMax?: number | undefined;
   /** Requests queued or in flight at once; beyond it operations are refused; default 100,000. */
-  readonly outstandingMax?: number;
+  readonly outstandingMax?: number | undefined;
   /** Socket and heartbeats in a worker thread, so that a busy main thread keeps its session. */
-  readonly worker?: boolean;
+  readonly worker?: boolean | undefined;
   /**
    * Whether an open client keeps the process alive; default true. With false it never does, not
    * even while operations are pending.
    */
-  readonly keepAlive?: boolean;
+  readonly keepAlive?: boolean | undefined;
   /** Gives up connecting: connect() rejects and the client is closed. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** For tests. */
-  readonly surroundings?: Surroundings;
+  readonly surroundings?: Surroundings | undefined;
 }

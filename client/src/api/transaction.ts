@@ -7,19 +7,19 @@ export type TransactionOp =
   | {
       readonly kind: 'create';
       readonly path: string;
-      readonly data?: Data;
-      readonly mode?: CreateMode;
-      readonly acl?: readonly Acl[];
-      readonly ttlMs?: number;
+      readonly data?: Data | undefined;
+      readonly mode?: CreateMode | undefined;
+      readonly acl?: readonly Acl[] | undefined;
+      readonly ttlMs?: number | undefined;
     }
-  | { readonly kind: 'delete'; readonly path: string; readonly version?: number }
+  | { readonly kind: 'delete'; readonly path: string; readonly version?: number | undefined }
   | {
       readonly kind: 'setData';
       readonly path: string;
       readonly data: Data;
-      readonly version?: number;
+      readonly version?: number | undefined;
     }
-  | { readonly kind: 'check'; readonly path: string; readonly version?: number };
+  | { readonly kind: 'check'; readonly path: string; readonly version?: number | undefined };
 
 /** `stat` of a create is null where the server does not tell it in a multi (ZooKeeper 3.8). */
 export type TransactionResult =
@@ -34,13 +34,17 @@ export interface Transaction {
     path: string,
     data?: Data,
     options?: {
-      readonly mode?: CreateMode;
-      readonly acl?: readonly Acl[];
-      readonly ttlMs?: number;
+      readonly mode?: CreateMode | undefined;
+      readonly acl?: readonly Acl[] | undefined;
+      readonly ttlMs?: number | undefined;
     },
   ): Transaction;
-  delete(path: string, options?: { readonly version?: number }): Transaction;
-  setData(path: string, data: Data, options?: { readonly version?: number }): Transaction;
-  check(path: string, options?: { readonly version?: number }): Transaction;
+  delete(path: string, options?: { readonly version?: number | undefined }): Transaction;
+  setData(
+    path: string,
+    data: Data,
+    options?: { readonly version?: number | undefined },
+  ): Transaction;
+  check(path: string, options?: { readonly version?: number | undefined }): Transaction;
   commit(options?: OperationOptions): Promise<TransactionResult[]>;
 }

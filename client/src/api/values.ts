@@ -58,28 +58,31 @@ export interface OperationOptions {
    * Gives up waiting: the promise is rejected with OperationAbortedError at once. A request that
    * was sent already may still take effect; the error's `ambiguous` says so.
    */
-  readonly signal?: AbortSignal;
-  /** Milliseconds until OperationTimeoutError; by default the client's `operationTimeoutMs`. */
-  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Milliseconds until OperationTimeoutError, 0 for no bound; by default the client's
+   * `operationTimeoutMs`. OptionError when it is negative or not a number.
+   */
+  readonly timeoutMs?: number | undefined;
   /**
    * Only within this session: rejected with SessionExpiredError, unsent, when it is no more the
    * client's. What depends on an ephemeral znode must say which session it means.
    */
-  readonly session?: bigint;
+  readonly session?: bigint | undefined;
 }
 
 export interface CreateOptions extends OperationOptions {
   /** 'persistent' by default. */
-  readonly mode?: CreateMode;
+  readonly mode?: CreateMode | undefined;
   /** OPEN_ACL by default: everything to everybody. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
   /** Milliseconds a childless TTL znode lives after its last change, 1 to TTL_MAX_MS. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
 }
 
 export interface VersionOptions extends OperationOptions {
   /** Fails with BadVersionError unless the znode has it; any by default. */
-  readonly version?: number;
+  readonly version?: number | undefined;
 }
 
 export interface WatchedReadOptions extends OperationOptions {
@@ -89,7 +92,7 @@ export interface WatchedReadOptions extends OperationOptions {
    * fails (but exists() of a missing znode succeeds). Never called before the read's promise
    * has settled. A watcher given twice for one path and kind is called once.
    */
-  readonly watcher?: Watcher;
+  readonly watcher?: Watcher | undefined;
 }
 
 /** Exceptions that it throws are reported as uncaught; the client is not harmed by them. */

@@ -120,8 +120,8 @@ export class SessionClient implements Client {
   }
 
   connected(options: OperationOptions = {}): Promise<Session> {
-    const { operationTimeoutMs: timeoutMs } = this.#options;
-    return waitConnected({ timeoutMs, ...options, keeper: this.#keeper });
+    const { timeoutMs = this.#options.operationTimeoutMs } = options;
+    return waitConnected({ ...options, timeoutMs, keeper: this.#keeper });
   }
 
   onState(listener: (change: StateChange) => void): () => void {

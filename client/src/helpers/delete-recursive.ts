@@ -15,11 +15,11 @@ import { exponentialBackoff, type RetryPolicy, retry } from './retry.js';
 
 export interface DeleteRecursiveOptions extends OperationOptions {
   /** Deletions in one multi, 1 to 1,000; default 250. */
-  readonly batchSize?: number;
+  readonly batchSize?: number | undefined;
   /** Whether the znode itself goes too, default true; else what comes meanwhile may stay. */
-  readonly deleteSelf?: boolean;
+  readonly deleteSelf?: boolean | undefined;
   /** Of each batch; 10 retries with growing delays up to 2 seconds by default. */
-  readonly policy?: RetryPolicy;
+  readonly policy?: RetryPolicy | undefined;
 }
 
 const BATCH_SIZE_DEFAULT = 250;

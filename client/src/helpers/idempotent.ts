@@ -30,7 +30,7 @@ import { exponentialBackoff, type RetryPolicy, retry } from './retry.js';
 
 export interface Patience {
   /** By default 10 retries with growing delays up to 2 seconds. */
-  readonly policy?: RetryPolicy;
+  readonly policy?: RetryPolicy | undefined;
 }
 
 /** Losing so many races in a row is somebody's loop. */

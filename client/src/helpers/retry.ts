@@ -28,7 +28,7 @@ export interface BackoffOptions {
   /** Upper bound of all delays, milliseconds. */
   readonly maxMs: number;
   /** Retries, after the first try; without end by default. */
-  readonly attemptsMax?: number;
+  readonly attemptsMax?: number | undefined;
 }
 
 /**
@@ -63,14 +63,14 @@ export function retryForever(
 export const noRetry: RetryPolicy = () => null;
 
 export interface RetryOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * The session that all tries belong to; by default the present one, or else the next. 'any' goes
    * on in the session that follows a lost one; only for what depends on no ephemeral znode.
    */
-  readonly session?: bigint | 'any';
+  readonly session?: bigint | 'any' | undefined;
   /** Doing it twice does no harm, so that it is tried again also when it may have taken effect. */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
 }
 
 /** What one try is given: to be passed on to its operations. */

@@ -44,12 +44,12 @@ import {
 
 export interface LockOptions extends SessionLossOptions {
   /** Whose names to use; Curator's by default. */
-  readonly naming?: 'curator' | 'kazoo';
+  readonly naming?: 'curator' | 'kazoo' | undefined;
   /** Data of this contender's znode, for people; this machine's address by default. */
-  readonly data?: Data;
+  readonly data?: Data | undefined;
   /** Of the znodes; open by default. Whoever contends must be permitted to read them. */
-  readonly acl?: readonly Acl[];
-  readonly onSuspended?: SuspendedPolicy;
+  readonly acl?: readonly Acl[] | undefined;
+  readonly onSuspended?: SuspendedPolicy | undefined;
 }
 
 export interface AcquireOptions extends WaitOptions {
@@ -58,7 +58,7 @@ export interface AcquireOptions extends WaitOptions {
    * lease on it at once. Without it every acquire stands in line for itself, so that two tasks of
    * one process exclude each other.
    */
-  readonly holder?: object;
+  readonly holder?: object | undefined;
 }
 
 const MARKERS = [CuratorName.lock, KazooName.lock] as const;

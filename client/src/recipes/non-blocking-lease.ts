@@ -26,10 +26,10 @@ export interface NonBlockingLeaseOptions {
   /** How long it is obtained for; kept to the whole second. */
   readonly durationMs: number;
   /** The name of the holder, this machine's by default; whoever uses the same is the same. */
-  readonly holder?: string;
-  readonly acl?: readonly Acl[];
+  readonly holder?: string | undefined;
+  readonly acl?: readonly Acl[] | undefined;
   /** Milliseconds since 1970; the system's clock by default. */
-  readonly wallClockMs?: () => number;
+  readonly wallClockMs?: (() => number) | undefined;
 }
 
 export interface ObtainedLease {

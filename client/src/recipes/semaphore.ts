@@ -36,9 +36,9 @@ export interface SemaphoreOptions extends SessionLossOptions {
   /** How many leases there are: a number, 1 to 2^31-1, or a znode that says it. */
   readonly maxLeases: number | SharedMaximum;
   /** Data of a lease's znode, for people; this machine's address by default. */
-  readonly data?: Data;
-  readonly acl?: readonly Acl[];
-  readonly onSuspended?: SuspendedPolicy;
+  readonly data?: Data | undefined;
+  readonly acl?: readonly Acl[] | undefined;
+  readonly onSuspended?: SuspendedPolicy | undefined;
 }
 
 export class Semaphore implements Acquirable {

@@ -2,9 +2,9 @@
  * Since when nobody can tell whether the session still lives: the time at which the last request
  * was sent that was answered by a member who can know.
  *
- * One without a quorum cannot know of a session of the ensemble, whatever it answers: the others may
- * expire it meanwhile (ZooKeeper's read-only members let such sessions be resumed). Never goes back
- * within a session.
+ * One without a quorum cannot know of a session of the ensemble, whatever it answers: the others
+ * may expire it meanwhile (ZooKeeper's read-only members let such sessions be resumed). Never goes
+ * back within a session.
  */
 import type { Connection } from './connection.js';
 

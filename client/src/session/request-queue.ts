@@ -9,7 +9,7 @@
 
 import type { Surroundings } from '../api/surroundings.js';
 import type { OperationOptions } from '../api/values.js';
-import { OperationAbortedError, TooManyOutstandingError } from '../errors.js';
+import { OperationAbortedError, OptionError, TooManyOutstandingError } from '../errors.js';
 import type { Call } from './call.js';
 import type { Connection } from './connection.js';
 import { Deadlines } from './deadlines.js';
@@ -63,7 +63,7 @@ export class RequestQueue implements RequestOwner {
     options: OperationOptions | undefined,
     place: (request: Request) => void,
   ): Promise<T> {
-    const refused = this.#refuse(call, options?.signal);
+    const refused = this.#refuse(call, options);
     if (refused !== null) {
       call.onSettled?.();
       return Promise.reject(refused);
@@ -122,12 +122,15 @@ export class RequestQueue implements RequestOwner {
     else this.#connection.send(request);
   };
 
-  #refuse(call: Call<unknown>, signal: AbortSignal | undefined): Error | null {
+  #refuse(call: Call<unknown>, options: OperationOptions | undefined): Error | null {
+    const { signal, timeoutMs = 0 } = options ?? {};
     if (this.#refusal !== null) return this.#refusal(call.path, false);
     if (signal?.aborted === true) {
       const path = call.path === undefined ? {} : { path: call.path };
       return new OperationAbortedError(signal.reason, { ambiguous: false, ...path });
     }
+    // What is left of a time that is over already, most likely: it must not mean for ever.
+    if (!(timeoutMs >= 0)) return new OptionError('timeoutMs', `is ${timeoutMs}, not from 0`);
     const { outstandingMax } = this.#options;
     return this.size >= outstandingMax ? new TooManyOutstandingError(outstandingMax) : null;
   }

@@ -340,3 +340,11 @@ it('asks new servers at once, whatever pause the old ones have come to', async (
   await turn();
   expect(network.links.slice(before).map(({ address }) => address.ip)).toEqual(['b']);
 });
+
+it('refuses a time that is negative or no number, which else would mean for ever', async () => {
+  const { client } = await connected();
+  for (const timeoutMs of [-1, Number.NaN]) {
+    const refused = { name: 'OptionError', code: 'BAD_OPTION' };
+    await expect(client.exists('/a', { timeoutMs })).rejects.toMatchObject(refused);
+  }
+});

@@ -4,7 +4,7 @@
 import { OperationTimeoutError, SessionExpiredError } from '@rookery/protocol';
 import { onAbort } from '../abort-followers.js';
 import type { OperationOptions, Session } from '../api/values.js';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { ClientClosedError, OperationAbortedError, OptionError } from '../errors.js';
 import type { SessionKeeper } from './session-keeper.js';
 
 export interface WaitOptions extends OperationOptions {
@@ -36,10 +36,14 @@ export function waitConnected(options: WaitOptions): Promise<Session> {
       return;
     }
     if (look()) return;
+    if (!(timeoutMs >= 0)) {
+      reject(new OptionError('timeoutMs', `is ${timeoutMs}, not from 0`));
+      return;
+    }
     undo.push(keeper.states.on(look));
     if (signal !== undefined) {
       const end = () => {
-        const trouble = keeper.trouble === null ? {} : { trouble: textOf(keeper.trouble) };
+        const trouble = keeper.trouble === null ? {} : { trouble: keeper.trouble.message };
         const error = new OperationAbortedError(signal.reason, { ambiguous: false, ...trouble });
         settle(() => reject(error));
       };
@@ -63,9 +67,4 @@ function outcomeOf(keeper: SessionKeeper, wanted: bigint | undefined): Session |
 function timeoutError(keeper: SessionKeeper): Error {
   const cause = keeper.trouble === null ? {} : { cause: keeper.trouble };
   return new OperationTimeoutError(undefined, cause);
-}
-
-/** With what is behind it, such as a refused connection or certificate. */
-function textOf(error: Error): string {
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
