@@ -14,8 +14,9 @@ import {
 } from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import { CuttableClient, LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
 import { namesIn, untilNames } from './directory.js';
+import { runFaultCourse } from './fault-course.js';
 import { counted, HoldersLedger, type Traffic } from './holders-ledger.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
@@ -92,32 +93,13 @@ test('hand-overs go on, one holder at a time, while the leader dies and connecti
       }
     }
   });
-  const handOvers = async (count: number) => {
-    const goal = ledger.given + count;
-    await until(
-      `${count} further hand-overs`,
-      DEADLINE_MS,
-      () => ledger.given >= goal || undefined,
-    );
-  };
-  await handOvers(20);
-  const leader = await ensemble().leader();
-  await leader.kill();
-  await handOvers(20);
-  for (const client of cuttable.slice(0, 3)) {
-    await client.cut();
-    await handOvers(5);
-    await client.heal();
-  }
-  ensemble().start([leader.id]);
-  await ensemble().serving();
-  const [expiring] = cuttable;
-  if (expiring !== undefined) {
-    await expiring.cut();
-    await reaching(expiring.client, 'lost');
-    await expiring.heal();
-  }
-  await handOvers(20);
+  await runFaultCourse({
+    ensemble: ensemble(),
+    clients: cuttable,
+    cut: cuttable.slice(0, 3),
+    done: () => ledger.given,
+    step: 20,
+  });
   isOver = true;
   await Promise.all(working);
   expect(ledger.violations).toEqual([]);

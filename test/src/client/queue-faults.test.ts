@@ -5,8 +5,9 @@
 import { BoundedQueue, KeeperError, LeaseLostError, Queue, type QueueEntry } from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import { CuttableClient, LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
 import { namesIn, untilNames } from './directory.js';
+import { runFaultCourse } from './fault-course.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
 const DEADLINE_MS = 60_000;
@@ -81,28 +82,14 @@ test('all is done once while the leader dies, connections are cut and a session 
       { signal: stop.signal, concurrency: 2 },
     ),
   );
-  const progress = async (count: number) => {
-    const goal = done + count;
-    await until(`${count} further entries`, DEADLINE_MS, () => done >= goal || undefined);
-  };
-  await progress(10);
-  const leader = await ensemble().leader();
-  await leader.kill();
-  await progress(10);
-  for (const client of cuttable.slice(0, 2)) {
-    await client.cut();
-    await client.heal();
-    await progress(5);
-  }
-  ensemble().start([leader.id]);
-  await ensemble().serving();
-  const [expiring] = cuttable;
-  if (expiring !== undefined) {
-    await expiring.cut();
-    await reaching(expiring.client, 'lost');
-    await expiring.heal();
-  }
-  await progress(10);
+  await runFaultCourse({
+    ensemble: ensemble(),
+    clients: cuttable,
+    cut: cuttable.slice(0, 2),
+    done: () => done,
+    step: 10,
+    stepWhileCut: 0,
+  });
   isOver = true;
   await Promise.all(producers);
   await untilNames(control, path, 0);

@@ -11,13 +11,12 @@ import {
   type SessionExpiredError,
 } from '@rookery/client';
 import { expect, test } from 'vitest';
-import { until } from '../harness/wait.js';
 import { CuttableClient, LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
 import { namesIn, untilNames } from './directory.js';
+import { runFaultCourse } from './fault-course.js';
 import { HoldersLedger } from './holders-ledger.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
-const DEADLINE_MS = 60_000;
 const SHORT_SESSION_MS = 3_000;
 
 const ensemble = sharedEnsemble({ settings: LONG_SESSIONS });
@@ -93,22 +92,13 @@ test('readers and writers exclude each other while the leader dies and connectio
       }
     }
   });
-  const handOvers = async (count: number) => {
-    const goal = ledger.given + count;
-    await until(`${count} further leases`, DEADLINE_MS, () => ledger.given >= goal || undefined);
-  };
-  await handOvers(30);
-  const leader = await ensemble().leader();
-  await leader.kill();
-  await handOvers(30);
-  for (const client of cuttable.filter((_, index) => index % 2 === 1)) {
-    await client.cut();
-    await handOvers(10);
-    await client.heal();
-  }
-  ensemble().start([leader.id]);
-  await ensemble().serving();
-  await handOvers(30);
+  await runFaultCourse({
+    ensemble: ensemble(),
+    clients: cuttable,
+    cut: cuttable.filter((_, index) => index % 2 === 1),
+    done: () => ledger.given,
+    step: 30,
+  });
   isOver = true;
   await Promise.all(working);
   expect(ledger.violations).toEqual([]);

@@ -4,13 +4,12 @@
  */
 import { type Lease, LockTimeoutError, Mutex, Semaphore } from '@rookery/client';
 import { expect, test } from 'vitest';
-import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import { CuttableClient, LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
 import { namesIn, untilNames } from './directory.js';
+import { runFaultCourse } from './fault-course.js';
 import { HoldersLedger } from './holders-ledger.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
-const DEADLINE_MS = 60_000;
 const SHORT_SESSION_MS = 3_000;
 
 const ensemble = sharedEnsemble({ settings: LONG_SESSIONS });
@@ -84,28 +83,13 @@ test('there are never too many leases while members die and sessions expire', as
       await Promise.all(taken.map((lease) => lease.release()));
     }
   });
-  const handOvers = async (count: number) => {
-    const goal = ledger.given + count;
-    await until(`${count} further leases`, DEADLINE_MS, () => ledger.given >= goal || undefined);
-  };
-  await handOvers(30);
-  const leader = await ensemble().leader();
-  await leader.kill();
-  await handOvers(30);
-  for (const client of cuttable.slice(0, 3)) {
-    await client.cut();
-    await handOvers(10);
-    await client.heal();
-  }
-  ensemble().start([leader.id]);
-  await ensemble().serving();
-  const [expiring] = cuttable;
-  if (expiring !== undefined) {
-    await expiring.cut();
-    await reaching(expiring.client, 'lost');
-    await expiring.heal();
-  }
-  await handOvers(30);
+  await runFaultCourse({
+    ensemble: ensemble(),
+    clients: cuttable,
+    cut: cuttable.slice(0, 3),
+    done: () => ledger.given,
+    step: 30,
+  });
   isOver = true;
   await Promise.all(working);
   expect(ledger.violations).toEqual([]);
