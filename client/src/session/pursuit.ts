@@ -9,6 +9,7 @@
 import { ConnectionLossError, type ConnectRequest, type ConnectResponse } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
 import { ProtocolViolationError } from '../errors.js';
+import { serverText } from '../wire/connect-string.js';
 import type { HostList } from '../wire/host-list.js';
 import type { Address, Dial } from '../wire/link.js';
 import { Connection, type ConnectionEvents } from './connection.js';
@@ -104,7 +105,8 @@ export class Pursuit {
       this.#startNext();
     };
     const cancelTimer = surroundings.setTimer(connectTimeoutMs, () => {
-      settle([], new ConnectionLossError(undefined, { cause: `${server.server.host} unresolved` }));
+      const cause = new Error(`${server.server.host} was not resolved in ${connectTimeoutMs} ms`);
+      settle([], new ConnectionLossError(undefined, { cause }));
     });
     this.#resolving.set(settle, cancelTimer);
     server.addresses().then(
@@ -210,7 +212,9 @@ class Attempt implements ConnectionEvents {
   limit(surroundings: Surroundings, timeoutMs: number): void {
     this.unlimit();
     this.#cancelTimer = surroundings.setTimer(timeoutMs, () => {
-      this.connection.fail(new ConnectionLossError());
+      const server = serverText(this.connection.address.server);
+      const cause = new Error(`${server} did not answer within ${timeoutMs} ms`);
+      this.connection.fail(new ConnectionLossError(undefined, { cause }));
     });
   }
 

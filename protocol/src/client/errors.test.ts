@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { ErrorCode, errorName, KeeperError, keeperError, NoNodeError } from './errors.js';
+import {
+  ConnectionLossError,
+  ErrorCode,
+  errorName,
+  KeeperError,
+  keeperError,
+  NoNodeError,
+  OperationTimeoutError,
+} from './errors.js';
 
 describe('KeeperError', () => {
   it('has a class of its own for every code but ok', () => {
@@ -30,5 +38,15 @@ describe('KeeperError', () => {
     const error = keeperError(-126);
     expect(error.code).toBe(-126);
     expect(error.constructor).toBe(KeeperError);
+  });
+
+  it('tells in its message what is behind it, once', () => {
+    const refused = new Error('connect ECONNREFUSED 127.0.0.1:1');
+    const loss = new ConnectionLossError(undefined, { cause: refused });
+    expect(loss.message).toBe(`the connection was lost (${refused.message})`);
+    const again = new ConnectionLossError('/a', { cause: loss });
+    expect(again.message).toBe(`the connection was lost: /a (${refused.message})`);
+    const late = new OperationTimeoutError('/a', { cause: loss });
+    expect(late.message).toBe(`the operation timed out: /a (${loss.message})`);
   });
 });

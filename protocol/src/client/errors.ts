@@ -82,12 +82,30 @@ export class KeeperError extends Error {
   readonly ambiguous: boolean;
 
   constructor(code: number, message: string, path?: string, options?: KeeperErrorOptions) {
-    super(path === undefined ? message : `${message}: ${path}`, options);
+    super(messageOf(code, message, path, options?.cause), options);
     this.code = code;
     this.path = path;
     this.retryable = RETRYABLE_CODES.has(code);
     this.ambiguous = options?.ambiguous ?? false;
   }
+}
+
+/** With what is behind it, for those who log messages only: a refused connection, a bad path. */
+function messageOf(
+  code: number,
+  message: string,
+  path: string | undefined,
+  cause: unknown,
+): string {
+  const what = path === undefined ? message : `${message}: ${path}`;
+  const reason = reasonOf(code, cause);
+  return reason === '' ? what : `${what} (${reason})`;
+}
+
+/** An error that was made anew, with another path for one, does not say the same twice. */
+function reasonOf(code: number, cause: unknown): string {
+  if (cause instanceof KeeperError && cause.code === code) return reasonOf(code, cause.cause);
+  return cause instanceof Error ? cause.message : '';
 }
 
 export interface KeeperErrorClass<Name extends string, Code extends number> {
