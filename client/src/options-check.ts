@@ -1,8 +1,9 @@
 /**
- * The options of connect() with their defaults, checked: what is out of range is refused at once,
- * with OptionError, not when it does harm.
+ * The options of connect() with their defaults, checked: what is unknown, of a wrong type or out of
+ * range is refused at once, with OptionError, not when it does harm.
  */
 import type { ConnectionOptions } from 'node:tls';
+import { inspect } from 'node:util';
 import type { ConnectOptions } from './api/options.js';
 import type { Surroundings } from './api/surroundings.js';
 import { OptionError } from './errors.js';
@@ -29,10 +30,22 @@ export interface CheckedOptions {
   readonly surroundings: Surroundings;
 }
 
+/** What each option may be, undefined aside; ranges are looked at later. */
+const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>> = {
+  ...{ sessionTimeoutMs: isAny, connectTimeoutMs: isAny, operationTimeoutMs: isAny },
+  ...{ reconnectDelayBaseMs: isAny, reconnectDelayMaxMs: isAny },
+  ...{ frameBytesMax: isAny, outstandingMax: isAny },
+  ...{ readOnly: isBoolean, renewSession: isBoolean, shuffle: isBoolean },
+  ...{ worker: isBoolean, keepAlive: isBoolean },
+  ...{ auth: Array.isArray, resume: isObject, surroundings: isObject },
+  tls: (value) => isBoolean(value) || isObject(value),
+  signal: (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
+};
 const INT_MAX = 2 ** 31 - 1;
 const CONNECT_MS_MAX = 10_000;
 
 export function checkedOptions(options: ConnectOptions): CheckedOptions {
+  checkKinds(options);
   const sessionTimeoutMs = whole('sessionTimeoutMs', options.sessionTimeoutMs, 30_000, 1_000);
   const connectDefaultMs = Math.min(Math.ceil(sessionTimeoutMs / 3), CONNECT_MS_MAX);
   const reconnectDelayBaseMs = whole('reconnectDelayBaseMs', options.reconnectDelayBaseMs, 50, 1);
@@ -48,7 +61,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     reconnectDelayBaseMs,
     reconnectDelayMaxMs: Math.max(reconnectDelayMaxMs, reconnectDelayBaseMs),
     readOnly: options.readOnly ?? false,
-    auth: (options.auth ?? []).map(({ scheme, auth }) => credentialOf(scheme, auth)),
+    auth: (options.auth ?? []).map(checkedCredential),
     tls: tlsOf(options.tls, options.worker ?? false),
     resume: resumeOf(options.resume),
     renewSession: options.renewSession ?? true,
@@ -59,6 +72,47 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     keepAlive,
     surroundings: options.surroundings ?? systemSurroundings(keepAlive),
   };
+}
+
+function checkKinds(options: ConnectOptions): void {
+  if (!isObject(options)) throw new OptionError('(all)', 'are not an object');
+  for (const [name, value] of Object.entries(options)) {
+    if (!isOptionName(name)) throw new OptionError(name, `does not exist${hintFor(name)}`);
+    if (value === undefined || KINDS[name](value)) continue;
+    throw new OptionError(name, `is of a wrong type: ${inspect(value, { depth: 0 })}`);
+  }
+}
+
+function isOptionName(name: string): name is keyof ConnectOptions {
+  return Object.hasOwn(KINDS, name);
+}
+
+/** Milliseconds and bytes are in the names here, and missing in those that others are used to. */
+function hintFor(name: string): string {
+  const similar = Object.keys(KINDS).find((known) => {
+    return known.toLowerCase().startsWith(name.toLowerCase());
+  });
+  return similar === undefined ? '' : `; is ${similar} meant?`;
+}
+
+function isAny(): boolean {
+  return true;
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function checkedCredential(given: { readonly scheme: string; readonly auth: Uint8Array | string }) {
+  const isText = typeof given?.scheme === 'string' && typeof given.auth === 'string';
+  if (isText || (typeof given?.scheme === 'string' && ArrayBuffer.isView(given.auth))) {
+    return credentialOf(given.scheme, given.auth);
+  }
+  throw new OptionError('auth', "holds what is not { scheme: 'digest', auth: 'user:password' }");
 }
 
 /** A string is sent as UTF-8; bytes are copied, for they are sent again on later connections. */

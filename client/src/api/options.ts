@@ -24,13 +24,15 @@ export interface ConnectOptions {
   /** Whether a member without quorum will do; default false. */
   readonly readOnly?: boolean | undefined;
   /** Credentials for every connection, as addAuth() takes them. */
-  readonly auth?: readonly { readonly scheme: string; readonly auth: Uint8Array | string }[];
+  readonly auth?:
+    | readonly { readonly scheme: string; readonly auth: Uint8Array | string }[]
+    | undefined;
   /**
    * TLS by Node's own options (ca, cert, key, servername...), true for the system's authorities.
    */
   readonly tls?: ConnectionOptions | boolean | undefined;
   /** Resume a session instead of opening one; lost if it has expired. */
-  readonly resume?: { readonly sessionId: bigint; readonly password: Uint8Array };
+  readonly resume?: { readonly sessionId: bigint; readonly password: Uint8Array } | undefined;
   /**
    * Open a new session when one is lost (default), or stay 'lost' and refuse every operation with
    * SessionExpiredError. No operation crosses from one session to the next either way.

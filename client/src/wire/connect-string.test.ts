@@ -35,7 +35,16 @@ it.each([
   ['a b', 'bad host'],
   ['a/x/', 'chroot'],
   ['a//x', 'chroot'],
+  ['a:1/x,b:2/x', 'a chroot stands once, behind the last server'],
+  ['a:1/x,b:2', 'a chroot stands once, behind the last server'],
+  ['zk://a:2181', 'no URL is meant'],
+  ['a;b', 'bad host'],
 ])('refuses %j: %s', (text, problem) => {
   expect(() => parseConnectString(text)).toThrow(ConnectStringError);
   expect(() => parseConnectString(text)).toThrow(problem);
+});
+
+it.each([undefined, null, ['a:2181']])('refuses %o, which is no string', (value) => {
+  const untyped = () => Reflect.apply(parseConnectString, null, [value]);
+  expect(untyped).toThrow(ConnectStringError);
 });

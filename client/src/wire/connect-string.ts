@@ -24,6 +24,10 @@ const PORT_MAX = 65_535;
 
 /** Throws ConnectStringError. */
 export function parseConnectString(text: string): ParsedConnectString {
+  if (typeof text !== 'string')
+    throw new ConnectStringError(text, 'the connect string is no string');
+  if (text.includes('://'))
+    throw new ConnectStringError(text, 'no URL is meant, but host:port,...');
   const slash = text.indexOf('/');
   const hosts = slash === -1 ? text : text.slice(0, slash);
   const path = slash === -1 ? '' : text.slice(slash);
@@ -31,6 +35,10 @@ export function parseConnectString(text: string): ParsedConnectString {
   if (chroot !== '') {
     const problem = validatePath(chroot);
     if (problem !== null) throw new ConnectStringError(text, `bad chroot, ${problem}`);
+    // Else a chroot behind every server would be taken for one long path behind the first.
+    if (/,[^/]*:\d+/.test(chroot)) {
+      throw new ConnectStringError(text, 'a chroot stands once, behind the last server');
+    }
   }
   const servers = new Map<string, ServerName>();
   for (const item of hosts.split(',')) {
@@ -57,17 +65,18 @@ function parseServer(item: string, text: string): ServerName {
   const colon = item.indexOf(':');
   // Several colons without brackets: an IPv6 address alone.
   if (colon === -1 || colon !== item.lastIndexOf(':')) {
-    if (/[[\]\s]/.test(item)) throw new ConnectStringError(text, `bad host ${item}`);
+    if (/[[\]\s;]/.test(item)) throw new ConnectStringError(text, `bad host ${item}`);
     return { host: item, port: PORT_DEFAULT };
   }
   const host = item.slice(0, colon);
-  if (host === '' || /[[\]\s]/.test(host)) throw new ConnectStringError(text, `bad host ${item}`);
+  if (host === '' || /[[\]\s;]/.test(host)) throw new ConnectStringError(text, `bad host ${item}`);
   return { host, port: parsePort(item.slice(colon + 1), text) };
 }
 
 function parsePort(port: string | undefined, text: string): number {
   if (port === undefined) return PORT_DEFAULT;
   const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
-  if (value < 1 || value > PORT_MAX) throw new ConnectStringError(text, `bad port ${port}`);
+  if (value < 1 || value > PORT_MAX)
+    throw new ConnectStringError(text, `bad port ${JSON.stringify(port)}`);
   return value;
 }
