@@ -3,7 +3,7 @@
  */
 import { CreateFlag } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { create, exists } from '../harness/operations.js';
+import { create, exists, sync } from '../harness/operations.js';
 import { SessionExpired } from '../harness/wire-client.js';
 import { clientOf, codeOf, follower, resumed, started } from './fixture.js';
 
@@ -14,6 +14,8 @@ describe('expireSession', () => {
     const client = await clientOf(member);
     const watcher = await clientOf(await ensemble.leader());
     await create(client, '/ephemeral', '', CreateFlag.ephemeral);
+    // Another member may show it later than the one that answered.
+    await sync(watcher);
     expect(await exists(watcher, '/ephemeral', true)).toBeDefined();
     await ensemble.expireSession(BigInt(client.session.id));
     await client.closed;
