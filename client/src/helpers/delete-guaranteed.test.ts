@@ -118,7 +118,22 @@ it('ends with the close: what a session owned is gone, of the rest nobody knows'
   expect([client.deletionCount, surroundings.timerCount, client.listenerCount]).toEqual([0, 0, 0]);
 });
 
-it('has a bound', async () => {
+it('turns none away that is for a session: nobody else would delete its znode', async () => {
+  const { client, server } = setUp();
+  const deletions = new GuaranteedDeletions(client, { deletionsMax: 2 });
+  const { id: session } = await client.connected();
+  const paths = ['/a', '/b', '/c', '/d'];
+  for (const path of paths) await client.create(path);
+  client.comesBack = false;
+  client.loseConnection();
+  const taken = paths.map((path) => deletions.add(path, { session }));
+  expect(deletions.size).toBe(4);
+  client.comeBack();
+  await Promise.all(taken);
+  expect(server.paths()).toEqual([]);
+});
+
+it('has a bound for what is for no session', async () => {
   const { client } = setUp();
   const deletions = new GuaranteedDeletions(client, { deletionsMax: 2 });
   client.comesBack = false;

@@ -1,11 +1,13 @@
 /**
  * Deletions that must happen whatever becomes of the connection, in the background: one worker for
- * a client, a queue with a bound, back-off while the server is in trouble.
+ * a client, one queue, back-off while the server is in trouble.
  *
  * A deletion for a session ends with it, for the ephemeral znode it is about then goes by itself;
  * any other goes on in the next session, and ends when the client closes. Nothing here keeps the
  * process alive after the close: timers are cancelled. A path is deleted whatever incarnation
- * stands there: only names that do not come back belong here. Called by `client.deleteGuaranteed`.
+ * stands there: only names that do not come back belong here. Those of a session have no bound of
+ * their own: each stands for a znode that the session has made, and one that was turned away would
+ * be a lock that nobody can take. Called by `client.deleteGuaranteed`.
  */
 import { KeeperError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -13,7 +15,7 @@ import type { ClientState } from '../api/values.js';
 import { ClientClosedError, ClientError, TooManyOutstandingError } from '../errors.js';
 import { retryForever } from './retry.js';
 
-/** Deletions waiting or under way; what hits it has a leak of its own. */
+/** Deletions waiting that end with no session; what hits it has a leak of its own. */
 const DELETIONS_MAX = 10_000;
 /** Asked at the same time, pipelined. */
 const BATCH_MAX = 64;
@@ -50,7 +52,7 @@ export class GuaranteedDeletions {
   /**
    * Resolves when no znode is there, or the session given is over. Rejects when the server refuses
    * (NoAuthError, NotEmptyError...), with ClientClosedError, and with TooManyOutstandingError when
-   * too many wait. A rejection that nobody awaits is not reported as unhandled.
+   * too many wait that are for no session. A rejection that nobody awaits is not reported as unhandled.
    */
   add(path: string, options: { readonly session?: bigint } = {}): Promise<void> {
     const added = new Promise<void>((resolve, reject) => {
@@ -58,11 +60,12 @@ export class GuaranteedDeletions {
         reject(new ClientClosedError());
         return;
       }
-      if (this.#waiting.size >= this.#deletionsMax) {
+      const { session } = options;
+      if (session === undefined && this.#waiting.size >= this.#deletionsMax) {
         reject(new TooManyOutstandingError(this.#deletionsMax));
         return;
       }
-      this.#waiting.add({ path, session: options.session, resolve, reject });
+      this.#waiting.add({ path, session, resolve, reject });
       if (!this.#isRunning) this.#start();
     });
     added.catch(() => {
@@ -90,7 +93,7 @@ export class GuaranteedDeletions {
     const startMs = this.#client.surroundings.nowMs();
     let failures = 0;
     while (this.#waiting.size > 0) {
-      const batch = [...this.#waiting].slice(0, BATCH_MAX);
+      const batch = firstOf(this.#waiting, BATCH_MAX);
       await Promise.all(batch.map((deletion) => this.#attempt(deletion)));
       const isStuck = batch.every((deletion) => this.#waiting.has(deletion));
       failures = isStuck ? failures + 1 : 0;
@@ -155,6 +158,15 @@ export class GuaranteedDeletions {
   #onState(state: ClientState): void {
     if (state === 'connected' || state === 'closed') this.#wake?.();
   }
+}
+
+function firstOf<T>(items: Iterable<T>, countMax: number): T[] {
+  const first: T[] = [];
+  for (const item of items) {
+    if (first.length === countMax) break;
+    first.push(item);
+  }
+  return first;
 }
 
 function isRetryable(error: unknown): boolean {
