@@ -13,7 +13,7 @@ import { Changes } from '../shared/changes.js';
 import type { Within } from '../shared/persist.js';
 import { changeOf } from '../shared/sight.js';
 import { unlessAborted } from '../shared/wait-scope.js';
-import type { Entry, EntrySource, Listing } from './entry-source.js';
+import type { Entry, EntrySource } from './entry-source.js';
 
 export interface FeedOptions {
   /**
@@ -156,20 +156,25 @@ export class EntryFeed {
   /** Returns when there is something to try, or may be. */
   async #lookAndWait(within: Within): Promise<void> {
     const offered = this.#offers.next;
-    const listing = await this.#source.look(within);
-    try {
-      this.#accept(listing.entries);
-      const [first] = this.#known;
-      const dueInMs = first === undefined ? null : this.#dueInMs(first);
-      if (dueInMs === null || dueInMs > 0) {
-        await this.#untilChange({ listing, offered, dueInMs }, within);
+    for (const mustWatch of [false, true]) {
+      const listing = await this.#source.look(within, mustWatch);
+      try {
+        this.#accept(listing.entries);
+        const [first] = this.#known;
+        const dueInMs = first === undefined ? null : this.#dueInMs(first);
+        if (dueInMs !== null && dueInMs <= 0) return;
+        const { changed } = listing;
+        if (changed === null) continue;
+        await this.#untilChange({ changed, offered, dueInMs }, within);
+        return;
+      } finally {
+        listing.forget();
       }
-    } finally {
-      listing.forget();
     }
   }
 
-  async #untilChange({ listing, offered, dueInMs }: Expected, within: Within): Promise<void> {
+  async #untilChange(expected: Expected, within: Within): Promise<void> {
+    const { offered, dueInMs } = expected;
     const { surroundings } = this.#client;
     let cancel = () => {};
     const again: WatchEvent = { type: 'childrenChanged', path: '', zxid: null };
@@ -178,7 +183,7 @@ export class EntryFeed {
       const delayMs = Math.min(dueInMs, DUE_WAIT_MAX_MS);
       cancel = surroundings.setTimer(delayMs, () => resolve(again));
     });
-    const changed = Promise.race([listing.changed, offered.then(() => again), due]);
+    const changed = Promise.race([expected.changed, offered.then(() => again), due]);
     try {
       await changeOf({ seen: null, changed, forget: () => {} }, within);
     } finally {
@@ -188,7 +193,7 @@ export class EntryFeed {
 }
 
 interface Expected {
-  readonly listing: Listing;
+  readonly changed: Promise<WatchEvent>;
   readonly offered: Promise<void>;
   readonly dueInMs: number | null;
 }

@@ -4,11 +4,12 @@
  *
  * A huge directory (ZooKeeper makes "a very bad queue source", says Curator's Tech Note 4) is never
  * listed as a whole where its names are in order: its size is asked first, and its first pages are
- * read. There is something to give then, so no watch is needed. Used by the feed.
+ * read. There is something to give then, so no watch is needed, as a rule; who cannot have any of it
+ * watches the directory by a persistent watch, which lists nothing. Used by the feed.
  */
-import { joinPath, NoNodeError } from '@rookery/protocol';
+import { joinPath, NoNodeError, UnimplementedError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
-import type { WatchEvent } from '../../api/values.js';
+import type { WatchEvent, Watcher } from '../../api/values.js';
 import { bounds, persist, type Within } from '../shared/persist.js';
 import { lookAtChildren, type Sight } from '../shared/sight.js';
 import { compareEntries, type EntryLayout, type EntryName } from './entry-names.js';
@@ -22,13 +23,14 @@ export interface Entry extends EntryName {
 export interface Listing {
   /** What is free, in order. */
   readonly entries: readonly Entry[];
-  /** Of a change; never resolved where there is no watch. */
-  readonly changed: Promise<WatchEvent>;
+  /** Of a change; null where there is no watch. */
+  readonly changed: Promise<WatchEvent> | null;
   forget(): void;
 }
 
 export interface EntrySource {
-  look(within: Within): Promise<Listing>;
+  /** Without a watch, on a huge directory, unless it must. */
+  look(within: Within, mustWatch: boolean): Promise<Listing>;
   /** The same without a watch; `isFresh`: at least as new as the call. */
   list(within: Within, isFresh: boolean): Promise<readonly Entry[]>;
 }
@@ -52,9 +54,17 @@ export class DirectorySource implements EntrySource {
     this.#place = place;
   }
 
-  async look(within: Within): Promise<Listing> {
+  async look(within: Within, mustWatch: boolean): Promise<Listing> {
     const first = await this.#firstOfHuge(within);
-    if (first.length > 0) return { entries: first, changed: new Promise(() => {}), forget() {} };
+    if (first.length > 0 && !mustWatch) return { entries: first, changed: null, forget() {} };
+    if (first.length > 0) {
+      try {
+        return await this.#watchHuge(within);
+      } catch (error) {
+        // Before ZooKeeper 3.6 there is no watch without a listing.
+        if (!(error instanceof UnimplementedError)) throw error;
+      }
+    }
     const { directory, locks } = this.#place;
     const locked = locks === null ? null : await lookAtChildren(this.#client, locks, within);
     let entries: Sight<readonly string[]>;
@@ -83,6 +93,34 @@ export class DirectorySource implements EntrySource {
     if (first.length > 0) return first;
     const locked = locks === null ? [] : await this.#names(locks, within);
     return this.#freeOf(await this.#names(directory, within), locked);
+  }
+
+  /** The first of it and a watch on the whole: of what comes behind the first, too. */
+  async #watchHuge(within: Within): Promise<Listing> {
+    const { directory, locks } = this.#place;
+    let onEvent: Watcher = () => {};
+    const changed = new Promise<WatchEvent>((resolve) => {
+      onEvent = resolve;
+    });
+    const handle = await persist(this.#client, within, () =>
+      this.#client.addWatch(directory, (event) => onEvent(event), bounds(within)),
+    );
+    let locked: Sight<unknown> | null = null;
+    const forget = () => {
+      locked?.forget();
+      handle.remove().catch(() => {
+        // Without a connection there is no watch to remove on a server.
+      });
+    };
+    try {
+      locked = locks === null ? null : await lookAtChildren(this.#client, locks, within);
+      const entries = await this.list(within, false);
+      const ofLocks = locked === null ? [] : [locked.changed];
+      return { entries, changed: Promise.race([changed, ...ofLocks]), forget };
+    } catch (error) {
+      forget();
+      throw error;
+    }
   }
 
   /** None for a directory that may be listed, or in which nothing is free. */

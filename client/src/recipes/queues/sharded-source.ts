@@ -27,7 +27,7 @@ export class ShardedSource implements EntrySource {
     this.#locks = locks;
   }
 
-  async look(within: Within): Promise<Listing> {
+  async look(within: Within, mustWatch: boolean): Promise<Listing> {
     const shards = await lookAtChildren(this.#client, this.#path, within);
     const listings: Listing[] = [];
     const forget = () => {
@@ -36,16 +36,17 @@ export class ShardedSource implements EntrySource {
     };
     try {
       for (const name of (shards.seen ?? []).filter(isShard)) {
-        listings.push(await this.#sourceOf(name).look(within));
+        listings.push(await this.#sourceOf(name).look(within, mustWatch));
       }
     } catch (error) {
       forget();
       throw error;
     }
-    const changes: Promise<WatchEvent>[] = listings.map(({ changed }) => changed);
+    const changes: Promise<WatchEvent>[] = listings.flatMap(({ changed }) => changed ?? []);
+    const isWatched = changes.length === listings.length;
     return {
       entries: listings.flatMap(({ entries }) => entries).sort(compareEntries),
-      changed: Promise.race([shards.changed, ...changes]),
+      changed: isWatched ? Promise.race([shards.changed, ...changes]) : null,
       forget,
     };
   }
