@@ -1,4 +1,4 @@
-import { NoAuthError } from '@rookery/protocol';
+import { NoAuthError, WatcherType } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ClientClosedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
@@ -92,6 +92,17 @@ describe('a group', () => {
     other.comeBack();
     await until(() => given.length === 3);
     expect(given.map(textOf)).toEqual([{}, { a: null }, {}]);
+  });
+
+  it('is followed on when somebody takes the watches away', async () => {
+    const { one, other } = newWorld();
+    const { given } = collect(new Group(one, PATH).follow());
+    await until(() => given.length === 1);
+    await one.removeWatches(PATH, WatcherType.any);
+    await turns(5);
+    await new GroupMember(other, PATH, 'a').join();
+    await until(() => given.length === 2);
+    expect(given.map(textOf)).toEqual([{}, { a: null }]);
   });
 
   it('sees a member go with its session, and come again', async () => {

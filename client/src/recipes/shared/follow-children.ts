@@ -92,8 +92,8 @@ class Directory {
 
   /** The present state at first, then each that differs from the one given before. */
   async next(within: Within): Promise<ChildrenByName> {
-    await this.#watch(within);
     for (;;) {
+      await this.#watch(within);
       const { next } = this.#changes;
       if (this.#stale === 'all' || this.#stale.size > 0) {
         const before = this.#children;
@@ -124,6 +124,8 @@ class Directory {
   }
 
   #onEvent({ type, path }: WatchEvent): void {
+    // Somebody took the watch away: it is set again before anything is read.
+    if (type === 'removed') this.#handle = null;
     const below = this.#path === '/' ? '/' : `${this.#path}/`;
     const isNodeEvent = type === 'created' || type === 'deleted' || type === 'dataChanged';
     if (!isNodeEvent || path === this.#path) {
