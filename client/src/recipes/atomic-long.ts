@@ -18,6 +18,7 @@ import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
 import { upsert } from '../helpers/upsert.js';
 import { Lock } from './lock.js';
+import { asDoubtful, persistWrite } from './shared/doubt.js';
 import { WaitTimeoutError } from './shared/errors.js';
 import {
   decodeNumber,
@@ -25,7 +26,7 @@ import {
   encodeNumber,
   type NumberFormat,
 } from './shared/number-format.js';
-import { bounds, pauseBetween, persist, type Within } from './shared/persist.js';
+import { bounds, pauseBetween, type Within } from './shared/persist.js';
 import { readNewest, swap } from './shared/swap.js';
 import { CorruptDataError, NumberRangeError } from './shared/value-errors.js';
 import type { WaitOptions } from './shared/wait-scope.js';
@@ -34,7 +35,7 @@ import { inSession } from './shared/waiting.js';
 export interface AtomicLongOptions {
   /** How the number is written; 'int64' by default. */
   readonly format?: NumberFormat;
-  /** Of the znode and its parents; open by default. */
+  /** Of the znode, its parents and the lock's znodes; open by default. */
   readonly acl?: readonly Acl[];
   /** How often a change is tried before it fails, or goes on under the lock; default 10. */
   readonly optimisticTries?: number;
@@ -122,13 +123,15 @@ export class AtomicLong {
 
   /**
    * Sets it whatever was there, corrupt data too. Goes on over lost replies, so what others wrote
-   * meanwhile may be overwritten.
+   * meanwhile may be overwritten. When the wait ends before it is known whether the number was set,
+   * the error is `ambiguous`.
    */
   async set(value: bigint, options: WaitOptions = {}): Promise<void> {
     const data = this.#encode(value);
     const { acl } = this.#options;
-    await this.#within(options, (within) =>
-      persist(this.#client, within, () => {
+    const wait = { ...options, onSessionLost: 'rejoin' } as const;
+    await asDoubtful(this.#client, this.path, wait, (within, doubt) =>
+      persistWrite(this.#client, within, doubt, () => {
         const given = { ...bounds(within), parents: 'container' } as const;
         const created = acl === undefined ? given : { ...given, acl };
         return upsert(this.#client, this.path, data, created);
@@ -153,7 +156,7 @@ export class AtomicLong {
       if (first.kind !== 'refused') return outcomeOf(first, first.tries, 0);
       if (promotion === undefined) return outcomeOf(first, first.tries, 0);
       const { lockPath, tries = PROMOTED_TRIES_DEFAULT } = promotion;
-      const lease = await new Lock(this.#client, lockPath).acquire({ signal: within.signal });
+      const lease = await this.#lockAt(lockPath).acquire({ signal: within.signal });
       try {
         const second = await this.#tries(within, compute, tries);
         return outcomeOf(second, first.tries, second.tries);
@@ -164,6 +167,11 @@ export class AtomicLong {
     });
     if (outcome.kind === 'doubtful') throw outcome.error;
     return outcome.result;
+  }
+
+  #lockAt(lockPath: string): Lock {
+    const { acl } = this.#options;
+    return new Lock(this.#client, lockPath, acl === undefined ? {} : { acl });
   }
 
   async #tries(within: Within, compute: Compute, triesMax: number): Promise<Tries> {

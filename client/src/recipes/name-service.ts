@@ -23,11 +23,10 @@ import type { Client } from '../api/client.js';
 import type { Acl, Data, Node } from '../api/values.js';
 import { upsert } from '../helpers/upsert.js';
 import { NodeCache } from './node-cache.js';
-import { WaitTimeoutError } from './shared/errors.js';
+import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
 import { bounds, persist, type Within } from './shared/persist.js';
 import { readNewest } from './shared/swap.js';
 import type { WaitOptions } from './shared/wait-scope.js';
-import { inSession } from './shared/waiting.js';
 
 export interface NameServiceOptions {
   /** Of the znodes made; open by default. */
@@ -45,11 +44,14 @@ export class NameService {
     this.#acl = options.acl;
   }
 
-  /** Gives the name this address, instead of another it may have. */
+  /**
+   * Gives the name this address, instead of another it may have. When the wait ends before it is
+   * known whether it has it, the error is `ambiguous`.
+   */
   async register(name: string, address: Exclude<Data, null>, options: WaitOptions = {}) {
     const path = this.#pathOf(name);
-    await this.#within(options, (within) =>
-      persist(this.#client, within, () => {
+    await this.#within(options, (within, doubt) =>
+      persistWrite(this.#client, within, doubt, () => {
         const given = { ...bounds(within), parents: 'persistent' } as const;
         const created = this.#acl === undefined ? given : { ...given, acl: this.#acl };
         return upsert(this.#client, path, address, created);
@@ -60,8 +62,8 @@ export class NameService {
   /** Takes the address away; the znode too, unless there are names below it. Idempotent. */
   async unregister(name: string, options: WaitOptions = {}): Promise<void> {
     const path = this.#pathOf(name);
-    await this.#within(options, (within) =>
-      persist(this.#client, within, () => this.#remove(path, within)),
+    await this.#within(options, (within, doubt) =>
+      persistWrite(this.#client, within, doubt, () => this.#remove(path, within)),
     );
   }
 
@@ -126,10 +128,12 @@ export class NameService {
     return path;
   }
 
-  #within<T>(options: WaitOptions, attempt: (within: Within) => Promise<T>): Promise<T> {
-    const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);
-    const wait = { ...options, timeoutError, onSessionLost: 'rejoin' } as const;
-    return inSession(this.#client, wait, attempt);
+  #within<T>(
+    options: WaitOptions,
+    attempt: (within: Within, doubt: Doubt) => Promise<T>,
+  ): Promise<T> {
+    const wait = { ...options, onSessionLost: 'rejoin' } as const;
+    return asDoubtful(this.#client, this.path, wait, attempt);
   }
 }
 

@@ -27,6 +27,7 @@ import {
 import type { Client } from '../api/client.js';
 import type { Acl, Data, Node, Session, Stat } from '../api/values.js';
 import { ClientClosedError } from '../errors.js';
+import { ambiguously } from './shared/ambiguous.js';
 import { unlessAway } from './shared/background.js';
 import { Changes, untilSo } from './shared/changes.js';
 import { inContainer } from './shared/container-parent.js';
@@ -118,13 +119,19 @@ export class PersistentNode implements AsyncDisposable {
     return await this.#until(options, () => (this.#isStanding ? this.#path : null));
   }
 
-  /** Resolves when the znode has it; when the wait ends before, it still gets it later. */
+  /**
+   * Resolves when the znode has it; when the wait ends before, it still gets it later, and the error
+   * is `ambiguous`.
+   */
   async setData(data: Data, options: WaitOptions = {}): Promise<void> {
     this.start();
     this.#data = data;
     const wish = ++this.#wishes;
     this.#changes.notify();
-    await this.#until(options, () => (this.#written >= wish ? true : null));
+    await ambiguously(
+      () => true,
+      () => this.#until(options, () => (this.#written >= wish ? true : null)),
+    );
   }
 
   /**

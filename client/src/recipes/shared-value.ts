@@ -17,10 +17,11 @@ import type { Client } from '../api/client.js';
 import type { Acl, Data, Node, Stat } from '../api/values.js';
 import { upsert } from '../helpers/upsert.js';
 import { NodeCache } from './node-cache.js';
+import { asDoubtful, persistWrite } from './shared/doubt.js';
 import { WaitTimeoutError } from './shared/errors.js';
 import { Feed } from './shared/feed.js';
 import { ensureThere } from './shared/idempotent.js';
-import { bounds, persist, type Within } from './shared/persist.js';
+import { bounds, type Within } from './shared/persist.js';
 import { Runner } from './shared/runner.js';
 import { readNewest, swap } from './shared/swap.js';
 import { IllegalVersionError } from './shared/value-errors.js';
@@ -81,11 +82,15 @@ export class SharedValue implements AsyncDisposable {
     return await this.#runner.until(options, () => this.#current);
   }
 
-  /** Whatever the value is now. Goes on over lost replies, so it may overwrite later writes. */
+  /**
+   * Whatever the value is now. Goes on over lost replies, so it may overwrite later writes. When the
+   * wait ends before it is known whether the value was set, the error is `ambiguous`.
+   */
   async set(data: Data, options: WaitOptions = {}): Promise<VersionedValue> {
     const bytes = toBuffer(data);
-    const { stat } = await this.#within(options, (within) =>
-      persist(this.#client, within, () => {
+    const wait = { ...options, onSessionLost: 'rejoin' } as const;
+    const { stat } = await asDoubtful(this.#client, this.path, wait, (within, doubt) =>
+      persistWrite(this.#client, within, doubt, () => {
         const given = { ...bounds(within), parents: 'container' } as const;
         const created = this.#acl === undefined ? given : { ...given, acl: this.#acl };
         return upsert(this.#client, this.path, bytes, created);

@@ -13,7 +13,7 @@ import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
 import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
 import { RecipeStateError } from './shared/errors.js';
-import { bounds, persist, type Within } from './shared/persist.js';
+import { bounds, type Within } from './shared/persist.js';
 import { removeOwn } from './shared/remove-own.js';
 import { changeOf, lookAt, lookAtStat } from './shared/sight.js';
 import {
@@ -53,10 +53,11 @@ export class TransactionSite {
 
   /**
    * Waits until the transaction is there and takes part; its payload. RecipeStateError when the
-   * site is not one of its sites, or when another session takes part under the name.
+   * site is not one of its sites, or when another session takes part under the name. In the ephemeral
+   * kind an error that is `ambiguous` means that the site may take part: its session ends that.
    */
   async join(options: WaitOptions = {}): Promise<Buffer> {
-    return await this.#asking(options, async (within) => {
+    return await this.#asking(options, async (within, doubt) => {
       for (;;) {
         const sight = await lookAt(this.#client, this.path, within);
         try {
@@ -65,7 +66,7 @@ export class TransactionSite {
             continue;
           }
           const state = decodeState(sight.seen.data, this.path);
-          await this.#enter(state, within);
+          await this.#enter(state, within, doubt);
           return Buffer.from(state.payload, 'base64');
         } finally {
           sight.forget();
@@ -106,7 +107,7 @@ export class TransactionSite {
 
   /** Says that the decision is carried out. RecipeStateError when nothing is decided yet. */
   async finish(options: WaitOptions = {}): Promise<void> {
-    await this.#asking(options, async (within) => {
+    await this.#asking(options, async (within, doubt) => {
       let state: TransactionState;
       try {
         ({ state } = await readTransaction(this.#client, this.path, within));
@@ -116,16 +117,17 @@ export class TransactionSite {
       }
       if (state.state === 'open') throw new RecipeStateError(this.path, 'nothing is decided');
       const isEphemeral = state.kind === 'ephemeral';
+      doubt.mayBeDone = true;
       await removeOwn(this.#client, { path: this.#votePath, isEphemeral }, within);
     });
   }
 
-  async #enter(state: TransactionState, within: Within): Promise<void> {
+  async #enter(state: TransactionState, within: Within, doubt: Doubt): Promise<void> {
     if (!state.sites.includes(this.name)) {
       throw new RecipeStateError(this.path, `${this.name} is not one of the sites`);
     }
     if (state.kind === 'persistent' || state.state !== 'open') return;
-    await persist(this.#client, within, async () => {
+    await persistWrite(this.#client, within, doubt, async () => {
       const given = this.#acl === undefined ? {} : { acl: this.#acl };
       const options = { ...bounds(within), ...given, mode: 'ephemeral' } as const;
       try {

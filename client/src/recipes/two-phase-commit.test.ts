@@ -118,6 +118,14 @@ describe.each(KINDS)('a two-phase commit, %s', (kind) => {
     }
   });
 
+  it('is not begun at a znode that is something else', async () => {
+    const { server, one } = newWorld();
+    for (const path of ['/app', PATH]) {
+      server.create({ path, data: 'x', mode: 'persistent', acl: undefined, session: 0n });
+    }
+    await expect(TwoPhaseCommit.begin(one, PATH, ['a'], { kind })).rejects.toThrow(NodeExistsError);
+  });
+
   it('has only its sites', async () => {
     const { one, other } = newWorld();
     const joining = siteOf(other, 's1').join();

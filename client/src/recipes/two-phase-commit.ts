@@ -135,7 +135,7 @@ export class TwoPhaseCommit {
    * the ephemeral kind is not waited for. RecipeStateError when nothing is decided yet.
    */
   async finish(options: WaitOptions = {}): Promise<void> {
-    await waiting(this.#client, this.path, options, async (within) => {
+    await waiting(this.#client, this.path, options, async (within, doubt) => {
       try {
         const { state } = await readTransaction(this.#client, this.path, within);
         if (state.state === 'open') throw new RecipeStateError(this.path, 'nothing is decided');
@@ -144,7 +144,9 @@ export class TwoPhaseCommit {
         throw error;
       }
       do {
+        doubt.mayBeDone = false;
         while (!(await this.#areSitesGoneAfterChange(within)));
+        doubt.mayBeDone = true;
       } while (!(await this.#isRemoved(within)));
     });
   }
@@ -253,13 +255,22 @@ async function create(
       if (!(error instanceof TransactionError)) throw error;
       if (error.error instanceof NodeExistsError) {
         // Ours, if the reply to an earlier attempt was lost.
-        const there = await readTransaction(client, path, within);
-        if (there.state.id === state.id) return;
+        if ((await idAt(client, path, within)) === state.id) return;
         throw error.error;
       }
       if (!(error.error instanceof NoNodeError) || round === ROUNDS_MAX) throw error.error;
     }
     await createContainers(client, parentOf(path), { ...bounds(within), acl });
+  }
+}
+
+/** Null when there is no transaction (any more). */
+async function idAt(client: Client, path: string, within: Within): Promise<string | null> {
+  try {
+    return (await readTransaction(client, path, within)).state.id;
+  } catch (error) {
+    if (error instanceof RecipeStateError || error instanceof NoNodeError) return null;
+    throw error;
   }
 }
 
