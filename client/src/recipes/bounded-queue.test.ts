@@ -1,6 +1,6 @@
 /** Queues that are kept from growing: with a bound, and in shards. */
 
-import { SessionExpiredError } from '@rookery/protocol';
+import { NoAuthError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { OperationAbortedError } from '../errors.js';
 import { namesIn, newClient, newWorld, turns, until } from '../testing/lock-world.js';
@@ -36,6 +36,16 @@ describe('a bounded queue', () => {
     await turns(10);
     expect(namesIn(server, `${PATH}-gate`)).toEqual([]);
     expect([one.watchCount, other.watchCount, one.listenerCount]).toEqual([0, 0, 0]);
+  });
+
+  it('says that a put was done though the server refuses to give up the gate', async () => {
+    const { server, one } = newWorld();
+    const queue = new BoundedQueue(one, PATH, { entriesMax: 2 });
+    one.onSend = ({ op }) => {
+      if (op === 'multi') one.failNext('delete', new NoAuthError(PATH), 3);
+    };
+    await queue.put('x');
+    expect(namesIn(server, PATH)).toHaveLength(1);
   });
 
   it('lets nobody wait for who has given up', async () => {

@@ -67,7 +67,8 @@ export class BoundedQueue extends EntryQueue {
       if (!(await this.#waitForRoom(gate, within))) return false;
       return await this.#putWith(gate, data, { within, doubt });
     } finally {
-      await gate.release();
+      // What came of the put is what the caller must hear; the lease sees to its own znode.
+      await gate.release().catch(() => {});
     }
   }
 

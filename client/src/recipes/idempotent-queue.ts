@@ -166,7 +166,7 @@ export class IdempotentQueue {
       const flag = await readOrNull(this.#client, flagPath, within);
       within.signal.throwIfAborted();
       isOurs = flag?.data?.toString() === QUEUED && flag.stat.czxid === held.czxid;
-      if (isOurs) return new IdempotentEntry(held, entry, flagPath);
+      if (isOurs) return new IdempotentEntry(held, entry, { flagPath, acl: this.#options.acl });
       await held.done();
       return null;
     } finally {
@@ -193,13 +193,19 @@ export class IdempotentEntry implements AsyncDisposable {
   readonly #held: HeldEntry;
   readonly #head: string;
   readonly #flagPath: string;
+  readonly #acl: readonly Acl[] | undefined;
 
   /** @internal */
-  constructor(held: HeldEntry, { id, head }: Entry, flagPath: string) {
+  constructor(
+    held: HeldEntry,
+    { id, head }: Entry,
+    { flagPath, acl }: { readonly flagPath: string; readonly acl: readonly Acl[] | undefined },
+  ) {
     this.id = decodeURIComponent(id ?? '');
     this.#held = held;
     this.#head = head;
     this.#flagPath = flagPath;
+    this.#acl = acl;
   }
 
   get path(): string {
@@ -235,12 +241,13 @@ export class IdempotentEntry implements AsyncDisposable {
   /** Puts it to the end of the queue. */
   async requeue(): Promise<void> {
     const path = joinPath(parentOf(this.path), this.#head);
+    const given = this.#acl === undefined ? {} : { acl: this.#acl };
     await this.#end(
       [
         // Anew, for an item belongs to the flag that was created with it.
         { kind: 'delete', path: this.#flagPath, version: 0 },
-        { kind: 'create', path: this.#flagPath, data: QUEUED },
-        { kind: 'create', path, data: this.data, mode: 'persistentSequential' },
+        { kind: 'create', path: this.#flagPath, data: QUEUED, ...given },
+        { kind: 'create', path, data: this.data, mode: 'persistentSequential', ...given },
       ],
       [],
     );

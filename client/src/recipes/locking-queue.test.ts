@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { LeaseLostError, OptionError } from '../errors.js';
 import { namesIn, newClient, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
@@ -39,6 +39,25 @@ describe('a locking queue', () => {
     for (const priority of [-1, 1_000, 0.5]) {
       await expect(ofOne.put('x', { priority })).rejects.toThrow(OptionError);
     }
+  });
+
+  it('keeps the ACL of an entry that is put to the end', async () => {
+    const { one } = newWorld();
+    const acl = [{ perms: 31, scheme: 'digest', id: 'me:secret' }];
+    const multi = vi.spyOn(one, 'multi');
+    const queue = new LockingQueue(one, PATH, { acl });
+    await queue.put('x');
+    await (await queue.take()).requeue();
+    const created = multi.mock.calls.flatMap(([ops]) =>
+      ops.filter(({ kind }) => kind === 'create'),
+    );
+    expect(created.some(({ path }) => path.includes('/entry-'))).toBe(true);
+    for (const op of created) expect(op).toMatchObject({ acl });
+  });
+
+  it.each([0, -1, 1.5])('is not consumed by %d at once', async (concurrency) => {
+    const queue = new LockingQueue(newWorld().one, PATH);
+    await expect(queue.consume(() => {}, { concurrency })).rejects.toThrow(OptionError);
   });
 
   it('puts all or none', async () => {

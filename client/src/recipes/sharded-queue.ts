@@ -92,7 +92,9 @@ export class ShardedQueue extends EntryQueue {
    * it, such as NoAuthError or ClientClosedError.
    */
   async maintain({ signal }: { readonly signal: AbortSignal }): Promise<void> {
-    const latch = new LeaderLatch(this.client, this.#leaderPath);
+    const { acl } = this.options;
+    const given = acl === undefined ? {} : { acl };
+    const latch = new LeaderLatch(this.client, this.#leaderPath, given);
     for await (const term of latch.leadership({ signal })) {
       try {
         await this.#lead(term, signal);

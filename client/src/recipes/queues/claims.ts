@@ -74,6 +74,7 @@ export class HeldEntry implements AsyncDisposable {
   readonly #client: Client;
   readonly #entry: Entry;
   readonly #within: Within;
+  readonly #acl: readonly Acl[] | undefined;
   readonly #onGivenBack: (() => void) | undefined;
 
   /** Null when somebody else has it, or it is gone. */
@@ -103,6 +104,7 @@ export class HeldEntry implements AsyncDisposable {
   }
 
   private constructor(client: Client, { entry, lease, node, within, plan }: Holding) {
+    this.#acl = plan.acl;
     this.#onGivenBack = plan.onGivenBack;
     this.name = entry.name;
     this.path = entry.path;
@@ -163,7 +165,9 @@ export class HeldEntry implements AsyncDisposable {
   /** Puts it to the end of the queue (of those with its priority), in one transaction. */
   async requeue(): Promise<void> {
     const path = joinPath(parentOf(this.path), this.#entry.head);
-    await this.done([{ kind: 'create', path, data: this.data, mode: 'persistentSequential' }]);
+    const given = this.#acl === undefined ? {} : { acl: this.#acl };
+    const mode = 'persistentSequential';
+    await this.done([{ kind: 'create', path, data: this.data, mode, ...given }]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -7,7 +7,12 @@
  * ends neither loop nor workers.
  */
 import type { Client } from '../../api/client.js';
-import { LeaseLostError, LeaseReleasedError, OperationAbortedError } from '../../errors.js';
+import {
+  LeaseLostError,
+  LeaseReleasedError,
+  OperationAbortedError,
+  OptionError,
+} from '../../errors.js';
 import { WaitScope } from '../shared/wait-scope.js';
 
 export interface Consumable extends AsyncDisposable {
@@ -59,6 +64,9 @@ export async function consumeAll<Entry extends Consumable>(
   handle: (entry: Entry) => unknown,
   { concurrency = 1, signal, onError = 'stop' }: ConsumeOptions,
 ): Promise<void> {
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
+    throw new OptionError('concurrency', `must be an integer of at least 1, is ${concurrency}`);
+  }
   const scope = WaitScope.open(client, { signal }, () => new Error('there is no time limit'));
   const work = async () => {
     for await (const entry of entriesOf(take, scope.signal)) {
