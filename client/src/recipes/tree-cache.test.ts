@@ -284,6 +284,26 @@ describe('a part of a tree', () => {
     expect([...asked]).toEqual(['/', ...['', '/a', '/seen'].map((path) => ROOT + path)]);
   });
 
+  it.each([0, 2])('ends with what its selector throws (%i znodes later)', async (count) => {
+    let asked = 0;
+    const accepts = () => {
+      if (asked++ < count) return true;
+      throw new Error('mine');
+    };
+    const { server, one, cache } = setUp({ selector: { accepts } }, ['', '/a', '/c']);
+    cache.start();
+    if (count > 0) {
+      // The initial reading asks for two; the third is asked for by an event.
+      await until(() => asked === count);
+      put(server, `${ROOT}/new`);
+    }
+    await until(() => cache.failure !== null);
+    expect(cache.failure).toEqual(new Error('mine'));
+    if (!cache.isInitialized) await expect(cache.ready()).rejects.toThrow('mine');
+    await cache.close();
+    expectNothingLeft(one);
+  });
+
   it('can do without data', async () => {
     const { server, one, cache, mirror } = setUp({ withData: false });
     await cache.ready();

@@ -62,7 +62,16 @@ export class TreeFollower {
     this.#want(model.root, 'read');
   }
 
+  /** What a selector throws ends it as what the server refuses does. */
   onEvent(event: WatchEvent): void {
+    try {
+      this.#take(event);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #take(event: WatchEvent): void {
     switch (event.type) {
       case 'created':
       case 'dataChanged':
@@ -158,23 +167,26 @@ export class TreeFollower {
     inFlight: Map<string, Task | null>,
   ): Promise<void> {
     const isOver = () => inFlight !== this.#inFlight;
-    let apply: () => void;
     try {
-      apply = task === 'read' ? await this.#read(path, within) : await this.#compare(path, within);
-    } catch (error) {
+      const apply = await (task === 'read'
+        ? this.#read(path, within)
+        : this.#compare(path, within));
       if (isOver()) return;
-      this.#failure ??= within.signal.aborted ? null : { error };
+      const again = inFlight.get(path) ?? null;
+      inFlight.delete(path);
+      if (again !== null) this.#want(path, again);
+      const blocker = this.#pendingAncestorOf(path);
+      if (blocker === null) apply();
+      else this.#defer(path, task, blocker);
+      this.#resume(path);
       this.#changes.notify();
-      return;
+    } catch (error) {
+      if (!isOver() && !within.signal.aborted) this.#fail(error);
     }
-    if (isOver()) return;
-    const again = inFlight.get(path) ?? null;
-    inFlight.delete(path);
-    if (again !== null) this.#want(path, again);
-    const blocker = this.#pendingAncestorOf(path);
-    if (blocker === null) apply();
-    else this.#defer(path, task, blocker);
-    this.#resume(path);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
     this.#changes.notify();
   }
 
