@@ -1,4 +1,4 @@
-import { SessionExpiredError } from '@rookery/protocol';
+import { NoAuthError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ClientClosedError, LeaseReleasedError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
@@ -87,6 +87,26 @@ describe('an election', () => {
     expect(await ofOne.run((term) => term.held)).toBe(true);
     await expect(ofOne.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(namesIn(server, PATH)).toEqual([]);
+  });
+
+  it("gives the function's error though the server refuses the release", async () => {
+    const { one } = newWorld();
+    const run = new Election(one, PATH).run(() => {
+      one.failNext('delete', new NoAuthError(PATH));
+      throw new Error('mine');
+    });
+    await expect(run).rejects.toThrow('mine');
+  });
+
+  it('tells the loop, and nobody else, that the server refuses the release', async () => {
+    const { one } = newWorld();
+    const stop = new AbortController();
+    const terms = new Election(one, PATH).terms({ signal: stop.signal });
+    await terms.next();
+    one.failNext('delete', new NoAuthError(PATH));
+    stop.abort();
+    await turns(5);
+    await expect(terms.next()).rejects.toThrow(NoAuthError);
   });
 
   it("lets a term's holder write only while the term lasts", async () => {

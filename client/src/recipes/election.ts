@@ -24,6 +24,7 @@ import type { Acl, Data, OperationOptions } from '../api/values.js';
 import { acknowledgedLeader, type ElectedLeader, leaderOf } from './shared/acknowledgement.js';
 import { ElectionTerm } from './shared/election-term.js';
 import { WaitTimeoutError } from './shared/errors.js';
+import { runWithLease } from './shared/run.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 import {
@@ -88,7 +89,8 @@ export class Election {
     while (signal?.aborted !== true) {
       const term = await this.#elected(signal);
       if (term === null) return;
-      const resign = () => void term.release();
+      // The loop's own release tells, should the server refuse it.
+      const resign = () => void term.release().catch(() => {});
       const unfollow = signal === undefined ? () => {} : onAbort(signal, resign);
       try {
         yield term;
@@ -102,11 +104,7 @@ export class Election {
   /** One term: waits to be elected, runs the function, gives the term up. */
   async run<T>(fn: (term: Term) => T | PromiseLike<T>, options: WaitOptions = {}): Promise<T> {
     const term = await this.#waitForTerm(options);
-    try {
-      return await fn(term);
-    } finally {
-      await term.release();
-    }
+    return await runWithLease(term, () => fn(term));
   }
 
   /** The first in line, and its acknowledgement if it has made one; null without candidates. */
