@@ -1,15 +1,7 @@
 /**
  * How operations become calls of the session, and wire values those of the API.
  */
-import {
-  BadArgumentsError,
-  type Codec,
-  type JuteReader,
-  type JuteWriter,
-  type Operation,
-  validatePath,
-  type Stat as WireStat,
-} from '@rookery/protocol';
+import type { Codec, JuteReader, JuteWriter, Operation, Stat as WireStat } from '@rookery/protocol';
 import type { Data, Stat } from '../api/values.js';
 import type { Call } from '../session/call.js';
 
@@ -82,11 +74,4 @@ export function dataOf(view: Uint8Array | null): Buffer | null {
 export function bytesOf(data: Data, copied: boolean): Uint8Array | null {
   if (typeof data === 'string') return Buffer.from(data);
   return data !== null && copied ? Buffer.from(data) : data;
-}
-
-/** Null when the path is legal. The server would refuse most, but not all, of the others. */
-export function pathError(path: string, sequential = false): BadArgumentsError | null {
-  const problem = validatePath(path, { sequential });
-  if (problem === null) return null;
-  return new BadArgumentsError(path, { cause: new Error(problem) });
 }

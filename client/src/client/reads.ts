@@ -17,7 +17,8 @@ import type { Call } from '../session/call.js';
 import type { SessionKeeper } from '../session/session-keeper.js';
 import type { WatchOperations } from '../watches/watch-operations.js';
 import type { WatchKind, WatchRegistry } from '../watches/watch-registry.js';
-import { dataOf, OperationCall, pathError, statOf } from './calls.js';
+import { pathError, watcherError } from './argument-check.js';
+import { dataOf, OperationCall, statOf } from './calls.js';
 import { readResultOf } from './multi.js';
 
 export interface ReadsOptions {
@@ -169,6 +170,8 @@ export class Reads {
   ): Promise<T> {
     const watcher = options?.watcher;
     if (watcher === undefined) return this.#submit(path, options, () => make(null));
+    const error = watcherError(path, watcher);
+    if (error !== null) return Promise.reject(error);
     const registry = this.#registry;
     let shownAt = this.#keeper.lastZxidSeen;
     const result = this.#submit(path, options, () => {

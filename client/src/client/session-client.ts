@@ -49,6 +49,7 @@ import type { WatchRegistry } from '../watches/watch-registry.js';
 import { watchStream } from '../watches/watch-stream.js';
 import { parseConnectString } from '../wire/connect-string.js';
 import type { Dial } from '../wire/link.js';
+import { watcherError } from './argument-check.js';
 import { Reads } from './reads.js';
 import { SessionWatchChannel } from './watch-channel.js';
 import { Writes } from './writes.js';
@@ -209,7 +210,8 @@ export class SessionClient implements Client {
   }
 
   addWatch(path: string, watcher: Watcher, options?: AddWatchOptions): Promise<WatchHandle> {
-    return this.#watches.addWatch(path, watcher, options);
+    const error = watcherError(path, watcher);
+    return error === null ? this.#watches.addWatch(path, watcher, options) : Promise.reject(error);
   }
 
   removeWatcher(path: string, watcher: Watcher): void {

@@ -5,7 +5,8 @@ import { type AddWatchRequest, OPERATIONS, OpCode, type WatchesRequest } from '@
 import type { OperationOptions } from '../api/values.js';
 import type { SessionKeeper } from '../session/session-keeper.js';
 import type { WatchChannel } from '../watches/watch-operations.js';
-import { OperationCall, pathError } from './calls.js';
+import { pathError } from './argument-check.js';
+import { OperationCall } from './calls.js';
 
 export class SessionWatchChannel implements WatchChannel {
   readonly #keeper: SessionKeeper;

@@ -25,7 +25,8 @@ import type {
 import { TransactionError } from '../errors.js';
 import type { Call } from '../session/call.js';
 import type { SessionKeeper } from '../session/session-keeper.js';
-import { bytesOf, dataOf, OperationCall, pathError, statOf } from './calls.js';
+import { createError, dataError, opError, pathError } from './argument-check.js';
+import { bytesOf, dataOf, OperationCall, statOf } from './calls.js';
 import { ANY_VERSION, createOpOf, requestOpOf, resultsOf } from './multi.js';
 
 const ANY_CONFIG = -1n;
@@ -39,7 +40,8 @@ export class Writes {
 
   create(path: string, data: Data = null, options: CreateOptions = {}): Promise<Created> {
     const { mode, acl, ttlMs } = options;
-    const error = pathError(path, isSequential(mode));
+    const error =
+      pathError(path, isSequential(mode)) ?? createError(path, options) ?? dataError(path, data);
     if (error !== null) return Promise.reject(error);
     const bytes = bytesOf(data, !this.#keeper.isConnected);
     const op = createOpOf({ path, data: bytes, mode, acl, ttlMs });
@@ -67,6 +69,8 @@ export class Writes {
   }
 
   setData(path: string, data: Data, options?: VersionOptions): Promise<Stat> {
+    const error = dataError(path, data);
+    if (error !== null) return Promise.reject(error);
     return this.#submit(path, options, () => {
       const bytes = bytesOf(data, !this.#keeper.isConnected);
       return new OperationCall(OpCode.setData, OPERATIONS[OpCode.setData], {
@@ -105,7 +109,7 @@ export class Writes {
   ): Promise<TransactionResult[]> {
     if (ops.length === 0) return [];
     for (const op of ops) {
-      const error = pathError(op.path, op.kind === 'create' && isSequential(op.mode));
+      const error = opError(op);
       if (error !== null) throw error;
     }
     const taken = [...ops];

@@ -316,6 +316,8 @@ export class NamespacedClient implements Client {
   }
 
   #wrap(watcher: Watcher): Watcher {
+    // The client behind says what is wrong with it.
+    if (typeof watcher !== 'function') return watcher;
     const known = this.#wrappers.get(watcher);
     if (known !== undefined) return known;
     const wrapper = (event: WatchEvent) => watcher(this.#paths.outOfEvent(event));
