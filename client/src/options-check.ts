@@ -3,7 +3,6 @@
  * range is refused at once, with OptionError, not when it does harm.
  */
 import type { ConnectionOptions } from 'node:tls';
-import { inspect } from 'node:util';
 import type { ConnectOptions } from './api/options.js';
 import type { Surroundings } from './api/surroundings.js';
 import { OptionError } from './errors.js';
@@ -75,11 +74,12 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
 }
 
 function checkKinds(options: ConnectOptions): void {
-  if (!isObject(options)) throw new OptionError('(all)', 'are not an object');
+  if (!isObject(options)) throw new OptionError('(all of them)', 'must be an object');
   for (const [name, value] of Object.entries(options)) {
     if (!isOptionName(name)) throw new OptionError(name, `does not exist${hintFor(name)}`);
     if (value === undefined || KINDS[name](value)) continue;
-    throw new OptionError(name, `is of a wrong type: ${inspect(value, { depth: 0 })}`);
+    // Not the value: it may be a secret.
+    throw new OptionError(name, `is of a wrong type: ${value === null ? 'null' : typeof value}`);
   }
 }
 
