@@ -225,4 +225,4 @@ export { TransactionSite, type TransactionSiteOptions } from './recipes/transact
 export { TreeCache, type TreeCacheOptions, type TreeSelector } from './recipes/tree-cache.js';
 export { TtlNode, type TtlNodeOptions } from './recipes/ttl-node.js';
 export { TwoPhaseCommit, type TwoPhaseCommitOptions } from './recipes/two-phase-commit.js';
-export type { LagMessage, OperationMessage } from './session/diagnostics.js';
+export type { AttemptMessage, LagMessage, OperationMessage } from './session/diagnostics.js';

@@ -2,6 +2,7 @@
  * What observers may subscribe to by node:diagnostics_channel. Costs nothing when nobody does.
  *
  * - `rookery:client:operation`: OperationMessage, once for each settled operation.
+ * - `rookery:client:attempt`: AttemptMessage, for each server that was asked in vain for a session.
  * - `rookery:client:lag`: LagMessage, when this process was busy for so long that the session may
  *   be lost.
  */
@@ -23,6 +24,12 @@ export interface OperationMessage {
   readonly error: Error | null;
 }
 
+export interface AttemptMessage {
+  /** "host:port", as in the connect string. */
+  readonly server: string;
+  readonly error: Error;
+}
+
 export interface LagMessage {
   /** For how long the event loop did not run, milliseconds. */
   readonly lagMs: number;
@@ -30,6 +37,7 @@ export interface LagMessage {
 }
 
 const operations = channel('rookery:client:operation');
+const attempts = channel('rookery:client:attempt');
 const lags = channel('rookery:client:lag');
 
 export function areOperationsObserved(): boolean {
@@ -49,6 +57,10 @@ export function publishOperation(
     error: settled.error,
   };
   operations.publish(message);
+}
+
+export function publishAttempt(message: AttemptMessage): void {
+  attempts.publish(message);
 }
 
 export function publishLag(message: LagMessage): void {

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { expect, it } from 'vitest';
 import { ScriptedClient, SESSION_TIMEOUT_MS } from '../testing/scripted-client.js';
 import { turn } from '../testing/scripted-server.js';
@@ -104,4 +105,36 @@ it('tells an operation that times out why there is no connection', async () => {
   await scripted.pass(1_000);
   const error: unknown = await read.catch((reason: unknown) => reason);
   expect(error).toMatchObject({ cause: { cause: { message: 'refused by a test' } } });
+});
+
+it('tells those who listen which server was asked in vain, and why', async () => {
+  const told: unknown[] = [];
+  const listener = (message: unknown) => told.push(message);
+  channel('rookery:client:attempt').subscribe(listener);
+  try {
+    const scripted = new ScriptedClient({
+      connectString: 'nowhere,10.0.0.1',
+      resolve: async (host) => {
+        if (host === 'nowhere') throw new Error('getaddrinfo ENOTFOUND nowhere');
+        return [host];
+      },
+    });
+    scripted.network.onDial = (link) => link.close(new Error('refused'));
+    await turn();
+    expect(told).toMatchObject([
+      { server: 'nowhere:2181', error: { message: 'getaddrinfo ENOTFOUND nowhere' } },
+      { server: '10.0.0.1:2181', error: { message: 'the connection was lost (refused)' } },
+    ]);
+    await scripted.client.close();
+  } finally {
+    channel('rookery:client:attempt').unsubscribe(listener);
+  }
+});
+
+it('says which server did not answer, and for how long', async () => {
+  const scripted = new ScriptedClient({ connectString: 'silent:7' });
+  const failing = scripted.client.getData('/a', { timeoutMs: SESSION_TIMEOUT_MS * 3 });
+  const outcome = expect(failing).rejects.toThrow(/silent:7 did not answer within \d+ ms/);
+  await scripted.pass(SESSION_TIMEOUT_MS * 3 + 100, 10);
+  await outcome;
 });

@@ -9,10 +9,11 @@
 import { ConnectionLossError, type ConnectRequest, type ConnectResponse } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
 import { ProtocolViolationError } from '../errors.js';
-import { serverText } from '../wire/connect-string.js';
+import { type ServerName, serverText } from '../wire/connect-string.js';
 import type { HostList } from '../wire/host-list.js';
 import type { Address, Dial } from '../wire/link.js';
 import { Connection, type ConnectionEvents } from './connection.js';
+import { publishAttempt } from './diagnostics.js';
 import type { Request } from './request.js';
 
 export interface PursuitOptions {
@@ -101,7 +102,7 @@ export class Pursuit {
       if (!this.#resolving.delete(settle)) return;
       cancelTimer();
       this.#addresses.push(...addresses);
-      if (error !== null) this.#lastError = error;
+      if (error !== null) this.#noteFailure(server.server, error);
       this.#startNext();
     };
     const cancelTimer = surroundings.setTimer(connectTimeoutMs, () => {
@@ -172,7 +173,7 @@ export class Pursuit {
   onFailed(attempt: Attempt, error: Error): void {
     if (this.#isOver) return;
     this.#attempts.delete(attempt);
-    this.#lastError = error;
+    this.#noteFailure(attempt.connection.address.server, error);
     const waiting = this.#ready.indexOf(attempt);
     if (waiting !== -1) this.#ready.splice(waiting, 1);
     if (this.#shaking === attempt) {
@@ -182,6 +183,11 @@ export class Pursuit {
       if (next !== undefined) this.#shake(next);
     }
     this.#startNext();
+  }
+
+  #noteFailure(server: ServerName, error: Error): void {
+    this.#lastError = error;
+    publishAttempt({ server: serverText(server), error });
   }
 
   #exhaust(): void {
