@@ -5,8 +5,9 @@
  *   node two-phase-commit.js 127.0.0.1:2181 site paris commit                in another
  *   node two-phase-commit.js 127.0.0.1:2181 coordinator vienna paris         in one more
  *
- * Each site prepares and votes as it is told; all print the same decision, and end. Let one vote abort, or end one with Ctrl-C or kill -9 before it has voted: all abort, for this is
- * the ephemeral kind, in which a death before the decision aborts (after the session's 6 seconds).
+ * Each site prepares and votes as it is told; all print the same decision, and end. Let one vote
+ * abort, or end one with Ctrl-C or kill -9 before it has voted: all abort, for this is the ephemeral
+ * kind, in which a death before the decision aborts (after the session's 6 seconds).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, NodeExistsError, TransactionSite, TwoPhaseCommit } from '@rookery/client';

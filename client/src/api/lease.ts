@@ -8,7 +8,10 @@ export type LeaseLossCause =
   | 'suspended'
   /** The session is over, or so near its end that nobody can tell. */
   | 'expired'
-  /** Somebody deleted the lease's znode. */
+  /**
+   * Somebody deleted the lease's znode: it may be the server, which ends a session so and tells of
+   * the deletion before it tells of the end.
+   */
   | 'deleted'
   /** The client was closed. */
   | 'closed'

@@ -48,7 +48,7 @@ export interface ConnectOptions {
   readonly worker?: boolean | undefined;
   /**
    * Whether an open client keeps the process alive; default true. With false it never does, not
-   * even while operations are pending.
+   * even while operations or connect() itself are pending: a process with nothing else to do ends.
    */
   readonly keepAlive?: boolean | undefined;
   /** Gives up connecting: connect() rejects and the client is closed. */
