@@ -11,9 +11,9 @@ import { createOptions, operationOptions } from './options.js';
 
 export interface CreateRecursiveOptions extends CreateOptions {
   /** What missing parents are created as; 'persistent' by default. */
-  readonly parents?: ParentMode;
+  readonly parents?: ParentMode | undefined;
   /** Of parents that are created; open by default. */
-  readonly parentAcl?: readonly Acl[];
+  readonly parentAcl?: readonly Acl[] | undefined;
 }
 
 /** As `client.create`, but NoNodeError comes only when parents vanish again and again. */

@@ -24,9 +24,9 @@ export type ParentMode = 'persistent' | 'container';
 
 export interface EnsurePathOptions extends OperationOptions {
   /** 'persistent' by default. */
-  readonly mode?: ParentMode;
+  readonly mode?: ParentMode | undefined;
   /** Of the znodes created; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 /** Losing so many races in a row is no race any more, but somebody who deletes on purpose. */

@@ -129,7 +129,7 @@ export class NamespacedClient implements Client {
     return this.base.onState(listener);
   }
 
-  states(options?: { readonly signal?: AbortSignal }): AsyncIterable<StateChange> {
+  states(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<StateChange> {
     return this.base.states(options);
   }
 

@@ -19,7 +19,7 @@ export interface UpsertOptions extends Omit<CreateRecursiveOptions, 'mode' | 'pa
     'persistentSequential' | 'ephemeralSequential' | 'persistentSequentialWithTtl'
   >;
   /** What missing parents are created as; by default they are not, and NoNodeError says so. */
-  readonly parents?: ParentMode;
+  readonly parents?: ParentMode | undefined;
 }
 
 export interface Upserted {

@@ -34,11 +34,11 @@ import { inSession } from './shared/waiting.js';
 
 export interface AtomicLongOptions {
   /** How the number is written; 'int64' by default. */
-  readonly format?: NumberFormat;
+  readonly format?: NumberFormat | undefined;
   /** Of the znode, its parents and the lock's znodes; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
   /** How often a change is tried before it fails, or goes on under the lock; default 10. */
-  readonly optimisticTries?: number;
+  readonly optimisticTries?: number | undefined;
   /** Curator's promotion; without it there is none. */
   readonly promotion?: {
     /** Of the Lock; a path of its own. */

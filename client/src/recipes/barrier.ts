@@ -24,7 +24,7 @@ import type { SessionLossOptions } from './shared/waiting-line.js';
 
 export interface BarrierOptions extends SessionLossOptions {
   /** Of the znode and of the parents; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export class Barrier {

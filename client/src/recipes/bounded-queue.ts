@@ -31,7 +31,7 @@ export interface BoundedQueueOptions extends QueueOptions {
   /** From 1. */
   readonly entriesMax: number;
   /** The producers' lock; `<path>-gate` by default. */
-  readonly gatePath?: string;
+  readonly gatePath?: string | undefined;
 }
 
 export class BoundedQueue extends EntryQueue {

@@ -20,9 +20,9 @@ import { TreeCache } from './tree-cache.js';
 
 export interface ChildrenCacheOptions {
   /** Which children to hold, by name; all by default. */
-  readonly accepts?: (name: string) => boolean;
+  readonly accepts?: ((name: string) => boolean) | undefined;
   /** Whether data is held, the default, or Stats only. */
-  readonly withData?: boolean;
+  readonly withData?: boolean | undefined;
 }
 
 export class ChildrenCache implements AsyncDisposable {

@@ -18,7 +18,7 @@ import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface DelayQueueOptions extends QueueOptions {
   /** The clock, milliseconds since 1970; Date.now by default. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 export class DelayQueue extends EntryQueue {

@@ -37,9 +37,9 @@ export interface DoubleBarrierOptions {
   /** How many begin together, 1 or more. */
   readonly memberCount: number;
   /** Data of the member's znode, for people; this machine's address by default. */
-  readonly data?: Data;
-  readonly acl?: readonly Acl[];
-  readonly onSuspended?: SuspendedPolicy;
+  readonly data?: Data | undefined;
+  readonly acl?: readonly Acl[] | undefined;
+  readonly onSuspended?: SuspendedPolicy | undefined;
 }
 
 export class DoubleBarrier {

@@ -51,9 +51,9 @@ export interface Term extends Lease {
 
 export interface ElectionOptions {
   /** Tells this candidate to the others; empty by default. */
-  readonly id?: string;
-  readonly acl?: readonly Acl[];
-  readonly onSuspended?: SuspendedPolicy;
+  readonly id?: string | undefined;
+  readonly acl?: readonly Acl[] | undefined;
+  readonly onSuspended?: SuspendedPolicy | undefined;
 }
 
 export class Election {
@@ -84,7 +84,9 @@ export class Election {
    * `term.signal` is aborted; that of the options aborts it as well and ends the loop. Lost
    * sessions are waited out. Throws ClientClosedError or the server's answer, such as NoAuthError.
    */
-  async *terms(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Term, void> {
+  async *terms(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<Term, void> {
     const { signal } = options;
     while (signal?.aborted !== true) {
       const term = await this.#elected(signal);

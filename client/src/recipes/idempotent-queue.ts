@@ -38,7 +38,7 @@ import type { SessionLossOptions } from './shared/waiting-line.js';
 
 export interface IdempotentQueueOptions extends SessionLossOptions {
   /** Of all znodes; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 /** What is known of an id. */
@@ -123,7 +123,9 @@ export class IdempotentQueue {
   }
 
   /** As of Queue: going on to the next one says that the entry is done, leaving gives it back. */
-  entries(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<IdempotentEntry, void> {
+  entries(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<IdempotentEntry, void> {
     return entriesOf((given) => this.take(given), options.signal);
   }
 

@@ -37,16 +37,16 @@ import type { SessionLossOptions } from './shared/waiting-line.js';
 
 export interface LockingQueueOptions extends SessionLossOptions {
   /** Written into the locks of this worker, for people; this machine's address by default. */
-  readonly worker?: string;
+  readonly worker?: string | undefined;
   /** Of all znodes; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
   /** As of PriorityQueue. */
-  readonly entriesPerListing?: number;
+  readonly entriesPerListing?: number | undefined;
 }
 
 export interface LockingPutOptions extends WaitOptions {
   /** 0 to 999, lower ones first; default 100. */
-  readonly priority?: number;
+  readonly priority?: number | undefined;
 }
 
 export class LockingQueue {
@@ -104,7 +104,9 @@ export class LockingQueue {
   }
 
   /** As of Queue: going on to the next one says that the entry is done, leaving gives it back. */
-  entries(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<HeldEntry, void> {
+  entries(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<HeldEntry, void> {
     return entriesOf((given) => this.take(given), options.signal);
   }
 

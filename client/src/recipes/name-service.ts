@@ -30,7 +30,7 @@ import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface NameServiceOptions {
   /** Of the znodes made; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export class NameService {
@@ -95,7 +95,7 @@ export class NameService {
   /** The address now, null for none, and each other one; until the signal or the loop ends. */
   async *follow(
     name: string,
-    options: { readonly signal?: AbortSignal } = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<Buffer | null, void> {
     const cache = new NodeCache(this.#client, this.#pathOf(name));
     try {

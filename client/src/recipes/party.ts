@@ -20,8 +20,8 @@ import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface PartyOptions {
   /** Tells this participant; empty by default. In a shallow party it is part of a znode's name. */
-  readonly identifier?: string;
-  readonly acl?: readonly Acl[];
+  readonly identifier?: string | undefined;
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 const PARTY_NAME = '__party__';
@@ -76,7 +76,9 @@ abstract class AnyParty implements AsyncDisposable {
   }
 
   /** The same now and after each change, until the signal is aborted or the loop is left. */
-  async *follow(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<string[], void> {
+  async *follow(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<string[], void> {
     const { withData } = this;
     for await (const children of followChildren(this.#client, this.path, {
       ...options,

@@ -44,13 +44,13 @@ export type PersistentNodeMode = 'ephemeral' | 'ephemeralSequential' | 'persiste
 
 export interface PersistentNodeOptions {
   /** 'ephemeral' by default. */
-  readonly mode?: PersistentNodeMode;
-  readonly data?: Data;
-  readonly acl?: readonly Acl[];
+  readonly mode?: PersistentNodeMode | undefined;
+  readonly data?: Data | undefined;
+  readonly acl?: readonly Acl[] | undefined;
   /**
    * Whether close() deletes the znode, the default, or lets it stand; an ephemeral one always goes.
    */
-  readonly deleteOnClose?: boolean;
+  readonly deleteOnClose?: boolean | undefined;
 }
 
 export class PersistentNode implements AsyncDisposable {

@@ -24,7 +24,7 @@ import { unlessAborted, type WaitOptions } from './shared/wait-scope.js';
 
 export interface PersistentWatcherOptions {
   /** The path and all below it (without 'childrenChanged'), or the path only, the default. */
-  readonly recursive?: boolean;
+  readonly recursive?: boolean | undefined;
 }
 
 export class PersistentWatcher implements AsyncDisposable {

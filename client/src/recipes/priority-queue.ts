@@ -22,12 +22,12 @@ export interface PriorityQueueOptions extends QueueOptions {
    * How many entries of one listing may be given before the directory is listed again: more is
    * cheaper, and what is put meanwhile waits for so many. Default 1.
    */
-  readonly entriesPerListing?: number;
+  readonly entriesPerListing?: number | undefined;
 }
 
 export interface PriorityPutOptions extends WaitOptions {
   /** An int32; default 0. */
-  readonly priority?: number;
+  readonly priority?: number | undefined;
 }
 
 export class PriorityQueue extends EntryQueue {

@@ -34,7 +34,7 @@ export interface Codec<T> {
 }
 
 export interface RendezvousOptions<T> extends SessionLossOptions, Codec<T> {
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export interface Meeting<T> extends AsyncDisposable {

@@ -45,13 +45,13 @@ export interface SetPartitionerOptions extends SessionLossOptions {
   /** Names of items: parts of paths, without a slash. */
   readonly set: readonly string[];
   /** Unique in the party; made of this machine's name, the process and a GUID by default. */
-  readonly identifier?: string;
+  readonly identifier?: string | undefined;
   /** Every nth item of the sorted set by default. */
-  readonly partition?: PartitionFunction;
+  readonly partition?: PartitionFunction | undefined;
   /** How long the party must have been the same before it is divided by; default 30,000. */
-  readonly settleMs?: number;
-  readonly acl?: readonly Acl[];
-  readonly onSuspended?: SuspendedPolicy;
+  readonly settleMs?: number | undefined;
+  readonly acl?: readonly Acl[] | undefined;
+  readonly onSuspended?: SuspendedPolicy | undefined;
 }
 
 export type PartitionState = 'allocating' | 'acquired' | 'release' | 'failure';
@@ -100,7 +100,7 @@ export class SetPartitioner {
    * ClientClosedError, or the server's answer, such as NoAuthError.
    */
   async *partitions(
-    options: { readonly signal?: AbortSignal } = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<Partition, void> {
     const { signal } = options;
     const { onSessionLost } = this.#options;

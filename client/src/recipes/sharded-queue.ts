@@ -31,13 +31,13 @@ import { pause, type WaitOptions } from './shared/wait-scope.js';
 
 export interface ShardedQueueOptions extends QueueOptions {
   /** A shard with so many entries is full; 10,000 by default. */
-  readonly shardEntriesMax?: number;
+  readonly shardEntriesMax?: number | undefined;
   /** No more shards than this are added; 10 by default. */
-  readonly shardsMax?: number;
+  readonly shardsMax?: number | undefined;
   /** Between two looks of the leader, milliseconds; 30,000 by default. */
-  readonly checkMs?: number;
+  readonly checkMs?: number | undefined;
   /** `<path>-leader` by default. */
-  readonly leaderPath?: string;
+  readonly leaderPath?: string | undefined;
 }
 
 export class ShardedQueue extends EntryQueue {

@@ -77,7 +77,9 @@ export class SharedCount implements AsyncDisposable {
   }
 
   /** As SharedValue.values(). CorruptDataError. */
-  async *values(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<VersionedCount> {
+  async *values(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<VersionedCount> {
     for await (const value of this.#value.values(options)) yield this.#decode(value);
   }
 

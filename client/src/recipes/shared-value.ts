@@ -37,7 +37,7 @@ export interface VersionedValue {
 
 export interface SharedValueOptions {
   /** Of the znode and its parents; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export class SharedValue implements AsyncDisposable {
@@ -132,7 +132,9 @@ export class SharedValue implements AsyncDisposable {
    * The value, and each newer one; a slow consumer skips values but not the last. Ends with the
    * signal, the loop or close(); throws `failure`.
    */
-  async *values(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<VersionedValue> {
+  async *values(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<VersionedValue> {
     const { signal } = options;
     const isAborted = () => signal?.aborted === true;
     this.start();

@@ -30,7 +30,7 @@ import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface TransactionSiteOptions {
   /** Of the znode that a site of the ephemeral kind makes; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export class TransactionSite {

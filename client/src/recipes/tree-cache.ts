@@ -27,17 +27,17 @@ import { TreeModel } from './shared/tree-model.js';
 /** What part of the tree is held; must answer alike for a path each time. */
 export interface TreeSelector {
   /** Whether to hold this znode and what is below it; all by default. Not asked for the root. */
-  readonly accepts?: (path: string) => boolean;
+  readonly accepts?: ((path: string) => boolean) | undefined;
   /** Whether to look below this znode; all by default. */
-  readonly traverses?: (path: string) => boolean;
+  readonly traverses?: ((path: string) => boolean) | undefined;
 }
 
 export interface TreeCacheOptions {
   /** Levels below the root that are held: 0 for the root only; all by default. */
-  readonly maxDepth?: number;
-  readonly selector?: TreeSelector;
+  readonly maxDepth?: number | undefined;
+  readonly selector?: TreeSelector | undefined;
   /** Whether data is held, the default, or Stats only, for large trees. */
-  readonly withData?: boolean;
+  readonly withData?: boolean | undefined;
 }
 
 export class TreeCache extends CacheBase {

@@ -45,11 +45,11 @@ import { unlessAborted, type WaitOptions } from './shared/wait-scope.js';
 
 export interface TwoPhaseCommitOptions extends WaitOptions {
   /** Whether the death of a participant aborts; 'persistent' (it does not) by default. */
-  readonly kind?: 'persistent' | 'ephemeral';
+  readonly kind?: 'persistent' | 'ephemeral' | undefined;
   /** For the sites: what it is about. */
-  readonly payload?: Uint8Array | string;
+  readonly payload?: Uint8Array | string | undefined;
   /** Of all znodes; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export class TwoPhaseCommit {

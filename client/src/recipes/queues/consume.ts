@@ -23,14 +23,14 @@ export interface Consumable extends AsyncDisposable {
 
 export interface ConsumeOptions {
   /** How many entries at once; 1 by default. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Ends it: no further entry is taken, and those under way are finished. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * What becomes of an entry whose function throws. 'stop', the default, gives it back, finishes
    * what is under way and rejects with the error; 'requeue' puts it at the end, 'drop' removes it.
    */
-  readonly onError?: 'stop' | 'requeue' | 'drop';
+  readonly onError?: 'stop' | 'requeue' | 'drop' | undefined;
 }
 
 type Take<Entry> = (options: { readonly signal?: AbortSignal | undefined }) => Promise<Entry>;

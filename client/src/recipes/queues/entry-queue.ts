@@ -29,15 +29,15 @@ export interface QueueOptions extends SessionLossOptions {
    * done, and free again when who has it dies (at least once). Without it an entry is removed when
    * it is taken (at most once). All consumers of a queue must say the same.
    */
-  readonly lockPath?: string;
+  readonly lockPath?: string | undefined;
   /** Of all znodes; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
   /** Container for the marks of transactions under way; `<path>-in-flight` by default. */
-  readonly marksPath?: string;
+  readonly marksPath?: string | undefined;
 }
 
 export interface TakeOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface QueueKind extends FeedOptions {

@@ -36,9 +36,9 @@ export function sticky(choose: ProviderStrategy = roundRobin()): ProviderStrateg
 
 export interface DownInstancePolicy {
   /** How long an instance is left out; milliseconds, default 30,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Errors after which it is; default 2. */
-  readonly errorThreshold?: number;
+  readonly errorThreshold?: number | undefined;
 }
 
 const TIMEOUT_MS_DEFAULT = 30_000;
