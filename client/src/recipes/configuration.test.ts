@@ -88,12 +88,25 @@ describe('a configuration', () => {
     const { one, other, ofOne, ofOther } = setUp();
     one.failNext('getData', new NoAuthError(PATH));
     await expect(ofOne.whenValid()).rejects.toThrow(NoAuthError);
+    expect(ofOne.failure).toBeInstanceOf(NoAuthError);
     const states = ofOther.states();
     expect((await states.next()).value).toEqual({ kind: 'missing' });
     const next = states.next();
     await other.close();
     await expect(next).rejects.toThrow(ClientClosedError);
     expectNothingLeft(one, other);
+  });
+});
+
+describe('its states', () => {
+  it('end when it is closed', async () => {
+    const { one, ofOne } = setUp();
+    const states = ofOne.states();
+    expect((await states.next()).value).toEqual({ kind: 'missing' });
+    const next = states.next();
+    await ofOne.close();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expectNothingLeft(one);
   });
 });
 

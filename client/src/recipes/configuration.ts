@@ -27,7 +27,7 @@ import { inSession } from './shared/waiting.js';
 
 export interface ConfigurationOptions<T> extends Codec<T> {
   /** Of the znode and its parents, should update() make them; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export type ConfigurationState<T> =
@@ -61,6 +61,11 @@ export class Configuration<T> implements AsyncDisposable {
     this.#running ??= this.#run();
   }
 
+  /** What has ended it, null while it works. */
+  get failure(): unknown {
+    return this.#failure?.error ?? null;
+  }
+
   /** The last one that could be parsed, also when the znode is gone; undefined before the first. */
   get value(): T | undefined {
     return this.#lastValid?.value;
@@ -79,11 +84,11 @@ export class Configuration<T> implements AsyncDisposable {
   }
 
   /**
-   * The state now and after each change, until the signal is aborted or the loop is left. Throws
-   * ClientClosedError, RecipeStateError after close(), or the server's answer.
+   * The state now and after each change. Ends with the signal, the loop or close(); throws
+   * ClientClosedError, or the server's answer.
    */
   async *states(
-    options: { readonly signal?: AbortSignal } = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<ConfigurationState<T>, void> {
     const { signal } = options;
     this.start();
@@ -98,7 +103,8 @@ export class Configuration<T> implements AsyncDisposable {
         yield state;
       }
     } catch (error) {
-      if (signal?.aborted !== true) throw error;
+      const isClosed = this.#closing.signal.aborted && this.#failure === null;
+      if (signal?.aborted !== true && !isClosed) throw error;
     }
   }
 

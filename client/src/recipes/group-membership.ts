@@ -41,15 +41,15 @@ export class Group {
    * The members now and after each change, until the signal is aborted or the loop is left. Throws
    * ClientClosedError, or the server's answer, such as NoAuthError.
    */
-  follow(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<GroupMembers, void> {
+  follow(options: { readonly signal?: AbortSignal | undefined } = {}): AsyncGenerator<GroupMembers, void> {
     return followChildren(this.#client, this.path, { ...options, withData: true });
   }
 }
 
 export interface GroupMemberOptions {
   /** What the others are told of this member; can be changed. */
-  readonly data?: Data;
-  readonly acl?: readonly Acl[];
+  readonly data?: Data | undefined;
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 export class GroupMember implements AsyncDisposable {
@@ -71,6 +71,11 @@ export class GroupMember implements AsyncDisposable {
     this.#node.start();
   }
 
+  /** What has ended it, null while it works. */
+  get failure(): unknown {
+    return this.#node.failure;
+  }
+
   /** Starts if need be and waits until the others can see this member. */
   async join(options: WaitOptions = {}): Promise<void> {
     await this.#node.whenStanding(options);
@@ -88,7 +93,7 @@ export class GroupMember implements AsyncDisposable {
 
   /** As Group.follow(), this one always among them. */
   async *follow(
-    options: { readonly signal?: AbortSignal } = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<GroupMembers, void> {
     for await (const members of this.#group.follow(options)) yield this.#withSelf(members);
   }

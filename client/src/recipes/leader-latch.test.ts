@@ -96,6 +96,7 @@ describe('a leader latch', () => {
     await expect(ofOne.waitForLeadership()).rejects.toThrow(ClientClosedError);
     other.failNext('create', new NoAuthError(PATH));
     await expect(ofOther.waitForLeadership()).rejects.toThrow(NoAuthError);
+    expect(ofOther.failure).toBeInstanceOf(NoAuthError);
     await ofOther.close();
     await expect(ofOther.waitForLeadership()).rejects.toThrow(RecipeStateError);
     expectNothingLeft(one, other);
@@ -141,6 +142,20 @@ describe('leadership as a loop', () => {
     }
     expect(terms[0]?.held).toBe(false);
     expect((await ofOther.waitForLeadership()).held).toBe(true);
+  });
+
+  it('ends when somebody else closes the latch, in a term and in a wait for one', async () => {
+    const { one, other, ofOne, ofOther } = setUp();
+    const leading = ofOne.leadership();
+    await leading.next();
+    const waiting = ofOther.leadership().next();
+    await until(() => other.watchCount > 0);
+    const next = leading.next();
+    await ofOther.close();
+    await ofOne.close();
+    const end = { done: true, value: undefined };
+    expect([await next, await waiting]).toEqual([end, end]);
+    expectNothingLeft(one, other);
   });
 
   it('ends while it waits for a term', async () => {

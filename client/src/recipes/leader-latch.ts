@@ -30,9 +30,9 @@ import { acquiring, type Line, leaseInLine, nextBefore } from './shared/waiting-
 
 export interface LeaderLatchOptions {
   /** Tells this participant to the others; empty by default. */
-  readonly id?: string;
-  readonly acl?: readonly Acl[];
-  readonly onSuspended?: SuspendedPolicy;
+  readonly id?: string | undefined;
+  readonly acl?: readonly Acl[] | undefined;
+  readonly onSuspended?: SuspendedPolicy | undefined;
 }
 
 export interface Participant {
@@ -85,6 +85,11 @@ export class LeaderLatch implements AsyncDisposable {
     this.#running ??= this.#run();
   }
 
+  /** What has ended it, null while it works. */
+  get failure(): unknown {
+    return this.#failure?.error ?? null;
+  }
+
   /** The term while it lasts, null otherwise. */
   get term(): Lease | null {
     return this.#term?.held === true ? this.#term : null;
@@ -109,9 +114,11 @@ export class LeaderLatch implements AsyncDisposable {
   /**
    * Takes part for as long as the loop lasts: gives each term when it begins, and the next after it
    * is lost, however early the loop's body is done. When the loop is left or the signal aborted the
-   * latch is closed: a term that lasts is given up.
+   * latch is closed: a term that lasts is given up. Ends with close() as well.
    */
-  async *leadership(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Lease, void> {
+  async *leadership(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<Lease, void> {
     const { signal } = options;
     try {
       while (signal?.aborted !== true) {
@@ -120,7 +127,8 @@ export class LeaderLatch implements AsyncDisposable {
         await untilAborted(term.signal, ...(signal === undefined ? [] : [signal]));
       }
     } catch (error) {
-      if (signal?.aborted !== true) throw error;
+      const isClosed = this.#closing.signal.aborted && this.#failure === null;
+      if (signal?.aborted !== true && !isClosed) throw error;
     } finally {
       await this.close();
     }

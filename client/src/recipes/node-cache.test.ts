@@ -1,5 +1,6 @@
 import { NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { ClientClosedError } from '../errors.js';
 import { CacheMirror } from '../testing/cache-mirror.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import type { FakeServer } from '../testing/fake-server.js';
@@ -29,6 +30,16 @@ describe('a node cache', () => {
     cache.listen(mirror.take);
     return { ...world, cache, mirror };
   }
+
+  it('is started by whoever asks for its events, which end with the client', async () => {
+    const { one, cache } = setUp();
+    const events = cache.events();
+    expect((await events.next()).value).toMatchObject({ type: 'snapshot' });
+    expect((await events.next()).value).toEqual({ type: 'initialized' });
+    const next = events.next();
+    await one.close();
+    await expect(next).rejects.toThrow(ClientClosedError);
+  });
 
   it('holds the znode, missing or not, and tells each change', async () => {
     const { server, one, cache, mirror } = setUp();

@@ -74,6 +74,7 @@ describe('a TTL node', () => {
     server.create({ path: PATH, data: null, mode: 'persistent', acl: undefined, session: 0n });
     one.failNext('create', new UnimplementedError(TOUCH));
     await expect(ofOne.whenStanding()).rejects.toThrow(UnimplementedError);
+    expect(ofOne.failure).toBeInstanceOf(UnimplementedError);
     await ofOne.close();
     expect([one.watchCount, one.listenerCount]).toEqual([0, 0]);
   });

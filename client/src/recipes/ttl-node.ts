@@ -30,8 +30,8 @@ import { inSession } from './shared/waiting.js';
 export interface TtlNodeOptions {
   /** How long the znode may stand untouched; milliseconds, 2 or more. */
   readonly ttlMs: number;
-  readonly data?: Data;
-  readonly acl?: readonly Acl[];
+  readonly data?: Data | undefined;
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 /** Curator's name of the child. */
@@ -64,6 +64,11 @@ export class TtlNode implements AsyncDisposable {
     if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
     this.#node.start();
     this.#running ??= this.#touchAgainAndAgain();
+  }
+
+  /** What has ended it, null while it works. */
+  get failure(): unknown {
+    return this.#failure?.error ?? this.#node.failure;
   }
 
   /** Starts if need be and waits until the znode stands and has been touched. */

@@ -51,10 +51,11 @@ export abstract class CacheBase implements AsyncDisposable {
   }
 
   /**
-   * What it holds, as a 'snapshot', then the events, in a bounded queue; applied one after the
+   * Starts if need be. What it holds, as a 'snapshot', then the events, in a bounded queue; applied one after the
    * other they give what it holds. Ends with the signal, the loop or close(); throws `failure`.
    */
   events(options: StreamOptions = {}): AsyncGenerator<CacheEvent, void> {
+    if (!this.#runner.isStopped) this.start();
     const snapshot = () => ({ type: 'snapshot', nodes: this.snapshot() }) as const;
     return streamOf<CacheEvent>({ feed: this.#feed, runner: this.#runner, snapshot }, options);
   }
