@@ -13,7 +13,7 @@
  */
 import type { Client } from '../api/client.js';
 import { ChildrenCache } from './children-cache.js';
-import type { CachedNode } from './shared/cache-values.js';
+import type { CachedNode, CacheEvent } from './shared/cache-values.js';
 import {
   type DownInstancePolicy,
   DownInstances,
@@ -27,6 +27,8 @@ import type { WaitOptions } from './shared/wait-scope.js';
 export class ServiceCache implements AsyncDisposable {
   readonly path: string;
   readonly #cache: ChildrenCache;
+  /** Decoded once for each znode and version, for there may be many. */
+  readonly #decoded = new WeakMap<CachedNode, readonly ServiceInstance[]>();
   #instances: readonly ServiceInstance[] | null = null;
 
   /** `path` is the service's. */
@@ -46,7 +48,7 @@ export class ServiceCache implements AsyncDisposable {
   /** Sorted by id. */
   get instances(): readonly ServiceInstance[] {
     this.#instances ??= [...this.#cache.children().values()]
-      .flatMap(instancesOf)
+      .flatMap((node) => this.#instancesOf(node))
       .sort((left, right) => (left.id < right.id ? -1 : 1));
     return this.#instances;
   }
@@ -61,10 +63,13 @@ export class ServiceCache implements AsyncDisposable {
     await this.#cache.ready(options);
   }
 
-  /** Calls back whenever the instances are others; gives what undoes it. */
+  /**
+   * Calls back with the instances when it holds all that is registered, then whenever they are
+   * others; gives what undoes it.
+   */
   listen(listener: (instances: readonly ServiceInstance[]) => void): () => void {
     return this.#cache.listen((event) => {
-      if ('path' in event) listener(this.instances);
+      if (this.#isTold(event)) listener(this.instances);
     });
   }
 
@@ -76,17 +81,31 @@ export class ServiceCache implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+
+  /** Not of each of thousands that it reads at first. */
+  #isTold(event: CacheEvent): boolean {
+    return 'path' in event ? this.#cache.isInitialized : event.type === 'initialized';
+  }
+
+  #instancesOf(node: CachedNode): readonly ServiceInstance[] {
+    const known = this.#decoded.get(node);
+    if (known !== undefined) return known;
+    const decoded = instancesOf(node);
+    this.#decoded.set(node, decoded);
+    return decoded;
+  }
 }
 
 export interface ServiceProviderOptions {
   /** Round robin by default. */
-  readonly strategy?: ProviderStrategy;
-  readonly downPolicy?: DownInstancePolicy;
+  readonly strategy?: ProviderStrategy | undefined;
+  readonly downPolicy?: DownInstancePolicy | undefined;
   /** Which instances may be given; all that are enabled by default. */
-  readonly filter?: (instance: ServiceInstance) => boolean;
+  readonly filter?: ((instance: ServiceInstance) => boolean) | undefined;
 }
 
 export class ServiceProvider implements AsyncDisposable {
+  readonly path: string;
   readonly #client: Client;
   readonly #cache: ServiceCache;
   readonly #strategy: ProviderStrategy;
@@ -95,11 +114,22 @@ export class ServiceProvider implements AsyncDisposable {
 
   /** `path` is the service's. */
   constructor(client: Client, path: string, options: ServiceProviderOptions = {}) {
+    this.path = path;
     this.#client = client;
     this.#cache = new ServiceCache(client, path);
     this.#strategy = options.strategy ?? roundRobin();
     this.#down = new DownInstances(options.downPolicy);
     this.#filter = options.filter ?? (() => true);
+  }
+
+  /** What has ended it, null while it works; the instances grow old then. */
+  get failure(): unknown {
+    return this.#cache.failure;
+  }
+
+  /** Follows the service, in the background; idempotent. */
+  start(): void {
+    this.#cache.start();
   }
 
   /** Starts if need be and waits until it knows the instances. */

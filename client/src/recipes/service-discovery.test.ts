@@ -1,3 +1,4 @@
+import { NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { FakeClient } from '../testing/fake-client.js';
 import type { FakeServer } from '../testing/fake-server.js';
@@ -80,6 +81,15 @@ describe('an instance', () => {
     expectNothingLeft(one);
   });
 
+  it('that the server has refused may be registered again', async () => {
+    const { one, ofOne } = setUp();
+    one.failNext('create', new NoAuthError(BASE));
+    await expect(ofOne.register({ name: 'web', id: 'a' })).rejects.toThrow(NoAuthError);
+    await ofOne.register({ name: 'web', id: 'a' });
+    expect(idsOf(await ofOne.instances('web'))).toEqual(['a']);
+    await ofOne.close();
+  });
+
   it('is registered anew in the next session', async () => {
     const { server, one, ofOne } = setUp();
     await ofOne.register({ name: 'web', id: 'a' });
@@ -135,6 +145,20 @@ describe('a service cache', () => {
     await cache.close();
     await ofOne.close();
     expectNothingLeft(one, other);
+  });
+});
+
+describe('what listens to a service cache', () => {
+  it('is told once of all that stood there at the beginning', async () => {
+    const { other, ofOne, ofOther } = setUp();
+    for (const id of ['a', 'b', 'c']) await ofOne.register({ name: 'web', id });
+    const cache = ofOther.cache('web');
+    const heard: string[][] = [];
+    cache.listen((instances) => heard.push(idsOf(instances)));
+    await cache.ready();
+    expect(heard).toEqual([['a', 'b', 'c']]);
+    await cache.close();
+    expectNothingLeft(other);
   });
 });
 

@@ -37,7 +37,7 @@ export interface ServiceInstanceInit
 
 export interface ServiceDiscoveryOptions {
   /** Of the znodes; open by default. */
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 interface Registration {
@@ -77,8 +77,16 @@ export class ServiceDiscovery implements AsyncDisposable {
       deleteOnClose: serviceType !== 'PERMANENT',
       ...(acl === undefined ? {} : { acl }),
     });
-    this.#registrations.set(key, { node, instance });
-    await node.whenStanding(options);
+    const registration = { node, instance };
+    this.#registrations.set(key, registration);
+    try {
+      await node.whenStanding(options);
+    } catch (error) {
+      // What the server has refused may be tried again.
+      const isOver = node.failure !== null && this.#registrations.get(key) === registration;
+      if (isOver) this.#registrations.delete(key);
+      throw error;
+    }
     // A persistent znode may stand there since an earlier run of the program.
     if (MODES[serviceType] === 'persistent') await node.setData(encodeInstance(instance), options);
     return instance;
