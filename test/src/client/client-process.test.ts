@@ -38,6 +38,15 @@ it('a process ends by itself after close() although the server is silent or send
   }
 });
 
+it('every recipe that waits ends with its client, and the process with them', async () => {
+  const { outcomes, ...rest } = await run('every recipe waits', servers()).then(toObject);
+  expect(rest).toEqual({ before: [], watchCount: 0, deletionCount: 0 });
+  const others = Object.entries(toObject(outcomes)).filter(
+    ([, outcome]) => outcome !== 'ClientClosedError' && outcome !== 'LeaseLostError closed',
+  );
+  expect(others).toEqual([]);
+});
+
 it('an open client that is not to keep the process alive lets it end', async () => {
   expect(await run('not kept alive', servers())).toBe('connected');
   expect(await run('not kept alive, with a worker', servers())).toBe('connected');
@@ -49,6 +58,10 @@ it('a busy process keeps its session with a worker thread and loses it without',
   const lost = await run('blocked', servers());
   expect(lost).toMatchObject({ owner: false, states: expect.arrayContaining(['lost']) });
 });
+
+function toObject(value: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value ?? {}));
+}
 
 function isWorst({ name }: Behaviour): boolean {
   return /^(silence at the handshake|garbage|half a connect reply, then silence)$/.test(name);
