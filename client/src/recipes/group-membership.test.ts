@@ -1,5 +1,5 @@
 import { NoAuthError, WatcherType } from '@rookery/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ClientClosedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
@@ -62,6 +62,24 @@ describe('a group', () => {
     await turns(5);
     expect(namesIn(server, PATH)).toEqual([]);
     expectNothingLeft(one, other);
+  });
+
+  it('of thousands is read by a bounded number of requests at a time', async () => {
+    const { server, one } = newWorld();
+    const common = { data: null, mode: 'persistent', acl: undefined, session: 0n } as const;
+    for (const path of ['/groups', PATH]) server.create({ path, ...common });
+    for (let id = 0; id < 2_500; id++) server.create({ path: `${PATH}/${id}`, ...common });
+    let inFlight = 0;
+    let most = 0;
+    const getData = vi.spyOn(one, 'getData').mockImplementation(async (path) => {
+      most = Math.max(most, ++inFlight);
+      await turns(1);
+      inFlight--;
+      return server.read(path);
+    });
+    expect((await new Group(one, PATH).members()).size).toBe(2_500);
+    expect(getData).toHaveBeenCalledTimes(2_500);
+    expect(most).toBe(1_000);
   });
 
   it('reads again only what has changed', async () => {

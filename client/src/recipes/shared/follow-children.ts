@@ -16,6 +16,9 @@ import { bounds, persist, type Within } from './persist.js';
 import { unlessAborted, WaitScope } from './wait-scope.js';
 import { openSession } from './waiting.js';
 
+/** Requests of one reading at a time: a client refuses too many, and others want to come through. */
+const IN_FLIGHT_MAX = 1_000;
+
 /** Names and data; null where the data is, or was not asked for. */
 export type ChildrenByName = ReadonlyMap<string, Buffer | null>;
 
@@ -34,10 +37,16 @@ export async function readChildren(
   try {
     const { children } = await client.getChildren(path, options);
     if (!withData) return new Map(children.map((name) => [name, null]));
-    const read = children.map(async (name) =>
-      toEntry(name, await readChild(client, joinPath(path, name), withData, options)),
-    );
-    return new Map((await Promise.all(read)).flat());
+    const found = new Map<string, Buffer | null>();
+    for (let start = 0; start < children.length; start += IN_FLIGHT_MAX) {
+      const read = children
+        .slice(start, start + IN_FLIGHT_MAX)
+        .map(async (name) =>
+          toEntry(name, await readChild(client, joinPath(path, name), withData, options)),
+        );
+      for (const [name, data] of (await Promise.all(read)).flat()) found.set(name, data);
+    }
+    return found;
   } catch (error) {
     if (error instanceof NoNodeError) return new Map();
     throw error;
