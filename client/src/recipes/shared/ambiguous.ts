@@ -16,13 +16,11 @@ export async function ambiguously<T>(mayHave: () => boolean, work: () => Promise
 }
 
 /** An error that ends a wait, as an ambiguous one; one that is an answer as it is. */
-function ambiguousOf(error: unknown): unknown {
+export function ambiguousOf(error: unknown, of?: string): unknown {
   if (error instanceof OperationAbortedError) {
-    const { path, cause } = error;
-    return new OperationAbortedError(cause, {
-      ambiguous: true,
-      ...(path === undefined ? {} : { path }),
-    });
+    const path = error.path ?? of;
+    const given = path === undefined ? {} : { path };
+    return new OperationAbortedError(error.cause, { ambiguous: true, ...given });
   }
   if (error instanceof WaitTimeoutError) {
     return new WaitTimeoutError(error.path, error.timeoutMs, { ambiguous: true });
@@ -31,7 +29,7 @@ function ambiguousOf(error: unknown): unknown {
     return new ClientClosedError({ ambiguous: true, cause: error });
   }
   if (error instanceof KeeperError && (error.retryable || error.name === 'SessionExpiredError')) {
-    return keeperError(error.code, error.path, { ambiguous: true, cause: error });
+    return keeperError(error.code, error.path ?? of, { ambiguous: true, cause: error });
   }
   return error;
 }

@@ -3,9 +3,8 @@
  * by the error if the wait ends before it is known. An error that is not `ambiguous` is a promise
  * that nothing was done. Used by the queues and the two-phase commit.
  */
-import { SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
-import { ClientClosedError, OperationAbortedError } from '../../errors.js';
+import { ambiguousOf } from './ambiguous.js';
 import { WaitTimeoutError } from './errors.js';
 import { isAmbiguous, persist, type Within } from './persist.js';
 import type { WaitOptions } from './wait-scope.js';
@@ -54,18 +53,5 @@ export async function persistWrite<T>(
 
 /** The error that the caller shall see: one that says that it may be done, if it may. */
 export function withDoubt(error: unknown, doubt: Doubt, path: string): unknown {
-  if (!doubt.mayBeDone) return error;
-  if (error instanceof SessionExpiredError) {
-    return new SessionExpiredError(path, { ambiguous: true, cause: error });
-  }
-  if (error instanceof ClientClosedError) {
-    return new ClientClosedError({ ambiguous: true, cause: error });
-  }
-  if (error instanceof OperationAbortedError) {
-    return new OperationAbortedError(error.cause, { ambiguous: true, path });
-  }
-  if (error instanceof WaitTimeoutError) {
-    return new WaitTimeoutError(path, error.timeoutMs, { ambiguous: true });
-  }
-  return error;
+  return doubt.mayBeDone ? ambiguousOf(error, path) : error;
 }

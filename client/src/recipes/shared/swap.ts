@@ -7,20 +7,11 @@
  * the version, ours was refused. All else is doubt, for a znode does not tell who wrote it: another
  * client's equal write would be taken for ours and a count be lost. Used by values and counters.
  */
-import {
-  BadVersionError,
-  KeeperError,
-  keeperError,
-  NodeExistsError,
-  NoNodeError,
-  OperationTimeoutError,
-  parentOf,
-} from '@rookery/protocol';
+import { BadVersionError, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Acl, Node, Stat } from '../../api/values.js';
-import { ClientClosedError, OperationAbortedError } from '../../errors.js';
+import { ambiguousOf } from './ambiguous.js';
 import { inContainer } from './container-parent.js';
-import { WaitTimeoutError } from './errors.js';
 import { bounds, isAmbiguous, isTrouble, pauseBetween, persist, type Within } from './persist.js';
 
 export interface Swap {
@@ -48,7 +39,8 @@ export async function swap(client: Client, wanted: Swap, within: Within): Promis
       const fate = isAmbiguous(error) ? await fateOf(client, wanted, within) : 'not-applied';
       if (fate === 'refused') return { kind: 'refused' };
       if (fate === 'doubtful') {
-        return { kind: 'doubtful', error: doubtOf(error, wanted.path, within) };
+        const { aborted, reason } = within.signal;
+        return { kind: 'doubtful', error: ambiguousOf(aborted ? reason : error, wanted.path) };
       }
       within.signal.throwIfAborted();
       if (!isTrouble(error)) throw error;
@@ -124,17 +116,4 @@ function nextVersion(version: number): number {
 
 function isSame(left: Buffer | null, right: Buffer | null): boolean {
   return left === null || right === null ? left === right : left.equals(right);
-}
-
-/** The error that the caller shall see, which says that the write may have taken effect. */
-function doubtOf(error: unknown, path: string, { signal }: Within): unknown {
-  const cause = signal.aborted ? signal.reason : error;
-  const options = { ambiguous: true, cause };
-  if (cause instanceof KeeperError) return keeperError(cause.code, path, options);
-  if (cause instanceof WaitTimeoutError) return new OperationTimeoutError(path, options);
-  if (cause instanceof ClientClosedError) return new ClientClosedError(options);
-  if (cause instanceof OperationAbortedError) {
-    return new OperationAbortedError(cause.cause, { ambiguous: true, path });
-  }
-  return error;
 }
