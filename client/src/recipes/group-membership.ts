@@ -41,7 +41,9 @@ export class Group {
    * The members now and after each change, until the signal is aborted or the loop is left. Throws
    * ClientClosedError, or the server's answer, such as NoAuthError.
    */
-  follow(options: { readonly signal?: AbortSignal | undefined } = {}): AsyncGenerator<GroupMembers, void> {
+  follow(
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<GroupMembers, void> {
     return followChildren(this.#client, this.path, { ...options, withData: true });
   }
 }
