@@ -120,8 +120,8 @@ export class PersistentNode implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the znode has it; when the wait ends before, it still gets it later, and the error
-   * is `ambiguous`.
+   * Resolves when the znode has it; when the wait ends before, it still gets it later, and the
+   * error is `ambiguous`.
    */
   async setData(data: Data, options: WaitOptions = {}): Promise<void> {
     this.start();

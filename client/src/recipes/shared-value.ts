@@ -83,8 +83,8 @@ export class SharedValue implements AsyncDisposable {
   }
 
   /**
-   * Whatever the value is now. Goes on over lost replies, so it may overwrite later writes. When the
-   * wait ends before it is known whether the value was set, the error is `ambiguous`.
+   * Whatever the value is now. Goes on over lost replies, so it may overwrite later writes. When
+   * the wait ends before it is known whether the value was set, the error is `ambiguous`.
    */
   async set(data: Data, options: WaitOptions = {}): Promise<VersionedValue> {
     const bytes = toBuffer(data);

@@ -1,6 +1,7 @@
 /**
- * Goal: the recipes that have no such test of their own do what they promise though the reply to any
- * one request of theirs is lost, and leave neither watch nor znode. Method: as protocol-steps.ts says.
+ * Goal: the recipes that have no such test of their own do what they promise though the reply to
+ * any one request of theirs is lost, and leave neither watch nor znode. Method: as
+ * protocol-steps.ts says.
  */
 import {
   AtomicLong,

@@ -4,8 +4,8 @@
  *
  * A huge directory (ZooKeeper makes "a very bad queue source", says Curator's Tech Note 4) is never
  * listed as a whole where its names are in order: its size is asked first, and its first pages are
- * read. There is something to give then, so no watch is needed, as a rule; who cannot have any of it
- * watches the directory by a persistent watch, which lists nothing. Used by the feed.
+ * read. There is something to give then, so no watch is needed, as a rule; who cannot have any of
+ * it watches the directory by a persistent watch, which lists nothing. Used by the feed.
  */
 import { joinPath, NoNodeError, UnimplementedError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';

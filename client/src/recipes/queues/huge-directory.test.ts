@@ -1,6 +1,6 @@
 /**
- * Consumers of a directory that is too large to be listed, of which none of the first entries can be
- * had at the moment: they must hear of the next one all the same.
+ * Consumers of a directory that is too large to be listed, of which none of the first entries can
+ * be had at the moment: they must hear of the next one all the same.
  */
 import { UnimplementedError } from '@rookery/protocol';
 import { expect, it } from 'vitest';

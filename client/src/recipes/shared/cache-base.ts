@@ -51,8 +51,9 @@ export abstract class CacheBase implements AsyncDisposable {
   }
 
   /**
-   * Starts if need be. What it holds, as a 'snapshot', then the events, in a bounded queue; applied one after the
-   * other they give what it holds. Ends with the signal, the loop or close(); throws `failure`.
+   * Starts if need be. What it holds, as a 'snapshot', then the events, in a bounded queue; applied
+   * one after the other they give what it holds. Ends with the signal, the loop or close(); throws
+   * `failure`.
    */
   events(options: StreamOptions = {}): AsyncGenerator<CacheEvent, void> {
     if (!this.#runner.isStopped) this.start();

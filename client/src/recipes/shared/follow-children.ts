@@ -16,7 +16,7 @@ import { bounds, persist, type Within } from './persist.js';
 import { unlessAborted, WaitScope } from './wait-scope.js';
 import { openSession } from './waiting.js';
 
-/** Requests of one reading at a time: a client refuses too many, and others want to come through. */
+/** Requests of one reading at a time: a client refuses too many, and others want to get by. */
 const IN_FLIGHT_MAX = 1_000;
 
 /** Names and data; null where the data is, or was not asked for. */
