@@ -54,7 +54,8 @@ export class TransactionSite {
   /**
    * Waits until the transaction is there and takes part; its payload. RecipeStateError when the
    * site is not one of its sites, or when another session takes part under the name. In the
-   * ephemeral kind an error that is `ambiguous` means that the site may take part: its session ends that.
+   * ephemeral kind an error that is `ambiguous` means that the site may take part: its session
+   * ends that.
    */
   async join(options: WaitOptions = {}): Promise<Buffer> {
     return await this.#asking(options, async (within, doubt) => {
