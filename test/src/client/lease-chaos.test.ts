@@ -12,7 +12,7 @@ import { runLeaseChaos } from './lease-chaos.js';
 import { CHAOS_TICK_MS } from './lease-chaos-contender.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
-const DURATION_MS = Number(process.env['ROOKERY_CHAOS_MS'] ?? 8_000);
+const DURATION_MS = Number(process.env['ROOKERY_CHAOS_MS'] ?? 6_000);
 
 const ensemble = sharedEnsemble({ tickTimeMs: CHAOS_TICK_MS, settings: { maxClientCnxns: 0 } });
 
