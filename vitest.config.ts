@@ -17,6 +17,7 @@ const source = (path: string) => fileURLToPath(new URL(`./${path}/index.ts`, imp
 // An alias covers what begins with it, so a subpath comes before its package.
 const alias = {
   '@rookery/server/testing': source('server/src/testing'),
+  '@rookery/protocol/peer': source('protocol/src/peer'),
   '@rookery/protocol': source('protocol/src'),
   '@rookery/server': source('server/src'),
   '@rookery/client': source('client/src'),

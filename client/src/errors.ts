@@ -61,6 +61,18 @@ export class TooManyOutstandingError extends ClientError {
   }
 }
 
+/** A request is larger than `requestBytesMax`, which servers would not take; it was not sent. */
+export class RequestTooLargeError extends ClientError {
+  override readonly name = 'RequestTooLargeError';
+  override readonly code = 'REQUEST_TOO_LARGE';
+  readonly sizeBytes: number;
+
+  constructor(size: { readonly sizeBytes: number; readonly sizeBytesMax: number }) {
+    super(`a request of ${size.sizeBytes} bytes, requestBytesMax is ${size.sizeBytesMax}`);
+    this.sizeBytes = size.sizeBytes;
+  }
+}
+
 /** The connect string cannot be read. */
 export class ConnectStringError extends ClientError {
   override readonly name = 'ConnectStringError';

@@ -23,6 +23,7 @@ export interface CheckedOptions {
   readonly renewSession: boolean;
   readonly shuffle: boolean;
   readonly frameBytesMax: number;
+  readonly requestBytesMax: number;
   readonly outstandingMax: number;
   readonly worker: boolean;
   readonly keepAlive: boolean;
@@ -33,7 +34,7 @@ export interface CheckedOptions {
 const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>> = {
   ...{ sessionTimeoutMs: isAny, connectTimeoutMs: isAny, operationTimeoutMs: isAny },
   ...{ reconnectDelayBaseMs: isAny, reconnectDelayMaxMs: isAny },
-  ...{ frameBytesMax: isAny, outstandingMax: isAny },
+  ...{ frameBytesMax: isAny, requestBytesMax: isAny, outstandingMax: isAny },
   ...{ readOnly: isBoolean, renewSession: isBoolean, shuffle: isBoolean },
   ...{ worker: isBoolean, keepAlive: isBoolean },
   ...{ auth: Array.isArray, resume: isObject, surroundings: isObject },
@@ -42,6 +43,8 @@ const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>>
 };
 const INT_MAX = 2 ** 31 - 1;
 const CONNECT_MS_MAX = 10_000;
+/** Of servers by default: ZooKeeper's jute.maxbuffer, Rookery's frameBytesMax. */
+const REQUEST_BYTES_MAX = 0xfffff;
 
 export function checkedOptions(options: ConnectOptions): CheckedOptions {
   checkKinds(options);
@@ -66,6 +69,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     renewSession: options.renewSession ?? true,
     shuffle: options.shuffle ?? true,
     frameBytesMax: whole('frameBytesMax', options.frameBytesMax, 16 * 1024 * 1024, 1024),
+    requestBytesMax: whole('requestBytesMax', options.requestBytesMax, REQUEST_BYTES_MAX, 1024),
     outstandingMax: whole('outstandingMax', options.outstandingMax, 100_000, 1),
     worker: options.worker ?? false,
     keepAlive,

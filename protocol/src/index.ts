@@ -1,6 +1,8 @@
 /**
- * The API of @rookery/protocol: both wire formats and the few words that every package shares.
- * No I/O and no state. A record's name is both its codec and the type of its value.
+ * The API of @rookery/protocol: ZooKeeper's wire format, the messages of members as types, and the
+ * few words that every package shares. The codec of those messages is apart, in
+ * `@rookery/protocol/peer`: it needs a package that clients do not. No I/O and no state. A record's
+ * name is both its codec and the type of its value.
  */
 export { assert, InvariantViolation, unreachable } from './assert.js';
 export { chunksByBytes } from './chunks.js';
@@ -158,12 +160,6 @@ export { SlabPool } from './jute/slab-pool.js';
 export { JuteWriter } from './jute/writer.js';
 export { MarshallingError } from './marshalling-error.js';
 export { joinPath, nameOf, parentOf, validatePath } from './paths.js';
-export {
-  decodePeerMessage,
-  encodePeerMessage,
-  encodePropose,
-  type LinkMessage,
-} from './peer/codec.js';
 export type * from './peer/messages.js';
 export { PEER_PROTOCOL_VERSION } from './peer/messages.js';
 export { packedBytesOf, packProposals, unpackProposals } from './peer/packing.js';

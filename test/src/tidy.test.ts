@@ -48,6 +48,7 @@ describe('the rules', () => {
     expect(offences('server/src/net/a.ts', './testing/manual-timers.js')).toBe(1);
     expect(offences('protocol/src/a.ts', '@rookery/server')).toBe(1);
     expect(offences('client/src/a.ts', '@rookery/server')).toBe(1);
+    expect(offences('server/src/net/a.ts', '@rookery/protocol/peer')).toBe(0);
     expect(offences('cli/src/a.ts', '@rookery/client')).toBe(0);
     expect(offences('cli/src/a.ts', '@rookery/server/testing')).toBe(1);
     expect(offences('server/src/a.ts', './simulated/scenario.js')).toBe(1);

@@ -42,6 +42,12 @@ export interface ConnectOptions {
   readonly shuffle?: boolean | undefined;
   /** Largest frame accepted from a server, bytes; default 16 MiB, so that large lists arrive. */
   readonly frameBytesMax?: number | undefined;
+  /**
+   * Largest request, bytes: beyond it an operation is refused with RequestTooLargeError, unsent,
+   * because a server closes the connection without a word. Default 1,048,575, the servers' own
+   * default; for servers that take more (or less), say so.
+   */
+  readonly requestBytesMax?: number | undefined;
   /** Requests queued or in flight at once; beyond it operations are refused; default 100,000. */
   readonly outstandingMax?: number | undefined;
   /** Socket and heartbeats in a worker thread, so that a busy main thread keeps its session. */

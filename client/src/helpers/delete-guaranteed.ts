@@ -52,7 +52,8 @@ export class GuaranteedDeletions {
   /**
    * Resolves when no znode is there, or the session given is over. Rejects when the server refuses
    * (NoAuthError, NotEmptyError...), with ClientClosedError, and with TooManyOutstandingError when
-   * too many wait that are for no session. A rejection that nobody awaits is not reported as unhandled.
+   * too many wait that are for no session. A rejection that nobody awaits is not reported as
+   * unhandled.
    */
   add(path: string, options: { readonly session?: bigint } = {}): Promise<void> {
     const added = new Promise<void>((resolve, reject) => {

@@ -25,7 +25,7 @@ import {
   WatcherEvent,
 } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
-import { ProtocolViolationError } from '../errors.js';
+import { ProtocolViolationError, RequestTooLargeError } from '../errors.js';
 import type { Address, Dial, Link } from '../wire/link.js';
 import { FrameWriter } from './frame-writer.js';
 import { InFlight } from './in-flight.js';
@@ -50,6 +50,7 @@ export interface ConnectionOptions {
   readonly dial: Dial;
   readonly surroundings: Surroundings;
   readonly frameBytesMax: number;
+  readonly requestBytesMax: number;
   readonly events: ConnectionEvents;
 }
 
@@ -91,7 +92,7 @@ export class Connection {
       onData: (chunk) => this.#onData(chunk),
       onClose: (error) => this.#onLinkClosed(error),
     });
-    this.#writer = new FrameWriter((bytes) => {
+    this.#writer = new FrameWriter(options.requestBytesMax, (bytes) => {
       this.#turnMs = Number.NaN;
       this.#link.write(bytes);
     });
@@ -131,8 +132,9 @@ export class Connection {
     try {
       this.#writer.request(this.#xid, request.opcode, request);
     } catch (cause) {
-      // Only what no request can hold comes here: a version beyond 32 bits, for one.
-      request.fail(new BadArgumentsError(request.path, { cause }));
+      // Else only what no request can hold comes here: a version beyond 32 bits, for one.
+      const isTooLarge = cause instanceof RequestTooLargeError;
+      request.fail(isTooLarge ? cause : new BadArgumentsError(request.path, { cause }));
       return;
     }
     request.xid = this.#xid;

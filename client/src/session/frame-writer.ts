@@ -6,17 +6,22 @@
  * cannot be encoded leaves no byte behind.
  */
 import { type Codec, JuteWriter } from '@rookery/protocol';
+import { RequestTooLargeError } from '../errors.js';
 
 /** Beyond it a turn's requests go out in several writes, so that no giant buffer is copied. */
 const FLUSH_BYTES = 256 * 1024;
+/** What a frame begins with; a limit does not count it. */
+const LENGTH_BYTES = 4;
 
 export class FrameWriter {
   readonly #writer = new JuteWriter();
+  readonly #frameBytesMax: number;
   readonly #output: (bytes: Uint8Array) => void;
   #isScheduled = false;
   #isClosed = false;
 
-  constructor(output: (bytes: Uint8Array) => void) {
+  constructor(frameBytesMax: number, output: (bytes: Uint8Array) => void) {
+    this.#frameBytesMax = frameBytesMax;
     this.#output = output;
   }
 
@@ -25,7 +30,7 @@ export class FrameWriter {
     this.#isClosed = true;
   }
 
-  /** Throws what the body throws, and then nothing is sent. */
+  /** Throws what the body throws, or RequestTooLargeError, and then nothing is sent. */
   request(xid: number, opcode: number, body: { write(writer: JuteWriter): void } | null): void {
     const writer = this.#writer;
     const before = writer.length;
@@ -35,6 +40,10 @@ export class FrameWriter {
       writer.int(opcode);
       body?.write(writer);
       writer.endFrame();
+      const sizeBytes = writer.length - before - LENGTH_BYTES;
+      if (sizeBytes > this.#frameBytesMax) {
+        throw new RequestTooLargeError({ sizeBytes, sizeBytesMax: this.#frameBytesMax });
+      }
     } catch (error) {
       writer.truncate(before);
       throw error;

@@ -22,6 +22,7 @@ export interface KeeperOptions {
   readonly resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
   readonly renewSession: boolean;
   readonly frameBytesMax: number;
+  readonly requestBytesMax: number;
   readonly outstandingMax: number;
   /** Heartbeats are sent by another thread: lag of this one does no harm. */
   readonly isLagProof: boolean;

@@ -21,6 +21,7 @@ export interface PursuitOptions {
   readonly dial: Dial;
   readonly surroundings: Surroundings;
   readonly frameBytesMax: number;
+  readonly requestBytesMax: number;
   readonly connectTimeoutMs: number;
   /** Whether a member without quorum will do. */
   readonly readOnly: boolean;
@@ -211,8 +212,7 @@ class Attempt implements ConnectionEvents {
   constructor(pursuit: Pursuit, address: Address, options: PursuitOptions) {
     this.#pursuit = pursuit;
     this.#options = options;
-    const { dial, surroundings, frameBytesMax } = options;
-    this.connection = new Connection({ address, dial, surroundings, frameBytesMax, events: this });
+    this.connection = new Connection({ ...options, address, events: this });
   }
 
   limit(surroundings: Surroundings, timeoutMs: number): void {

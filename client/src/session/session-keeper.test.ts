@@ -239,6 +239,23 @@ it('refuses more than outstandingMax requests, queued or in flight', async () =>
   void outcome(Promise.all(kept));
 });
 
+it('refuses a request larger than servers take, unsent, and keeps the connection', async () => {
+  const { client, network } = await connected({ requestBytesMax: 1024 });
+  // A header of 8 bytes, the path with its length, the data with its length, the version.
+  const fits = Buffer.alloc(1024 - 8 - 6 - 4 - 4);
+  const tooLarge = client.setData('/a', Buffer.alloc(fits.length + 1));
+  expect(await outcome(tooLarge)).toMatchObject({
+    code: 'REQUEST_TOO_LARGE',
+    sizeBytes: 1025,
+    ambiguous: false,
+    retryable: false,
+  });
+  void outcome(client.setData('/a', fits));
+  await turn();
+  expect(network.last.received.length).toBe(1);
+  expect(client.state).toBe('connected');
+});
+
 it('sends all requests of a turn in one write', async () => {
   const { client, network } = await connected();
   let writes = 0;

@@ -1,5 +1,6 @@
 /** Chunks keep every item, in order, and none is larger than the bound allows. */
-import { AuthPacket, chunksByBytes, encode, encodePeerMessage, OpCode } from '@rookery/protocol';
+import { AuthPacket, chunksByBytes, encode, OpCode } from '@rookery/protocol';
+import { encodePeerMessage } from '@rookery/protocol/peer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TestEnsemble } from '../pipeline/test-ensemble.js';

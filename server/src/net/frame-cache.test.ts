@@ -1,7 +1,8 @@
 /**
  * A message is packed once per turn, however many members it goes to.
  */
-import { decodePeerMessage, InvariantViolation, type PeerMessage } from '@rookery/protocol';
+import { InvariantViolation, type PeerMessage } from '@rookery/protocol';
+import { decodePeerMessage } from '@rookery/protocol/peer';
 import { describe, expect, it } from 'vitest';
 import { FrameCache } from './frame-cache.js';
 

@@ -4,7 +4,8 @@
  * Remembers the last few messages by identity until `clear`, which the port calls at each flush: a
  * proposal that goes to every follower in a turn is packed once and its bytes are shared.
  */
-import { assert, encodePeerMessage, type PeerMessage } from '@rookery/protocol';
+import { assert, type PeerMessage } from '@rookery/protocol';
+import { encodePeerMessage } from '@rookery/protocol/peer';
 
 const REMEMBERED_MAX = 8;
 const LENGTH_BYTES = 4;

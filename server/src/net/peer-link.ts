@@ -5,7 +5,8 @@
  * sent. Knows nothing of other links and decides nothing about hellos: the port does. Nothing is
  * handed up after `drop` or `refuse`; `onClosed` comes exactly once, and never from within a call.
  */
-import { encodePeerMessage, FrameError, FrameReader, type PeerId } from '@rookery/protocol';
+import { FrameError, FrameReader, type PeerId } from '@rookery/protocol';
+import { encodePeerMessage } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { framed } from './frame-cache.js';
 import { PeerQueue } from './peer-queue.js';

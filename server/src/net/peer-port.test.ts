@@ -1,7 +1,8 @@
 /**
  * Peer ports over the network in memory: one link per pair, hellos, refusals, bounds, reconnects.
  */
-import { encodePeerMessage, type Hello, PEER_PROTOCOL_VERSION } from '@rookery/protocol';
+import { type Hello, PEER_PROTOCOL_VERSION } from '@rookery/protocol';
+import { encodePeerMessage } from '@rookery/protocol/peer';
 import { describe, expect, it } from 'vitest';
 import { framed } from './frame-cache.js';
 import { ListenError } from './listen-error.js';

@@ -7,8 +7,6 @@
  * by the driver.
  */
 import {
-  decodePeerMessage,
-  encodePeerMessage,
   type Hello,
   MarshallingError,
   PEER_PROTOCOL_VERSION,
@@ -16,6 +14,7 @@ import {
   type PeerMessage,
   type Refuse,
 } from '@rookery/protocol';
+import { decodePeerMessage, encodePeerMessage } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { FrameCache, framed } from './frame-cache.js';
 import { ListenError } from './listen-error.js';

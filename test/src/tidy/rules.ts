@@ -81,7 +81,8 @@ function mayImport(from: Area, to: Area): boolean {
 }
 
 function packageArea(name: string): Area | null {
-  const area = name.slice('@rookery/'.length);
+  // A codec of its own within the same package; the only subpath that production code may use.
+  const area = name === '@rookery/protocol/peer' ? 'protocol' : name.slice('@rookery/'.length);
   return isArea(area) ? area : null;
 }
 

@@ -1,0 +1,10 @@
+/**
+ * `@rookery/protocol/peer`: the codec of what members send each other, apart from the rest because
+ * it alone stands on msgpackr. For members only.
+ */
+export {
+  decodePeerMessage,
+  encodePeerMessage,
+  encodePropose,
+  type LinkMessage,
+} from './codec.js';
