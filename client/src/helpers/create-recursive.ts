@@ -32,6 +32,18 @@ export async function createRecursive(
   return await withParent(parent, above, () => client.create(path, data, child));
 }
 
+/** With missing parents when the options say as what, else as `client.create`. */
+export function createAsAsked(
+  client: Client,
+  path: string,
+  data: Data,
+  options: CreateRecursiveOptions,
+): Promise<Created> {
+  return options.parents === undefined
+    ? client.create(path, data, createOptions(options))
+    : createRecursive(client, path, data, options);
+}
+
 /** The root of a namespace has a parent, which its own view cannot name. */
 function aboveRoot(client: Client): Absolute {
   const root = absolute(client, '/');

@@ -24,8 +24,8 @@ import {
 } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Created, Data, Node, OperationOptions, Stat, VersionOptions } from '../api/values.js';
-import { type CreateRecursiveOptions, createRecursive } from './create-recursive.js';
-import { createOptions, operationOptions } from './options.js';
+import { type CreateRecursiveOptions, createAsAsked } from './create-recursive.js';
+import { operationOptions } from './options.js';
 import { exponentialBackoff, type RetryPolicy, retry } from './retry.js';
 
 export interface Patience {
@@ -55,7 +55,7 @@ export async function idempotentCreate(
     const isMade = (stat: Stat) => stat.czxid > since && stat.ephemeralOwner === owner;
     for (let round = 1; ; round++) {
       try {
-        return await createOnce(client, path, data, { ...options, ...operation });
+        return await createAsAsked(client, path, data, { ...options, ...operation });
       } catch (error) {
         if (!doubt || !(error instanceof NodeExistsError)) throw error;
         const found = await readBack(client, path, operation);
@@ -150,17 +150,6 @@ async function insist<T>(
     ...(session === undefined ? {} : { session }),
     idempotent: true,
   });
-}
-
-function createOnce(
-  client: Client,
-  path: string,
-  data: Data,
-  options: CreateRecursiveOptions,
-): Promise<Created> {
-  return options.parents === undefined
-    ? client.create(path, data, createOptions(options))
-    : createRecursive(client, path, data, options);
 }
 
 interface Suspicion {

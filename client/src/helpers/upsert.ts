@@ -7,10 +7,10 @@
  */
 import { NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
-import type { Created, CreateMode, Data, Stat } from '../api/values.js';
-import { type CreateRecursiveOptions, createRecursive } from './create-recursive.js';
+import type { CreateMode, Data, Stat } from '../api/values.js';
+import { type CreateRecursiveOptions, createAsAsked } from './create-recursive.js';
 import type { ParentMode } from './ensure-path.js';
-import { createOptions, operationOptions } from './options.js';
+import { operationOptions } from './options.js';
 
 export interface UpsertOptions extends Omit<CreateRecursiveOptions, 'mode' | 'parents'> {
   /** Of a znode that is created; sequential ones, always new, cannot be set. */
@@ -48,20 +48,9 @@ export async function upsert(
       if (!(error instanceof NoNodeError)) throw error;
     }
     try {
-      return { ...(await create(client, path, data, options)), created: true };
+      return { ...(await createAsAsked(client, path, data, options)), created: true };
     } catch (error) {
       if (!(error instanceof NodeExistsError) || round === ROUNDS_MAX) throw error;
     }
   }
-}
-
-function create(
-  client: Client,
-  path: string,
-  data: Data,
-  options: UpsertOptions,
-): Promise<Created> {
-  return options.parents === undefined
-    ? client.create(path, data, createOptions(options))
-    : createRecursive(client, path, data, options);
 }

@@ -162,6 +162,34 @@ describe('a log file of LevelDB', () => {
   }, 60_000);
 });
 
+/**
+ * Flips a bit in every `step`th byte of the newest segment's log, one at a time; what is recovered
+ * without damage being told is handed to `undamaged`. `flips` is in parts of a byte: length / step.
+ */
+async function flipEach(
+  step: number,
+  undamaged: (suffix: Awaited<ReturnType<typeof suffixOf>>['suffix'], at: number) => void,
+): Promise<{ readonly told: number; readonly flips: number }> {
+  const pristine = `${directory}-pristine`;
+  await cp(directory, pristine, { recursive: true });
+  const segment = await newestSegment();
+  const file = (await readdir(segment)).find((name) => name.endsWith('.log')) ?? '';
+  const bytes = await readFile(join(segment, file));
+  let told = 0;
+  for (let at = 0; at < bytes.length; at += step) {
+    await rm(directory, { recursive: true });
+    await cp(pristine, directory, { recursive: true });
+    const spoilt = Buffer.from(bytes);
+    spoilt[at] = (spoilt[at] ?? 0) ^ 0x04;
+    await writeFile(join(segment, file), spoilt);
+    const { damaged, suffix } = await suffixOf();
+    if (damaged === null) undamaged(suffix, at);
+    else told += 1;
+  }
+  await rm(pristine, { recursive: true });
+  return { told, flips: bytes.length / step };
+}
+
 describe('a flipped byte in the log', () => {
   it('costs no acknowledged write but by damage that is told, unless it is in the last one', async () => {
     const { treeStore, logStore } = await openLevelStores(setup());
@@ -172,24 +200,10 @@ describe('a flipped byte in the log', () => {
       await storage.append(proposalsAfter(storage.last, at));
     }
     await storage.close();
-    const pristine = `${directory}-pristine`;
-    await cp(directory, pristine, { recursive: true });
-    const segment = await newestSegment();
-    const file = (await readdir(segment)).find((name) => name.endsWith('.log')) ?? '';
-    const bytes = await readFile(join(segment, file));
-    let told = 0;
-    for (let at = 0; at < bytes.length; at += 29) {
-      await rm(directory, { recursive: true });
-      await cp(pristine, directory, { recursive: true });
-      const spoilt = Buffer.from(bytes);
-      spoilt[at] = (spoilt[at] ?? 0) ^ 0x04;
-      await writeFile(join(segment, file), spoilt);
-      const { damaged, suffix } = await suffixOf();
-      if (damaged === null) expect(suffix.length, `byte ${at}`).toBeGreaterThanOrEqual(19);
-      else told += 1;
-    }
-    await rm(pristine, { recursive: true });
-    expect(told).toBeGreaterThan(bytes.length / 29 - 6);
+    const { told, flips } = await flipEach(29, (suffix, at) => {
+      expect(suffix.length, `byte ${at}`).toBeGreaterThanOrEqual(19);
+    });
+    expect(told).toBeGreaterThan(flips - 6);
   }, 60_000);
 });
 
@@ -203,23 +217,9 @@ describe('a flipped byte in a log whose end is marked', () => {
     }
     await storage.markLogEnd();
     await storage.close();
-    const pristine = `${directory}-pristine`;
-    await cp(directory, pristine, { recursive: true });
-    const segment = await newestSegment();
-    const file = (await readdir(segment)).find((name) => name.endsWith('.log')) ?? '';
-    const bytes = await readFile(join(segment, file));
-    let told = 0;
-    for (let at = 0; at < bytes.length; at += 7) {
-      await rm(directory, { recursive: true });
-      await cp(pristine, directory, { recursive: true });
-      const spoilt = Buffer.from(bytes);
-      spoilt[at] = (spoilt[at] ?? 0) ^ 0x04;
-      await writeFile(join(segment, file), spoilt);
-      const { damaged, suffix } = await suffixOf();
-      if (damaged === null) expect(suffix.length, `byte ${at}`).toBe(5);
-      else told += 1;
-    }
-    await rm(pristine, { recursive: true });
+    const { told } = await flipEach(7, (suffix, at) => {
+      expect(suffix.length, `byte ${at}`).toBe(5);
+    });
     expect(told).toBeGreaterThan(20);
   }, 60_000);
 });

@@ -119,7 +119,7 @@ test('a group is followed for ever: over cuts, sessions and the death of a membe
 });
 
 test('a set is dealt out to all, never an item twice, whoever comes, goes or is cut off', async () => {
-  const path = '/work/set';
+  const path = '/partitions/set';
   const clients = await Promise.all(
     Array.from({ length: 3 }, () =>
       CuttableClient.use(ensemble(), { sessionTimeoutMs: SHORT_SESSION_MS }),
