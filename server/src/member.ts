@@ -9,9 +9,10 @@ import type { Logger } from 'pino';
 import { type Config, electionPortOf, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
-import { DiskUsage } from './driver/disk-usage.js';
+import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { MemberStatus } from './driver/member-view.js';
+import type { MemberObserver } from './driver/observer.js';
 import { BACKLOG_LIMITS, type DerivedLimits, derivedLimits, WATCH_LIMITS } from './limits.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
@@ -52,6 +53,9 @@ export interface Surroundings {
   randomBytes(count: number): Uint8Array;
   /** Never the same twice, in any process. */
   uuid(): string;
+  readonly directoryBytes: MeasureBytes;
+  /** Only the simulator has one. */
+  readonly observer?: MemberObserver;
 }
 
 /** Votes settle for this long when not all reachable voters agree, ms. */
@@ -96,6 +100,7 @@ export class Member {
       },
     });
     logRecovery(logger, recovered);
+    surroundings.observer?.onRecovered(recovered);
     const parts = { config, self, options, surroundings, storage, recovered };
     return new Member(parts, recovered.damaged === null ? state : new ReplicatedState());
   }
@@ -130,9 +135,11 @@ export class Member {
       random16: () => surroundings.randomBytes(16),
       clientPort: () => this.#clientPort,
       peerPort: () => this.#peerPort,
+      observer: surroundings.observer ?? null,
       onFatal: (error) => this.#fail(error),
     });
-    const disk = new DiskUsage(timers, memberDirectories(config, self.id));
+    const directories = memberDirectories(config, self.id);
+    const disk = new DiskUsage(timers, directories, surroundings.directoryBytes);
     this.#disk = disk;
     this.status = new MemberStatus({
       config,

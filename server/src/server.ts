@@ -6,6 +6,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Config, ServerAddress } from './config.js';
+import { directoryBytes } from './directory-bytes.js';
 import { Member, type MemberOptions, segmentBytesOf } from './member.js';
 import { ListenError } from './net/listen-error.js';
 import { TcpTransport } from './net/tcp.js';
@@ -44,6 +45,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
     random: Math.random,
     randomBytes,
     uuid: randomUUID,
+    directoryBytes,
   });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);

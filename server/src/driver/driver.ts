@@ -301,7 +301,9 @@ export class Driver {
   }
 
   #step(input: ZabInput): void {
-    for (const output of this.#zab.step(input)) this.#run(output);
+    const outputs = this.#zab.step(input);
+    this.#parts.observer?.onStep(input, outputs);
+    for (const output of outputs) this.#run(output);
   }
 
   #run(output: ZabOutput): void {
@@ -344,6 +346,7 @@ export class Driver {
       const txn = decodeTxn(proposal.body);
       this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
       this.#desk?.onApplied(proposal.zxid, txn);
+      this.#parts.observer?.onApplied(proposal.zxid, txn, this.keeper.state);
     }
     this.#parts.counters.commits += proposals.length;
   }

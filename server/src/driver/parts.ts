@@ -14,6 +14,7 @@ import type { CheckpointOptions } from '../storage/checkpointer.js';
 import type { Storage } from '../storage/storage.js';
 import type { Zab } from '../zab/index.js';
 import type { Counters } from './counters.js';
+import type { MemberObserver } from './observer.js';
 
 export interface DriverOptions {
   readonly id: PeerId;
@@ -54,6 +55,7 @@ export interface DriverParts {
   /** The ports need the driver's handlers, so they are made after it. */
   clientPort(): ClientPort;
   peerPort(): PeerPort;
+  readonly observer: MemberObserver | null;
   /** Called once, when the member must end. */
   onFatal(error: unknown): void;
 }

@@ -168,6 +168,7 @@ export class MemoryEnsemble {
       random: this.#random,
       randomBytes: (count) => Uint8Array.from({ length: count }, () => this.#random() * 256),
       uuid: () => `uuid-${++this.#uuids}`,
+      directoryBytes: () => Promise.resolve(0),
     });
     seat.member = member;
     member.closed.catch((error: unknown) => this.failures.push(error));

@@ -6,6 +6,7 @@
  * any more, and nothing that it does reaches anything. Made anew for each run by `seat.ts`.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { directoryBytes } from '../directory-bytes.js';
 import type { Surroundings } from '../member.js';
 import { openLevelStores } from '../storage/index.js';
 import { EndingStore } from './ending-store.js';
@@ -20,6 +21,7 @@ export interface SurroundingsParts extends Omit<EndingTransportParts, 'timers'> 
 }
 
 export class EndingSurroundings implements Surroundings {
+  readonly directoryBytes = directoryBytes;
   readonly transport: EndingTransport;
   readonly timers: EndingTimers;
   readonly treeStore: EndingStore;

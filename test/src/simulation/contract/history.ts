@@ -1,0 +1,125 @@
+/**
+ * What clients did and saw, in the words that the simulator and the chaos run share: an operation,
+ * its invocation, its outcome. Checkers read nothing else of a client.
+ *
+ * Data are text. Zxids, versions and times are numbers (zxids are safe integers). Times are ms of
+ * the run's own clock, which no fault touches; `order` numbers everything of a run, from 1.
+ */
+
+export type CreateMode =
+  | 'persistent'
+  | 'ephemeral'
+  | 'persistentSequential'
+  | 'ephemeralSequential';
+
+export type WriteOperation =
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      readonly data: string;
+      readonly mode: CreateMode;
+    }
+  /** `version` -1: any. */
+  | { readonly kind: 'set'; readonly path: string; readonly data: string; readonly version: number }
+  | { readonly kind: 'delete'; readonly path: string; readonly version: number };
+
+export type MultiPart =
+  | WriteOperation
+  | { readonly kind: 'check'; readonly path: string; readonly version: number };
+
+export type Operation =
+  | WriteOperation
+  | { readonly kind: 'multi'; readonly parts: readonly MultiPart[] }
+  | { readonly kind: 'get'; readonly path: string; readonly watch: boolean }
+  | { readonly kind: 'exists'; readonly path: string; readonly watch: boolean }
+  | { readonly kind: 'children'; readonly path: string; readonly watch: boolean }
+  | { readonly kind: 'addWatch'; readonly path: string; readonly mode: 'persistent' | 'recursive' }
+  | { readonly kind: 'sync'; readonly path: string }
+  | { readonly kind: 'ping' };
+
+/** The parts of a Stat that checkers compare. */
+export interface StatSeen {
+  readonly czxid: number;
+  readonly mzxid: number;
+  readonly pzxid: number;
+  readonly version: number;
+  readonly cversion: number;
+  readonly ephemeralOwner: number;
+  readonly numChildren: number;
+}
+
+export interface PartResult {
+  readonly error: number;
+  /** Of a create: with its sequence number. */
+  readonly path: string | null;
+  readonly stat: StatSeen | null;
+}
+
+export interface Result {
+  /** ErrorCode of the protocol; 0 is ok. */
+  readonly error: number;
+  /** Of the reply's header. */
+  readonly zxid: number;
+  /** Of a create: with its sequence number. */
+  readonly path: string | null;
+  readonly data: string | null;
+  readonly stat: StatSeen | null;
+  readonly children: readonly string[] | null;
+  /** Of a multi. */
+  readonly parts: readonly PartResult[] | null;
+}
+
+export interface Invocation {
+  readonly order: number;
+  readonly atMs: number;
+  readonly client: number;
+  /** The session it was sent in. */
+  readonly session: number;
+  /** The connection it was sent on: numbers are never used again in a run. */
+  readonly connection: number;
+  readonly operation: Operation;
+}
+
+export interface Reply {
+  readonly order: number;
+  readonly atMs: number;
+  readonly invocation: Invocation;
+  readonly result: Result;
+}
+
+/** The connection was lost with the request unanswered: done or not, nobody knows. */
+export interface Unanswered {
+  readonly order: number;
+  readonly atMs: number;
+  readonly invocation: Invocation;
+}
+
+export interface WatchEventSeen {
+  readonly order: number;
+  readonly atMs: number;
+  readonly client: number;
+  readonly session: number;
+  readonly connection: number;
+  /** EventType of the protocol: 1 created, 2 deleted, 3 data changed, 4 children changed. */
+  readonly type: number;
+  readonly path: string;
+  /** Of the change; -1 where the server says none. */
+  readonly zxid: number;
+}
+
+export interface SessionSeen {
+  readonly order: number;
+  readonly atMs: number;
+  readonly client: number;
+  readonly session: number;
+  readonly connection: number;
+  /**
+   * `opened`: a new session; `resumed`: the old one on a new connection; `disconnected`: the
+   * connection is gone; `expired`: a server said that the session is over; `closed`: the client
+   * closed it and was told so; `reset`: the watches were set again (setWatches2 was answered).
+   */
+  readonly change: 'opened' | 'resumed' | 'disconnected' | 'expired' | 'closed' | 'reset';
+  /** Where it is connected, 0 when it is not. */
+  readonly member: number;
+  readonly timeoutMs: number;
+}

@@ -1,0 +1,69 @@
+/**
+ * What checkers are shown of a member, besides its clients' history.
+ *
+ * `order` and `atMs` as in `history.ts`. An incarnation is one run of a member's process, numbered
+ * from 1 for each member. `ownMs` is the member's own monotonic clock, which may run fast or slow.
+ */
+import type { PeerId, Zxid } from '@rookery/protocol';
+import type {
+  Recovered,
+  ReplicatedState,
+  Txn,
+  ZabInput,
+  ZabOutput,
+} from '@rookery/server/simulated';
+
+export interface OfMember {
+  readonly order: number;
+  readonly atMs: number;
+  readonly member: PeerId;
+  readonly incarnation: number;
+  readonly ownMs: number;
+}
+
+export interface Started extends OfMember {
+  readonly recovered: Recovered;
+}
+
+/** The process is gone. `disk`: what was done to its disk after that. */
+export interface Gone extends OfMember {
+  readonly how: 'stopped' | 'crashed' | 'failed';
+}
+
+/** What a fault did to a disk, while its member was down. */
+export interface DiskStruck extends OfMember {
+  readonly how: 'wiped' | 'flipped';
+}
+
+/** A step of the core; none of the outputs has been carried out. */
+export interface Step extends OfMember {
+  readonly input: ZabInput;
+  readonly outputs: readonly ZabOutput[];
+}
+
+/** A transaction is in this member's tree; `state` is to be read only, now only. */
+export interface Applied extends OfMember {
+  readonly zxid: Zxid;
+  readonly txn: Txn;
+  readonly state: ReplicatedState;
+}
+
+/** Cuts of the network changed: which members this one can hear now, itself left out. */
+export interface Reach {
+  readonly order: number;
+  readonly atMs: number;
+  readonly member: PeerId;
+  /** Both ways, over links that no fault holds back. */
+  readonly reaches: readonly PeerId[];
+}
+
+/** All faults were healed and the ensemble has converged: the last thing a checker sees. */
+export interface End {
+  readonly order: number;
+  readonly atMs: number;
+  readonly members: readonly {
+    readonly member: PeerId;
+    readonly state: ReplicatedState;
+    readonly applied: Zxid;
+  }[];
+}
