@@ -1,0 +1,177 @@
+/**
+ * A line of the trace for everything that is recorded: order, time, who, what.
+ *
+ * Only for traces that somebody asked for; equal runs give equal lines. Zxids are hex, as in the
+ * members' log. Called by Recorder.
+ */
+import { formatZxid } from '@rookery/protocol';
+import type { ZabInput, ZabOutput } from '@rookery/server/simulated';
+import type { PropertyBroken } from '../contract/checker.js';
+import type {
+  Invocation,
+  MultiPart,
+  Operation,
+  Reply,
+  SessionSeen,
+  Unanswered,
+  WatchEventSeen,
+} from '../contract/history.js';
+import type {
+  Applied,
+  DiskStruck,
+  End,
+  Gone,
+  OfMember,
+  Reach,
+  Started,
+  Step,
+} from '../contract/observation.js';
+
+interface Stamp {
+  readonly order: number;
+  readonly atMs: number;
+}
+
+function head({ order, atMs }: Stamp): string {
+  return `${String(order).padStart(7)} ${atMs.toFixed(3).padStart(11)}`;
+}
+
+function ofMember(seen: OfMember): string {
+  return `${head(seen)} member ${seen.member}.${seen.incarnation}`;
+}
+
+export function invocation(seen: Invocation): string {
+  const session = formatZxid(seen.session);
+  return `${head(seen)} client ${seen.client} (${session}) asks ${operation(seen.operation)}`;
+}
+
+export function reply(seen: Reply): string {
+  const { invocation, result } = seen;
+  const { error, zxid, path, data, stat, children, parts } = result;
+  const facts = [
+    `error ${error}`,
+    `zxid ${formatZxid(zxid)}`,
+    ...(path === null ? [] : [path]),
+    ...(data === null ? [] : [JSON.stringify(data)]),
+    ...(stat === null ? [] : [`mzxid ${formatZxid(stat.mzxid)} version ${stat.version}`]),
+    ...(children === null ? [] : [`children ${children.join(',')}`]),
+    ...(parts === null ? [] : [`parts ${parts.map((part) => part.error).join(',')}`]),
+  ];
+  const asked = `${operation(invocation.operation)} of ${invocation.order}`;
+  return `${head(seen)} client ${invocation.client} told ${asked}: ${facts.join(' ')}`;
+}
+
+export function unanswered(seen: Unanswered): string {
+  const { invocation } = seen;
+  const asked = `${operation(invocation.operation)} of ${invocation.order}`;
+  return `${head(seen)} client ${invocation.client} unanswered ${asked}`;
+}
+
+export function watchEvent(seen: WatchEventSeen): string {
+  const zxid = seen.zxid < 0 ? `${seen.zxid}` : formatZxid(seen.zxid);
+  return `${head(seen)} client ${seen.client} event ${seen.type} ${seen.path} zxid ${zxid}`;
+}
+
+export function session(seen: SessionSeen): string {
+  const { client, change, member, timeoutMs, connection } = seen;
+  const where = member === 0 ? '' : ` at member ${member}`;
+  const which = `session ${formatZxid(seen.session)}`;
+  const how = `connection ${connection}, timeout ${timeoutMs} ms`;
+  return `${head(seen)} client ${client} ${which} ${change}${where}, ${how}`;
+}
+
+export function started(seen: Started): string {
+  const { recovered } = seen;
+  const epochs = `accepted ${recovered.acceptedEpoch} current ${recovered.currentEpoch}`;
+  const zxids = `checkpoint ${formatZxid(recovered.checkpointZxid)} last ${formatZxid(recovered.last)}`;
+  const damage = recovered.damaged === null ? '' : `, damaged: ${recovered.damaged}`;
+  return `${ofMember(seen)} started: ${epochs} ${zxids}${damage}`;
+}
+
+export function gone(seen: Gone): string {
+  return `${ofMember(seen)} ${seen.how}`;
+}
+
+export function diskStruck(seen: DiskStruck): string {
+  return `${ofMember(seen)} disk ${seen.how}`;
+}
+
+export function step(seen: Step): string {
+  const outputs = seen.outputs.map(output).join('; ');
+  return `${ofMember(seen)} ${input(seen.input)} -> ${outputs}`;
+}
+
+export function applied(seen: Applied): string {
+  const { zxid, txn } = seen;
+  const path = 'path' in txn.op ? ` ${txn.op.path}` : '';
+  const who = `session ${formatZxid(txn.session)}`;
+  return `${ofMember(seen)} applied ${formatZxid(zxid)} ${txn.op.kind}${path} ${who}`;
+}
+
+export function reach(seen: Reach): string {
+  return `${head(seen)} member ${seen.member} reaches ${seen.reaches.join(',') || 'nobody'}`;
+}
+
+export function end(seen: End): string {
+  const members = seen.members.map(({ member, applied }) => `${member} ${formatZxid(applied)}`);
+  return `${head(seen)} end: ${members.join(', ')}`;
+}
+
+export function note(seen: Stamp & { readonly text: string }): string {
+  return `${head(seen)} ${seen.text}`;
+}
+
+export function broken(error: PropertyBroken): string {
+  return `BROKEN ${error.message}`;
+}
+
+export function operation(asked: Operation | MultiPart): string {
+  if (asked.kind === 'multi') return `multi[${asked.parts.map(operation).join('; ')}]`;
+  if (asked.kind === 'ping') return 'ping';
+  const facts = [
+    'version' in asked ? `version ${asked.version}` : '',
+    'mode' in asked ? asked.mode : '',
+    'data' in asked ? JSON.stringify(asked.data) : '',
+    'watch' in asked && asked.watch ? 'and watches' : '',
+  ].filter((fact) => fact !== '');
+  return [asked.kind, asked.path, ...facts].join(' ');
+}
+
+function input(given: ZabInput): string {
+  if (given.kind !== 'message') return fields(given);
+  return `message ${given.peer}/${given.link} ${fields(given.message)}`;
+}
+
+function output(made: ZabOutput): string {
+  if (made.kind !== 'send') return fields(made);
+  return `send ${made.peer}/${made.link} ${fields(made.message)}`;
+}
+
+/** The kind and the plain fields of a message; long ones by their number only. */
+function fields(given: { readonly kind: string }): string {
+  const parts = Object.entries(given).map(([name, value]) =>
+    name === 'kind' ? String(value) : `${name}=${field(name, value)}`,
+  );
+  return parts.join(' ');
+}
+
+const ZXIDS: ReadonlySet<string> = new Set([
+  ...['zxid', 'last', 'after', 'through', 'committed', 'applied', 'base'],
+]);
+
+function field(name: string, value: unknown): string {
+  if (typeof value === 'number') return ZXIDS.has(name) ? formatZxid(value) : String(value);
+  if (Array.isArray(value)) return `${value.length}${zxidsOf(value)}`;
+  if (value !== null && typeof value === 'object') return JSON.stringify(value);
+  return String(value);
+}
+
+function zxidsOf(items: readonly unknown[]): string {
+  const zxids = items.flatMap((item) => {
+    const isProposal = item !== null && typeof item === 'object' && 'zxid' in item;
+    return isProposal && typeof item.zxid === 'number' ? [item.zxid] : [];
+  });
+  const [first, last] = [zxids[0], zxids.at(-1)];
+  if (first === undefined || last === undefined) return '';
+  return first === last ? `(${formatZxid(first)})` : `(${formatZxid(first)}..${formatZxid(last)})`;
+}

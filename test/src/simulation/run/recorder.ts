@@ -1,0 +1,344 @@
+/**
+ * Where everything that is seen of a run comes together: it gets its order and its time here, goes
+ * to the checkers, into the digest and, when asked for, into the trace.
+ *
+ * What a checker throws is kept in `broken` and never reaches the caller, who may be a member's
+ * callback that would take it for a failure of its own; the run looks at `broken` after each
+ * advance. The first one counts, and no checker is told anything after it. On the hot path of a
+ * run: no text is built unless there is a trace.
+ */
+import { type Checker, PropertyBroken } from '../contract/checker.js';
+import type {
+  Invocation,
+  Reply,
+  Result,
+  SessionSeen,
+  Unanswered,
+  WatchEventSeen,
+} from '../contract/history.js';
+import type {
+  Applied,
+  DiskStruck,
+  End,
+  Gone,
+  OfMember,
+  Reach,
+  Started,
+  Step,
+} from '../contract/observation.js';
+import * as describe from './describe.js';
+import { RunningDigest } from './digest.js';
+
+/** What is handed in: all but what the recorder adds. */
+export type Unstamped<T extends { readonly order: number; readonly atMs: number }> = Omit<
+  T,
+  'order' | 'atMs'
+>;
+
+export interface RecorderSetup {
+  readonly checkers: readonly Checker[];
+  /** Gets one line of text for everything recorded. Slow: for replays. */
+  readonly trace?: ((line: string) => void) | undefined;
+}
+
+/** How many of everything were recorded. */
+export interface RecordedCounts {
+  invocations: number;
+  replies: number;
+  unanswered: number;
+  watchEvents: number;
+  sessions: number;
+  steps: number;
+  applied: number;
+}
+
+/** What an entry of the digest begins with. */
+const TAG = {
+  invocation: 1,
+  reply: 2,
+  unanswered: 3,
+  watchEvent: 4,
+  session: 5,
+  started: 6,
+  gone: 7,
+  diskStruck: 8,
+  step: 9,
+  applied: 10,
+  reach: 11,
+  end: 12,
+  note: 13,
+} as const;
+
+interface Listener<T> {
+  readonly property: string;
+  readonly tell: (seen: T) => void;
+}
+
+export class Recorder {
+  /** The first contradiction that a checker found. */
+  broken: PropertyBroken | null = null;
+  readonly counts: RecordedCounts = {
+    invocations: 0,
+    replies: 0,
+    unanswered: 0,
+    watchEvents: 0,
+    sessions: 0,
+    steps: 0,
+    applied: 0,
+  };
+  readonly #digest = new RunningDigest();
+  readonly #trace: ((line: string) => void) | null;
+  readonly #listeners;
+  #nowMs: () => number = () => 0;
+  #order = 0;
+
+  constructor({ checkers, trace }: RecorderSetup) {
+    this.#trace = trace ?? null;
+    this.#listeners = listenersOf(checkers);
+  }
+
+  /** The run's clock. The world gives it, once, before anything is recorded. */
+  useClock(nowMs: () => number): void {
+    this.#nowMs = nowMs;
+  }
+
+  /** The number of the last thing recorded. */
+  get order(): number {
+    return this.#order;
+  }
+
+  /** 16 hex digits over everything recorded so far: equal for equal runs. */
+  digest(): string {
+    return this.#digest.hex();
+  }
+
+  invocation(seen: Unstamped<Invocation>): Invocation {
+    const { client, session, connection, operation } = seen;
+    const { order, atMs } = this.#stamp(TAG.invocation);
+    const full: Invocation = { order, atMs, client, session, connection, operation };
+    this.counts.invocations += 1;
+    const digest = this.#digest;
+    digest.number(client);
+    digest.number(session);
+    digest.number(connection);
+    digest.text(operation.kind);
+    if ('path' in operation) digest.text(operation.path);
+    if ('data' in operation) digest.text(operation.data);
+    if ('parts' in operation) digest.number(operation.parts.length);
+    this.#tell(this.#listeners.invocation, full);
+    this.#trace?.(describe.invocation(full));
+    return full;
+  }
+
+  reply(invocation: Invocation, result: Result): void {
+    const { order, atMs } = this.#stamp(TAG.reply);
+    const full: Reply = { order, atMs, invocation, result };
+    this.counts.replies += 1;
+    const digest = this.#digest;
+    digest.number(invocation.order);
+    digest.number(result.error);
+    digest.number(result.zxid);
+    if (result.path !== null) digest.text(result.path);
+    if (result.data !== null) digest.text(result.data);
+    if (result.stat !== null) digest.number(result.stat.mzxid);
+    if (result.children !== null) digest.number(result.children.length);
+    this.#tell(this.#listeners.reply, full);
+    this.#trace?.(describe.reply(full));
+  }
+
+  unanswered(invocation: Invocation): void {
+    const { order, atMs } = this.#stamp(TAG.unanswered);
+    const full: Unanswered = { order, atMs, invocation };
+    this.counts.unanswered += 1;
+    this.#digest.number(invocation.order);
+    this.#tell(this.#listeners.unanswered, full);
+    this.#trace?.(describe.unanswered(full));
+  }
+
+  watchEvent(seen: Unstamped<WatchEventSeen>): void {
+    const { client, session, connection, type, path, zxid } = seen;
+    const { order, atMs } = this.#stamp(TAG.watchEvent);
+    const full: WatchEventSeen = { order, atMs, client, session, connection, type, path, zxid };
+    this.counts.watchEvents += 1;
+    const digest = this.#digest;
+    digest.number(client);
+    digest.number(session);
+    digest.number(connection);
+    digest.number(type);
+    digest.text(path);
+    digest.number(zxid);
+    this.#tell(this.#listeners.watchEvent, full);
+    this.#trace?.(describe.watchEvent(full));
+  }
+
+  session(seen: Unstamped<SessionSeen>): void {
+    const { client, session, connection, change, member, timeoutMs } = seen;
+    const { order, atMs } = this.#stamp(TAG.session);
+    const full: SessionSeen = {
+      ...{ order, atMs, client, session, connection, change, member, timeoutMs },
+    };
+    this.counts.sessions += 1;
+    const digest = this.#digest;
+    digest.number(client);
+    digest.number(session);
+    digest.number(connection);
+    digest.text(change);
+    digest.number(member);
+    digest.number(timeoutMs);
+    this.#tell(this.#listeners.session, full);
+    this.#trace?.(describe.session(full));
+  }
+
+  started(seen: Unstamped<Started>): void {
+    const { member, incarnation, ownMs, recovered } = seen;
+    const { order, atMs } = this.#stamp(TAG.started);
+    const full: Started = { order, atMs, member, incarnation, ownMs, recovered };
+    this.#ofMember(full);
+    this.#digest.number(recovered.last);
+    this.#digest.number(recovered.currentEpoch);
+    this.#tell(this.#listeners.started, full);
+    this.#trace?.(describe.started(full));
+  }
+
+  gone(seen: Unstamped<Gone>): void {
+    const { member, incarnation, ownMs, how } = seen;
+    const { order, atMs } = this.#stamp(TAG.gone);
+    const full: Gone = { order, atMs, member, incarnation, ownMs, how };
+    this.#ofMember(full);
+    this.#digest.text(how);
+    this.#tell(this.#listeners.gone, full);
+    this.#trace?.(describe.gone(full));
+  }
+
+  diskStruck(seen: Unstamped<DiskStruck>): void {
+    const { member, incarnation, ownMs, how } = seen;
+    const { order, atMs } = this.#stamp(TAG.diskStruck);
+    const full: DiskStruck = { order, atMs, member, incarnation, ownMs, how };
+    this.#ofMember(full);
+    this.#digest.text(how);
+    this.#tell(this.#listeners.diskStruck, full);
+    this.#trace?.(describe.diskStruck(full));
+  }
+
+  step(seen: Unstamped<Step>): void {
+    const { member, incarnation, ownMs, input, outputs } = seen;
+    const { order, atMs } = this.#stamp(TAG.step);
+    const full: Step = { order, atMs, member, incarnation, ownMs, input, outputs };
+    this.counts.steps += 1;
+    this.#ofMember(full);
+    const digest = this.#digest;
+    digest.text(input.kind);
+    if (input.kind === 'message') {
+      digest.number(input.peer);
+      digest.number(input.link);
+      digest.text(input.message.kind);
+    }
+    for (let at = 0; at < outputs.length; at++) {
+      const output = outputs[at];
+      if (output !== undefined) digest.text(output.kind);
+    }
+    this.#tell(this.#listeners.step, full);
+    this.#trace?.(describe.step(full));
+  }
+
+  applied(seen: Unstamped<Applied>): void {
+    const { member, incarnation, ownMs, zxid, txn, state } = seen;
+    const { order, atMs } = this.#stamp(TAG.applied);
+    const full: Applied = { order, atMs, member, incarnation, ownMs, zxid, txn, state };
+    this.counts.applied += 1;
+    this.#ofMember(full);
+    this.#digest.number(zxid);
+    this.#digest.number(txn.time);
+    this.#tell(this.#listeners.applied, full);
+    this.#trace?.(describe.applied(full));
+  }
+
+  reach(seen: Unstamped<Reach>): void {
+    const { member, reaches } = seen;
+    const { order, atMs } = this.#stamp(TAG.reach);
+    const full: Reach = { order, atMs, member, reaches };
+    this.#digest.number(member);
+    for (const other of reaches) this.#digest.number(other);
+    this.#tell(this.#listeners.reach, full);
+    this.#trace?.(describe.reach(full));
+  }
+
+  end(seen: Unstamped<End>): void {
+    const { order, atMs } = this.#stamp(TAG.end);
+    const full: End = { order, atMs, members: seen.members };
+    for (const { member, applied, state } of full.members) {
+      this.#digest.number(member);
+      this.#digest.number(applied);
+      this.#digest.text(state.digest());
+    }
+    this.#tell(this.#listeners.end, full);
+    this.#trace?.(describe.end(full));
+  }
+
+  /** What the run itself does, such as a fault: in the digest and the trace, no checker is told. */
+  note(text: string): void {
+    const { order, atMs } = this.#stamp(TAG.note);
+    this.#digest.text(text);
+    this.#trace?.(describe.note({ order, atMs, text }));
+  }
+
+  #stamp(tag: number): { readonly order: number; readonly atMs: number } {
+    this.#order += 1;
+    const atMs = this.#nowMs();
+    this.#digest.number(tag);
+    this.#digest.number(atMs);
+    return { order: this.#order, atMs };
+  }
+
+  #ofMember({ member, incarnation, ownMs }: OfMember): void {
+    this.#digest.number(member);
+    this.#digest.number(incarnation);
+    this.#digest.number(ownMs);
+  }
+
+  #tell<T>(listeners: readonly Listener<T>[], seen: T): void {
+    for (let at = 0; at < listeners.length && this.broken === null; at++) {
+      const listener = listeners[at];
+      if (listener === undefined) continue;
+      try {
+        listener.tell(seen);
+      } catch (error) {
+        this.broken = brokenBy(listener.property, error);
+        this.#trace?.(describe.broken(this.broken));
+      }
+    }
+  }
+}
+
+function brokenBy(property: string, error: unknown): PropertyBroken {
+  if (error instanceof PropertyBroken) return error;
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new PropertyBroken(property, `its checker failed: ${text}`);
+}
+
+function listenersOf(checkers: readonly Checker[]) {
+  return {
+    invocation: those<Invocation>(checkers, (checker) => checker.onInvocation?.bind(checker)),
+    reply: those<Reply>(checkers, (checker) => checker.onReply?.bind(checker)),
+    unanswered: those<Unanswered>(checkers, (checker) => checker.onUnanswered?.bind(checker)),
+    watchEvent: those<WatchEventSeen>(checkers, (checker) => checker.onWatchEvent?.bind(checker)),
+    session: those<SessionSeen>(checkers, (checker) => checker.onSession?.bind(checker)),
+    started: those<Started>(checkers, (checker) => checker.onStarted?.bind(checker)),
+    gone: those<Gone>(checkers, (checker) => checker.onGone?.bind(checker)),
+    diskStruck: those<DiskStruck>(checkers, (checker) => checker.onDiskStruck?.bind(checker)),
+    step: those<Step>(checkers, (checker) => checker.onStep?.bind(checker)),
+    applied: those<Applied>(checkers, (checker) => checker.onApplied?.bind(checker)),
+    reach: those<Reach>(checkers, (checker) => checker.onReach?.bind(checker)),
+    end: those<End>(checkers, (checker) => checker.onEnd?.bind(checker)),
+  };
+}
+
+function those<T>(
+  checkers: readonly Checker[],
+  methodOf: (checker: Checker) => ((seen: T) => void) | undefined,
+): readonly Listener<T>[] {
+  return checkers.flatMap((checker) => {
+    const tell = methodOf(checker);
+    return tell === undefined ? [] : [{ property: checker.property, tell }];
+  });
+}
