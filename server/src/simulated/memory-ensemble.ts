@@ -58,7 +58,7 @@ export class MemoryEnsemble {
     this.#random = seededRandom(options.seed);
     const ids = Array.from({ length: options.size }, (_, index) => index + 1);
     this.#seats = ids.map(newSeat);
-    this.config = { ...configOf(this.#seats), ...options.settings };
+    this.config = { ...simulatedConfig(this.#seats), ...options.settings };
   }
 
   async start(...ids: readonly PeerId[]): Promise<void> {
@@ -74,6 +74,22 @@ export class MemoryEnsemble {
     seat.member = null;
     seat.tree = seat.tree.crash(this.#random);
     seat.log = seat.log.crash(this.#random);
+  }
+
+  /** Stopped cleanly, and nothing of its disk is lost. */
+  async stop(id: PeerId): Promise<void> {
+    const seat = this.#seat(id);
+    let isClosed = false;
+    void this.member(id)
+      .close()
+      .finally(() => {
+        isClosed = true;
+      });
+    await this.until(() => isClosed, `did member ${id} stop`);
+    this.network.crash(seat.host);
+    seat.member = null;
+    seat.tree = seat.tree.crash(losesNothing);
+    seat.log = seat.log.crash(losesNothing);
   }
 
   /** The member's disk is new. It must be down. */
@@ -194,11 +210,19 @@ function newSeat(id: PeerId): Seat {
   return seat;
 }
 
+/** For a crash of a store: all of the unsynced is kept. */
+function losesNothing(): number {
+  return 1 - Number.EPSILON;
+}
+
 function newStore(seat: Pick<Seat, 'hung'>): MemoryStore {
   return new MemoryStore({ gate: () => seat.hung?.until ?? Promise.resolve() });
 }
 
-function configOf(seats: readonly Seat[]): Config {
+/** The usual configuration of members at these hosts. */
+export function simulatedConfig(
+  seats: readonly { readonly id: PeerId; readonly host: string }[],
+): Config {
   return {
     dataDir: '/nowhere',
     dataLogDir: '/nowhere',

@@ -1,0 +1,53 @@
+/**
+ * A mutant: one small deliberate bug in the server's source, and the property that it breaks.
+ *
+ * It is text, so that a mutant is read beside the code that it spoils, and so that a refactoring
+ * of that code is noticed (`mutants.test.ts`). Pure; never touches a file.
+ */
+
+export const AREAS = [
+  'architecture',
+  'zab',
+  'storage',
+  'pipeline',
+  'sessions',
+  'state',
+  'driver',
+  'named',
+] as const;
+export type Area = (typeof AREAS)[number];
+
+export interface Edit {
+  /** In server/src, with slashes. */
+  readonly file: string;
+  /** Exact text, which occurs once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface Mutant extends Edit {
+  /** kebab-case, unique. */
+  readonly name: string;
+  readonly area: Area;
+  /** The promise that it breaks, in words. */
+  readonly breaks: string;
+  /** Further edits of the same bug, for those that take more than one. */
+  readonly also?: readonly Edit[];
+  /** Words for the run that has to catch it, e.g. the faults without which it cannot show. */
+  readonly options?: readonly string[];
+}
+
+export function editsOf(mutant: Mutant): readonly Edit[] {
+  return [mutant, ...(mutant.also ?? [])];
+}
+
+/** The text with the edit made; throws where it does not fit, naming the mutant. */
+export function edited(name: string, edit: Edit, text: string): string {
+  const parts = text.split(edit.find);
+  if (parts.length !== 2) {
+    const times = parts.length - 1;
+    throw new Error(`${name}: its text occurs ${times} times in ${edit.file}, not once`);
+  }
+  if (edit.replace === edit.find) throw new Error(`${name} changes nothing`);
+  return parts.join(edit.replace);
+}

@@ -1,0 +1,58 @@
+/**
+ * Goal: a refactoring that moves the code under a mutant is told so at once, not by the nightly
+ * run. Method: make every edit in memory.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { allMutants } from './index.js';
+import { edited, editsOf, type Mutant } from './mutant.js';
+import { ROOT } from './workspace.js';
+
+const EXAMPLE: Mutant = {
+  name: 'example',
+  area: 'zab',
+  file: 'zab/quorum.ts',
+  find: 'b',
+  replace: 'x',
+  breaks: 'nothing',
+};
+
+describe('an edit', () => {
+  it('is made where its text occurs once, and refused where it does not', () => {
+    expect(edited('example', EXAMPLE, 'abc')).toBe('axc');
+    expect(() => edited('example', EXAMPLE, 'abcb')).toThrow('example: its text occurs 2 times');
+    expect(() => edited('example', EXAMPLE, 'ac')).toThrow('occurs 0 times in zab/quorum.ts');
+    expect(() => edited('example', { ...EXAMPLE, replace: 'b' }, 'abc')).toThrow('nothing');
+  });
+});
+
+describe('the mutants', () => {
+  it('all fit the sources as they are', () => {
+    const misfits: string[] = [];
+    for (const mutant of allMutants) {
+      const texts = new Map<string, string>();
+      for (const edit of editsOf(mutant)) {
+        const path = join(ROOT, 'server/src', edit.file);
+        const text = texts.get(path) ?? readFileSync(path, 'utf8');
+        try {
+          texts.set(path, edited(mutant.name, edit, text));
+        } catch (error) {
+          misfits.push(String(error));
+        }
+      }
+    }
+    expect(misfits).toEqual([]);
+  });
+
+  it('have names of their own', () => {
+    const names = allMutants.map((mutant) => mutant.name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  it('spoil production code, not tests', () => {
+    const files = allMutants.flatMap((mutant) => editsOf(mutant).map((edit) => edit.file));
+    const foreign = /^(simulated|testing)\/|\.test\.ts$|^storage\/memory-store|^net\/memory-/;
+    expect(files.filter((file) => foreign.test(file))).toEqual([]);
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * A private copy of what the simulator is built of, in which mutants are made and run.
+ *
+ * The copy has the sources, builds and settings of the packages, and a node_modules whose
+ * `@rookery/*` lead into the copy and whose other entries lead to the repository's. The repository
+ * itself is never written to. One mutant is in a workspace at a time; several workspaces do not
+ * know of each other. Called by main.ts, the sample in CI and the tests of the named bugs.
+ */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type CommandResult, runCommand } from './command.js';
+import { edited, editsOf, type Mutant } from './mutant.js';
+
+/** The repository, from test/src/mutants as from test/dist/mutants. */
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** What the simulator runs, and what that imports. */
+const PACKAGES = ['protocol', 'server', 'client', 'test'] as const;
+const COPIED = ['package.json', 'tsconfig.json', 'src', 'dist'] as const;
+const BUILD_DEADLINE_MS = 180_000;
+
+export class Workspace {
+  readonly folder: string;
+  /** What is changed now: file and its text as it was. */
+  readonly #originals = new Map<string, string>();
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** The repository must be built (`tsc -b`). */
+  static async create(): Promise<Workspace> {
+    const folder = await mkdtemp(join(tmpdir(), 'rookery-mutants-'));
+    await cp(join(ROOT, 'tsconfig.base.json'), join(folder, 'tsconfig.base.json'));
+    await cp(join(ROOT, 'package.json'), join(folder, 'package.json'));
+    for (const name of PACKAGES) await copyPackage(name, folder);
+    await linkModules(folder);
+    return new Workspace(folder);
+  }
+
+  /** Makes the mutant and builds it; throws when it does not fit or does not compile. */
+  async apply(mutant: Mutant): Promise<void> {
+    await this.#restoreSources();
+    for (const edit of editsOf(mutant)) {
+      const path = join(this.folder, 'server/src', edit.file);
+      const text = await readFile(path, 'utf8');
+      const changed = edited(mutant.name, edit, text);
+      if (!this.#originals.has(path)) this.#originals.set(path, text);
+      await writeFile(path, changed);
+    }
+    await this.#build(mutant.name);
+  }
+
+  /** As the repository is. */
+  async restore(): Promise<void> {
+    if (this.#originals.size === 0) return;
+    await this.#restoreSources();
+    await this.#build('the original');
+  }
+
+  /** Runs `node <args>` in the copy; programs are named from its root: `test/dist/...`. */
+  run(args: readonly string[], options: { readonly deadlineMs: number }): Promise<CommandResult> {
+    return runCommand([process.execPath, ...args], { cwd: this.folder, ...options });
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #restoreSources(): Promise<void> {
+    for (const [path, text] of this.#originals) await writeFile(path, text);
+    this.#originals.clear();
+  }
+
+  async #build(what: string): Promise<void> {
+    const compiler = join(ROOT, 'node_modules/.bin/tsc');
+    const args = [compiler, '-b', 'server'];
+    const { code, stdout, stderr } = await this.run(args, { deadlineMs: BUILD_DEADLINE_MS });
+    if (code !== 0) throw new Error(`${what} does not compile:\n${stdout}${stderr}`);
+  }
+}
+
+async function copyPackage(name: string, folder: string): Promise<void> {
+  await mkdir(join(folder, name));
+  for (const part of COPIED) {
+    const options = { recursive: true, preserveTimestamps: true };
+    await cp(join(ROOT, name, part), join(folder, name, part), options);
+  }
+}
+
+async function linkModules(folder: string): Promise<void> {
+  const modules = join(ROOT, 'node_modules');
+  await mkdir(join(folder, 'node_modules/@rookery'), { recursive: true });
+  for (const entry of await readdir(modules)) {
+    if (entry === '@rookery') continue;
+    await symlink(join(modules, entry), join(folder, 'node_modules', entry));
+  }
+  for (const name of PACKAGES) {
+    await symlink(join(folder, name), join(folder, 'node_modules/@rookery', name));
+  }
+}
