@@ -1,0 +1,164 @@
+/**
+ * The network of one run: a namespace for each member, one for the clients, and a router between.
+ *
+ * Every host has one veth pair to the router's namespace, which forwards from one to the other, so
+ * all faults of the network are made in that one place (network.ts). Nothing of it is connected to
+ * the machine's own network: addresses may repeat from run to run. Names carry the process id and
+ * start time of the run that made them, so the leftovers of a dead run are known as such and
+ * removed by the next; parallel runs do not meet. Called by main.ts, outside of all of them.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { command } from './command.js';
+
+const PREFIX = 'rkchaos';
+/** Where iproute2 keeps the names. */
+const NAMES = '/run/netns';
+
+/** Everybody with an address. */
+export type Host = number | 'clients';
+
+/** Names and addresses of one run's network; says nothing about whether it was made. */
+export class Layout {
+  readonly run: string;
+  readonly members: number;
+
+  constructor(run: string, members: number) {
+    this.run = run;
+    this.members = members;
+  }
+
+  get ids(): number[] {
+    return Array.from({ length: this.members }, (_, index) => index + 1);
+  }
+
+  get hosts(): Host[] {
+    return ['clients', ...this.ids];
+  }
+
+  get router(): string {
+    return `${PREFIX}-${this.run}-router`;
+  }
+
+  namespace(host: Host): string {
+    return `${PREFIX}-${this.run}-${host}`;
+  }
+
+  /** The router's end of the pair to this host. */
+  device(host: Host): string {
+    return `to-${host}`;
+  }
+
+  address(host: Host): string {
+    return `10.99.${numberOf(host)}.2`;
+  }
+
+  gateway(host: Host): string {
+    return `10.99.${numberOf(host)}.1`;
+  }
+}
+
+function numberOf(host: Host): number {
+  return host === 'clients' ? 0 : host;
+}
+
+/** Names a run by the process that makes it, so that others see whether it lives. */
+export function runNameOf(pid: number): string {
+  return `${pid}-${startTimeOf(pid) ?? 0}`;
+}
+
+/** Whether the process that a run is named after is gone, and another one with its id is not it. */
+export function isDead(run: string): boolean {
+  const [pid = '', started = ''] = run.split('-');
+  return startTimeOf(Number(pid)) !== Number(started);
+}
+
+/** The run of a namespace's name; null for a namespace that is not ours. */
+export function runOfNamespace(name: string): string | null {
+  return /^rkchaos-(\d+-\d+)-(?:router|clients|\d+)$/.exec(name)?.[1] ?? null;
+}
+
+/** Makes them all and lets them reach each other. What was made stays when it rejects. */
+export async function makeNamespaces(layout: Layout): Promise<void> {
+  const { router } = layout;
+  await command('ip', ['netns', 'add', router]);
+  await command('ip', ['-n', router, 'link', 'set', 'lo', 'up']);
+  // Each network namespace has its own; the machine's is not touched.
+  const forward = 'echo 1 > /proc/sys/net/ipv4/ip_forward';
+  await command('ip', ['netns', 'exec', router, 'sh', '-c', forward]);
+  for (const host of layout.hosts) await makeHost(layout, host);
+}
+
+async function makeHost(layout: Layout, host: Host): Promise<void> {
+  const { router } = layout;
+  const namespace = layout.namespace(host);
+  const device = layout.device(host);
+  const inside = ['-n', namespace];
+  const outside = ['-n', router];
+  await command('ip', ['netns', 'add', namespace]);
+  const pair = ['link', 'add', device, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace];
+  await command('ip', [...outside, ...pair]);
+  await command('ip', [...outside, 'address', 'add', `${layout.gateway(host)}/30`, 'dev', device]);
+  await command('ip', [...outside, 'link', 'set', device, 'up']);
+  await command('ip', [...inside, 'address', 'add', `${layout.address(host)}/30`, 'dev', 'eth0']);
+  await command('ip', [...inside, 'link', 'set', 'lo', 'up']);
+  await command('ip', [...inside, 'link', 'set', 'eth0', 'up']);
+  await command('ip', [...inside, 'route', 'add', 'default', 'via', layout.gateway(host)]);
+}
+
+/** Removes what there is of a run's network, and ends what still runs in it. */
+export async function removeNamespaces(run: string): Promise<void> {
+  for (const name of namesOf((candidate) => candidate === run)) {
+    // Of a dead run: its own children, known by the namespace that only they were started in.
+    const pids = (await command('ip', ['netns', 'pids', name])).split('\n').filter(Boolean);
+    for (const pid of pids) killIfThere(Number(pid));
+    await command('ip', ['netns', 'delete', name]);
+  }
+}
+
+/** Removes what runs left that were killed; resolves with their names. */
+export async function removeLeftovers(): Promise<string[]> {
+  const dead = new Set(namesOf(isDead).map((name) => runOfNamespace(name) ?? ''));
+  for (const run of dead) await removeNamespaces(run);
+  return [...dead];
+}
+
+function namesOf(isWanted: (run: string) => boolean): string[] {
+  return namespaceNames().filter((name) => {
+    const run = runOfNamespace(name);
+    return run !== null && isWanted(run);
+  });
+}
+
+function namespaceNames(): string[] {
+  try {
+    return readdirSync(NAMES);
+  } catch (error) {
+    // iproute2 makes the directory with the first name.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It has ended in the meantime.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+/** The process's start in clock ticks since boot; null when there is none (a zombie is none). */
+function startTimeOf(pid: number): number | null {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    // No such process, or none that may be seen: then it is not a run of ours.
+    return null;
+  }
+  // Its name stands in parentheses and may hold spaces; the state is the third field, the start
+  // the 22nd.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' ? null : Number(fields[19]);
+}

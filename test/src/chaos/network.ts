@@ -1,0 +1,158 @@
+/**
+ * The faults of a run's network, all made in the router's namespace with `ip` and `tc` alone.
+ *
+ * A cut from one host to another is a policy rule that drops what is forwarded between the two, in
+ * silence, as a network does; the other way goes on. Loss and delay are a queueing discipline on the
+ * router's way to a host: netem where the kernel has it; else a classifier that throws dice
+ * (cls_bpf) for loss, and a narrow line, on which packets queue up, for delay. Always holds:
+ * `healAll` undoes everything, however far a fault had come. Called by nemeses.
+ */
+import { command } from './command.js';
+import type { Host, Layout } from './namespaces.js';
+
+export interface Cut {
+  readonly from: Host;
+  readonly to: Host;
+}
+
+/** What happens to packets on their way to a host. */
+export interface Weather {
+  /** Of all packets, 0 to 100. */
+  readonly lossPercent: number;
+  /** Of each packet, with netem. */
+  readonly delayMs: number;
+  /** How narrow the line is where there is no netem, kbit/s; 0 for no limit. */
+  readonly rateKbit: number;
+}
+
+/** How loss and delay can be made here. */
+export type WeatherMaker = 'netem' | 'bpf';
+
+/** Longer than this in the queue of a narrow line, and a packet is lost. */
+const QUEUE_LATENCY_MS = 400;
+
+export class Network {
+  readonly layout: Layout;
+  readonly #maker: WeatherMaker | null;
+  readonly #cuts = new Set<string>();
+  readonly #stormy = new Set<Host>();
+  readonly #down = new Set<Host>();
+
+  constructor(layout: Layout, maker: WeatherMaker | null) {
+    this.layout = layout;
+    this.#maker = maker;
+  }
+
+  /** Null where neither way of making loss and delay is there. */
+  get weatherMaker(): WeatherMaker | null {
+    return this.#maker;
+  }
+
+  /** Cuts that are there already stay. */
+  async cut(cuts: readonly Cut[]): Promise<void> {
+    for (const { from, to } of cuts) {
+      const key = `${from}>${to}`;
+      if (this.#cuts.has(key)) continue;
+      this.#cuts.add(key);
+      await this.#ip(['rule', 'add', ...this.#rule({ from, to })]);
+    }
+  }
+
+  /** Of what lies on the way to the host; the weather that was there is over. */
+  async storm(to: Host, weather: Weather): Promise<void> {
+    if (this.#maker === null) throw new Error('this kernel can make neither loss nor delay');
+    await this.calm(to);
+    this.#stormy.add(to);
+    const device = this.layout.device(to);
+    for (const args of weatherCommands(device, weather, this.#maker)) await this.#tc(args);
+  }
+
+  async calm(to: Host): Promise<void> {
+    if (!this.#stormy.has(to)) return;
+    // What was not put there cannot be removed: a storm that failed half-way may have left nothing.
+    const device = this.layout.device(to);
+    const shown = await this.#tc(['qdisc', 'show', 'dev', device, 'root']);
+    if (/\b(?:netem|htb|tbf)\b/.test(shown))
+      await this.#tc(['qdisc', 'del', 'dev', device, 'root']);
+    this.#stormy.delete(to);
+  }
+
+  /** Pulls the host's plug: it loses its carrier. */
+  async unplug(host: Host): Promise<void> {
+    this.#down.add(host);
+    await this.#ip(['link', 'set', this.layout.device(host), 'down']);
+  }
+
+  async plug(host: Host): Promise<void> {
+    await this.#ip(['link', 'set', this.layout.device(host), 'up']);
+    this.#down.delete(host);
+  }
+
+  async healCuts(): Promise<void> {
+    for (const key of [...this.#cuts]) {
+      const [from = '', to = ''] = key.split('>');
+      const rule = this.#rule({ from: hostOf(from), to: hostOf(to) });
+      await this.#ip(['rule', 'del', ...rule]);
+      this.#cuts.delete(key);
+    }
+  }
+
+  async healAll(): Promise<void> {
+    await this.healCuts();
+    for (const host of [...this.#stormy]) await this.calm(host);
+    for (const host of [...this.#down]) await this.plug(host);
+  }
+
+  #rule({ from, to }: Cut): string[] {
+    return ['from', this.layout.address(from), 'to', this.layout.address(to), 'blackhole'];
+  }
+
+  #ip(args: readonly string[]): Promise<string> {
+    return command('ip', ['-n', this.layout.router, ...args]);
+  }
+
+  #tc(args: readonly string[]): Promise<string> {
+    return command('tc', ['-n', this.layout.router, ...args]);
+  }
+}
+
+function hostOf(text: string): Host {
+  return text === 'clients' ? 'clients' : Number(text);
+}
+
+/** The arguments of the `tc` commands that make this weather on a device that has none. */
+export function weatherCommands(device: string, weather: Weather, maker: WeatherMaker): string[][] {
+  const { lossPercent, delayMs, rateKbit } = weather;
+  if (maker === 'netem') {
+    const delay = delayMs > 0 ? ['delay', `${delayMs}ms`, `${Math.ceil(delayMs / 3)}ms`] : [];
+    const loss = lossPercent > 0 ? ['loss', `${lossPercent}%`] : [];
+    return [['qdisc', 'add', 'dev', device, 'root', 'netem', ...delay, ...loss]];
+  }
+  const queue =
+    rateKbit > 0
+      ? ['tbf', 'rate', `${rateKbit}kbit`, 'burst', '3000', 'latency', `${QUEUE_LATENCY_MS}ms`]
+      : ['pfifo', 'limit', '1000'];
+  const dice = ['bpf', 'bytecode', diceBytecode(lossPercent), 'flowid', LOST];
+  return [
+    ['qdisc', 'add', 'dev', device, 'root', 'handle', '1:', 'htb', 'default', '1', 'r2q', '1000'],
+    ['class', 'add', 'dev', device, 'parent', '1:', 'classid', PASSED, ...UNLIMITED],
+    ['class', 'add', 'dev', device, 'parent', '1:', 'classid', LOST, ...UNLIMITED],
+    ['qdisc', 'add', 'dev', device, 'parent', PASSED, ...queue],
+    ['qdisc', 'add', 'dev', device, 'parent', LOST, 'blackhole'],
+    ...(lossPercent > 0
+      ? [['filter', 'add', 'dev', device, 'parent', '1:', 'protocol', 'ip', 'prio', '1', ...dice]]
+      : []),
+  ];
+}
+
+const PASSED = '1:1';
+/** Its queue keeps nothing. */
+const LOST = '1:2';
+const UNLIMITED = ['htb', 'rate', '10gbit', 'quantum', '60000'];
+
+/** Classic BPF: load a random word (SKF_AD_RANDOM), and match below the threshold. */
+function diceBytecode(lossPercent: number): string {
+  const threshold = Math.min(0xffffffff, Math.floor((lossPercent / 100) * 2 ** 32));
+  const LOAD_RANDOM = '32 0 0 4294963256';
+  return `4,${LOAD_RANDOM},53 1 0 ${threshold},6 0 0 4294967295,6 0 0 0`;
+}
