@@ -21,11 +21,13 @@ export interface TreeDigest {
   readonly digest: string;
 }
 
+const LOOPBACK = '127.0.0.1';
+
 /** The raw answer; rejects when the connection fails or the answer is late. */
-export function fourLetterWord(port: number, word: string): Promise<string> {
+export function fourLetterWord(port: number, word: string, host = LOOPBACK): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const socket = connect({ host: '127.0.0.1', port });
+    const socket = connect({ host, port });
     socket.setTimeout(ANSWER_TIMEOUT_MS, () => {
       socket.destroy(new Error(`no answer to ${word} on port ${port} in ${ANSWER_TIMEOUT_MS} ms`));
     });
@@ -37,8 +39,8 @@ export function fourLetterWord(port: number, word: string): Promise<string> {
 }
 
 /** What `srvr` says, or undefined when the member is down or not serving. */
-export async function statusOf(port: number): Promise<MemberStatus | undefined> {
-  const text = await fourLetterWord(port, 'srvr').catch(() => '');
+export async function statusOf(port: number, host = LOOPBACK): Promise<MemberStatus | undefined> {
+  const text = await fourLetterWord(port, 'srvr', host).catch(() => '');
   const mode = field(text, 'Mode');
   const zxid = field(text, 'Zxid');
   if (mode === undefined || zxid === undefined) return undefined;
@@ -61,8 +63,8 @@ export async function metricsOf(port: number): Promise<ReadonlyMap<string, strin
 }
 
 /** The last line of `hash`: the digest of the tree as it is now. */
-export async function digestOf(port: number): Promise<TreeDigest> {
-  const text = await fourLetterWord(port, 'hash');
+export async function digestOf(port: number, host = LOOPBACK): Promise<TreeDigest> {
+  const text = await fourLetterWord(port, 'hash', host);
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   const match = /^(?:0x)?([0-9a-f]+): *(-?[0-9a-f]+)$/.exec(last);
   if (match?.[1] === undefined || match[2] === undefined) {
