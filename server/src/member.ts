@@ -198,6 +198,11 @@ export class Member {
     return this.#driver.role;
   }
 
+  /** For tests: what this member has applied, to be read only. */
+  get state(): ReplicatedState {
+    return this.#driver.keeper.state;
+  }
+
   /** Whether this member has applied the beginning of the session and not yet its end. */
   knowsSession(session: SessionId): boolean {
     return this.#driver.keeper.state.sessions.has(session);

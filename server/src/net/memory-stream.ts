@@ -10,7 +10,7 @@ import type { Address, ByteStream, StreamHandlers } from './transport.js';
 export interface MemoryStreamParts {
   readonly localAddress: string;
   readonly remote: Address;
-  readonly latencyMs: number;
+  latencyMs(): number;
   readonly windowBytes: number;
   readonly timers: Timers;
   isCut(): boolean;
@@ -36,7 +36,8 @@ export class MemoryStream implements ByteStream {
   #other: MemoryStream | null = null;
   #handlers: StreamHandlers | null = null;
   /** On its way to the other end. */
-  readonly #inFlight: InFlight[] = [];
+  #inFlight: InFlight[] = [];
+  #lastDueMs = 0;
   #inFlightBytes = 0;
   #needsDrain = false;
   #isPaused = false;
@@ -102,6 +103,15 @@ export class MemoryStream implements ByteStream {
     this.#close(undefined);
   }
 
+  /** Both ends are told; what either has sent and the other not got is lost. */
+  reset(): void {
+    for (const end of [this, this.#other]) {
+      if (end === null || end.#isClosed) continue;
+      end.#inFlight = [];
+      end.#close(new Error('read ECONNRESET'));
+    }
+  }
+
   /** Gives the other end whatever is due and may pass. */
   pump(): void {
     for (let next = this.#inFlight[0]; next !== undefined; next = this.#inFlight[0]) {
@@ -139,9 +149,12 @@ export class MemoryStream implements ByteStream {
   }
 
   #send(event: StreamEvent): void {
-    const { timers, latencyMs } = this.#parts;
-    this.#inFlight.push({ dueMs: timers.nowMs() + latencyMs, event });
-    timers.after(latencyMs, () => this.pump());
+    const { timers } = this.#parts;
+    const nowMs = timers.nowMs();
+    const dueMs = Math.max(this.#lastDueMs, nowMs + this.#parts.latencyMs());
+    this.#lastDueMs = dueMs;
+    this.#inFlight.push({ dueMs, event });
+    timers.after(dueMs - nowMs, () => this.pump());
   }
 
   #maybeDrain(): void {

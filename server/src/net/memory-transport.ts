@@ -2,15 +2,17 @@
  * A network in memory: the transport of tests and of the simulator.
  *
  * Deterministic: all it does happens in actions of the injected timers. Bytes arrive in order,
- * after a latency; a cut between two hosts holds back everything on its way, dials included, until
- * it is healed, as TCP does with what it sends again; a crash resets every stream of a host.
+ * after a latency; a cut between two hosts, both ways or one way, holds back everything on its way,
+ * dials included, until it is healed, as TCP does with what it sends again; a reset loses what is on
+ * its way and both ends are told; a crash resets every stream of a host.
  */
 import { MemoryStream } from './memory-stream.js';
 import type { Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
 export interface MemoryNetworkOptions {
-  readonly latencyMs: number;
+  /** Of each piece that is sent; those of one stream never overtake each other. */
+  latencyMs(from: string, to: string): number;
   /** Bytes in flight per direction before more counts as buffered: the kernel's part. */
   readonly windowBytes: number;
 }
@@ -20,6 +22,7 @@ interface MemoryListener {
 }
 
 interface Dial {
+  isDue: boolean;
   readonly from: string;
   readonly to: Address;
   readonly resolve: (stream: ByteStream) => void;
@@ -36,11 +39,13 @@ export class MemoryNetwork {
   /** Dials that a cut holds back. */
   readonly #heldDials = new Set<Dial>();
   readonly #cuts = new Set<string>();
+  /** Hosts that take nothing in for now: their processes stand still. */
+  readonly #heldHosts = new Set<string>();
   #nextPort = FIRST_EPHEMERAL_PORT;
 
   constructor(timers: Timers, options: Partial<MemoryNetworkOptions> = {}) {
     this.#timers = timers;
-    this.#options = { latencyMs: 1, windowBytes: 64 * 1024, ...options };
+    this.#options = { latencyMs: () => 1, windowBytes: 64 * 1024, ...options };
   }
 
   /** The transport of a process at `host`. */
@@ -53,14 +58,40 @@ export class MemoryNetwork {
 
   /** Nothing passes between the two hosts, in either direction, and nobody is told. */
   cut(a: string, b: string): void {
-    this.#cuts.add(pairKey(a, b));
+    this.cutOneWay(a, b);
+    this.cutOneWay(b, a);
+  }
+
+  cutOneWay(from: string, to: string): void {
+    this.#cuts.add(wayKey(from, to));
   }
 
   /** What was held back arrives now, in order. */
   heal(a: string, b: string): void {
-    this.#cuts.delete(pairKey(a, b));
-    for (const stream of this.#streams) stream.pump();
-    for (const dial of [...this.#heldDials]) this.#connect(dial);
+    this.#cuts.delete(wayKey(b, a));
+    this.healOneWay(a, b);
+  }
+
+  healOneWay(from: string, to: string): void {
+    this.#cuts.delete(wayKey(from, to));
+    this.#letThrough();
+  }
+
+  /** The process at `host` stands still: what is sent to it waits. */
+  hold(host: string): void {
+    this.#heldHosts.add(host);
+  }
+
+  release(host: string): void {
+    this.#heldHosts.delete(host);
+    this.#letThrough();
+  }
+
+  /** Every stream between the two breaks, and what was on its way is lost. */
+  reset(a: string, b: string): void {
+    for (const stream of [...this.#streams]) {
+      if (stream.localAddress === a && stream.remoteAddress === b) stream.reset();
+    }
   }
 
   /** The process at `host` is gone: its own handlers hear nothing more, the others get a reset. */
@@ -68,9 +99,15 @@ export class MemoryNetwork {
     for (const key of [...this.#listeners.keys()]) {
       if (key.startsWith(`${host}:`)) this.#listeners.delete(key);
     }
+    for (const dial of [...this.#heldDials]) if (dial.from === host) this.#heldDials.delete(dial);
     for (const stream of [...this.#streams]) {
       if (stream.localAddress === host) stream.crash();
     }
+  }
+
+  #letThrough(): void {
+    for (const stream of [...this.#streams]) stream.pump();
+    for (const dial of [...this.#heldDials]) if (dial.isDue) this.#connect(dial);
   }
 
   #listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener> {
@@ -89,9 +126,12 @@ export class MemoryNetwork {
 
   #dial(from: string, to: Address, timeoutMs: number): Promise<ByteStream> {
     return new Promise((resolve, reject) => {
-      const dial = { from, to, resolve, reject };
+      const dial = { isDue: false, from, to, resolve, reject };
       this.#heldDials.add(dial);
-      this.#timers.after(this.#options.latencyMs, () => this.#connect(dial));
+      this.#timers.after(this.#options.latencyMs(from, to.host), () => {
+        dial.isDue = true;
+        this.#connect(dial);
+      });
       this.#timers.after(timeoutMs, () => {
         if (!this.#heldDials.delete(dial)) return;
         reject(new MemoryNetworkError('ETIMEDOUT', `connect ${to.host}:${to.port}`));
@@ -101,7 +141,8 @@ export class MemoryNetwork {
 
   #connect(dial: Dial): void {
     const { from, to } = dial;
-    if (this.#isCut(from, to.host) || !this.#heldDials.delete(dial)) return;
+    const isBlocked = this.#isCut(from, to.host) || this.#isCut(to.host, from);
+    if (isBlocked || !this.#heldDials.delete(dial)) return;
     const listener = this.#listeners.get(`${to.host}:${to.port}`);
     if (listener === undefined) {
       dial.reject(new MemoryNetworkError('ECONNREFUSED', `connect ${to.host}:${to.port}`));
@@ -119,7 +160,8 @@ export class MemoryNetwork {
     const stream = new MemoryStream({
       localAddress,
       remote,
-      ...this.#options,
+      windowBytes: this.#options.windowBytes,
+      latencyMs: () => this.#options.latencyMs(localAddress, remote.host),
       timers: this.#timers,
       isCut: () => this.#isCut(localAddress, remote.host),
       onGone: () => this.#streams.delete(stream),
@@ -128,8 +170,9 @@ export class MemoryNetwork {
     return stream;
   }
 
-  #isCut(a: string, b: string): boolean {
-    return this.#cuts.has(pairKey(a, b));
+  #isCut(from: string, to: string): boolean {
+    if (this.#heldHosts.size > 0 && this.#heldHosts.has(to)) return true;
+    return this.#cuts.size > 0 && this.#cuts.has(wayKey(from, to));
   }
 }
 
@@ -143,6 +186,6 @@ export class MemoryNetworkError extends Error {
   }
 }
 
-function pairKey(a: string, b: string): string {
-  return a < b ? `${a} ${b}` : `${b} ${a}`;
+function wayKey(from: string, to: string): string {
+  return `${from} ${to}`;
 }

@@ -1,9 +1,10 @@
 /**
  * KeyValueStore in memory, for tests and the simulator: deterministic, and it can crash.
  *
- * Nothing here takes time but microtasks and what `gate` waits for. `crash` gives the store that
- * the next process finds: of each database a suffix of its unsynced batches is lost, chosen by
- * `random`. `failAt` makes the process die at its n-th change, before or after it reached the disk.
+ * Nothing here takes time but microtasks and what `gate` and `readGate` wait for. `crash` gives the
+ * store that the next process finds: of each database a suffix of its unsynced batches is lost,
+ * chosen by `random`. `failAt` makes the process die at its n-th change, before or after it reached
+ * the disk.
  */
 import { assert } from '@rookery/protocol';
 import { StorageFault } from './errors.js';
@@ -19,6 +20,8 @@ import type {
 export interface MemoryStoreOptions {
   /** Awaited before every change takes effect, e.g. a slow disk of the simulator. */
   readonly gate?: (change: { readonly name: string; readonly sync: boolean }) => Promise<void>;
+  /** Awaited before every reading. */
+  readonly readGate?: () => Promise<void>;
 }
 
 const ITERATE_COUNT = 64;
@@ -28,6 +31,8 @@ export class MemoryStore implements KeyValueStore {
   private readonly databases = new Map<string, MemoryDisk>();
   private dead = false;
   private changes = 0;
+  /** Begun and not yet done: what `gate` holds back. */
+  private readonly underWay = new Set<() => void>();
   private failure: { readonly at: number; readonly afterwards: boolean } | null = null;
 
   constructor(options: MemoryStoreOptions = {}) {
@@ -55,6 +60,25 @@ export class MemoryStore implements KeyValueStore {
     return next;
   }
 
+  /** Right before a crash: whatever was under way reaches the disk all the same. */
+  landUnderWay(): void {
+    for (const apply of this.underWay) apply();
+    this.underWay.clear();
+  }
+
+  /** Of a store that is not in use: the names of its databases, and the keys of one in order. */
+  names(): readonly string[] {
+    return [...this.databases.keys()].sort();
+  }
+  keysOf(name: string): readonly Uint8Array[] {
+    return (
+      this.databases
+        .get(name)
+        ?.entries()
+        .map(([key]) => key) ?? []
+    );
+  }
+
   /** For tests of damage: changes what is stored, behind everyone's back. */
   tamper(name: string, change: (entries: Map<string, Uint8Array>) => void): void {
     const disk = this.databases.get(name);
@@ -69,6 +93,7 @@ export class MemoryStore implements KeyValueStore {
 
   async open(name: string): Promise<KeyValueDatabase> {
     this.check();
+    await this.reading();
     let disk = this.databases.get(name);
     if (disk === undefined) {
       disk = new MemoryDisk();
@@ -93,13 +118,26 @@ export class MemoryStore implements KeyValueStore {
   /** Used by the databases only. */
   async change(name: string, sync: boolean, apply: () => void): Promise<void> {
     this.check();
-    await this.options.gate?.({ name, sync });
+    if (this.options.gate !== undefined) {
+      this.underWay.add(apply);
+      try {
+        await this.options.gate({ name, sync });
+      } finally {
+        this.underWay.delete(apply);
+      }
+    }
     this.check();
     this.changes += 1;
     const failing = this.failure?.at === this.changes ? this.failure : null;
     if (failing !== null) this.dead = true;
     if (failing === null || failing.afterwards) apply();
     if (failing !== null) this.check();
+  }
+
+  /** Used by the databases only. */
+  async reading(): Promise<void> {
+    await this.options.readGate?.();
+    this.check();
   }
 
   check(): void {
@@ -120,6 +158,7 @@ class MemoryDatabase implements KeyValueDatabase {
 
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
     this.check();
+    await this.store.reading();
     return this.disk.get(key);
   }
 
@@ -171,6 +210,7 @@ class MemoryDatabase implements KeyValueDatabase {
     const limit = range.limit ?? Number.POSITIVE_INFINITY;
     const selected = ordered.filter(([key]) => inRange(key, range)).slice(0, limit);
     for (let i = 0; i < selected.length; i += ITERATE_COUNT) {
+      await this.store.reading();
       this.check();
       yield selected.slice(i, i + ITERATE_COUNT);
     }

@@ -1,0 +1,176 @@
+/**
+ * A member's disk: two stores in memory whose every change takes time and may go wrong.
+ *
+ * Outlives the member's processes. Each change and each reading completes in an action of its own,
+ * so that a process may die before any of them, or with one under way. Owns the damage that faults
+ * do; never decides when.
+ */
+import { MemoryStore, StorageFault, type Timers } from '@rookery/server/simulated';
+import type { Random } from '../random.js';
+
+export interface DiskOptions {
+  /** How long a synced change takes, ms; others take a tenth of it. */
+  readonly syncMinMs: number;
+  readonly syncMaxMs: number;
+}
+
+type Dice = readonly [number, number, number];
+
+export class SimulatedDisk {
+  readonly #options: DiskOptions;
+  readonly #random: Random;
+  /** The process at a change that `dieAtChange` has named must end now. */
+  readonly #onDeath: (when: 'before' | 'after') => void;
+  /** Of the process that uses the disk. */
+  #timers: Timers | null = null;
+  #tree: MemoryStore;
+  #log: MemoryStore;
+  #slowByMs = 0;
+  #isFull = false;
+  #failsNextSync = false;
+  #hasFailed = false;
+  #death: { count: number; readonly when: 'before' | 'after' } | null = null;
+
+  constructor(options: DiskOptions, random: Random, onDeath: (when: 'before' | 'after') => void) {
+    this.#options = options;
+    this.#random = random;
+    this.#onDeath = onDeath;
+    this.#tree = this.#newStore();
+    this.#log = this.#newStore();
+  }
+
+  get tree(): MemoryStore {
+    return this.#tree;
+  }
+  get log(): MemoryStore {
+    return this.#log;
+  }
+
+  /** True when a write of the process that runs now was made to fail. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** A process begins to use it. */
+  attach(timers: Timers): void {
+    this.#timers = timers;
+    this.#hasFailed = false;
+    this.#death = null;
+  }
+
+  /** The process is gone; `keepsAll`: the operating system was not, so nothing is lost. */
+  detach(how: { readonly inFlight: boolean; readonly keepsAll: boolean }): void {
+    if (how.inFlight) {
+      this.#log.landUnderWay();
+      this.#tree.landUnderWay();
+    }
+    const dice = how.keepsAll ? () => 1 - Number.EPSILON : () => this.#random.next();
+    this.#tree = this.#tree.crash(dice);
+    this.#log = this.#log.crash(dice);
+    this.#timers = null;
+    this.#failsNextSync = false;
+    this.#death = null;
+  }
+
+  wipe(): void {
+    this.#tree = this.#newStore();
+    this.#log = this.#newStore();
+  }
+
+  slowBy(ms: number): void {
+    this.#slowByMs = ms;
+  }
+  setFull(full: boolean): void {
+    this.#isFull = full;
+  }
+  failNextSync(): void {
+    this.#failsNextSync = true;
+  }
+  dieAtChange(count: number, when: 'before' | 'after'): void {
+    this.#death = { count, when };
+  }
+
+  /** One bit of one record, but not of the end of the log, whose loss looks like a torn write. */
+  flipBit([whichStore, whichRecord, whichBit]: Dice): boolean {
+    const inTree = whichStore < 0.5;
+    const records = inTree ? recordsOf(this.#tree) : recordsBeforeEnd(this.#log);
+    const record = records[Math.floor(whichRecord * records.length)];
+    if (record === undefined) return false;
+    let flipped = false;
+    (inTree ? this.#tree : this.#log).tamper(record.name, (entries) => {
+      const text = Buffer.from(record.key).toString('latin1');
+      const value = entries.get(text);
+      if (value === undefined || value.length === 0) return;
+      const bit = Math.floor(whichBit * value.length * 8);
+      const copy = Uint8Array.from(value);
+      copy[bit >>> 3] = (copy[bit >>> 3] ?? 0) ^ (1 << (bit & 7));
+      entries.set(text, copy);
+      flipped = true;
+    });
+    return flipped;
+  }
+
+  #newStore(): MemoryStore {
+    return new MemoryStore({
+      gate: ({ sync }) => this.#change(sync),
+      readGate: () => this.#waits(0),
+    });
+  }
+
+  #change(sync: boolean): Promise<void> {
+    if (this.#death !== null && --this.#death.count <= 0) {
+      const { when } = this.#death;
+      this.#death = null;
+      this.#onDeath(when);
+      return new Promise(() => undefined);
+    }
+    const { syncMinMs, syncMaxMs } = this.#options;
+    const takesMs = this.#random.between(syncMinMs, syncMaxMs) / (sync ? 1 : 10);
+    return this.#waits(takesMs + this.#slowByMs).then(() => {
+      if (this.#isFull) this.#fail('disk full');
+      if (!sync || !this.#failsNextSync) return;
+      this.#failsNextSync = false;
+      this.#fail('input/output');
+    });
+  }
+
+  /** Never resolves for a process that is dead by then. */
+  #waits(ms: number): Promise<void> {
+    const timers = this.#timers;
+    if (timers === null) return new Promise(() => undefined);
+    return new Promise((resolve) => {
+      timers.after(ms, resolve);
+    });
+  }
+
+  #fail(reason: 'disk full' | 'input/output'): never {
+    this.#hasFailed = true;
+    throw new StorageFault(reason, `simulated: ${reason}`, null);
+  }
+}
+
+interface StoredRecord {
+  readonly name: string;
+  readonly key: Uint8Array;
+}
+
+function recordsOf(store: MemoryStore): StoredRecord[] {
+  return store.names().flatMap((name) => store.keysOf(name).map((key) => ({ name, key })));
+}
+
+/** Keys of groups are 8 bytes, those of marks are not: see server/src/storage/segment.ts. */
+const GROUP_KEY_BYTES = 8;
+
+/** What lies before the last group of the log; in the segment of that one, its header as well. */
+function recordsBeforeEnd(log: MemoryStore): StoredRecord[] {
+  const segments = log.names().toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
+  const all = segments.flatMap((name) => log.keysOf(name).map((key) => ({ name, key })));
+  const last = all.findLastIndex(({ key }) => key.length === GROUP_KEY_BYTES);
+  return all.slice(0, Math.max(0, last));
+}
+
+/** `log-<generation>-<seq>`: the order in which they were begun. */
+function sequenceOf(name: string): number {
+  const [, generation = '0', sequence = '0'] = name.split('-');
+  return Number(generation) * 2 ** 26 + Number(sequence);
+}

@@ -1,0 +1,296 @@
+/**
+ * The simulated ensemble: production members on machines, a network and a clock of the simulator.
+ *
+ * Implements what faults may do. Owns who reaches whom and whose disk was struck; a run is the same
+ * for the same seed. Never decides what goes wrong.
+ */
+import type { PeerId } from '@rookery/protocol';
+import {
+  type Config,
+  MemoryNetwork,
+  type ReplicatedState,
+  simulatedConfig,
+  type Timers,
+  type Transport,
+  type Tuning,
+} from '@rookery/server/simulated';
+import { pino } from 'pino';
+import type { World } from '../contract/world.js';
+import type { Random } from '../random.js';
+import type { Recorder } from '../run/recorder.js';
+import { MachineClock, ProcessTimers } from './clocks.js';
+import type { DiskOptions } from './disk.js';
+import { Machine } from './machine.js';
+import { Scheduler } from './scheduler.js';
+
+export type { DiskOptions } from './disk.js';
+
+export interface SimulatedWorldSetup {
+  readonly members: number;
+  readonly random: Random;
+  readonly recorder: Recorder;
+  readonly tuning: Tuning;
+  /** What differs from the usual configuration. */
+  readonly settings: Partial<Config>;
+  readonly network: { readonly latencyMinMs: number; readonly latencyMaxMs: number };
+  readonly disk: DiskOptions;
+  /** Gets the members' log lines; without it they do not log. */
+  readonly log?: (line: string) => void;
+}
+
+export interface MemberAddress {
+  readonly id: PeerId;
+  readonly host: string;
+  readonly port: number;
+}
+
+export class SimulatedWorld implements World {
+  readonly ids: readonly PeerId[];
+  readonly addresses: readonly MemberAddress[];
+  readonly config: Config;
+  /** The run's own clock. */
+  readonly timers: Timers;
+  readonly #recorder: Recorder;
+  readonly #scheduler = new Scheduler();
+  readonly #network: MemoryNetwork;
+  readonly #machines = new Map<PeerId, Machine>();
+  readonly #cuts = new Set<string>();
+  readonly #delays = new Map<string, number>();
+  readonly #reached = new Map<PeerId, string>();
+  readonly #struck = new Set<PeerId>();
+  readonly #serving = new Set<PeerId>();
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(setup: SimulatedWorldSetup) {
+    const { random, network } = setup;
+    this.#recorder = setup.recorder;
+    this.#recorder.useClock(() => this.#scheduler.nowMs);
+    this.ids = Array.from({ length: setup.members }, (_, index) => index + 1);
+    const seats = this.ids.map((id) => ({ id, host: hostOf(id) }));
+    this.config = { ...simulatedConfig(seats), ...setup.settings };
+    this.addresses = this.config.servers.map(({ id, host, clientPort }) => {
+      return { id, host, port: clientPort };
+    });
+    this.timers = new ProcessTimers(this.#scheduler, new MachineClock(this.#scheduler, 0));
+    const latency = random.fork('network');
+    this.#network = new MemoryNetwork(this.timers, {
+      latencyMs: (from, to) => {
+        const { nowMs } = this.#scheduler;
+        const drawn = latency.between(network.latencyMinMs, network.latencyMaxMs);
+        const delayMs = this.#delays.size === 0 ? 0 : (this.#delays.get(wayKey(from, to)) ?? 0);
+        // On whole milliseconds, so that what arrives together is one turn, as under load.
+        return Math.ceil(nowMs + drawn + delayMs) - nowMs;
+      },
+    });
+    for (const { id, host } of seats) {
+      this.#machines.set(id, this.#newMachine(setup, id, host));
+    }
+  }
+
+  /** The first end of a member that no fault explains: an invariant that does not hold. */
+  get failure(): { readonly error: unknown } | null {
+    return this.#failure;
+  }
+  get nowMs(): number {
+    return this.#scheduler.nowMs;
+  }
+  get leader(): PeerId {
+    for (const [id, { member }] of this.#machines) {
+      if (member?.role === 'leading') return id;
+    }
+    return 0;
+  }
+  get struck(): ReadonlySet<PeerId> {
+    return this.#struck;
+  }
+
+  isUp(id: PeerId): boolean {
+    return this.#at(id).isUp;
+  }
+  serves(id: PeerId): boolean {
+    return this.#serving.has(id);
+  }
+
+  /** The transport of a process that is no member. */
+  transport(host: string): Transport {
+    return this.#network.transport(host);
+  }
+
+  /** All members; they open as time advances. */
+  startAll(): void {
+    for (const id of this.ids) this.start(id);
+  }
+
+  advance(durationMs: number): Promise<void> {
+    return this.#scheduler.advance(durationMs);
+  }
+
+  /** Of a member that is up and open. */
+  stateOf(id: PeerId): ReplicatedState | null {
+    return this.#at(id).member?.state ?? null;
+  }
+
+  crash(id: PeerId, how: { readonly inFlight: boolean }): boolean {
+    return this.#at(id).crash(how);
+  }
+
+  crashAtChange(id: PeerId, count: number, when: 'before' | 'after'): boolean {
+    const machine = this.#at(id);
+    if (machine.isUp) machine.disk.dieAtChange(count, when);
+    return machine.isUp;
+  }
+
+  stop(id: PeerId): boolean {
+    return this.#at(id).stop();
+  }
+
+  start(id: PeerId): boolean {
+    const started = this.#at(id).start();
+    if (started) this.#recordReach();
+    return started;
+  }
+
+  stall(id: PeerId, durationMs: number): boolean {
+    const machine = this.#at(id);
+    if (!machine.stall(durationMs)) return false;
+    this.#network.hold(machine.host);
+    this.#recordReach();
+    this.#scheduler.after(durationMs, () => {
+      if (machine.stalledUntilMs > this.nowMs) return;
+      this.#network.release(machine.host);
+      this.#recordReach();
+    });
+    return true;
+  }
+
+  jumpWallClock(id: PeerId, byMs: number): void {
+    this.#at(id).clock.jumpWall(byMs);
+  }
+
+  setClockRate(id: PeerId, rate: number): void {
+    this.#at(id).clock.setRate(rate);
+  }
+
+  cut(from: PeerId, to: PeerId): void {
+    this.#cuts.add(wayKey(hostOf(from), hostOf(to)));
+    this.#network.cutOneWay(hostOf(from), hostOf(to));
+    this.#recordReach();
+  }
+
+  heal(from: PeerId, to: PeerId): void {
+    this.#cuts.delete(wayKey(hostOf(from), hostOf(to)));
+    this.#network.healOneWay(hostOf(from), hostOf(to));
+    this.#recordReach();
+  }
+
+  resetLink(a: PeerId, b: PeerId): void {
+    this.#network.reset(hostOf(a), hostOf(b));
+  }
+
+  delay(from: PeerId, to: PeerId, byMs: number): void {
+    const way = wayKey(hostOf(from), hostOf(to));
+    if (byMs > 0) this.#delays.set(way, byMs);
+    else this.#delays.delete(way);
+  }
+
+  slowDisk(id: PeerId, byMs: number): void {
+    this.#at(id).disk.slowBy(byMs);
+  }
+
+  failNextSync(id: PeerId): void {
+    this.#at(id).disk.failNextSync();
+  }
+
+  fillDisk(id: PeerId, full: boolean): void {
+    this.#at(id).disk.setFull(full);
+  }
+
+  wipe(id: PeerId): boolean {
+    const machine = this.#at(id);
+    if (machine.isUp) return false;
+    machine.disk.wipe();
+    this.#strike(machine, 'wiped');
+    return true;
+  }
+
+  flipBit(id: PeerId, dice: readonly [number, number, number]): boolean {
+    const machine = this.#at(id);
+    if (machine.isUp || !machine.disk.flipBit(dice)) return false;
+    this.#strike(machine, 'flipped');
+    return true;
+  }
+
+  #newMachine(setup: SimulatedWorldSetup, id: PeerId, host: string): Machine {
+    const { log } = setup;
+    const options = {
+      base: { member: id },
+      level: log === undefined ? 'silent' : 'debug',
+      timestamp: () => `,"time":${this.nowMs}`,
+    };
+    return new Machine({
+      id,
+      host,
+      scheduler: this.#scheduler,
+      random: setup.random.fork(host),
+      recorder: setup.recorder,
+      config: this.config,
+      tuning: setup.tuning,
+      disk: setup.disk,
+      logger: pino(options, { write: (line: string) => log?.(line) }),
+      transport: () => this.#network.transport(host),
+      onGone: () => {
+        this.#network.crash(host);
+        this.#network.release(host);
+        this.#recordReach();
+      },
+      onServing: (_, serves) => {
+        if (!serves) {
+          this.#serving.delete(id);
+          return;
+        }
+        this.#serving.add(id);
+        this.#struck.delete(id);
+      },
+      onFailure: (error) => {
+        this.#failure ??= { error };
+      },
+    });
+  }
+
+  #strike(machine: Machine, how: 'wiped' | 'flipped'): void {
+    this.#struck.add(machine.id);
+    machine.recordDiskStruck(how);
+  }
+
+  /** Tells the checkers of every member whose view of the others has changed. */
+  #recordReach(): void {
+    for (const id of this.ids) {
+      const reaches = this.ids.filter((other) => other !== id && this.#hear(id, other));
+      const text = reaches.join();
+      if (this.#reached.get(id) === text) continue;
+      this.#reached.set(id, text);
+      this.#recorder.reach({ member: id, reaches });
+    }
+  }
+
+  #hear(id: PeerId, other: PeerId): boolean {
+    const machine = this.#at(other);
+    if (!machine.isUp || machine.stalledUntilMs > this.nowMs) return false;
+    const isCut = (from: PeerId, to: PeerId) => this.#cuts.has(wayKey(hostOf(from), hostOf(to)));
+    return !isCut(id, other) && !isCut(other, id);
+  }
+
+  #at(id: PeerId): Machine {
+    const machine = this.#machines.get(id);
+    if (machine === undefined) throw new Error(`there is no member ${id}`);
+    return machine;
+  }
+}
+
+function hostOf(id: PeerId): string {
+  return `member-${id}`;
+}
+
+function wayKey(from: string, to: string): string {
+  return `${from} ${to}`;
+}

@@ -1,0 +1,194 @@
+/**
+ * One member's machine: its clock, its disk, and the process that runs on it, if one does.
+ *
+ * Owns the lives of the process: opening, running, failing, dying. What a dead process still holds
+ * in its promises never runs again, and nothing of it is recorded. Called by the world alone.
+ */
+import type { PeerId } from '@rookery/protocol';
+import {
+  type Config,
+  Member,
+  type MemberObserver,
+  type Transport,
+  type Tuning,
+} from '@rookery/server/simulated';
+import type { Logger } from 'pino';
+import type { Random } from '../random.js';
+import type { Recorder } from '../run/recorder.js';
+import { MachineClock, ProcessTimers } from './clocks.js';
+import { type DiskOptions, SimulatedDisk } from './disk.js';
+import type { Scheduler } from './scheduler.js';
+
+export interface MachineParts {
+  readonly id: PeerId;
+  readonly host: string;
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly recorder: Recorder;
+  readonly config: Config;
+  readonly tuning: Tuning;
+  readonly disk: DiskOptions;
+  readonly logger: Logger;
+  transport(): Transport;
+  /** The process is gone; its streams must go too. */
+  onGone(id: PeerId): void;
+  /** It serves clients now, or no longer. */
+  onServing(id: PeerId, serves: boolean): void;
+  /** It ended by itself, and no fault explains it. */
+  onFailure(error: unknown): void;
+}
+
+interface Process {
+  readonly incarnation: number;
+  readonly timers: ProcessTimers;
+  /** Null while it opens. */
+  member: Member | null;
+  isStopping: boolean;
+}
+
+export class Machine {
+  readonly id: PeerId;
+  readonly host: string;
+  readonly clock: MachineClock;
+  readonly disk: SimulatedDisk;
+  stalledUntilMs = 0;
+  readonly #parts: MachineParts;
+  readonly #random: Random;
+  #process: Process | null = null;
+  #incarnations = 0;
+  #uuids = 0;
+
+  constructor(parts: MachineParts) {
+    this.#parts = parts;
+    this.id = parts.id;
+    this.host = parts.host;
+    this.#random = parts.random.fork('process');
+    // Monotonic clocks of machines have nothing in common.
+    this.clock = new MachineClock(parts.scheduler, parts.id * 1_000_000);
+    this.disk = new SimulatedDisk(parts.disk, parts.random.fork('disk'), (when) => {
+      parts.scheduler.next(() => this.crash({ inFlight: when === 'after' }));
+    });
+  }
+
+  get isUp(): boolean {
+    return this.#process !== null;
+  }
+  /** Null while it is down or opens. */
+  get member(): Member | null {
+    return this.#process?.member ?? null;
+  }
+
+  start(): boolean {
+    if (this.#process !== null) return false;
+    const timers = new ProcessTimers(this.#parts.scheduler, this.clock);
+    const incarnation = ++this.#incarnations;
+    const process: Process = { incarnation, timers, member: null, isStopping: false };
+    this.#process = process;
+    this.disk.attach(timers);
+    this.#open(process).catch((error: unknown) => this.#failed(process, error));
+    return true;
+  }
+
+  crash({ inFlight }: { readonly inFlight: boolean }): boolean {
+    const process = this.#process;
+    if (process === null) return false;
+    this.#end(process, 'crashed', { inFlight, keepsAll: false });
+    return true;
+  }
+
+  stop(): boolean {
+    const process = this.#process;
+    if (process === null || process.member === null || process.isStopping) return false;
+    process.isStopping = true;
+    void process.member.close();
+    return true;
+  }
+
+  stall(durationMs: number): boolean {
+    if (this.#process === null) return false;
+    this.stalledUntilMs = this.#parts.scheduler.nowMs + durationMs;
+    this.#process.timers.stallUntil(this.stalledUntilMs);
+    return true;
+  }
+
+  recordDiskStruck(how: 'wiped' | 'flipped'): void {
+    this.#parts.recorder.diskStruck({ ...this.#who(this.#incarnations), how });
+  }
+
+  async #open(process: Process): Promise<void> {
+    const { config, tuning, logger } = this.#parts;
+    const options = { id: this.id, logger, found: false, tuning };
+    const member = await Member.open(config, options, {
+      transport: this.#parts.transport(),
+      timers: process.timers,
+      treeStore: this.disk.tree,
+      logStore: this.disk.log,
+      random: () => this.#random.next(),
+      randomBytes: (count) => this.#random.bytes(count),
+      uuid: () => `${this.host}-${++this.#uuids}`,
+      directoryBytes: () => Promise.resolve(0),
+      observer: this.#observer(process),
+    });
+    if (process.timers.isDead) return;
+    process.member = member;
+    member.closed.then(
+      () => this.#stopped(process),
+      (error: unknown) => this.#failed(process, error),
+    );
+    await member.listen();
+  }
+
+  #observer(process: Process): MemberObserver {
+    const { recorder } = this.#parts;
+    return {
+      onRecovered: (recovered) => {
+        if (process.timers.isDead) return;
+        recorder.started({ ...this.#who(process.incarnation), recovered });
+      },
+      onStep: (input, outputs) => {
+        if (process.timers.isDead) return;
+        const { incarnation } = process;
+        const ownMs = this.clock.nowMs;
+        recorder.step({ member: this.id, incarnation, ownMs, input, outputs });
+        for (const output of outputs) {
+          if (output.kind === 'role') this.#parts.onServing(this.id, output.role !== 'looking');
+        }
+      },
+      onApplied: (zxid, txn, state) => {
+        if (process.timers.isDead) return;
+        const { incarnation } = process;
+        const ownMs = this.clock.nowMs;
+        recorder.applied({ member: this.id, incarnation, ownMs, zxid, txn, state });
+      },
+    };
+  }
+
+  #stopped(process: Process): void {
+    if (!process.timers.isDead) this.#end(process, 'stopped', { inFlight: false, keepsAll: true });
+  }
+
+  #failed(process: Process, error: unknown): void {
+    if (process.timers.isDead) return;
+    if (!this.disk.hasFailed) this.#parts.onFailure(error);
+    this.#end(process, 'failed', { inFlight: false, keepsAll: false });
+  }
+
+  #end(
+    process: Process,
+    how: 'stopped' | 'crashed' | 'failed',
+    disk: { readonly inFlight: boolean; readonly keepsAll: boolean },
+  ): void {
+    this.#process = null;
+    this.stalledUntilMs = 0;
+    process.timers.kill();
+    process.member?.abort();
+    this.disk.detach(disk);
+    this.#parts.recorder.gone({ ...this.#who(process.incarnation), how });
+    this.#parts.onServing(this.id, false);
+    this.#parts.onGone(this.id);
+  }
+
+  #who(incarnation: number) {
+    return { member: this.id, incarnation, ownMs: this.clock.nowMs };
+  }
+}

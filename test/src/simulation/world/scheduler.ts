@@ -1,0 +1,117 @@
+/**
+ * The run's clock and everything that is going to happen, in order.
+ *
+ * Actions run one at a time, by due time and then by the order of the calls; between two of them
+ * every promise that can settle does. Time stands still while an action runs. Nothing here is
+ * random, so a run is the same each time.
+ */
+import type { Timer } from '@rookery/server/simulated';
+
+interface Scheduled {
+  readonly dueMs: number;
+  readonly order: number;
+  /** Null: cancelled. */
+  action: (() => void) | null;
+}
+
+export class Scheduler {
+  #nowMs = 0;
+  #order = 0;
+  /** A binary heap, the next one first. */
+  readonly #heap: Scheduled[] = [];
+  #urgent: (() => void)[] = [];
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  after(delayMs: number, action: () => void): Timer {
+    const dueMs = this.#nowMs + Math.max(0, delayMs);
+    const scheduled: Scheduled = { dueMs, order: this.#order++, action };
+    this.#push(scheduled);
+    return {
+      cancel: () => {
+        scheduled.action = null;
+      },
+    };
+  }
+
+  /** Before anything else, once the action under way and its promises are through. */
+  next(action: () => void): void {
+    this.#urgent.push(action);
+  }
+
+  /** Runs everything due within the next `durationMs`; rejects with what an action throws. */
+  advance(durationMs: number): Promise<void> {
+    const untilMs = this.#nowMs + durationMs;
+    return new Promise((resolve, reject) => {
+      const step = () => {
+        try {
+          if (this.#runOne(untilMs)) setImmediate(step);
+          else resolve();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      setImmediate(step);
+    });
+  }
+
+  #runOne(untilMs: number): boolean {
+    if (this.#urgent.length > 0) {
+      const urgent = this.#urgent;
+      this.#urgent = [];
+      for (const action of urgent) action();
+      return true;
+    }
+    for (;;) {
+      const next = this.#heap[0];
+      if (next === undefined || next.dueMs > untilMs) {
+        this.#nowMs = untilMs;
+        return false;
+      }
+      this.#pop();
+      if (next.action === null) continue;
+      this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+      next.action();
+      return true;
+    }
+  }
+
+  #push(scheduled: Scheduled): void {
+    const heap = this.#heap;
+    let place = heap.length;
+    while (place > 0) {
+      const above = (place - 1) >>> 1;
+      const parent = heap[above];
+      if (parent === undefined || isBefore(parent, scheduled)) break;
+      heap[place] = parent;
+      place = above;
+    }
+    heap[place] = scheduled;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let place = 0;
+    for (;;) {
+      let below = 2 * place + 1;
+      let child = heap[below];
+      const right = heap[below + 1];
+      if (child !== undefined && right !== undefined && isBefore(right, child)) {
+        below += 1;
+        child = right;
+      }
+      if (child === undefined || isBefore(last, child)) break;
+      heap[place] = child;
+      place = below;
+    }
+    heap[place] = last;
+  }
+}
+
+function isBefore(a: Scheduled, b: Scheduled): boolean {
+  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
+}
