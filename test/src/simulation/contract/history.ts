@@ -122,4 +122,6 @@ export interface SessionSeen {
   /** Where it is connected, 0 when it is not. */
   readonly member: number;
   readonly timeoutMs: number;
+  /** The last zxid that the client had seen by then; of `reset`, that of the answer. */
+  readonly zxid: number;
 }
