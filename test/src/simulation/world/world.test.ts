@@ -1,0 +1,203 @@
+/**
+ * The simulated world: what faults do to members, and that a run is a function of its seed.
+ */
+import { MemoryClient } from '@rookery/server/simulated';
+import { describe, expect, it } from 'vitest';
+import { Random } from '../random.js';
+import { Recorder } from '../run/recorder.js';
+import { MachineClock, ProcessTimers } from './clocks.js';
+import { SimulatedWorld, type SimulatedWorldSetup } from './index.js';
+import { Scheduler } from './scheduler.js';
+
+const PATIENCE_MS = 60_000;
+
+function newWorld(setup: Partial<SimulatedWorldSetup> = {}): SimulatedWorld {
+  return new SimulatedWorld({
+    members: 3,
+    random: new Random(7),
+    recorder: new Recorder({ checkers: [] }),
+    tuning: {},
+    settings: {},
+    network: { latencyMinMs: 0.2, latencyMaxMs: 2 },
+    disk: { syncMinMs: 0.2, syncMaxMs: 2 },
+    ...setup,
+  });
+}
+
+async function until(world: SimulatedWorld, what: string, condition: () => boolean) {
+  for (let waitedMs = 0; !condition(); waitedMs += 5) {
+    if (waitedMs > PATIENCE_MS) throw new Error(`never ${what}`);
+    await world.advance(5);
+  }
+}
+
+async function serving(setup: Partial<SimulatedWorldSetup> = {}): Promise<SimulatedWorld> {
+  const world = newWorld(setup);
+  world.startAll();
+  await until(world, 'did all serve', () => world.ids.every((id) => world.serves(id)));
+  return world;
+}
+
+async function clientOf(world: SimulatedWorld, id: number): Promise<MemoryClient> {
+  const address = world.addresses[id - 1];
+  if (address === undefined) throw new Error(`no member ${id}`);
+  const dial = world.transport('clients').dial(address, 1000);
+  await world.advance(5);
+  const client = new MemoryClient(await dial);
+  client.connect();
+  await until(world, 'was a session opened', () => client.connected !== null);
+  return client;
+}
+
+async function write(world: SimulatedWorld, client: MemoryClient, path: string): Promise<void> {
+  const xid = client.create(path);
+  await until(world, `was ${path} answered`, () => client.errorOf(xid) !== undefined);
+  expect(client.errorOf(xid)).toBe(0);
+}
+
+function digests(world: SimulatedWorld): Set<string | undefined> {
+  return new Set(world.ids.map((id) => world.stateOf(id)?.digest()));
+}
+
+describe('the scheduler', () => {
+  it('runs actions by due time, then by the order of the calls, promises settled between', async () => {
+    const scheduler = new Scheduler();
+    const seen: string[] = [];
+    scheduler.after(2, () => seen.push(`late ${scheduler.nowMs}`));
+    scheduler.after(1, () => {
+      void Promise.resolve().then(() => seen.push('promise'));
+      scheduler.next(() => seen.push('urgent'));
+    });
+    scheduler.after(1, () => seen.push('second'));
+    scheduler.after(1, () => seen.push('never')).cancel();
+    await scheduler.advance(1);
+    expect(seen).toEqual(['promise', 'urgent', 'second']);
+    await scheduler.advance(5);
+    expect(seen.at(-1)).toBe('late 2');
+    expect(scheduler.nowMs).toBe(6);
+  });
+});
+
+describe('the clocks of a machine', () => {
+  it('run at its rate, and what comes due while it stands still runs afterwards in order', async () => {
+    const scheduler = new Scheduler();
+    const clock = new MachineClock(scheduler, 1000);
+    const timers = new ProcessTimers(scheduler, clock);
+    const seen: string[] = [];
+    clock.setRate(2);
+    timers.after(10, () => seen.push(`a ${scheduler.nowMs} ${timers.nowMs()}`));
+    timers.after(12, () => seen.push(`b ${scheduler.nowMs}`));
+    timers.stallUntil(20);
+    await scheduler.advance(19);
+    expect(seen).toEqual([]);
+    await scheduler.advance(1);
+    expect(seen).toEqual(['a 20 1040', 'b 20']);
+    timers.after(1, () => seen.push('never'));
+    timers.kill();
+    await scheduler.advance(10);
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('a simulated world', () => {
+  it('is the same for the same seed, crashes and cuts included', async () => {
+    const run = async () => {
+      const recorder = new Recorder({ checkers: [] });
+      const world = await serving({ recorder, random: new Random(99) });
+      const client = await clientOf(world, 1);
+      for (let i = 0; i < 20; i++) client.create(`/n${i}`);
+      await world.advance(20);
+      world.crash(world.leader, { inFlight: true });
+      await world.advance(3000);
+      for (const id of world.ids) world.start(id);
+      world.cut(1, 2);
+      await world.advance(3000);
+      expect(world.failure).toBeNull();
+      return recorder.digest();
+    };
+    expect(await run()).toBe(await run());
+  });
+
+  it('keeps what was acknowledged through the death of all members', async () => {
+    const world = await serving();
+    const client = await clientOf(world, 1);
+    await write(world, client, '/kept');
+    for (const id of world.ids) world.crash(id, { inFlight: false });
+    for (const id of world.ids) world.start(id);
+    await until(world, 'did all serve again', () => world.ids.every((id) => world.serves(id)));
+    const again = await clientOf(world, 2);
+    const xid = again.exists('/kept');
+    await until(world, 'was exists answered', () => again.errorOf(xid) !== undefined);
+    expect(again.errorOf(xid)).toBe(0);
+  });
+
+  it('lets a process die before or after a change of its disk', async () => {
+    for (const when of ['before', 'after'] as const) {
+      const world = await serving();
+      const victim = world.leader;
+      const client = await clientOf(world, victim);
+      expect(world.crashAtChange(victim, 1, when)).toBe(true);
+      client.create('/at-death');
+      await until(world, 'did it die', () => !world.isUp(victim));
+      world.start(victim);
+      await until(world, 'did it serve again', () => world.ids.every((id) => world.serves(id)));
+      await until(world, 'were they equal', () => digests(world).size === 1);
+      expect(world.failure).toBeNull();
+    }
+  });
+
+  it('ends a member whose disk fails, and takes that for no failure of the product', async () => {
+    for (const fault of ['sync', 'full'] as const) {
+      const world = await serving();
+      const victim = world.leader;
+      const client = await clientOf(world, victim === 1 ? 2 : 1);
+      if (fault === 'sync') world.failNextSync(victim);
+      else world.fillDisk(victim, true);
+      client.create('/fatal');
+      await until(world, 'did it end', () => !world.isUp(victim));
+      world.fillDisk(victim, false);
+      world.start(victim);
+      await until(world, 'did it serve again', () => world.ids.every((id) => world.serves(id)));
+      expect(world.failure).toBeNull();
+    }
+  });
+
+  it('brings a wiped and a flipped member back by the others', async () => {
+    const world = await serving();
+    await write(world, await clientOf(world, 2), '/data');
+    for (const strike of ['wipe', 'flip'] as const) {
+      world.crash(1, { inFlight: false });
+      const struck = strike === 'wipe' ? world.wipe(1) : world.flipBit(1, [0.2, 0.9, 0.5]);
+      expect(struck).toBe(true);
+      expect([...world.struck]).toEqual([1]);
+      world.start(1);
+      await until(world, 'did it serve again', () => world.serves(1));
+      expect([...world.struck]).toEqual([]);
+      await until(world, 'were they equal', () => digests(world).size === 1);
+    }
+    expect(world.failure).toBeNull();
+  });
+
+  it('shows a stalled or cut-off leader to nobody, and another one takes its place', async () => {
+    for (const fault of ['stall', 'cut'] as const) {
+      const world = await serving();
+      const victim = world.leader;
+      const others = world.ids.filter((id) => id !== victim);
+      if (fault === 'stall') world.stall(victim, 5000);
+      else for (const other of others) world.cut(victim, other);
+      await until(world, 'was there another', () => others.includes(world.leader));
+      for (const other of others) world.heal(victim, other);
+      await until(world, 'did it follow', () => world.ids.every((id) => world.serves(id)));
+      expect(world.failure).toBeNull();
+    }
+  });
+
+  it('stops a member cleanly and starts it with all it had', async () => {
+    const world = await serving();
+    expect(world.stop(3)).toBe(true);
+    await until(world, 'did it stop', () => !world.isUp(3));
+    expect(world.start(3)).toBe(true);
+    await until(world, 'did it serve', () => world.serves(3));
+    expect(world.failure).toBeNull();
+  });
+});
