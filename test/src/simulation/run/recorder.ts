@@ -172,10 +172,10 @@ export class Recorder {
   }
 
   session(seen: Unstamped<SessionSeen>): void {
-    const { client, session, connection, change, member, timeoutMs } = seen;
+    const { client, session, connection, change, member, timeoutMs, zxid } = seen;
     const { order, atMs } = this.#stamp(TAG.session);
     const full: SessionSeen = {
-      ...{ order, atMs, client, session, connection, change, member, timeoutMs },
+      ...{ order, atMs, client, session, connection, change, member, timeoutMs, zxid },
     };
     this.counts.sessions += 1;
     const digest = this.#digest;
@@ -185,6 +185,7 @@ export class Recorder {
     digest.text(change);
     digest.number(member);
     digest.number(timeoutMs);
+    digest.number(zxid);
     this.#tell(this.#listeners.session, full);
     this.#trace?.(describe.session(full));
   }
