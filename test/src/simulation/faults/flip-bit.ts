@@ -1,0 +1,19 @@
+/** One bit of a record on a member's disk is another when it starts again; never in the last one. */
+import type { FaultKind } from '../contract/fault.js';
+import { bringBack, roll } from './dice.js';
+import { victimsOf } from './guard.js';
+
+export const flipBit: FaultKind = {
+  name: 'flip-bit',
+  begin: (world, fault, stage) => {
+    const ids = victimsOf(world, fault);
+    const refusal = stage.refusesStrike(ids);
+    if (refusal !== null) return refusal;
+    for (const [at, id] of ids.entries()) {
+      world.crash(id, { inFlight: roll(fault, 2) < 0.5 });
+      const chosen = [roll(fault, 3), roll(fault, 4), roll(fault, 5)] as const;
+      world.flipBit(id, [chosen[0], (chosen[1] + at * 0.37) % 1, chosen[2]]);
+    }
+    return () => bringBack(world, stage, { ids, rolled: roll(fault, 7) });
+  },
+};

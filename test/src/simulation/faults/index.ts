@@ -1,0 +1,38 @@
+/** All kinds of faults, by name. The order is part of every seed's meaning: append only. */
+import type { FaultKind } from '../contract/fault.js';
+import { cleanStop } from './clean-stop.js';
+import { clockRate } from './clock-rate.js';
+import { crash } from './crash.js';
+import { crashAtChange } from './crash-at-change.js';
+import { crashLeader } from './crash-leader.js';
+import { crashSeveral } from './crash-several.js';
+import { delay } from './delay.js';
+import { failedSync } from './failed-sync.js';
+import { flipBit } from './flip-bit.js';
+import { fullDisk } from './full-disk.js';
+import { isolateFollower } from './isolate-follower.js';
+import { isolateLeader } from './isolate-leader.js';
+import { partitionBridge } from './partition-bridge.js';
+import { partitionFlapping } from './partition-flapping.js';
+import { partitionHalves } from './partition-halves.js';
+import { partitionOneWay } from './partition-one-way.js';
+import { resetLink } from './reset-link.js';
+import { restartAll } from './restart-all.js';
+import { slowDisk } from './slow-disk.js';
+import { stallLong, stallShort } from './stall.js';
+import { wallClock } from './wall-clock.js';
+import { wipe } from './wipe.js';
+
+export { CLOCK_DRIFT } from './clock-rate.js';
+export { DICE_COUNT } from './dice.js';
+export { StrikeGuard } from './guard.js';
+
+export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
+  [
+    ...[crash, crashLeader, crashSeveral, crashAtChange, restartAll, cleanStop],
+    ...[partitionHalves, partitionOneWay, partitionBridge, partitionFlapping],
+    ...[isolateLeader, isolateFollower, resetLink, delay],
+    ...[stallShort, stallLong, wallClock, clockRate],
+    ...[slowDisk, failedSync, fullDisk, wipe, flipBit],
+  ].map((kind) => [kind.name, kind]),
+);

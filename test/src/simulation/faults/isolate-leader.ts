@@ -1,0 +1,14 @@
+/** The leader hears nobody and is heard by nobody, but for its clients. */
+import type { FaultKind } from '../contract/fault.js';
+import { around, cutAll, healAll } from './links.js';
+
+export const isolateLeader: FaultKind = {
+  name: 'isolate-leader',
+  begin: (world) => {
+    if (world.leader === 0) return 'nobody leads';
+    const links = around(world, world.leader);
+    if (links.length === 0) return 'there is only one member';
+    cutAll(world, links);
+    return () => healAll(world, links);
+  },
+};
