@@ -1,0 +1,45 @@
+/**
+ * Named bugs of elections, epochs and leaders that lead no more.
+ */
+import { type NamedMutant, trace } from './named-mutant.js';
+
+export const electionMutants: readonly NamedMutant[] = [
+  {
+    name: 'zk-1817-round-not-taken-over',
+    area: 'named',
+    file: 'zab/looking.ts',
+    find: '      this.#member.round = vote.round;\n',
+    replace: '',
+    breaks: 'members in different rounds come to one round',
+    scenario: trace('zk-1817-mixed-rounds'),
+  },
+  {
+    name: 'zk-582-epoch-of-the-log-alone',
+    area: 'named',
+    file: 'zab/looking.ts',
+    find: '    let best: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };',
+    replace:
+      '    const epoch = history.last === history.base ? 0 : currentEpoch;\n' +
+      '    let best: Candidate = { leader: id, epoch, zxid: history.last };',
+    breaks: 'a member whose log is empty votes with its recorded epoch',
+    scenario: trace('zk-582-only-a-checkpoint'),
+  },
+  {
+    name: 'zk-1277-leads-past-the-last-zxid',
+    area: 'named',
+    file: 'zab/leading.ts',
+    find: '    if (counterOf(reached) === COUNTER_MAX) {',
+    replace: '    if (counterOf(reached) > COUNTER_MAX) {',
+    breaks: 'a leader whose counter is used up steps down',
+    scenario: trace('zk-1277-counter-rollover'),
+  },
+  {
+    name: 'zk-1675-confirms-by-itself',
+    area: 'named',
+    file: 'zab/leading.ts',
+    find: '    if (this.#learners.count(answered) + 1 < this.#member.quorum) return;',
+    replace: '    if (this.#learners.count(answered) + this.#member.quorum < 1) return;',
+    breaks: 'a leader without a quorum confirms nothing',
+    scenario: trace('zk-1675-cut-off-leader'),
+  },
+];
