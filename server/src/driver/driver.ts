@@ -159,6 +159,7 @@ export class Driver {
     for (const proposals of chunksByBytes(taken, MESSAGE_BYTES_MAX, (one) => one.body.length)) {
       this.#step({ kind: 'propose', proposals });
     }
+    this.#desk?.askToConfirm();
   }
 
   #onTick(nowMs: number): void {

@@ -132,17 +132,23 @@ export class LeaderDesk {
     for (const { origin, answer } of waiting) this.#hooks.answer(origin, answer(zxid));
   }
 
-  /** The turn's proposals, in order; all that must be confirmed shares one question. */
+  /** The turn's proposals, in order. */
   takeProposals(): readonly Proposal[] {
-    if (this.#gathering.length > 0) {
-      const id = this.#nextConfirm++;
-      this.#syncs.set(id, this.#gathering);
-      this.#gathering = [];
-      this.#hooks.confirm(id);
-    }
     const proposals = this.#proposals;
     if (proposals.length > 0) this.#proposals = [];
     return proposals;
+  }
+
+  /**
+   * Asks what the turn's syncs and attaches wait for, all in one question. Once the turn's proposals
+   * are made: a sync must show what came before it.
+   */
+  askToConfirm(): void {
+    if (this.#gathering.length === 0) return;
+    const id = this.#nextConfirm++;
+    this.#syncs.set(id, this.#gathering);
+    this.#gathering = [];
+    this.#hooks.confirm(id);
   }
 
   #collect(prepared: readonly PreparedTxn[]): void {

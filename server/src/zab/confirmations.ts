@@ -8,7 +8,10 @@ import type { Zxid } from '@rookery/protocol';
 
 export interface Confirmation {
   readonly id: number;
-  /** Committed when the question was asked: what the asker must see. */
+  /**
+   * The last proposal when the question was asked: what the asker must see. Not the last commit:
+   * a client whose connection broke asks whether its write, which may be on its way, was done.
+   */
   readonly zxid: Zxid;
 }
 

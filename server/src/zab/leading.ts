@@ -178,7 +178,7 @@ export class Leading implements Role {
 
   onConfirm(id: number): void {
     assert(this.#phase === 'broadcast', () => `confirm in phase ${this.#phase}`);
-    const round = this.#confirmations.ask({ id, zxid: this.#member.committed });
+    const round = this.#confirmations.ask({ id, zxid: this.#member.history.last });
     if (round !== null) this.#sendConfirm(round);
   }
 

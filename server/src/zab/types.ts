@@ -23,7 +23,10 @@ export type ZabInput =
     }
   /** Only to an established leader; the zxids are the next ones, asserted. */
   | { readonly kind: 'propose'; readonly proposals: readonly Proposal[] }
-  /** Only to an established leader: does it still lead? Answered by `confirmed`, or never. */
+  /**
+   * Only to an established leader: does it still lead? Answered by `confirmed`, with the last zxid
+   * that was proposed before the question, or never.
+   */
   | { readonly kind: 'confirm'; readonly id: number }
   /** The storage output with this ticket and all before it are durable. */
   | { readonly kind: 'persisted'; readonly ticket: Ticket }

@@ -3,8 +3,8 @@
  *
  * One committed history: whatever is delivered anywhere continues the one chain, and is on the
  * disks of a quorum. One leader per epoch. Nothing is said that is not durable. A confirmation sees
- * every write that was delivered anywhere when it was asked for. Numbers are those of
- * architecture.md's list.
+ * every write that was delivered anywhere, or proposed by who was asked, when it was asked for.
+ * Numbers are those of architecture.md's list.
  */
 import {
   assert,
@@ -82,14 +82,15 @@ export class Checker {
     this.#leaders.set(epoch, id);
   }
 
-  onAsked(id: PeerId, question: number): void {
-    this.#asked.set(`${id}/${question}`, this.#newest);
+  /** `proposed`: the last proposal of who is asked. */
+  onAsked(id: PeerId, question: number, proposed: Zxid): void {
+    this.#asked.set(`${id}/${question}`, Math.max(this.#newest, proposed));
   }
 
   onConfirmed(id: PeerId, question: number, zxid: Zxid): void {
     const must = this.#asked.get(`${id}/${question}`);
     assert(must !== undefined, () => `member ${id} confirms ${question}, which nobody asked`);
-    assert(zxid >= must, () => `confirmed at ${zxid}, but ${must} had been delivered when asked`);
+    assert(zxid >= must, () => `confirmed at ${zxid}, but ${must} had been proposed when asked`);
   }
 
   /** Invariants 3, 4 and 9: what a message reveals is durable before it leaves. */

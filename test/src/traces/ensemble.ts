@@ -197,8 +197,10 @@ export class Ensemble {
   }
 
   confirm(id: PeerId, question: number): void {
-    this.checker.onAsked(id, question);
-    this.#step(this.member(id), { kind: 'confirm', id: question });
+    const member = this.member(id);
+    assert(member.zab !== null, `member ${id} is down`);
+    this.checker.onAsked(id, question, member.zab.last);
+    this.#step(member, { kind: 'confirm', id: question });
   }
 
   // Transfers

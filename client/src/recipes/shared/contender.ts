@@ -129,8 +129,9 @@ async function createOnce(
 
 /**
  * The plan's znodes that belong to the session. The sync first: the create may have been committed
- * without the member that we are connected to now knowing of it yet. A create that is still on its
- * way through another member is refused there, for the session has moved.
+ * without the member that we are connected to now knowing of it yet, or may be proposed and not
+ * committed, and a sync waits for that too. A create that is still on its way through another
+ * member is refused, for the session has moved.
  */
 async function findContenders(
   client: Client,
