@@ -1,4 +1,6 @@
 /**
  * The simulated clients of a run: what the rest of the simulator uses of them.
  */
-export { type ClientOptions, drawClientOptions, type Work, WORKS } from './options.js';
+export { Clients, type ClientsSetup } from './clients.js';
+export { type ClientOptions, drawClientOptions, WORKS, type Work } from './options.js';
+export type { Seat } from './simulated-client.js';

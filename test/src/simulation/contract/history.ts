@@ -56,7 +56,7 @@ export interface PartResult {
 }
 
 export interface Result {
-  /** ErrorCode of the protocol; 0 is ok. */
+  /** ErrorCode of the protocol; 0 is ok. Of a multi: that of the part that failed. */
   readonly error: number;
   /** Of the reply's header. */
   readonly zxid: number;

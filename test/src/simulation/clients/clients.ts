@@ -1,0 +1,61 @@
+/**
+ * All simulated clients of a run.
+ *
+ * A pure function of the seed and of what the members answer. `drain` ends the work: each client
+ * comes back, reconnects until a member serves it, asks a last time (a sync and reads behind it)
+ * and is drained when that is answered. Created and driven by the run.
+ */
+import type { Timers, Transport } from '@rookery/server/simulated';
+import type { Random } from '../random.js';
+import type { Recorder } from '../run/recorder.js';
+import type { ClientOptions } from './options.js';
+import { type Seat, SimulatedClient } from './simulated-client.js';
+
+export interface ClientsSetup {
+  /** The run's own clock, which no fault touches. */
+  readonly timers: Timers;
+  /** Of a host that is no member. */
+  readonly transport: Transport;
+  readonly members: readonly Seat[];
+  readonly random: Random;
+  readonly recorder: Recorder;
+  readonly options: ClientOptions;
+}
+
+export class Clients {
+  readonly #clients: readonly SimulatedClient[];
+  #connections = 0;
+
+  constructor(setup: ClientsSetup) {
+    const { random, options, ...rest } = setup;
+    const nextConnection = () => ++this.#connections;
+    this.#clients = Array.from({ length: options.count }, (_, index) => {
+      const number = index + 1;
+      return new SimulatedClient(number, random.fork(`client-${number}`), {
+        ...rest,
+        options,
+        nextConnection,
+      });
+    });
+  }
+
+  start(): void {
+    for (const client of this.#clients) client.start();
+  }
+
+  /** No new work, nobody vanishes any more; reconnect until all is answered. */
+  drain(): void {
+    for (const client of this.#clients) client.drain();
+  }
+
+  get isDrained(): boolean {
+    return this.#clients.every((client) => client.isDrained);
+  }
+
+  /** Invocations so far. */
+  get requests(): number {
+    let sum = 0;
+    for (const client of this.#clients) sum += client.requests;
+    return sum;
+  }
+}

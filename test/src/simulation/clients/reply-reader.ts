@@ -1,0 +1,121 @@
+/**
+ * Replies to simulated clients, read in place: what a request of a known operation was answered.
+ *
+ * The reader stands behind the reply's header and is left at the end of the body; the caller
+ * compares that with the end of the frame. Throws MarshallingError for what is no such reply.
+ */
+import { type JuteReader, MarshallingError, OpCode, unreachable } from '@rookery/protocol';
+import type { Operation, PartResult, Result, StatSeen } from '../contract/history.js';
+import { asksForStat } from './request-writer.js';
+
+export interface ReplyHead {
+  readonly xid: number;
+  readonly zxid: number;
+  readonly error: number;
+}
+
+export function readResult(reader: JuteReader, head: ReplyHead, operation: Operation): Result {
+  const { zxid } = head;
+  let { error } = head;
+  let path: string | null = null;
+  let data: string | null = null;
+  let stat: StatSeen | null = null;
+  let children: readonly string[] | null = null;
+  let parts: readonly PartResult[] | null = null;
+  if (error === 0) {
+    switch (operation.kind) {
+      case 'create':
+        path = readText(reader);
+        if (asksForStat(head.xid)) stat = readStat(reader);
+        break;
+      case 'set':
+      case 'exists':
+        stat = readStat(reader);
+        break;
+      case 'get':
+        data = reader.string();
+        stat = readStat(reader);
+        break;
+      case 'children':
+        children = readTexts(reader);
+        stat = readStat(reader);
+        break;
+      case 'multi':
+        parts = readParts(reader);
+        error = parts.find((part) => part.error !== 0)?.error ?? 0;
+        break;
+      case 'addWatch':
+        if (reader.int() !== 0) throw new MarshallingError('addWatch is answered by an error 0');
+        break;
+      case 'sync':
+        path = readText(reader);
+        break;
+      case 'delete':
+      case 'ping':
+        break;
+      default:
+        unreachable(operation);
+    }
+  }
+  return { error, zxid, path, data, stat, children, parts };
+}
+
+/** A long that Rookery made itself, or read from a client: always a safe integer here. */
+export function readLong(reader: JuteReader): number {
+  const value = reader.long();
+  if (typeof value !== 'number') throw new MarshallingError(`${value} is no safe integer`);
+  return value;
+}
+
+export function readText(reader: JuteReader): string {
+  const text = reader.string();
+  if (text === null) throw new MarshallingError('a string is null that must not be');
+  return text;
+}
+
+function readStat(reader: JuteReader): StatSeen {
+  const czxid = readLong(reader);
+  const mzxid = readLong(reader);
+  // ctime, mtime
+  reader.long();
+  reader.long();
+  const version = reader.int();
+  const cversion = reader.int();
+  // aversion
+  reader.int();
+  const ephemeralOwner = readLong(reader);
+  // dataLength
+  reader.int();
+  const numChildren = reader.int();
+  const pzxid = readLong(reader);
+  return { czxid, mzxid, pzxid, version, cversion, ephemeralOwner, numChildren };
+}
+
+function readTexts(reader: JuteReader): string[] {
+  const count = reader.count();
+  const texts: string[] = [];
+  for (let read = 0; read < count; read++) texts.push(readText(reader));
+  return texts;
+}
+
+function readParts(reader: JuteReader): PartResult[] {
+  const parts: PartResult[] = [];
+  for (;;) {
+    const type = reader.int();
+    const isDone = reader.bool();
+    const error = reader.int();
+    if (isDone) return parts;
+    let path: string | null = null;
+    let stat: StatSeen | null = null;
+    if (type === OpCode.error) {
+      if (reader.int() !== error) throw new MarshallingError('a failed part has two errors');
+    } else if (type === OpCode.create) {
+      path = readText(reader);
+    } else if (type === OpCode.setData) {
+      stat = readStat(reader);
+    } else if (type !== OpCode.delete && type !== OpCode.check) {
+      throw new MarshallingError(`a part of type ${type}`);
+    }
+    parts.push({ error, path, stat });
+  }
+}

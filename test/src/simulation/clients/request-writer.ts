@@ -1,0 +1,146 @@
+/**
+ * Requests of simulated clients, written straight into the bytes of a burst.
+ *
+ * Data are text, so a jute buffer of them is written as a string, which is the same on the wire.
+ * Creates ask alternately for create and create2, whose reply has a Stat: `asksForStat` says which.
+ * Called once per request: no allocation here.
+ */
+import {
+  AclList,
+  AddWatchMode,
+  CreateFlag,
+  encode,
+  type JuteWriter,
+  OpCode,
+  SET_WATCHES_XID,
+  unreachable,
+} from '@rookery/protocol';
+import type { CreateMode, MultiPart, Operation } from '../contract/history.js';
+import type { WatchLists } from './held-watches.js';
+
+const OPEN_ACL = encode(AclList, [{ perms: 31, scheme: 'world', id: 'anyone' }]);
+
+const FLAGS: Readonly<Record<CreateMode, number>> = {
+  persistent: CreateFlag.persistent,
+  ephemeral: CreateFlag.ephemeral,
+  persistentSequential: CreateFlag.persistentSequential,
+  ephemeralSequential: CreateFlag.ephemeralSequential,
+};
+
+/** Of a create by itself; those of a multi never do. */
+export function asksForStat(xid: number): boolean {
+  return (xid & 1) === 0;
+}
+
+/** `xid` is that of a ping for a ping. */
+export function writeRequest(writer: JuteWriter, xid: number, operation: Operation): void {
+  writer.beginFrame();
+  writer.int(xid);
+  switch (operation.kind) {
+    case 'create':
+    case 'set':
+    case 'delete':
+      writer.int(opcodeOf(operation, xid));
+      writePart(writer, operation);
+      break;
+    case 'multi':
+      writer.int(OpCode.multi);
+      for (const part of operation.parts) {
+        writer.int(opcodeOf(part, 1));
+        writer.bool(false);
+        writer.int(-1);
+        writePart(writer, part);
+      }
+      writer.int(-1);
+      writer.bool(true);
+      writer.int(-1);
+      break;
+    case 'get':
+    case 'exists':
+    case 'children':
+      writer.int(READ_OPCODES[operation.kind]);
+      writer.string(operation.path);
+      writer.bool(operation.watch);
+      break;
+    case 'addWatch':
+      writer.int(OpCode.addWatch);
+      writer.string(operation.path);
+      writer.int(
+        operation.mode === 'persistent'
+          ? AddWatchMode.persistent
+          : AddWatchMode.persistentRecursive,
+      );
+      break;
+    case 'sync':
+      writer.int(OpCode.sync);
+      writer.string(operation.path);
+      break;
+    case 'ping':
+      writer.int(OpCode.ping);
+      break;
+    default:
+      unreachable(operation);
+  }
+  writer.endFrame();
+}
+
+export function writeCloseSession(writer: JuteWriter, xid: number): void {
+  writer.beginFrame();
+  writer.int(xid);
+  writer.int(OpCode.closeSession);
+  writer.endFrame();
+}
+
+export function writeSetWatches(writer: JuteWriter, lists: WatchLists, seenZxid: number): void {
+  writer.beginFrame();
+  writer.int(SET_WATCHES_XID);
+  writer.int(OpCode.setWatches2);
+  writer.long(seenZxid);
+  for (const list of [lists.data, lists.exist, lists.child, lists.persistent, lists.recursive]) {
+    writer.int(list.length);
+    for (const path of list) writer.string(path);
+  }
+  writer.endFrame();
+}
+
+const READ_OPCODES = {
+  get: OpCode.getData,
+  exists: OpCode.exists,
+  children: OpCode.getChildren2,
+} as const;
+
+function opcodeOf(part: MultiPart, xid: number): number {
+  switch (part.kind) {
+    case 'create':
+      return asksForStat(xid) ? OpCode.create2 : OpCode.create;
+    case 'set':
+      return OpCode.setData;
+    case 'delete':
+      return OpCode.delete;
+    case 'check':
+      return OpCode.check;
+    default:
+      return unreachable(part);
+  }
+}
+
+function writePart(writer: JuteWriter, part: MultiPart): void {
+  writer.string(part.path);
+  switch (part.kind) {
+    case 'create':
+      writer.string(part.data);
+      writer.raw(OPEN_ACL);
+      writer.int(FLAGS[part.mode]);
+      break;
+    case 'set':
+      writer.string(part.data);
+      writer.int(part.version);
+      break;
+    case 'delete':
+    case 'check':
+      writer.int(part.version);
+      break;
+    default:
+      unreachable(part);
+  }
+}

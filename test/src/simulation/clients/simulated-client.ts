@@ -1,0 +1,386 @@
+/**
+ * One simulated client: a session over many connections, and what it does with them.
+ *
+ * Sends bursts and pings, resumes its session elsewhere after a loss, opens a new one when told
+ * that it has expired; at will it moves, closes its session, or vanishes: falls silent with its
+ * connection open, or drops it and stays away. Tells the recorder everything in the order in which
+ * it happens. `drain` ends the caprices and asks the last questions. Called by Clients.
+ */
+import type { ByteStream, Timer, Timers, Transport } from '@rookery/server/simulated';
+import { PropertyBroken } from '../contract/checker.js';
+import type { Invocation, Operation, Result, SessionSeen } from '../contract/history.js';
+import type { Random } from '../random.js';
+import type { Recorder } from '../run/recorder.js';
+import { HeldWatches } from './held-watches.js';
+import type { ClientOptions } from './options.js';
+import { type Welcome, WireConnection } from './wire-connection.js';
+import { Workload } from './workload.js';
+
+export interface Seat {
+  readonly id: number;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ClientParts {
+  readonly timers: Timers;
+  readonly transport: Transport;
+  readonly members: readonly Seat[];
+  readonly recorder: Recorder;
+  readonly options: ClientOptions;
+  /** A number that no connection of the run has had. */
+  nextConnection(): number;
+}
+
+interface Open {
+  readonly number: number;
+  readonly member: number;
+  readonly wire: WireConnection;
+}
+
+const DIAL_TIMEOUT_MS = 500;
+const HANDSHAKE_TIMEOUT_MS = 1_500;
+/** After an attempt that failed. */
+const RETRY_MIN_MS = 5;
+const RETRY_MAX_MS = 100;
+/** The connection that a client has left without a word is closed so much later. */
+const FORGOTTEN_MAX_MS = 3_000;
+const PING: Operation = { kind: 'ping' };
+
+export class SimulatedClient {
+  readonly #number: number;
+  readonly #parts: ClientParts;
+  readonly #random: Random;
+  readonly #workload: Workload;
+  readonly #held = new HeldWatches();
+  #session: Welcome | null = null;
+  /** From replies alone: an event may come before others of the same zxid. */
+  #seenZxid = 0;
+  /** Live or in its handshake. */
+  #open: Open | null = null;
+  #isLive = false;
+  #isAway = false;
+  #isClosing = false;
+  #isDraining = false;
+  #hasAskedLast = false;
+  #member = -1;
+  #attempt = 0;
+  #retry: Timer | null = null;
+  #burst: Timer | null = null;
+  #sentAtMs = 0;
+  #heardAtMs = 0;
+  #nextActAtMs = { vanish: 0, move: 0, close: 0 };
+  requests = 0;
+
+  constructor(number: number, random: Random, parts: ClientParts) {
+    this.#number = number;
+    this.#random = random;
+    this.#parts = parts;
+    this.#workload = new Workload(number, random.fork('work'), parts.options);
+  }
+
+  start(): void {
+    for (const act of ['vanish', 'move', 'close'] as const) this.#planAct(act);
+    this.#connectAfter(this.#wholeMs(0, RETRY_MAX_MS));
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+    if (this.#isAway) this.#comeBack();
+    if (this.#isLive) this.#afterAnswers();
+  }
+
+  get isDrained(): boolean {
+    return this.#isLive && this.#hasAskedLast && this.#open?.wire.outstanding === 0;
+  }
+
+  #connectAfter(delayMs: number): void {
+    this.#retry?.cancel();
+    this.#retry = this.#parts.timers.after(delayMs, () => this.#connect());
+  }
+
+  #connect(): void {
+    const { members, transport } = this.#parts;
+    const attempt = ++this.#attempt;
+    const step = 1 + this.#random.below(Math.max(1, members.length - 1));
+    this.#member = (this.#member + step + members.length) % members.length;
+    const seat = members[this.#member];
+    if (seat === undefined) throw new Error('there are members');
+    transport.dial({ host: seat.host, port: seat.port }, DIAL_TIMEOUT_MS).then(
+      (stream) => {
+        if (attempt === this.#attempt && !this.#isAway) this.#shakeHands(stream, seat.id);
+        else stream.destroy();
+      },
+      () => {
+        if (attempt === this.#attempt && !this.#isAway) this.#connectLater();
+      },
+    );
+  }
+
+  /** Members take in what comes within a millisecond as one turn, so that is how time is cut. */
+  #wholeMs(low: number, high: number): number {
+    return Math.floor(this.#random.between(low, high));
+  }
+
+  #connectLater(): void {
+    this.#connectAfter(this.#wholeMs(RETRY_MIN_MS, RETRY_MAX_MS));
+  }
+
+  #shakeHands(stream: ByteStream, member: number): void {
+    const { timers, options } = this.#parts;
+    const number = this.#parts.nextConnection();
+    const wire = new WireConnection(stream, {
+      onWelcome: (welcome) => this.#onWelcome(welcome),
+      onReply: (invocation, result) => this.#onReply(invocation, result),
+      onEvent: (event) => this.#onEvent(event),
+      onWatchesSet: (zxid) => {
+        this.#hear(zxid);
+        this.#tell('reset');
+        this.#afterAnswers();
+      },
+      onSessionClosed: (zxid) => {
+        this.#hear(zxid);
+        this.#endSession('closed');
+      },
+      onLost: () => this.#drop(),
+      onNonsense: (what) => this.#onNonsense(what),
+    });
+    this.#open = { number, member, wire };
+    const { timeoutMinMs, timeoutMaxMs } = options;
+    const timeoutMs = this.#wholeMs(timeoutMinMs, timeoutMaxMs);
+    wire.connect({ seenZxid: this.#seenZxid, timeoutMs, session: this.#session });
+    timers.after(HANDSHAKE_TIMEOUT_MS, () => {
+      if (this.#open?.number === number && !this.#isLive) this.#drop();
+    });
+  }
+
+  #onWelcome(welcome: Welcome): void {
+    const open = this.#open;
+    if (open === null) return;
+    const before = this.#session;
+    if (welcome.timeoutMs <= 0) {
+      // Without a session there is nothing to expire: the member has no quorum for a new one.
+      if (before === null) return this.#drop();
+      return this.#endSession('expired');
+    }
+    if (before !== null && before.session !== welcome.session) {
+      return this.#onNonsense(`session ${before.session} was resumed as ${welcome.session}`);
+    }
+    this.#session = welcome;
+    this.#isLive = true;
+    this.#heardAtMs = this.#parts.timers.nowMs();
+    this.#tell(before === null ? 'opened' : 'resumed');
+    if (before === null) this.#workload.onNewSession();
+    this.#pingLater(open.number, Math.floor(welcome.timeoutMs / 3));
+    if (this.#held.isEmpty) return this.#afterAnswers();
+    open.wire.setWatches(this.#held.lists(), this.#seenZxid);
+    if (!this.#isDraining) this.#sendBurst();
+    open.wire.flush();
+  }
+
+  #onReply(invocation: Invocation, result: Result): void {
+    this.#hear(result.zxid);
+    this.#parts.recorder.reply(invocation, result);
+    this.#held.onReply(invocation.operation, result);
+    this.#workload.onReply(invocation.operation, result);
+    if (this.#open?.wire.outstanding === 0) this.#afterAnswers();
+  }
+
+  #onEvent(event: { type: number; path: string; zxid: number }): void {
+    const open = this.#open;
+    if (open === null || this.#session === null) return;
+    this.#heardAtMs = this.#parts.timers.nowMs();
+    const { type, path, zxid } = event;
+    const { session } = this.#session;
+    this.#held.onEvent(type, path);
+    const client = this.#number;
+    this.#parts.recorder.watchEvent({
+      ...{ client, session, connection: open.number, type, path, zxid },
+    });
+  }
+
+  #hear(zxid: number): void {
+    this.#heardAtMs = this.#parts.timers.nowMs();
+    if (zxid > this.#seenZxid) this.#seenZxid = zxid;
+  }
+
+  /** Nothing is outstanding: the next burst, at once or a little later. */
+  #afterAnswers(): void {
+    if (!this.#isLive || this.#isAway || this.#isClosing || this.#burst !== null) return;
+    if (this.#open?.wire.outstanding !== 0) return;
+    if (this.#isDraining) return this.#askLast();
+    const { options, timers } = this.#parts;
+    const thinkMs = options.thinkMaxMs === 0 ? 0 : this.#random.below(options.thinkMaxMs + 1);
+    if (thinkMs === 0) return this.#act();
+    this.#burst = timers.after(thinkMs, () => {
+      this.#burst = null;
+      if (this.#isDraining) this.#afterAnswers();
+      else if (this.#isLive && !this.#isAway) this.#act();
+    });
+  }
+
+  #askLast(): void {
+    if (this.#hasAskedLast) return;
+    this.#hasAskedLast = true;
+    for (const operation of this.#workload.lastRequests()) this.#ask(operation);
+    this.#open?.wire.flush();
+  }
+
+  /** A caprice when one is due, with requests under way or without; else a burst. */
+  #act(): void {
+    const nowMs = this.#parts.timers.nowMs();
+    const due = (['vanish', 'move', 'close'] as const).find(
+      (act) => nowMs >= this.#nextActAtMs[act],
+    );
+    if (due === undefined || due === 'close' || this.#random.chance(0.5)) {
+      this.#sendBurst();
+      if (due === 'close') this.#closeSession();
+      this.#open?.wire.flush();
+    }
+    if (due === undefined) return;
+    this.#planAct(due);
+    if (due === 'vanish') this.#vanish();
+    if (due === 'move') this.#move();
+  }
+
+  #planAct(act: 'vanish' | 'move' | 'close'): void {
+    const { timers, options } = this.#parts;
+    const { vanishEveryMs, moveEveryMs, closeEveryMs } = options;
+    const everyMs = { vanish: vanishEveryMs, move: moveEveryMs, close: closeEveryMs }[act];
+    const inMs = everyMs === 0 ? Infinity : this.#random.between(0, 2 * everyMs);
+    this.#nextActAtMs[act] = timers.nowMs() + inMs;
+  }
+
+  #sendBurst(): void {
+    const count = 1 + this.#random.below(this.#parts.options.outstandingMax);
+    for (let sent = 0; sent < count; sent++) this.#ask(this.#workload.next());
+  }
+
+  #ask(operation: Operation): void {
+    const open = this.#open;
+    const session = this.#session?.session;
+    if (open === null || session === undefined) return;
+    this.requests += 1;
+    this.#sentAtMs = this.#parts.timers.nowMs();
+    const client = this.#number;
+    const connection = open.number;
+    const invocation = this.#parts.recorder.invocation({ client, session, connection, operation });
+    open.wire.ask(operation, invocation);
+  }
+
+  #pingLater(connection: number, periodMs: number): void {
+    this.#parts.timers.after(periodMs, () => {
+      if (this.#open?.number !== connection || !this.#isLive) return;
+      if (!this.#isAway && !this.#maybePing(periodMs)) return;
+      this.#pingLater(connection, periodMs);
+    });
+  }
+
+  /** False when it has given the connection up: nothing came for two thirds of the timeout. */
+  #maybePing(periodMs: number): boolean {
+    const nowMs = this.#parts.timers.nowMs();
+    if (this.#heardAtMs < this.#sentAtMs && nowMs - this.#heardAtMs > 2 * periodMs) {
+      this.#drop();
+      return false;
+    }
+    if (nowMs - this.#sentAtMs >= periodMs || this.#open?.wire.outstanding === 0) {
+      this.#ask(PING);
+      this.#open?.wire.flush();
+    }
+    return true;
+  }
+
+  #closeSession(): void {
+    this.#isClosing = true;
+    this.#open?.wire.closeSession();
+  }
+
+  /** Silent for less or more than its timeout, with its connection open or without one. */
+  #vanish(): void {
+    const timeoutMs = this.#session?.timeoutMs ?? 0;
+    this.#isAway = true;
+    if (this.#random.chance(0.5)) this.#drop();
+    else this.#open?.wire.stopReading();
+    const awayMs = this.#wholeMs(0.1 * timeoutMs, 1.9 * timeoutMs);
+    this.#parts.timers.after(awayMs, () => this.#comeBack());
+  }
+
+  #comeBack(): void {
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    if (this.#open === null) return this.#connectAfter(0);
+    this.#open.wire.goOnReading();
+    this.#heardAtMs = this.#parts.timers.nowMs();
+    this.#afterAnswers();
+  }
+
+  /** To another member, with or without telling this one. */
+  #move(): void {
+    const wire = this.#open?.wire;
+    const dice = this.#random.next();
+    if (dice < 0.4) return this.#drop();
+    this.#leave();
+    if (dice < 0.7) wire?.end();
+    else {
+      const laterMs = this.#wholeMs(0, FORGOTTEN_MAX_MS);
+      this.#parts.timers.after(laterMs, () => wire?.destroy());
+    }
+    this.#connectAfter(0);
+  }
+
+  #endSession(change: 'expired' | 'closed'): void {
+    this.#tell(change);
+    this.#session = null;
+    this.#held.clear();
+    this.#drop();
+  }
+
+  #drop(): void {
+    const wire = this.#open?.wire;
+    this.#leave();
+    wire?.destroy();
+    if (!this.#isAway) this.#connectLater();
+  }
+
+  /** The connection is no longer this client's. */
+  #leave(): void {
+    const open = this.#open;
+    if (open === null) return;
+    for (const invocation of open.wire.leave()) this.#parts.recorder.unanswered(invocation);
+    if (this.#isLive && this.#session !== null) this.#tell('disconnected');
+    this.#open = null;
+    this.#isLive = false;
+    this.#isClosing = false;
+    this.#hasAskedLast = false;
+    this.#burst?.cancel();
+    this.#burst = null;
+  }
+
+  #tell(change: SessionSeen['change']): void {
+    const { recorder } = this.#parts;
+    const open = this.#open;
+    const session = this.#session;
+    if (open === null || session === null) return;
+    recorder.session({
+      client: this.#number,
+      session: session.session,
+      connection: open.number,
+      change,
+      member: change === 'disconnected' ? 0 : open.member,
+      timeoutMs: session.timeoutMs,
+      zxid: this.#seenZxid,
+    });
+  }
+
+  /** No checker sees bytes: what a member must never send is told here. */
+  #onNonsense(what: string): void {
+    const { recorder } = this.#parts;
+    const where = `client ${this.#number}, connection ${this.#open?.number ?? 0}`;
+    const order = recorder.order;
+    recorder.broken ??= new PropertyBroken(
+      'members speak the client protocol',
+      `${where} at ${order}: ${what}`,
+    );
+    this.#drop();
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * What one client asks for next: a stream of operations drawn from its own dice.
+ *
+ * Learns from replies (versions for compare-and-set, names of its own sequential nodes) and never
+ * sends. Every text that it writes is its own: the client's number, a dot and a counter, so that
+ * checkers know who wrote what. The kinds of work are in `works.ts`.
+ */
+import { ErrorCode } from '@rookery/protocol';
+import type { Operation, Result, StatSeen } from '../contract/history.js';
+import type { Random } from '../random.js';
+import type { ClientOptions } from './options.js';
+import { CANNOT_FAIL, type Scene, WORK_OF } from './works.js';
+
+/** Of names of own sequential nodes: older ones are deleted. */
+const OWN_NAMES_MAX = 64;
+
+export class Workload implements Scene {
+  readonly client: number;
+  readonly random: Random;
+  readonly options: ClientOptions;
+  /** By path, what was seen last. */
+  readonly versions = new Map<string, number>();
+  /** Created and not yet deleted by this client, the oldest first. */
+  readonly ownNames: string[] = [];
+  readonly registers: readonly string[];
+  readonly #works: readonly ((scene: Scene) => void)[];
+  readonly #due: Operation[] = [];
+  #texts = 0;
+
+  constructor(client: number, random: Random, options: ClientOptions) {
+    this.client = client;
+    this.random = random;
+    this.options = options;
+    this.registers = Array.from({ length: options.registers }, (_, index) => `/r/${index}`);
+    this.#works = options.works.map((work) => WORK_OF[work]);
+  }
+
+  text(): string {
+    this.#texts += 1;
+    return `${this.client}.${this.#texts}`;
+  }
+
+  push(operation: Operation): void {
+    this.#due.push(operation);
+  }
+
+  next(): Operation {
+    for (;;) {
+      const operation = this.#due.shift();
+      if (operation !== undefined) return operation;
+      this.random.pick(this.#works)(this);
+    }
+  }
+
+  /** A new session begins by making sure that there is something to work on. */
+  onNewSession(): void {
+    this.#due.length = 0;
+    for (const path of CANNOT_FAIL) this.#createIfMissing(path);
+    for (const path of this.registers) this.#createIfMissing(path);
+  }
+
+  /** What a client asks at the very end, when all faults are healed. */
+  lastRequests(): readonly Operation[] {
+    return [
+      { kind: 'sync', path: '/r' },
+      ...this.registers.map((path) => ({ kind: 'get' as const, path, watch: false })),
+      { kind: 'children', path: '/q', watch: false },
+      { kind: 'children', path: '/e', watch: false },
+    ];
+  }
+
+  onReply(operation: Operation, result: Result): void {
+    const { stat, error } = result;
+    switch (operation.kind) {
+      case 'set':
+      case 'get':
+      case 'exists':
+        if (stat !== null) this.#seen(operation.path, stat);
+        return;
+      case 'create':
+        if (error === ErrorCode.ok) this.#created(result.path, operation.path);
+        return;
+      case 'multi':
+        for (const [index, part] of (result.parts ?? []).entries()) {
+          const asked = operation.parts[index];
+          if (error !== ErrorCode.ok || asked === undefined) continue;
+          if (asked.kind === 'create') this.#created(part.path, asked.path);
+          if (part.stat !== null) this.#seen(asked.path, part.stat);
+        }
+        return;
+      default:
+        return;
+    }
+  }
+
+  #seen(path: string, stat: StatSeen): void {
+    this.versions.set(path, stat.version);
+  }
+
+  #created(path: string | null, asked: string): void {
+    if (path === null) return;
+    if (path === asked) {
+      this.versions.set(path, 0);
+      return;
+    }
+    this.ownNames.push(path);
+    if (this.ownNames.length > OWN_NAMES_MAX) this.ownNames.shift();
+  }
+
+  #createIfMissing(path: string): void {
+    this.push({ kind: 'create', path, data: this.text(), mode: 'persistent' });
+  }
+}

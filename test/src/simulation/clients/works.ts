@@ -1,0 +1,162 @@
+/**
+ * The kinds of work of simulated clients: each pushes one to four operations that belong together.
+ *
+ * Paths: `/r/<n>` registers that all write, `/own/<client>-<n>` written by one client alone,
+ * `/e/<client>-<n>` ephemerals, `/q/` sequential nodes, `/m/<n>` what multis create and delete.
+ * The five directories are never deleted, so sequence numbers below them never begin again.
+ */
+import type { MultiPart, Operation } from '../contract/history.js';
+import type { Random } from '../random.js';
+import type { ClientOptions, Work } from './options.js';
+
+/** What a work needs of its client. */
+export interface Scene {
+  readonly client: number;
+  readonly random: Random;
+  readonly options: ClientOptions;
+  readonly registers: readonly string[];
+  readonly versions: ReadonlyMap<string, number>;
+  readonly ownNames: string[];
+  /** A text that nobody else writes. */
+  text(): string;
+  push(operation: Operation): void;
+}
+
+/** Created by everyone who opens a session, deleted by nobody. */
+export const CANNOT_FAIL = ['/r', '/own', '/e', '/q', '/m'] as const;
+
+export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
+  registers,
+  own,
+  ephemerals,
+  sequentials,
+  multis,
+  watches,
+  syncs,
+};
+
+/** Nodes of one client in a directory. */
+const OWN_NODES = 4;
+/** Sequential nodes that a client lets stand. */
+const NAMES_KEPT = 3;
+const ANY_VERSION = -1;
+
+function registers(scene: Scene): void {
+  const { random, options } = scene;
+  const path = random.pick(scene.registers);
+  if (random.chance(options.readShare)) return read(scene, path);
+  const dice = random.next();
+  const data = scene.text();
+  if (dice < 0.1) scene.push({ kind: 'create', path, data, mode: 'persistent' });
+  else if (dice < 0.15) scene.push({ kind: 'delete', path, version: versionOf(scene, path) });
+  else scene.push({ kind: 'set', path, data, version: versionOf(scene, path) });
+}
+
+function own(scene: Scene): void {
+  const { random, options } = scene;
+  const path = `/own/${scene.client}-${random.below(OWN_NODES)}`;
+  if (random.chance(options.readShare)) return read(scene, path);
+  const dice = random.next();
+  const data = scene.text();
+  if (dice < 0.4) scene.push({ kind: 'create', path, data, mode: 'persistent' });
+  else if (dice < 0.8) scene.push({ kind: 'set', path, data, version: ANY_VERSION });
+  else scene.push({ kind: 'delete', path, version: ANY_VERSION });
+  // Behind its own write: it must show it.
+  if (random.chance(0.3)) scene.push({ kind: 'get', path, watch: false });
+}
+
+function ephemerals(scene: Scene): void {
+  const { random, options } = scene;
+  if (random.chance(options.readShare)) {
+    if (random.chance(0.1)) return list(scene, '/e');
+    const client = 1 + random.below(options.count);
+    return read(scene, `/e/${client}-${random.below(OWN_NODES)}`);
+  }
+  const path = `/e/${scene.client}-${random.below(OWN_NODES)}`;
+  if (random.chance(0.6)) {
+    scene.push({ kind: 'create', path, data: scene.text(), mode: 'ephemeral' });
+  } else scene.push({ kind: 'delete', path, version: ANY_VERSION });
+}
+
+function sequentials(scene: Scene): void {
+  const { random, ownNames, options } = scene;
+  if (random.chance(options.readShare * 0.3)) return list(scene, '/q');
+  const oldest = ownNames[0];
+  if (ownNames.length > NAMES_KEPT && oldest !== undefined) {
+    ownNames.shift();
+    if (random.chance(options.readShare)) read(scene, oldest);
+    return scene.push({ kind: 'delete', path: oldest, version: ANY_VERSION });
+  }
+  const mode = random.chance(0.5) ? 'persistentSequential' : 'ephemeralSequential';
+  const path = random.chance(0.5) ? '/q/a-' : '/q/b-';
+  scene.push({ kind: 'create', path, data: scene.text(), mode });
+}
+
+function multis(scene: Scene): void {
+  const { random } = scene;
+  const register = random.pick(scene.registers);
+  const path = `/m/${random.below(OWN_NODES)}`;
+  const version = versionOf(scene, register);
+  const check: MultiPart = { kind: 'check', path: register, version };
+  const set: MultiPart = { kind: 'set', path: register, data: scene.text(), version };
+  const create: MultiPart = { kind: 'create', path, data: scene.text(), mode: 'persistent' };
+  const remove: MultiPart = { kind: 'delete', path, version: ANY_VERSION };
+  const line: MultiPart = {
+    ...{ kind: 'create', path: '/q/m-', data: scene.text() },
+    mode: 'ephemeralSequential',
+  };
+  // Of a version that no register has.
+  const impossible: MultiPart = { kind: 'check', path: register, version: 2_000_000_000 };
+  const dice = random.below(6);
+  if (dice === 0) scene.push({ kind: 'multi', parts: [check, set, create] });
+  else if (dice === 1) scene.push({ kind: 'multi', parts: [set, line, line] });
+  else if (dice === 2) scene.push({ kind: 'multi', parts: [create, line, set, impossible] });
+  else if (dice === 3) scene.push({ kind: 'multi', parts: [remove, set] });
+  else if (dice === 4) scene.push({ kind: 'multi', parts: [create, remove] });
+  else {
+    const again: MultiPart = { ...set, data: scene.text(), version: ANY_VERSION };
+    scene.push({ kind: 'multi', parts: [{ ...set, version: ANY_VERSION }, again] });
+  }
+  if (random.chance(0.3)) read(scene, path);
+}
+
+function watches(scene: Scene): void {
+  const { random } = scene;
+  const register = random.pick(scene.registers);
+  const dice = random.next();
+  if (dice < 0.4) scene.push({ kind: 'get', path: register, watch: true });
+  else if (dice < 0.6) scene.push({ kind: 'exists', path: register, watch: true });
+  else if (dice < 0.75) {
+    const path = random.pick(CANNOT_FAIL);
+    scene.push({ kind: 'exists', path, watch: true });
+  } else if (dice < 0.9) list(scene, random.pick(['/e', '/m', '/r', '/own']), true);
+  else if (dice < 0.95) scene.push({ kind: 'addWatch', path: register, mode: 'persistent' });
+  else {
+    const path = random.pick(['/r', '/e', '/m', register]);
+    scene.push({ kind: 'addWatch', path, mode: random.pick(['persistent', 'recursive']) });
+  }
+}
+
+function syncs(scene: Scene): void {
+  const path = scene.random.pick(scene.registers);
+  scene.push({ kind: 'sync', path });
+  scene.push({ kind: 'get', path, watch: false });
+}
+
+function read(scene: Scene, path: string): void {
+  const kind = scene.random.chance(0.7) ? 'get' : 'exists';
+  scene.push({ kind, path, watch: wantsWatch(scene) });
+}
+
+function list(scene: Scene, path: string, watch = wantsWatch(scene)): void {
+  scene.push({ kind: 'children', path, watch });
+}
+
+function wantsWatch({ options, random }: Scene): boolean {
+  return options.works.includes('watches') && random.chance(0.2);
+}
+
+/** The one seen last, mostly: compare-and-set, which others make fail. */
+function versionOf({ versions, random }: Scene, path: string): number {
+  return random.chance(0.8) ? (versions.get(path) ?? ANY_VERSION) : ANY_VERSION;
+}
