@@ -1,0 +1,94 @@
+/**
+ * Histories for the tests of checkers: made with a real object, so linearizable by construction, and
+ * the slowest but plainest way to tell whether one is, which tries every order.
+ */
+import type { Random } from '../simulation/random.js';
+import type { Model, Operation } from './model.js';
+
+export interface Made<Op, Result> {
+  readonly random: Random;
+  readonly processes: number;
+  readonly operations: number;
+  /** How likely it is that nobody hears the answer. */
+  readonly unknownShare: number;
+  readonly newOp: (random: Random, index: number) => Op;
+  /** The answer to tell, of those that the model allows. */
+  readonly answersOf: (op: Op) => readonly Result[];
+}
+
+interface UnderWay<Op, Result> {
+  readonly op: Op;
+  readonly calledAt: number;
+  /** Null until it has taken effect. */
+  effect: { readonly result: Result } | null;
+}
+
+/**
+ * Processes call, the object answers at some moment between, and the answer arrives later or never:
+ * then the process goes on without it.
+ */
+export function madeHistory<State, Op, Result>(
+  model: Model<State, Op, Result>,
+  made: Made<Op, Result>,
+): Operation<Op, Result>[] {
+  const { random } = made;
+  const history: Operation<Op, Result>[] = [];
+  const underWay: (UnderWay<Op, Result> | null)[] = Array.from(
+    { length: made.processes },
+    () => null,
+  );
+  const late: UnderWay<Op, Result>[] = [];
+  let state = model.initial;
+  let calls = 0;
+  const takeEffect = (one: UnderWay<Op, Result>) => {
+    const possible = made
+      .answersOf(one.op)
+      .flatMap((result) => model.step(state, one.op, result).map((next) => ({ result, next })));
+    const { result, next } = random.pick(possible);
+    state = next;
+    one.effect = { result };
+  };
+  for (let now = 1; calls < made.operations || underWay.some((one) => one !== null); now++) {
+    const lateOne = late[0];
+    if (lateOne !== undefined && random.chance(0.1)) {
+      takeEffect(lateOne);
+      late.shift();
+    }
+    const process = random.below(made.processes);
+    const one = underWay[process] ?? null;
+    if (one === null) {
+      if (calls >= made.operations) continue;
+      underWay[process] = { op: made.newOp(random, calls++), calledAt: now, effect: null };
+    } else if (one.effect !== null) {
+      const { op, calledAt, effect } = one;
+      history.push({ op, calledAt, answer: { at: now, result: effect.result } });
+      underWay[process] = null;
+    } else if (random.chance(made.unknownShare)) {
+      history.push({ op: one.op, calledAt: one.calledAt, answer: null });
+      if (random.chance(0.5)) late.push(one);
+      underWay[process] = null;
+    } else {
+      takeEffect(one);
+    }
+  }
+  return history.sort((a, b) => a.calledAt - b.calledAt);
+}
+
+/** Tries every order; for a handful of operations. */
+export function isLinearizableByForce<State, Op, Result>(
+  model: Model<State, Op, Result>,
+  history: readonly Operation<Op, Result>[],
+): boolean {
+  return canExplain(model.initial, history);
+
+  function canExplain(state: State, left: readonly Operation<Op, Result>[]): boolean {
+    if (left.every(({ answer }) => answer === null)) return true;
+    return left.some((one) => {
+      const isTooEarly = left.some(({ answer }) => answer !== null && answer.at < one.calledAt);
+      if (isTooEarly) return false;
+      const rest = left.filter((other) => other !== one);
+      const result = one.answer === null ? undefined : one.answer.result;
+      return model.step(state, one.op, result).some((next) => canExplain(next, rest));
+    });
+  }
+}
