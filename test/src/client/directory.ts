@@ -20,3 +20,29 @@ export async function untilNames(client: Client, path: string, count: number): P
     return names.length === count ? true : undefined;
   });
 }
+
+/** The work's result; its error is told with what stands in the directories then. */
+export async function explained<T>(
+  client: Client,
+  directories: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const standing: string[] = [];
+    for (const directory of directories) standing.push(await standingIn(client, directory));
+    throw new Error([String(cause), ...standing].join('\n'), { cause });
+  }
+}
+
+/** A line for each znode: the session that owns it, and the first line of its data. */
+async function standingIn(client: Client, directory: string): Promise<string> {
+  const lines = [`${directory}:`];
+  for (const name of await namesIn(client, directory)) {
+    const node = await client.getData(`${directory}/${name}`).catch(() => null);
+    const owner = node?.stat.ephemeralOwner.toString(16) ?? 'gone';
+    lines.push(`  ${name} of ${owner}: ${(node?.data ?? '').toString().split('\n')[0]}`);
+  }
+  return lines.join('\n');
+}

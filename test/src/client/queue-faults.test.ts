@@ -3,10 +3,10 @@
  * else busy with it, while the leader dies, connections are cut and sessions expire.
  */
 import { BoundedQueue, KeeperError, LeaseLostError, Queue, type QueueEntry } from '@rookery/client';
-import { expect, test } from 'vitest';
-import { until } from '../harness/wait.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { until, within } from '../harness/wait.js';
 import { CuttableClient, LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
-import { namesIn, untilNames } from './directory.js';
+import { explained, namesIn, untilNames } from './directory.js';
 import { runFaultCourse } from './fault-course.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
@@ -16,6 +16,15 @@ const SHORT_SESSION_MS = 2_000;
 const ensemble = sharedEnsemble({ settings: LONG_SESSIONS });
 
 const textOf = ({ items }: QueueEntry) => items.map(String).join();
+
+/** Rejects with the first failure of any of them, and says nothing of the others. */
+function failureOf(works: readonly Promise<unknown>[]): Promise<never> {
+  const failure = new Promise<never>((_, reject) => {
+    for (const work of works) work.catch(reject);
+  });
+  failure.catch(() => undefined);
+  return failure;
+}
 
 test('an entry whose holder is cut off goes to another, after the holder was told', async () => {
   const path = '/queues/cut';
@@ -82,17 +91,27 @@ test('all is done once while the leader dies, connections are cut and a session 
       { signal: stop.signal, concurrency: 2 },
     ),
   );
-  await runFaultCourse({
-    ensemble: ensemble(),
-    clients: cuttable,
-    cut: cuttable.slice(0, 2),
-    done: () => done,
-    step: 10,
-    stepWhileCut: 0,
+  const failure = failureOf([...producers, ...consumers]);
+  // Before the clients are closed: what the others say then would hide why.
+  onTestFinished(() => {
+    isOver = true;
+    stop.abort();
   });
-  isOver = true;
-  await Promise.all(producers);
-  await untilNames(control, path, 0);
+  const places = [path, lockPath, `${path}-in-flight`, `${path}-gate`];
+  await explained(control, places, async () => {
+    const course = runFaultCourse({
+      ensemble: ensemble(),
+      clients: cuttable,
+      cut: cuttable.slice(0, 2),
+      done: () => done,
+      step: 10,
+      stepWhileCut: 0,
+    });
+    await Promise.race([course, failure]);
+    isOver = true;
+    await within('the producers end', DEADLINE_MS, Promise.all(producers));
+    await Promise.race([untilNames(control, path, 0), failure]);
+  });
   stop.abort();
   await Promise.all(consumers);
   const names = new Set(await namesIn(control, effects));
