@@ -1,72 +1,133 @@
-// Ten mutants written from ARCHITECTURE.md alone, before any checker or line of the simulator was
-// read: which promises of that page would a careless engineer break? Described first, in this
-// commit; the patches follow once their lines are looked up in server/src.
+/**
+ * Ten mutants written from ARCHITECTURE.md alone, before any checker or line of the simulator was
+ * read: which promises of that page would a careless engineer break?
+ *
+ * Names, promises and slips were described first (see the history of this file), the lines looked
+ * up in server/src afterwards.
+ */
+import type { Mutant } from './mutant.js';
 
-/** What is to be broken, in the words of ARCHITECTURE.md. */
-export interface Description {
-  readonly name: string;
-  /** The promise, as the page gives it. */
-  readonly promise: string;
-  /** What the careless engineer writes instead. */
-  readonly slip: string;
-}
-
-export const descriptions: readonly Description[] = [
+export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-ack-when-emitted',
-    promise: 'ACK only once the append is durable (invariant 4)',
-    slip: 'the follower sends its ACK together with the append, not when the ticket is persisted',
+    area: 'architecture',
+    // The ACK goes out together with the append, not when the ticket is persisted.
+    breaks: 'ACK only once the append is durable (invariant 4)',
+    file: 'zab/following.ts',
+    find: '    this.#member.append(message.proposals);\n',
+    replace: `    this.#member.append(message.proposals);
+    const link = this.#member.linkOf(this.#leader);
+    if (link === undefined || !this.#broadcasting()) return;
+    this.#acked = this.#member.history.last;
+    this.#member.send(link, { kind: 'ack', zxid: this.#acked });
+`,
   },
   {
     name: 'arch-half-is-a-quorum',
-    promise: 'quorum: more than half of the configured voters; committed: logged by a quorum',
-    slip: 'half of the voters are enough to commit: nothing is different among three or five, all is among two or four',
+    area: 'architecture',
+    // Nothing is different among three or five, all is among two, four and six.
+    breaks: 'a quorum is more than half of the configured voters',
+    file: 'zab/quorum.ts',
+    find: 'return Math.floor(voters / 2) + 1;',
+    replace: 'return Math.ceil(voters / 2);',
   },
   {
     name: 'arch-same-epoch-from-anyone',
-    promise:
-      'a learner accepts a higher epoch, or the same one again only from the leader it was promised to or from an established one',
-    slip: 'an equal epoch is accepted from whoever proposes it',
+    area: 'architecture',
+    breaks:
+      'the same epoch is accepted again only from whom it was promised to, or who is established',
+    file: 'zab/following.ts',
+    find: '(message.established || acceptedFrom === this.#leader)',
+    replace: '(message.established || acceptedFrom >= 0)',
+    also: [
+      {
+        file: 'zab/discovery.ts',
+        find: 'return learner.voter && !leader.established && !leader.acked;',
+        replace: 'return false;',
+      },
+    ],
   },
   {
     name: 'arch-wiped-member-votes',
-    promise:
-      'a member has a vote once it durably synced with its ensemble and its disk is sound (invariant 9)',
-    slip: 'an empty disk is as good as any other: its member votes at once',
+    area: 'architecture',
+    // An empty disk is as good as any other: the wiped member votes, and the others count it.
+    breaks: 'a member has a vote once it durably synced with its ensemble (invariant 9)',
+    file: 'zab/electorate.ts',
+    find: `    return {
+      kind: 'none',
+      reason:
+        'no vote here (a new or wiped member, no ensemble id): waiting for a leader to sync with',
+    };`,
+    replace: "    return { kind: 'members' };",
+    also: [
+      {
+        file: 'zab/electorate.ts',
+        find: "electorate.kind === 'members' && isMemberOf(link.vote, member.ensembleId)",
+        replace: "electorate.kind === 'members'",
+      },
+    ],
   },
   {
     name: 'arch-sync-unconfirmed',
-    promise:
-      'a sync asks a quorum, in a round trip that began after the question, whether this leader still leads',
-    slip: 'the leader answers from what it believes itself',
+    area: 'architecture',
+    breaks:
+      'a sync asks a quorum, in a round that began after the question, whether this leader leads',
+    file: 'zab/leading.ts',
+    find: `    const round = this.#confirmations.ask({ id, zxid: this.#member.history.last });
+    if (round !== null) this.#sendConfirm(round);`,
+    replace: "    this.#member.emit({ kind: 'confirmed', id, zxid: this.#member.history.last });",
   },
   {
     name: 'arch-read-overtakes-write',
-    promise:
-      'a read runs at once unless an earlier write or sync of its session is pending (invariant 6)',
-    slip: 'only syncs hold reads up: a session may not see its own write',
+    area: 'architecture',
+    // Only syncs hold reads up.
+    breaks: 'a read waits for the earlier writes of its session (invariant 6)',
+    file: 'pipeline/requests.ts',
+    find: '    if (connection.queue.length === 0) {\n',
+    replace: "    if (connection.queue.head?.kind !== 'sync') {\n",
   },
   {
     name: 'arch-write-overtakes-read',
-    promise:
-      'before a write is applied the reads of its session before it have run; zxids in replies never fall (invariant 7)',
-    slip: 'a write is handed on while reads before it are still waiting',
+    area: 'architecture',
+    // A write is applied while reads before it still wait for room in the client's output.
+    breaks: 'before a write is applied the reads of its session before it have run (invariant 7)',
+    file: 'pipeline/requests.ts',
+    find: '    if (this.#parked.size === 0) return null;\n',
+    replace: '    if (this.#parked.size >= 0) return null;\n',
   },
   {
     name: 'arch-stall-counts-for-expiry',
-    promise:
-      'deadlines run in a clock that does not count time in which the leader itself was stopped',
-    slip: 'deadlines are compared with the plain monotonic clock',
+    area: 'architecture',
+    breaks: 'the clock of deadlines does not count time in which the leader itself was stopped',
+    file: 'sessions/lease-clock.ts',
+    find: 'Math.min(stepMs, this.#stepMaxMs)',
+    replace: 'Math.max(stepMs, Math.min(stepMs, this.#stepMaxMs))',
   },
   {
     name: 'arch-capture-misses-change',
-    promise:
-      'a capture is taken in slices, and whatever changes meanwhile is captured first: a checkpoint is exact at one zxid',
-    slip: 'what changes while a capture is under way is captured as it stands then, after the change',
+    area: 'architecture',
+    // What changes while a capture is under way is captured as it stands then.
+    breaks:
+      'whatever changes during a capture is captured first: a checkpoint is exact at one zxid',
+    file: 'state/capture.ts',
+    find: `    this.beforeDelete(node);
+    this.#mark(node);`,
+    replace: '    this.#mark(node);',
+    also: [
+      {
+        file: 'state/capture.ts',
+        find: 'this.#tree.mark(node) === this.#generation - 1) {',
+        replace: 'this.#tree.mark(node) >= this.#generation - 1) {',
+      },
+    ],
   },
   {
     name: 'arch-gone-unconfirmed',
-    promise: 'that a session is gone is told only after a quorum has confirmed the leader',
-    slip: 'the leader says so from its own state: a deposed one refuses sessions that live',
+    area: 'architecture',
+    breaks: 'that a session is gone is told only after a quorum has confirmed the leader',
+    file: 'driver/leader-desk.ts',
+    find: `    if (attached.valid) this.#hooks.answer(origin, attached);
+    else this.#gathering.push({ origin, answer: () => attached });`,
+    replace: '    this.#hooks.answer(origin, attached);',
   },
 ];

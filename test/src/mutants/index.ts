@@ -3,7 +3,25 @@
  *
  * The list only: areas are files of their own.
  */
+import { broadcastMutants } from './broadcast.js';
+import { checkpointMutants } from './checkpoints.js';
+import { decisionMutants } from './decisions.js';
+import { electionMutants } from './elections.js';
+import { architectureMutants } from './from-architecture.js';
 import type { Mutant } from './mutant.js';
 import { namedMutants } from './named/index.js';
+import { requestMutants } from './requests.js';
+import { sessionMutants } from './sessions.js';
+import { storageMutants } from './storage.js';
 
-export const allMutants: readonly Mutant[] = [...namedMutants];
+export const allMutants: readonly Mutant[] = [
+  ...architectureMutants,
+  ...electionMutants,
+  ...broadcastMutants,
+  ...storageMutants,
+  ...checkpointMutants,
+  ...requestMutants,
+  ...decisionMutants,
+  ...sessionMutants,
+  ...namedMutants,
+];

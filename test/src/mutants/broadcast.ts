@@ -1,0 +1,130 @@
+/**
+ * Mutants of the core in broadcast: commit, delivery, contact, confirmation, the counter's end.
+ */
+import type { Mutant } from './mutant.js';
+
+export const broadcastMutants: readonly Mutant[] = [
+  {
+    name: 'commit-on-one-ack-too-few',
+    area: 'zab',
+    breaks: 'committed is what a quorum has logged',
+    file: 'zab/leading.ts',
+    find: 'const reached = quorumValue(matches, options.voters.length);',
+    replace: `const enough = Math.max(0, Math.floor(options.voters.length / 2) - 1);
+    const reached = [...matches].sort((a, b) => b - a)[enough] ?? 0;`,
+  },
+  {
+    name: 'commit-counts-joining-learner',
+    area: 'zab',
+    breaks: 'an ACK counts only from ACK(NEWLEADER) on',
+    file: 'zab/leading.ts',
+    find: 'for (const learner of this.#learners.active()) matches.push(learner.match);',
+    replace: `for (const learner of this.#learners.all()) {
+      matches.push(learner.active ? learner.match : learner.sentThrough);
+    }`,
+  },
+  {
+    name: 'delivered-without-own-persist',
+    area: 'zab',
+    breaks: 'delivered is only what is committed and durable here',
+    file: 'zab/member.ts',
+    find: 'Math.min(this.#committed, this.history.durable)',
+    replace: 'Math.min(this.#committed, this.history.last)',
+  },
+  {
+    name: 'restart-commits-the-suffix',
+    area: 'zab',
+    breaks:
+      'what a restart finds behind the checkpoint is applied once a leader says it is committed',
+    file: 'zab/member.ts',
+    find: 'this.#committed = start.applied;',
+    replace: 'this.#committed = this.history.last;',
+  },
+  {
+    name: 'window-trims-what-is-not-delivered',
+    area: 'zab',
+    breaks: 'the window holds at least everything not yet delivered',
+    file: 'zab/history.ts',
+    find: 'if (oldest === undefined || oldest.zxid > delivered) break;',
+    replace: 'if (oldest === undefined || oldest.zxid > Math.max(delivered, this.#last)) break;',
+  },
+  {
+    name: 'cut-off-leader-goes-on',
+    area: 'zab',
+    breaks: 'a leader goes when no quorum has echoed a ping for H',
+    file: 'zab/leading.ts',
+    find: 'if (silentMs > options.timeoutMs) this.#stepDown(',
+    replace: 'if (silentMs > 1000 * options.timeoutMs) this.#stepDown(',
+    also: [
+      {
+        file: 'zab/zab.ts',
+        find: 'if (silentMs <= options.timeoutMs) continue;',
+        replace: 'if (silentMs <= 1000 * options.timeoutMs) continue;',
+      },
+    ],
+  },
+  {
+    name: 'cut-off-follower-goes-on',
+    area: 'zab',
+    breaks: 'a follower without contact to its leader for H ends its clients',
+    file: 'zab/following.ts',
+    find: 'if (silentMs > timeoutMs) {',
+    replace: 'if (silentMs > 1000 * timeoutMs) {',
+    also: [
+      {
+        file: 'zab/zab.ts',
+        find: 'if (silentMs <= options.timeoutMs) continue;',
+        replace: 'if (silentMs <= 1000 * options.timeoutMs) continue;',
+      },
+    ],
+  },
+  {
+    name: 'any-ping-is-contact',
+    area: 'zab',
+    breaks: 'only an echoed ping proves contact, however late it is read',
+    file: 'zab/zab.ts',
+    find: 'Math.max(link.contactAtMs, Math.min(message.echo, this.#member.nowMs))',
+    replace: 'this.#member.nowMs',
+  },
+  {
+    name: 'confirm-joins-the-old-round',
+    area: 'zab',
+    breaks: 'a round that began before a question proves nothing for it',
+    file: 'zab/confirmations.ts',
+    find: 'this.#waiting.push(confirmation);',
+    replace: '(this.#asked.length > 0 ? this.#asked : this.#waiting).push(confirmation);',
+  },
+  {
+    name: 'confirmed-by-a-minority',
+    area: 'zab',
+    breaks: 'a leader is confirmed by a quorum',
+    file: 'zab/leading.ts',
+    find: 'if (this.#learners.count(answered) + 1 < this.#member.quorum) return;',
+    replace: 'if (this.#learners.count(answered) + 2 < this.#member.quorum) return;',
+  },
+  {
+    name: 'sync-waits-for-the-delivered-only',
+    area: 'zab',
+    breaks: 'a sync shows all that was proposed before it',
+    file: 'zab/leading.ts',
+    find: 'this.#confirmations.ask({ id, zxid: this.#member.history.last })',
+    replace: 'this.#confirmations.ask({ id, zxid: this.#member.delivered })',
+  },
+  {
+    name: 'counter-rolls-into-the-next-epoch',
+    area: 'zab',
+    breaks: 'a new epoch begins when the counter of the old one is used up',
+    file: 'pipeline/prepare.ts',
+    find: `    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
+    else this.#next = zxid + 1;`,
+    replace: '    this.#next = zxid + 1;',
+  },
+  {
+    name: 'used-up-leader-stays',
+    area: 'zab',
+    breaks: "a leader goes when its epoch's counter is used up",
+    file: 'zab/leading.ts',
+    find: 'if (counterOf(reached) === COUNTER_MAX) {',
+    replace: 'if (counterOf(reached) > COUNTER_MAX) {',
+  },
+];

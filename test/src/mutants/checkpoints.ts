@@ -1,0 +1,149 @@
+/**
+ * Mutants of checkpoints, of the purge behind them and of snapshots on their way in.
+ */
+import type { Mutant } from './mutant.js';
+
+export const checkpointMutants: readonly Mutant[] = [
+  {
+    name: 'checkpoint-a-turn-late',
+    area: 'storage',
+    // Its zxid and digest are of one turn, its records of the next.
+    breaks: 'a checkpoint is the state at exactly its zxid',
+    file: 'storage/checkpointer.ts',
+    find: "    if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);\n",
+    replace: `    if (this.phase === 'idle' && this.due(nowMs)) {
+      this.start(nowMs);
+      return true;
+    }
+`,
+    also: [
+      {
+        file: 'state/replicated-state.ts',
+        find: '    this.#capture.freeze(this.#lastZxid);\n',
+        replace: '    this.#freezesLater = true;\n',
+      },
+      {
+        file: 'state/replicated-state.ts',
+        find: '    return this.#capture.captureSome(max, bytesMax);\n',
+        replace: `    if (this.#freezesLater) this.#capture.freeze(this.#lastZxid);
+    this.#freezesLater = false;
+    return this.#capture.captureSome(max, bytesMax);
+`,
+      },
+      {
+        file: 'state/replicated-state.ts',
+        find: '\n  #loading = false;\n',
+        replace: '\n  #loading = false;\n  #freezesLater = false;\n',
+      },
+    ],
+  },
+  {
+    name: 'checkpoint-one-ahead',
+    area: 'storage',
+    breaks: 'a checkpoint is the state at exactly its zxid',
+    file: 'storage/checkpointer.ts',
+    find: `    this.storage.beginCheckpoint(this.state.lastZxid);
+    this.frozen = this.state.freeze();`,
+    replace: `    const zxid = Math.min(this.state.lastZxid + 1, this.storage.last);
+    this.storage.beginCheckpoint(zxid);
+    this.frozen = { ...this.state.freeze(), zxid };`,
+  },
+  {
+    name: 'checkpoint-loses-a-dirty-flag',
+    area: 'state',
+    breaks: 'what changes after a freeze is in the next checkpoint',
+    file: 'state/capture.ts',
+    find: 'this.#tree.mark(node) === this.#generation - 1) {',
+    replace: 'this.#tree.mark(node) >= this.#generation - 1) {',
+  },
+  {
+    name: 'checkpoint-forgets-the-parent',
+    area: 'state',
+    breaks: 'every changed record is in the next checkpoint',
+    file: 'state/replicated-state.ts',
+    find: '    this.#capture.beforeChange(parent);\n    const node = this.tree.create(',
+    replace: '    const node = this.tree.create(',
+  },
+  {
+    name: 'checkpoint-keeps-the-deleted',
+    area: 'state',
+    // A node that the frozen transaction itself created, and that goes before the next freeze.
+    breaks: 'what was deleted is gone from the next checkpoint',
+    file: 'state/capture.ts',
+    find: 'if (czxid <= this.#capturedZxid) {',
+    replace: 'if (czxid < this.#capturedZxid) {',
+  },
+  {
+    name: 'checkpoint-forgets-closed-sessions',
+    area: 'state',
+    breaks: 'a session that was closed is gone from the next checkpoint',
+    file: 'state/session-table.ts',
+    find: 'this.#changes.set(id, null);',
+    replace: 'this.#changes.delete(id);',
+  },
+  {
+    name: 'purge-beyond-the-checkpoint',
+    area: 'storage',
+    breaks: 'purged <= checkpoint (invariant 1)',
+    file: 'storage/txn-log.ts',
+    find: 'if (second.empty || second.first > checkpoint) return false;',
+    replace: 'if (second.empty) return false;',
+    also: [
+      {
+        file: 'storage/txn-log.ts',
+        find: 'if (segment !== first && !segment.empty && segment.last <= checkpoint) kept',
+        replace: 'if (segment !== first && !segment.empty && checkpoint > 0) kept',
+      },
+    ],
+  },
+  {
+    name: 'purge-at-the-freeze',
+    area: 'storage',
+    breaks: 'log is purged behind a durable checkpoint only',
+    file: 'storage/checkpointer.ts',
+    find: '      const done = await this.storage.writeCheckpoint(changes,',
+    replace: `      this.storage.purgeTo(zxid, treeBytes);
+      const done = await this.storage.writeCheckpoint(changes,`,
+    also: [
+      {
+        file: 'storage/storage.ts',
+        find: '  /** Waits for work in background; throws its failure. */\n',
+        replace: `  purgeTo(zxid: Zxid, treeBytes: number): void {
+    this.sound().log.purge(zxid, Math.max(this.options.retainedBytesMin, treeBytes / 4));
+  }
+
+  /** Waits for work in background; throws its failure. */
+`,
+      },
+    ],
+  },
+  {
+    name: 'snapshot-loads-while-appends-go-on',
+    area: 'storage',
+    breaks: 'nothing is delivered to a tree that is being thrown away',
+    file: 'storage/storage-queue.ts',
+    find: '        return await this.hooks.onInstalled(output.zxid);\n',
+    replace: '        void this.hooks.onInstalled(output.zxid);\n        return;\n',
+  },
+  {
+    name: 'snapshot-done-overtakes-its-chunks',
+    area: 'driver',
+    breaks: 'SnapshotDone waits until every chunk is durable',
+    file: 'driver/snapshot-receiver.ts',
+    find: 'if (incoming.pending > 0 || incoming.waiting === null) return;',
+    replace: 'if (incoming.waiting === null) return;',
+  },
+  {
+    name: 'snapshot-without-what-is-behind-it',
+    area: 'zab',
+    // The learner goes on from what the leader has now, not from the snapshot's zxid.
+    breaks: 'what follows a snapshot goes on from its zxid',
+    file: 'zab/catch-up.ts',
+    find: `    learner.sentThrough = zxid;
+    this.#continue(learner);
+    return true;`,
+    replace: `    learner.sentThrough = this.#member.history.last;
+    this.#continue(learner);
+    return true;`,
+  },
+];

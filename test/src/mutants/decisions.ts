@@ -1,0 +1,172 @@
+/**
+ * Mutants of the leader's decision: the overlay of changes in flight, versions, sequence numbers,
+ * time.
+ */
+import type { Mutant } from './mutant.js';
+
+export const decisionMutants: readonly Mutant[] = [
+  {
+    name: 'failed-multi-not-rolled-back',
+    area: 'pipeline',
+    breaks: 'a multi that failed leaves nothing behind in the overlay',
+    file: 'pipeline/prepare.ts',
+    find: `        this.#overlay.rollBack();
+        return multiFailure(`,
+    replace: `        this.#overlay.commit();
+        return multiFailure(`,
+  },
+  {
+    name: 'failed-multi-applied-in-part',
+    area: 'pipeline',
+    breaks: 'a multi is applied whole or not at all',
+    file: 'pipeline/prepare.ts',
+    find: `        this.#overlay.rollBack();
+        return multiFailure(`,
+    replace: `        if (ops.length > 1) break;
+        this.#overlay.rollBack();
+        return multiFailure(`,
+  },
+  {
+    name: 'check-in-multi-ignores-the-version',
+    area: 'pipeline',
+    breaks: 'a check that does not hold fails its multi',
+    file: 'pipeline/prepare-op.ts',
+    find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
+  return { kind: 'check', path };`,
+    replace: `  if (version !== ANY_VERSION && version < 0) return ErrorCode.badVersion;
+  return { kind: 'check', path };`,
+  },
+  {
+    name: 'overlay-without-deletes',
+    area: 'pipeline',
+    breaks: 'the next request sees the deletes in flight',
+    file: 'pipeline/overlay.ts',
+    find: '    this.#set(path, { ...ABSENT, zxid }, null);\n',
+    replace: '',
+  },
+  {
+    name: 'overlay-without-children',
+    area: 'pipeline',
+    breaks: 'a delete sees the children that are being created',
+    file: 'pipeline/overlay.ts',
+    find: 'const count = applied + this.#children.net(path);',
+    replace: 'const count = applied + Math.min(0, this.#children.net(path));',
+  },
+  {
+    name: 'sequence-from-the-tree',
+    area: 'pipeline',
+    breaks: 'sequence numbers below a parent are never handed out twice',
+    file: 'pipeline/prepare-op.ts',
+    find: 'path + sequenceSuffix(parent.creates)',
+    replace: 'path + sequenceSuffix(overlay.appliedCreates(parentOf(path)))',
+    also: [
+      {
+        file: 'pipeline/overlay.ts',
+        find: '  hasChildren(path: string): boolean {\n',
+        replace: `  appliedCreates(path: string): number {
+    const node = this.#state.tree.find(path);
+    return node === NO_NODE ? 0 : this.#state.tree.cversion(node);
+  }
+
+  hasChildren(path: string): boolean {
+`,
+      },
+    ],
+  },
+  {
+    name: 'sequence-counts-the-living',
+    area: 'pipeline',
+    breaks: 'a sequence number is never used again, deleted children or not',
+    file: 'pipeline/overlay.ts',
+    find: '      creates: tree.cversion(node),\n',
+    replace: '      creates: tree.childCount(node),\n',
+  },
+  {
+    name: 'version-from-the-tree',
+    area: 'pipeline',
+    breaks: 'a version is checked against what is in flight',
+    file: 'pipeline/prepare-op.ts',
+    find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
+  return { kind: 'setData', path`,
+    replace: `  const applied = overlay.appliedVersion(path, node.version);
+  if (version !== ANY_VERSION && version !== applied) return ErrorCode.badVersion;
+  return { kind: 'setData', path`,
+    also: [
+      {
+        file: 'pipeline/overlay.ts',
+        find: '  hasChildren(path: string): boolean {\n',
+        replace: `  appliedVersion(path: string, otherwise: number): number {
+    const node = this.#state.tree.find(path);
+    return node === NO_NODE ? otherwise : this.#state.tree.version(node);
+  }
+
+  hasChildren(path: string): boolean {
+`,
+      },
+    ],
+  },
+  {
+    name: 'old-version-accepted',
+    area: 'pipeline',
+    breaks: 'a set with a version is done only to that version',
+    file: 'pipeline/prepare-op.ts',
+    find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
+  return { kind: 'setData', path`,
+    replace: `  if (version !== ANY_VERSION && version > node.version) return ErrorCode.badVersion;
+  return { kind: 'setData', path`,
+  },
+  {
+    name: 'delete-ignores-its-version',
+    area: 'pipeline',
+    breaks: 'a delete with a version is done only to that version',
+    file: 'pipeline/prepare-op.ts',
+    find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
+  if (overlay.hasChildren(path))`,
+    replace: `  if (version !== ANY_VERSION && version < 0) return ErrorCode.badVersion;
+  if (overlay.hasChildren(path))`,
+  },
+  {
+    name: 'ephemeral-behind-its-close',
+    area: 'pipeline',
+    breaks: 'a session that is being closed creates nothing more',
+    file: 'pipeline/overlay.ts',
+    find: '    if (this.#closing.has(session)) return false;\n',
+    replace: '',
+  },
+  {
+    name: 'ephemerals-of-a-closing-session-count',
+    area: 'pipeline',
+    breaks: 'while a close is in flight, whatever the session owns counts as absent',
+    file: 'pipeline/overlay.ts',
+    find: '    if (this.#closing.has(owner)) return ABSENT;\n',
+    replace: '',
+  },
+  {
+    name: 'transaction-time-falls',
+    area: 'pipeline',
+    breaks: 'the time of transactions never falls',
+    file: 'pipeline/prepare.ts',
+    find: 'if (wallMs > this.#timeMs) this.#timeMs = wallMs;',
+    replace: 'this.#timeMs = wallMs;',
+  },
+  {
+    name: 'delete-tells-the-next-zxid',
+    area: 'state',
+    breaks: 'the zxids of a znode are those of its changes',
+    file: 'state/tree.ts',
+    find: `    this.#count(parent, -1);
+    this.store.setDouble(parent, DOUBLE.pzxid, at.zxid);
+    this.#count(parent, 1);`,
+    replace: `    this.#count(parent, -1);
+    this.store.setDouble(parent, DOUBLE.pzxid, at.zxid + 1);
+    this.#count(parent, 1);`,
+  },
+  {
+    name: 'ephemerals-of-one-parent-go',
+    area: 'state',
+    breaks: 'all ephemerals of a session go with it, on every member',
+    file: 'state/replicated-state.ts',
+    find: 'const families = this.tree.ephemeralFamilies(at.session);',
+    replace: 'const families = this.tree.ephemeralFamilies(at.session).slice(0, 1);',
+  },
+];

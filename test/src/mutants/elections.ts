@@ -1,0 +1,182 @@
+/**
+ * Mutants of the core before broadcast: election, electorate, discovery, synchronization.
+ */
+import type { Mutant } from './mutant.js';
+
+export const electionMutants: readonly Mutant[] = [
+  {
+    name: 'stale-vote-accepted',
+    area: 'zab',
+    breaks: 'a vote counts only in its own round',
+    file: 'zab/looking.ts',
+    find: 'if (vote.round !== round || !counts(this.#member, link, electorate)) continue;',
+    replace: 'if (vote.round > round || !counts(this.#member, link, electorate)) continue;',
+    also: [
+      {
+        file: 'zab/looking.ts',
+        find: 'if (vote === null || vote.round !== this.#member.round) return false;',
+        replace: 'if (vote === null || vote.round > this.#member.round) return false;',
+      },
+    ],
+  },
+  {
+    name: 'vote-by-hearsay',
+    area: 'zab',
+    breaks: 'a candidate is believed only from its own mouth',
+    file: 'zab/looking.ts',
+    find: "if (vote === null || vote.state !== 'looking' || vote.leader !== link.peer) continue;",
+    replace: "if (vote === null || vote.state !== 'looking' || vote.leader === 0) continue;",
+  },
+  {
+    name: 'damaged-member-votes',
+    area: 'zab',
+    breaks: 'a member with a damaged disk never votes until it durably synced (invariant 9)',
+    file: 'zab/electorate.ts',
+    find: '  if (!sound) return {',
+    replace: "  if (!sound && ensembleId === '') return {",
+    also: [
+      {
+        file: 'zab/electorate.ts',
+        find: 'if (link.vote === null || !link.vote.sound) return false;',
+        replace: 'if (link.vote === null) return false;',
+      },
+      {
+        file: 'zab/electorate.ts',
+        find: 'return vote.sound && vote.ensembleId === ensembleId;',
+        replace: 'return vote.ensembleId === ensembleId;',
+      },
+      {
+        file: 'zab/zab.ts',
+        find: '    if (!member.sound) member.giveUpMembership();\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'damaged-member-keeps-membership',
+    area: 'zab',
+    // After the snapshot a crash leaves a sound disk, an ensemble id, and a hole in its history.
+    breaks: 'a damaged member gives up its vote on disk until it has synced',
+    file: 'zab/zab.ts',
+    find: '    if (!member.sound) member.giveUpMembership();\n',
+    replace: '',
+  },
+  {
+    name: 'epoch-reuse',
+    area: 'zab',
+    breaks: 'each epoch has at most one leader: it is above every promise of a quorum',
+    file: 'zab/discovery.ts',
+    find: 'for (const learner of learners.all()) newest = Math.max(newest, learner.acceptedEpoch);',
+    replace: 'newest = Math.max(newest, member.currentEpoch);',
+    also: [
+      {
+        file: 'zab/discovery.ts',
+        find: 'return learner.voter && !leader.established && !leader.acked;',
+        replace: 'return false;',
+      },
+      {
+        file: 'zab/following.ts',
+        find: '(message.established || acceptedFrom === this.#leader)',
+        replace: '(message.established || acceptedFrom >= 0)',
+      },
+    ],
+  },
+  {
+    name: 'epoch-promised-early',
+    area: 'zab',
+    breaks: 'acceptedEpoch is durable before ACKEPOCH reveals it (invariant 3)',
+    file: 'zab/following.ts',
+    find: 'this.#member.tickets.after(ticket, () => this.#member.send(link, this.#ackEpoch()));',
+    replace: 'if (ticket > 0) this.#member.send(link, this.#ackEpoch());',
+  },
+  {
+    name: 'epoch-entered-before-history',
+    area: 'zab',
+    breaks: 'currentEpoch is saved after the history of the epoch was taken over whole',
+    file: 'zab/member.ts',
+    find: '    this.#acceptedEpoch = epoch;\n',
+    replace: '    this.#acceptedEpoch = epoch;\n    this.#currentEpoch = epoch;\n',
+  },
+  {
+    name: 'discovery-counts-the-wiped',
+    area: 'zab',
+    breaks: 'only voters count in discovery: the word of a wiped member proves nothing',
+    file: 'zab/discovery.ts',
+    find: 'if (learners.count((learner) => learner.voter) + 1 < member.quorum) return null;',
+    replace: 'if (learners.count(() => true) + 1 < member.quorum) return null;',
+    also: [
+      {
+        file: 'zab/discovery.ts',
+        find: 'learners.count((learner) => learner.voter && learner.ackEpoch !== null)',
+        replace: 'learners.count((learner) => learner.ackEpoch !== null)',
+      },
+    ],
+  },
+  {
+    name: 'newer-history-ignored',
+    area: 'zab',
+    breaks: 'a leader goes when it meets newer history in its quorum',
+    file: 'zab/discovery.ts',
+    find: 'return ack.last > history.last;',
+    replace: 'return ack.last < 0 && history.last < 0;',
+  },
+  {
+    name: 'newleader-acked-early',
+    area: 'zab',
+    breaks: 'ACK(NEWLEADER) only once the history and then currentEpoch are durable (invariant 4)',
+    file: 'zab/following.ts',
+    find: `    const { epoch, last } = message;
+    this.#member.tickets.after(ticket, () => {`,
+    replace: `    const { epoch, last } = message;
+    this.#member.tickets.after(Math.min(0, ticket), () => {`,
+  },
+  {
+    name: 'serves-before-newleader-quorum',
+    area: 'zab',
+    breaks: 'a leader serves once a quorum has acknowledged NEWLEADER',
+    file: 'zab/leading.ts',
+    find: `    if (this.activeLearners + 1 < this.#member.quorum) return;
+    this.#establishing = true;`,
+    replace: `    if (this.activeLearners + 2 < this.#member.quorum) return;
+    this.#establishing = true;`,
+  },
+  {
+    name: 'trunc-forgotten',
+    area: 'zab',
+    breaks: 'a learner drops what its leader does not have',
+    file: 'zab/following.ts',
+    find: "    if (message.mode === 'trunc') this.#member.truncate(message.after);\n",
+    replace: '',
+  },
+  {
+    name: 'diff-one-too-late',
+    area: 'zab',
+    breaks: 'DIFF goes on from the exact common point',
+    file: 'zab/catch-up.ts',
+    find: 'history.slice(learner.sentThrough, last)',
+    replace: 'history.slice(Math.min(last, learner.sentThrough + 1), last)',
+  },
+  {
+    name: 'window-hands-out-a-gap',
+    area: 'zab',
+    breaks: 'what memory does not reach is read from disk',
+    file: 'zab/catch-up.ts',
+    find: 'if (learner.sentThrough < history.windowBase) {',
+    replace: 'if (learner.sentThrough < 0) {',
+    also: [
+      {
+        file: 'zab/history.ts',
+        find: 'assert(after >= this.#windowBase, () =>',
+        replace: 'assert(after >= 0, () =>',
+      },
+    ],
+  },
+  {
+    name: 'held-messages-survive-the-role',
+    area: 'zab',
+    breaks: 'a role change forgets what is held',
+    file: 'zab/tickets.ts',
+    find: '    this.#held = [];\n',
+    replace: '    this.#held = this.#held.slice();\n',
+  },
+];

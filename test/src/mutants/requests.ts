@@ -1,0 +1,205 @@
+/**
+ * Mutants of how a member answers its clients: order, watches, syncs, handshakes.
+ */
+import type { Mutant } from './mutant.js';
+
+export const requestMutants: readonly Mutant[] = [
+  {
+    name: 'event-after-reply',
+    area: 'pipeline',
+    breaks: 'events of a change come before its own reply and before later reads (invariant 6)',
+    file: 'pipeline/pipeline.ts',
+    find: '      writeEvent(connection.output.writer, { zxid: this.#applying, type, path });\n',
+    replace: `      const zxid = this.#applying;
+      this.#late.push(() => writeEvent(connection.output.writer, { zxid, type, path }));
+`,
+    also: [
+      {
+        file: 'pipeline/pipeline.ts',
+        find: '  #applying: Zxid = 0;\n',
+        replace: '  #applying: Zxid = 0;\n  #late: (() => void)[] = [];\n',
+      },
+      {
+        file: 'pipeline/pipeline.ts',
+        find: '    this.#requests.runDueSyncs(zxid);\n',
+        replace: `    for (const write of this.#late) write();
+    this.#late = [];
+    this.#requests.runDueSyncs(zxid);
+`,
+      },
+    ],
+  },
+  {
+    name: 'watch-fires-again',
+    area: 'state',
+    breaks: 'a one-shot watch fires once',
+    file: 'state/watched-paths.ts',
+    find: `    this.#byPath.delete(path);
+    const taken =`,
+    replace: `    const taken =`,
+    also: [
+      {
+        file: 'state/watched-paths.ts',
+        find: `    for (const watcher of taken) {
+      this.#forgetPath(path, watcher);
+    }
+    return taken;`,
+        replace: '    return new Set(taken);',
+      },
+    ],
+  },
+  {
+    name: 'exists-watch-forgotten',
+    area: 'pipeline',
+    breaks: 'exists watches what is not there',
+    file: 'pipeline/read.ts',
+    find: 'const watches = watch && (node !== NO_NODE || opcode === OpCode.exists);',
+    replace: 'const watches = watch && node !== NO_NODE;',
+  },
+  {
+    name: 'watch-lost-with-its-neighbour',
+    area: 'state',
+    // Who closes a connection takes the watches of others on the same path along.
+    breaks: 'a watch stays until it fires or its connection ends',
+    file: 'state/watched-paths.ts',
+    find: `      watchers.delete(watcher);
+      if (watchers.size === 0) {`,
+    replace: `      watchers.delete(watcher);
+      if (watchers.size >= 0) {`,
+  },
+  {
+    name: 'child-watch-misses-deletions',
+    area: 'state',
+    breaks: 'a child watch hears of every child that comes or goes',
+    file: 'state/watches.ts',
+    find: '    const parent = parentOf(path);\n    for',
+    replace: "    if (kind === 'deleted') return;\n    const parent = parentOf(path);\n    for",
+  },
+  {
+    name: 'set-watches-misses-a-change',
+    area: 'pipeline',
+    breaks: 'a client that reconnects is told what it missed',
+    file: 'pipeline/set-watches.ts',
+    find: 'else if (tree.mzxid(node) > seen)',
+    replace: 'else if (tree.czxid(node) > seen)',
+  },
+  {
+    name: 'set-watches-sets-nothing',
+    area: 'pipeline',
+    breaks: 'a watch whose znode did not change is set again at the new member',
+    file: 'pipeline/set-watches.ts',
+    find: `else if (!watches.add('data', path, watcher)) return false;
+  }
+  for (const path of request.existWatches) {`,
+    replace: `else if (!watches.has('data', path, watcher)) continue;
+  }
+  for (const path of request.existWatches) {`,
+  },
+  {
+    name: 'sync-answered-before-it-is-applied',
+    area: 'pipeline',
+    breaks: 'the origin answers a sync once it has applied what was committed when it was asked',
+    file: 'pipeline/requests.ts',
+    find: '    entry.syncedAt = zxid;\n',
+    replace: '    entry.syncedAt = 0;\n',
+    also: [
+      {
+        file: 'pipeline/requests.ts',
+        find: 'if (zxid <= this.#state.lastZxid) this.#drain(connection);',
+        replace: 'if (zxid > 0) this.#drain(connection);',
+      },
+    ],
+  },
+  {
+    name: 'sync-is-no-barrier',
+    area: 'pipeline',
+    breaks: 'a sync is a barrier for its session: what is behind it waits, writes too',
+    file: 'pipeline/commit-queue.ts',
+    find: "    if (kind === 'sync') return false;\n",
+    replace: "    if (kind === 'sync') return true;\n",
+  },
+  {
+    name: 'ping-overtakes',
+    area: 'pipeline',
+    breaks: "a session's answers come in the order of its requests",
+    file: 'pipeline/requests.ts',
+    find: '    if (connection.queue.length === 0) {\n',
+    replace: '    if (connection.queue.length === 0 || header.opcode === OpCode.ping) {\n',
+  },
+  {
+    name: 'writes-forwarded-in-pairs-reversed',
+    area: 'pipeline',
+    breaks: "a session's writes are applied in the order in which they were sent",
+    file: 'pipeline/outbox.ts',
+    find: `    if (taken.length > 0) this.#forwards = [];
+    return taken;
+  }
+
+  takeSyncs()`,
+    replace: `    if (taken.length > 0) this.#forwards = [];
+    return taken.length === 2 ? taken.reverse() : taken;
+  }
+
+  takeSyncs()`,
+  },
+  {
+    name: 'write-forwarded-twice',
+    area: 'pipeline',
+    breaks: 'a write is executed once',
+    file: 'pipeline/outbox.ts',
+    find: `    if (taken.length > 0) this.#forwards = [];
+    return taken;
+  }
+
+  takeSyncs()`,
+    replace: `    if (taken.length > 0) this.#forwards = taken.length > 2 ? taken.slice(0, 1) : [];
+    return taken;
+  }
+
+  takeSyncs()`,
+  },
+  {
+    name: 'pending-writes-survive-the-role',
+    area: 'pipeline',
+    breaks: 'a role change forgets what was not handed on: nothing goes to the next leader',
+    file: 'pipeline/outbox.ts',
+    find: `  clear(): void {
+    this.#forwards = [];`,
+    replace: '  clear(): void {',
+    also: [
+      {
+        file: 'driver/driver.ts',
+        find: '    const items = this.#pipeline.takeForwards();\n',
+        replace:
+          "    const items = this.#role === 'looking' ? [] : this.#pipeline.takeForwards();\n",
+      },
+    ],
+  },
+  {
+    name: 'clients-survive-the-role',
+    area: 'pipeline',
+    breaks: 'a role change ends all client connections',
+    file: 'pipeline/pipeline.ts',
+    find: `      if (connection.phase === 'open') continue;
+      ended`,
+    replace: `      const { phase, queue } = connection;
+      if (phase === 'open' || (phase === 'live' && queue.length === 0)) continue;
+      ended`,
+  },
+  {
+    name: 'served-behind-what-it-has-seen',
+    area: 'pipeline',
+    breaks: 'the zxid that a client has seen never falls, whatever member it goes to',
+    file: 'pipeline/handshake.ts',
+    find: 'if (request.lastZxidSeen > at.applied) {',
+    replace: 'if (request.lastZxidSeen > Number.MAX_SAFE_INTEGER - at.applied) {',
+  },
+  {
+    name: 'welcomed-before-its-session-is-here',
+    area: 'pipeline',
+    breaks: 'a resumed session is served once its own creation is applied here',
+    file: 'pipeline/pipeline.ts',
+    find: 'else if (connection.session > this.#state.lastZxid) this.#handshake',
+    replace: 'else if (connection.session < 0) this.#handshake',
+  },
+];

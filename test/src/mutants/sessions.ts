@@ -1,0 +1,120 @@
+/**
+ * Mutants of leases, of ownership and of a member's rhythm.
+ */
+import type { Mutant } from './mutant.js';
+
+export const sessionMutants: readonly Mutant[] = [
+  {
+    name: 'touched-by-a-dead-connection',
+    area: 'sessions',
+    // A member reports what it once heard of for ever.
+    breaks: 'a session expires when nobody is heard of it any more',
+    file: 'pipeline/pipeline.ts',
+    find: '    this.#heard = [];\n    for (const session of heard) {',
+    replace: '    this.#heard = [...new Set(heard)];\n    for (const session of heard) {',
+  },
+  {
+    name: 'touched-by-who-does-not-own-it',
+    area: 'sessions',
+    breaks: 'a late report of an earlier owner counts for nothing',
+    file: 'pipeline/leadership.ts',
+    find: 'if (this.#ownership.ownerOf(session) === origin) this.#leases',
+    replace: 'if (this.#ownership.ownerOf(session) !== 0 && origin > 0) this.#leases',
+  },
+  {
+    name: 'request-of-who-does-not-own-it',
+    area: 'sessions',
+    breaks: 'a request from who does not own its session is dropped',
+    file: 'pipeline/leadership.ts',
+    find: 'return this.#ownership.ownerOf(item.session) === origin;',
+    replace: 'return this.#ownership.ownerOf(item.session) !== undefined && origin > 0;',
+  },
+  {
+    name: 'old-owner-not-told',
+    area: 'sessions',
+    breaks: 'the old owner of a resumed session drops its connection',
+    file: 'pipeline/leadership.ts',
+    find: '    if (before !== undefined) this.#detaches.push(',
+    replace: '    if (before === origin) this.#detaches.push(',
+  },
+  {
+    name: 'attached-while-it-is-closed',
+    area: 'sessions',
+    breaks: 'a session that is being closed is not resumed',
+    file: 'pipeline/prepare.ts',
+    find: '    if (this.#overlay.isClosing(session)) return undefined;\n',
+    replace: '',
+  },
+  {
+    name: 'expiry-without-slack',
+    area: 'sessions',
+    breaks: 'a deadline is the last touch + timeout + 2H',
+    file: 'driver/driver.ts',
+    find: 'leaseSlackMs: 2 * options.timeoutMs,',
+    replace: 'leaseSlackMs: 0,',
+  },
+  {
+    name: 'touch-moves-nothing',
+    area: 'sessions',
+    breaks: 'a session that is heard of does not expire',
+    file: 'sessions/leases.ts',
+    find: 'Math.max(lease.deadlineMs, nowMs + lease.timeoutMs + this.#slackMs)',
+    replace: 'Math.max(lease.deadlineMs, nowMs + this.#slackMs)',
+  },
+  {
+    name: 'new-leader-keeps-no-timeout',
+    area: 'sessions',
+    breaks: 'after a leader change a deadline is now + timeout + 2H',
+    file: 'pipeline/leadership.ts',
+    find: 'this.#leases.add(session, timeoutMs, time.nowMs);',
+    replace: 'this.#leases.add(session, timeoutMs, time.nowMs - timeoutMs);',
+  },
+  {
+    name: 'sessions-never-expire',
+    area: 'sessions',
+    breaks: 'a session of which nothing is heard expires',
+    file: 'sessions/leases.ts',
+    find: 'if (lease.deadlineMs > nowMs) {',
+    replace: 'if (lease.deadlineMs + 1e9 > nowMs) {',
+  },
+  {
+    name: 'heartbeats-report-no-touches',
+    area: 'driver',
+    breaks: 'members report touches with each heartbeat',
+    file: 'driver/driver.ts',
+    find: 'if (sessions.length > 0) this.#toLeader(',
+    replace: 'if (sessions.length > 0 && this.#desk !== null) this.#toLeader(',
+  },
+  {
+    name: 'stall-goes-unnoticed',
+    area: 'driver',
+    breaks: 'after a stall nobody is answered past a lease that has run out meanwhile',
+    file: 'driver/turns.ts',
+    find: 'if (this.#nowMs - this.#tickedAtMs > 2 * this.#tickMs) this.#tick();',
+    replace: 'if (this.#tickedAtMs === Number.NEGATIVE_INFINITY) this.#tick();',
+  },
+  {
+    name: 'answers-of-an-old-leader-count',
+    area: 'driver',
+    breaks: 'what only a leader says counts for nothing from another member',
+    file: 'driver/driver.ts',
+    find: "if (peer === this.#leader && this.#role === 'following') this.#onAnswer(message);",
+    replace: "if (this.#role !== 'looking') this.#onAnswer(message);",
+  },
+  {
+    name: 'proposals-before-they-are-prepared',
+    area: 'driver',
+    // The desk is kept over a role change: the next term proposes what the last one prepared.
+    breaks: 'what was prepared and not proposed dies with the term',
+    file: 'driver/driver.ts',
+    find: "    if (role === 'leading') this.#desk = this.#newDesk(epoch, this.#zab.last);\n",
+    replace: "    if (role === 'leading') this.#desk ??= this.#newDesk(epoch, this.#zab.last);\n",
+    also: [
+      {
+        file: 'driver/driver.ts',
+        find: "    if (role === 'looking') {\n      this.#desk = null;\n",
+        replace: "    if (role === 'looking') {\n",
+      },
+    ],
+  },
+];

@@ -1,0 +1,165 @@
+/**
+ * Mutants of the storage: what is synced and when, the flip of generations, recovery.
+ */
+import type { Mutant } from './mutant.js';
+
+export const storageMutants: readonly Mutant[] = [
+  {
+    name: 'log-append-unsynced',
+    area: 'storage',
+    breaks: 'an append is durable when it resolves',
+    file: 'storage/segment.ts',
+    find: `    const operations = groups.map((group) => putGroup(group));
+    await open.batch(operations, { sync: true });`,
+    replace: `    const operations = groups.map((group) => putGroup(group));
+    await open.batch(operations, { sync: false });`,
+  },
+  {
+    name: 'meta-unsynced',
+    area: 'storage',
+    breaks: 'epochs are durable when they are saved',
+    file: 'storage/meta.ts',
+    find: 'await this.database.batch([put], { sync: true });',
+    replace: 'await this.database.batch([put], { sync: false });',
+  },
+  {
+    name: 'checkpoint-unsynced',
+    area: 'storage',
+    breaks: 'a checkpoint is durable before the log behind it is purged',
+    file: 'storage/checkpoint.ts',
+    find: 'open.batch(batch, { sync: true })',
+    replace: 'open.batch(batch, { sync: false })',
+  },
+  {
+    name: 'snapshot-unsynced',
+    area: 'storage',
+    breaks: 'an installed snapshot is durable as a whole',
+    file: 'storage/snapshot-sink.ts',
+    find: 'open.batch(operations, { sync: true })',
+    replace: 'open.batch(operations, { sync: false })',
+  },
+  {
+    name: 'persisted-told-before-durable',
+    area: 'storage',
+    breaks: 'persisted(ticket) says that it and all before it are durable',
+    file: 'storage/storage-queue.ts',
+    find: `        await this.runBatch(batch);
+        const last = batch.at(-1);
+        for (const output of batch) this.bytes -= bytesOf(output);
+        if (last !== undefined) this.hooks.onPersisted(last.ticket);`,
+    replace: `        const last = batch.at(-1);
+        for (const output of batch) this.bytes -= bytesOf(output);
+        if (last !== undefined) this.hooks.onPersisted(last.ticket);
+        await this.runBatch(batch);`,
+  },
+  {
+    name: 'accepted-epoch-not-saved',
+    area: 'storage',
+    breaks: 'no epoch that was promised is forgotten (invariant 3)',
+    file: 'storage/storage.ts',
+    find: 'acceptedEpoch: accepted, currentEpoch: current }',
+    replace: 'acceptedEpoch: Math.max(current, this.meta.acceptedEpoch), currentEpoch: current }',
+  },
+  {
+    name: 'current-epoch-not-saved',
+    area: 'storage',
+    breaks: 'no epoch that was entered is forgotten (invariant 3)',
+    file: 'storage/storage.ts',
+    find: 'acceptedEpoch: accepted, currentEpoch: current }',
+    replace: 'acceptedEpoch: accepted, currentEpoch: Math.min(current, this.meta.currentEpoch) }',
+  },
+  {
+    name: 'flip-before-the-new-log',
+    area: 'storage',
+    breaks: 'an installed snapshot takes the place of tree and log in one atomic flip',
+    file: 'storage/storage.ts',
+    find: `this.options);
+      await this.changeMeta({ generation, damaged: null });`,
+    replace: 'this.options);',
+    also: [
+      {
+        file: 'storage/storage.ts',
+        find: '      const log = await TxnLog.create(',
+        replace: `      await this.changeMeta({ generation, damaged: null });
+      const log = await TxnLog.create(`,
+      },
+    ],
+  },
+  {
+    name: 'old-generation-goes-before-the-flip',
+    area: 'storage',
+    breaks: 'the tree in use is untouched until the flip',
+    file: 'storage/storage.ts',
+    find: `      await this.changeMeta({ generation, damaged: null });
+      const old = this.live;`,
+    replace: `      const old = this.live;
+      if (old !== null) await this.destroyOld(old, generation);
+      await this.changeMeta({ generation, damaged: null });`,
+    also: [
+      {
+        file: 'storage/storage.ts',
+        find: '      this.background.run(() => this.destroyOld(old, generation));\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'trunc-not-on-disk',
+    area: 'storage',
+    breaks: 'what was truncated is gone from the log on disk',
+    file: 'storage/txn-log.ts',
+    find: '      if (!segment.empty) await segment.cut(after);\n',
+    replace: '      if (!segment.empty) segment.last = after;\n',
+  },
+  {
+    name: 'trunc-one-too-little',
+    area: 'storage',
+    breaks: 'everything after the common point leaves the log',
+    file: 'storage/segment.ts',
+    find: 'if (zxidOfKey(key) > after) operations',
+    replace: 'if (zxidOfKey(key) > after + 1) operations',
+    also: [
+      {
+        file: 'storage/segment.ts',
+        find: 'const kept = proposals.filter((proposal) => proposal.zxid <= after);',
+        replace: `const kept = proposals.filter((proposal) => proposal.zxid <= after);
+  if (kept.length === 0) return [];`,
+      },
+    ],
+  },
+  {
+    name: 'recovery-ignores-the-end-mark',
+    area: 'storage',
+    breaks: 'a log that was quiet has lost nothing of its end unnoticed',
+    file: 'storage/log-recovery.ts',
+    find: 'if (segment.last < end) {',
+    replace: 'if (segment.last < 0) {',
+  },
+  {
+    name: 'recovery-accepts-a-gap',
+    area: 'storage',
+    breaks: 'each proposal of the log names its predecessor (invariant 2)',
+    file: 'storage/log-recovery.ts',
+    find: 'if (this.last !== null && previous !== this.last) {',
+    replace: 'if (this.last !== null && previous < 0) {',
+  },
+  {
+    name: 'recovery-drops-what-is-damaged',
+    area: 'storage',
+    // A record with a wrong checksum ends the log as if the write had been torn.
+    breaks: 'a damaged record is told from a torn write',
+    file: 'storage/segment.ts',
+    find: `  const packed = unseal(key, value);
+  if (packed === null) throw`,
+    replace: `  const packed = unseal(key, value);
+  if (packed === null) return [];
+  if (at === name) throw`,
+    also: [
+      {
+        file: 'storage/segment.ts',
+        find: 'if (proposals[0]?.zxid !== zxidOfKey(key)) throw',
+        replace: 'if (proposals.length > 0 && proposals[0]?.zxid !== zxidOfKey(key)) throw',
+      },
+    ],
+  },
+];
