@@ -8,6 +8,10 @@ export const cleanStop: FaultKind = {
     const isLeader = roll(fault, 0) < 0.4 && world.leader !== 0;
     const id = isLeader ? world.leader : pick(world.ids, roll(fault, 1));
     if (!world.stop(id)) return 'it is down';
-    return () => bringBack(world, stage, { ids: [id], rolled: roll(fault, 7) });
+    return () => {
+      // Whoever has not stopped by now is killed, as an init system does.
+      world.crash(id, { inFlight: false });
+      bringBack(world, stage, { ids: [id], rolled: roll(fault, 7) });
+    };
   },
 };

@@ -10,6 +10,10 @@ export const restartAll: FaultKind = {
       if (isClean) world.stop(id);
       else world.crash(id, { inFlight: roll(fault, 1) < 0.5 });
     }
-    return () => bringBack(world, stage, { ids: world.ids, rolled: roll(fault, 7) });
+    return () => {
+      // Whoever has not stopped by now is killed.
+      if (isClean) for (const id of world.ids) world.crash(id, { inFlight: false });
+      bringBack(world, stage, { ids: world.ids, rolled: roll(fault, 7) });
+    };
   },
 };

@@ -1,0 +1,129 @@
+/**
+ * For tests of faults: a world that does nothing but keep what it was told, and a stage without a
+ * clock, whose later actions run when the test says so.
+ */
+import type { PeerId } from '@rookery/protocol';
+import type { Stage } from '../contract/fault.js';
+import type { World } from '../contract/world.js';
+import { StrikeGuard } from './guard.js';
+
+export class FakeWorld implements World {
+  nowMs = 0;
+  leader: PeerId = 1;
+  readonly ids: readonly PeerId[];
+  readonly struck = new Set<PeerId>();
+  readonly up: Set<PeerId>;
+  readonly serving: Set<PeerId>;
+  /** `from>to`. */
+  readonly cuts = new Set<string>();
+  readonly delays = new Map<string, number>();
+  readonly full = new Set<PeerId>();
+  readonly slow = new Map<PeerId, number>();
+  readonly rates = new Map<PeerId, number>();
+  /** Every call of a method that changes something. */
+  readonly calls: string[] = [];
+
+  constructor(members: number) {
+    this.ids = Array.from({ length: members }, (_, at) => at + 1);
+    this.up = new Set(this.ids);
+    this.serving = new Set(this.ids);
+  }
+
+  isUp(id: PeerId): boolean {
+    return this.up.has(id);
+  }
+  serves(id: PeerId): boolean {
+    return this.serving.has(id);
+  }
+  crash(id: PeerId): boolean {
+    return this.#down(`crash ${id}`, id);
+  }
+  stop(id: PeerId): boolean {
+    return this.#down(`stop ${id}`, id);
+  }
+  crashAtChange(id: PeerId, count: number, when: 'before' | 'after'): boolean {
+    this.calls.push(`crash ${id} ${when} change ${count}`);
+    return this.up.has(id);
+  }
+  start(id: PeerId): boolean {
+    this.calls.push(`start ${id}`);
+    const wasDown = !this.up.has(id);
+    this.up.add(id);
+    return wasDown;
+  }
+  stall(id: PeerId, durationMs: number): boolean {
+    this.calls.push(`stall ${id} ${Math.round(durationMs)}`);
+    return this.up.has(id);
+  }
+  jumpWallClock(id: PeerId, byMs: number): void {
+    this.calls.push(`jump ${id} ${byMs}`);
+  }
+  setClockRate(id: PeerId, rate: number): void {
+    this.rates.set(id, rate);
+  }
+  cut(from: PeerId, to: PeerId): void {
+    this.cuts.add(`${from}>${to}`);
+  }
+  heal(from: PeerId, to: PeerId): void {
+    this.cuts.delete(`${from}>${to}`);
+  }
+  resetLink(a: PeerId, b: PeerId): void {
+    this.calls.push(`reset ${a} ${b}`);
+  }
+  delay(from: PeerId, to: PeerId, byMs: number): void {
+    this.delays.set(`${from}>${to}`, byMs);
+  }
+  slowDisk(id: PeerId, byMs: number): void {
+    this.slow.set(id, byMs);
+  }
+  failNextSync(id: PeerId): void {
+    this.calls.push(`fail sync ${id}`);
+  }
+  fillDisk(id: PeerId, full: boolean): void {
+    if (full) this.full.add(id);
+    else this.full.delete(id);
+  }
+  wipe(id: PeerId): boolean {
+    return this.#strike(`wipe ${id}`, id);
+  }
+  flipBit(id: PeerId): boolean {
+    return this.#strike(`flip ${id}`, id);
+  }
+
+  #down(call: string, id: PeerId): boolean {
+    this.calls.push(call);
+    this.serving.delete(id);
+    return this.up.delete(id);
+  }
+
+  #strike(call: string, id: PeerId): boolean {
+    this.calls.push(call);
+    if (this.up.has(id)) return false;
+    this.struck.add(id);
+    return true;
+  }
+}
+
+export class FakeStage implements Stage {
+  readonly guard: StrikeGuard;
+  #later: (() => void)[] = [];
+
+  constructor(world: World) {
+    this.guard = new StrikeGuard(world);
+  }
+
+  later(_delayMs: number, action: () => void): void {
+    this.#later.push(action);
+  }
+
+  refusesStrike(victims: readonly PeerId[]): string | null {
+    return this.guard.refuses(victims);
+  }
+
+  /** Runs what was put off so far. */
+  runLater(): void {
+    const later = this.#later;
+    this.#later = [];
+    for (const action of later) action();
+  }
+}

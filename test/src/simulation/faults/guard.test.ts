@@ -1,0 +1,48 @@
+/** What may be struck, and when: everything that keeps the simulator from asking too much. */
+import { describe, expect, it } from 'vitest';
+import { FakeWorld } from './fake-world.js';
+import { minorityOf, StrikeGuard } from './guard.js';
+
+describe('the guard of strikes', () => {
+  it('lets a quorum be untouched, whatever the number of members', () => {
+    const sizes = [1, 2, 3, 4, 5, 6, 7];
+    expect(sizes.map(minorityOf)).toEqual([0, 0, 1, 1, 2, 2, 3]);
+  });
+
+  it('refuses every strike at one or two members', () => {
+    for (const members of [1, 2]) {
+      const guard = new StrikeGuard(new FakeWorld(members));
+      expect(guard.refuses([1])).toBe(`of ${members} members 0 may be struck`);
+    }
+  });
+
+  it('lets a minority be struck together, and one more not', () => {
+    const guard = new StrikeGuard(new FakeWorld(5));
+    expect(guard.refuses([1, 4])).toBeNull();
+    expect(guard.refuses([1, 4, 5])).toBe('of 5 members 2 may be struck');
+  });
+
+  it('refuses the next strike until the last victim has served again', () => {
+    const world = new FakeWorld(5);
+    const guard = new StrikeGuard(world);
+    expect(guard.refuses([1])).toBeNull();
+    world.struck.add(1);
+    expect(guard.refuses([2])).toBe('member 1 has not served again');
+    expect(guard.refuses([1])).toBe('member 1 has not served again');
+    world.struck.clear();
+    expect(guard.refuses([2])).toBeNull();
+  });
+
+  it('refuses all strikes until every member has served once, now or earlier', () => {
+    const world = new FakeWorld(3);
+    world.serving.clear();
+    const guard = new StrikeGuard(world);
+    world.serving.add(1).add(2);
+    expect(guard.refuses([1])).toBe('not every member has served yet');
+    world.serving.clear();
+    world.serving.add(3);
+    guard.look();
+    world.serving.clear();
+    expect(guard.refuses([1])).toBeNull();
+  });
+});

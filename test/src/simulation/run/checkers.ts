@@ -1,0 +1,4 @@
+/** All checkers of a run, the cheap ones that every run has. */
+import type { NewChecker } from '../contract/checker.js';
+
+export const ALL_CHECKERS: readonly NewChecker[] = [];

@@ -1,0 +1,97 @@
+/**
+ * Carries out the faults of a plan on a world: begins, ends, and heals all of them.
+ *
+ * Counts what was begun and what was left out, by kind, and notes both in the trace. Called by the
+ * run, which moves the time.
+ */
+import type { PlannedFault, Stage } from '../contract/fault.js';
+import type { World } from '../contract/world.js';
+import { FAULT_KINDS, StrikeGuard } from '../faults/index.js';
+import { Agenda } from './agenda.js';
+
+export class FaultCourse {
+  /** Faults that were begun, by kind. */
+  readonly begun = new Map<string, number>();
+  /** Faults that the world or the guard refused, by kind. */
+  readonly leftOut = new Map<string, number>();
+  readonly #world: World;
+  readonly #note: (text: string) => void;
+  readonly #guard: StrikeGuard;
+  readonly #agenda = new Agenda();
+  readonly #active = new Map<number, () => void>();
+  readonly #stage: Stage;
+  #isHealed = false;
+
+  constructor(world: World, plan: readonly PlannedFault[], note: (text: string) => void) {
+    this.#world = world;
+    this.#note = note;
+    this.#guard = new StrikeGuard(world);
+    this.#stage = {
+      later: (delayMs, action) => {
+        if (!this.#isHealed) this.#agenda.at(world.nowMs + delayMs, action);
+      },
+      refusesStrike: (victims) => this.#guard.refuses(victims),
+    };
+    for (const fault of plan) this.#agenda.at(fault.atMs, () => this.#begin(fault));
+  }
+
+  /** When something is due next; infinity when nothing is. */
+  get nextMs(): number {
+    return this.#agenda.nextMs;
+  }
+
+  /** To be called whenever time has moved. */
+  run(): void {
+    this.#guard.look();
+    this.#agenda.run(this.#world.nowMs);
+  }
+
+  /** Ends all faults, mends whatever they may have left and starts every member. */
+  heal(): void {
+    this.#isHealed = true;
+    this.#agenda.clear();
+    for (const index of [...this.#active.keys()]) this.#end(index);
+    const world = this.#world;
+    for (const id of world.ids) {
+      world.setClockRate(id, 1);
+      world.slowDisk(id, 0);
+      world.fillDisk(id, false);
+      for (const other of world.ids) {
+        if (other === id) continue;
+        world.heal(id, other);
+        world.delay(id, other, 0);
+      }
+      world.start(id);
+    }
+    this.#note('all is healed');
+  }
+
+  #begin(fault: PlannedFault): void {
+    const kind = FAULT_KINDS.get(fault.kind);
+    if (kind === undefined) throw new Error(`there is no kind of fault ${fault.kind}`);
+    const ends = kind.begin(this.#world, fault, this.#stage);
+    const name = `fault ${fault.index} ${fault.kind}`;
+    if (typeof ends === 'string') {
+      count(this.leftOut, fault.kind);
+      this.#note(`${name} left out: ${ends}`);
+      return;
+    }
+    count(this.begun, fault.kind);
+    this.#note(`${name} for ${fault.forMs} ms`);
+    this.#active.set(fault.index, () => {
+      this.#note(`${name} ends`);
+      ends();
+    });
+    this.#agenda.at(this.#world.nowMs + fault.forMs, () => this.#end(fault.index));
+  }
+
+  #end(index: number): void {
+    const end = this.#active.get(index);
+    this.#active.delete(index);
+    end?.();
+  }
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

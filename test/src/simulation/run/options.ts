@@ -1,0 +1,153 @@
+/**
+ * Everything that a run depends on, as one plain object, and the draw of it from a seed.
+ *
+ * Swarm testing: each seed draws its own ensemble, load, kinds of faults and sizes, because a run of
+ * everything at once never stays long in the states that matter. What is drawn for one thing does
+ * not move when another is overridden. Pure; `arguments.ts` prints and reads it.
+ */
+import type { Tuning } from '@rookery/server/simulated';
+import { type ClientOptions, drawClientOptions } from '../clients/index.js';
+import type { RunFacts } from '../contract/checker.js';
+import { CLOCK_DRIFT, FAULT_KINDS } from '../faults/index.js';
+import { Random } from '../random.js';
+
+/** Of the members' configuration, what a run may change. */
+export interface RunSettings {
+  readonly tickTimeMs: number;
+  readonly initLimit: number;
+  readonly syncLimit: number;
+  readonly peerHeartbeatMs: number;
+  readonly peerTimeoutMs: number;
+  readonly minSessionTimeoutMs: number;
+  readonly maxSessionTimeoutMs: number;
+  readonly globalOutstandingLimit: number;
+}
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly members: number;
+  /** Of the safety phase; faults planned past it are left out. */
+  readonly durationMs: number;
+  /** How many are planned; their times do not depend on a shortened duration. */
+  readonly faults: number;
+  /** Of the kinds that the seed may draw. */
+  readonly kinds: readonly string[];
+  /** The planned time, over which the faults are spread. */
+  readonly spreadMs: number;
+  /** Only these faults of the plan, by index; null for all. */
+  readonly only: readonly number[] | null;
+  readonly clients: ClientOptions;
+  readonly settings: RunSettings;
+  readonly tuning: Tuning;
+  readonly network: { readonly latencyMinMs: number; readonly latencyMaxMs: number };
+  readonly disk: { readonly syncMinMs: number; readonly syncMaxMs: number };
+}
+
+const MEMBERS = [1, 2, 3, 3, 3, 3, 3, 4, 5, 5, 5, 6, 7] as const;
+const FAULTS_MAX = 60;
+/** Requests that a run aims at; what the load then makes of it, nobody knows. */
+const REQUESTS_LOW = 2_000;
+const REQUESTS_HIGH = 40_000;
+const DURATION_LOW_MS = 5_000;
+const DURATION_HIGH_MS = 40_000;
+
+export function drawOptions(seed: number): RunOptions {
+  const random = new Random(seed).fork('options');
+  const clients = drawClientOptions(random.fork('clients'));
+  const durationMs = durationOf(clients, random.fork('duration'));
+  const { kinds, faults } = drawKinds(random.fork('kinds'), durationMs);
+  return {
+    seed,
+    members: random.fork('members').pick(MEMBERS),
+    durationMs,
+    faults,
+    kinds,
+    spreadMs: durationMs,
+    only: null,
+    clients,
+    settings: drawSettings(random.fork('settings')),
+    tuning: drawTuning(random.fork('tuning')),
+    network: drawNetwork(random.fork('network')),
+    disk: random.fork('disk').pick(DISKS),
+  };
+}
+
+/** What checkers may know of such a run. */
+export function factsOf(options: RunOptions): RunFacts {
+  return {
+    members: options.members,
+    peerTimeoutMs: options.settings.peerTimeoutMs,
+    heartbeatMs: options.settings.peerHeartbeatMs,
+    clockDrift: CLOCK_DRIFT,
+    // The world rounds the end of a message's way up to a whole millisecond.
+    latencyMaxMs: Math.ceil(options.network.latencyMaxMs) + 1,
+  };
+}
+
+/** Long enough for so many requests at the load that these clients can make. */
+function durationOf(clients: ClientOptions, random: Random): number {
+  const requests = logarithmic(random, REQUESTS_LOW, REQUESTS_HIGH);
+  const roundMs = 8 + clients.thinkMaxMs / 2;
+  const perMs = (clients.count * (1 + clients.outstandingMax)) / 2 / roundMs;
+  return Math.round(Math.min(Math.max(requests / perMs, DURATION_LOW_MS), DURATION_HIGH_MS));
+}
+
+function drawKinds(random: Random, durationMs: number) {
+  const all = [...FAULT_KINDS.keys()];
+  const share = random.pick([0.1, 0.3, 0.3, 0.6, 1]);
+  const drawn = all.filter(() => random.chance(share));
+  const kinds = drawn.length > 0 ? drawn : [random.pick(all)];
+  const everyMs = logarithmic(random, 200, 4_000);
+  const faults = Math.min(FAULTS_MAX, Math.max(1, Math.round(durationMs / everyMs)));
+  return { kinds, faults };
+}
+
+function drawSettings(random: Random): RunSettings {
+  const [peerHeartbeatMs, peerTimeoutMs] = random.pick([
+    [100, 1000],
+    [100, 1000],
+    [50, 400],
+    [20, 200],
+    [100, 2500],
+  ] as const);
+  return {
+    tickTimeMs: random.pick([500, 2000]),
+    initLimit: random.pick([5, 10]),
+    syncLimit: random.pick([3, 5]),
+    peerHeartbeatMs,
+    peerTimeoutMs,
+    minSessionTimeoutMs: random.pick([500, 1000, 4000]),
+    maxSessionTimeoutMs: random.pick([4000, 40_000]),
+    globalOutstandingLimit: random.pick([1000, 1000, 20]),
+  };
+}
+
+/** Mostly so small that what production meets in weeks happens all the time. */
+function drawTuning(random: Random): Tuning {
+  const drawn = {
+    logKeepBytes: random.pick([null, 0, 2_000, 50_000]),
+    logSegmentBytes: random.pick([null, 2_000, 4_000, 50_000]),
+    checkpointLogBytes: random.pick([null, 500, 1_000, 20_000]),
+    windowBytes: random.pick([null, 0, 500, 20_000]),
+    unwrittenBytes: random.pick([null, null, 4_000]),
+    behindBytes: random.pick([null, null, 20_000]),
+    firstCounter: random.chance(0.1) ? 2 ** 32 - Math.round(random.between(50, 3_000)) : null,
+  };
+  return Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== null));
+}
+
+function drawNetwork(random: Random) {
+  const latencyMinMs = random.pick([0.1, 0.5]);
+  return { latencyMinMs, latencyMaxMs: latencyMinMs * random.pick([1, 4, 20]) };
+}
+
+const DISKS = [
+  { syncMinMs: 0.1, syncMaxMs: 0.3 },
+  { syncMinMs: 0.2, syncMaxMs: 2 },
+  { syncMinMs: 1, syncMaxMs: 15 },
+] as const;
+
+/** Small ones as often as large ones. */
+export function logarithmic(random: Random, low: number, high: number): number {
+  return low * (high / low) ** random.next();
+}

@@ -1,0 +1,33 @@
+/**
+ * Which faults a run has, when, and their dice: a pure function of the options.
+ *
+ * Each fault is drawn from a stream of its own, named by its index, so leaving one out changes no
+ * other. The indices are those that `--only` names.
+ */
+import type { PlannedFault } from '../contract/fault.js';
+import { DICE_COUNT } from '../faults/index.js';
+import { Random } from '../random.js';
+import { logarithmic, type RunOptions } from './options.js';
+
+const LASTS_LOW_MS = 20;
+const LASTS_HIGH_MS = 6_000;
+
+/** In the order of their beginnings. */
+export function planOf(options: RunOptions): readonly PlannedFault[] {
+  const { only, durationMs } = options;
+  const kept = only === null ? null : new Set(only);
+  return Array.from({ length: options.faults }, (_, at) => drawFault(options, at + 1))
+    .filter(({ index, atMs }) => atMs < durationMs && (kept === null || kept.has(index)))
+    .sort((a, b) => a.atMs - b.atMs || a.index - b.index);
+}
+
+function drawFault(options: RunOptions, index: number): PlannedFault {
+  const random = new Random(options.seed).fork(`fault ${index}`);
+  return {
+    index,
+    kind: random.pick(options.kinds),
+    atMs: Math.round(random.between(0, options.spreadMs)),
+    forMs: Math.round(logarithmic(random, LASTS_LOW_MS, LASTS_HIGH_MS)),
+    dice: Array.from({ length: DICE_COUNT }, () => random.next()),
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * One run: an ensemble and its clients under the faults of a plan, then without any.
+ *
+ * In the safety phase checkers watch what the faults do. Then all is healed, and in the liveness
+ * phase everyone must serve, be at one zxid with one digest, and have answered every client, within
+ * a bound of simulated time. The result is a function of the options alone.
+ */
+import { formatZxid } from '@rookery/protocol';
+import { Clients } from '../clients/index.js';
+import type { NewChecker } from '../contract/checker.js';
+import type { End } from '../contract/observation.js';
+import { Random } from '../random.js';
+import { SimulatedWorld } from '../world/index.js';
+import { ALL_CHECKERS } from './checkers.js';
+import { FaultCourse } from './fault-course.js';
+import { factsOf, type RunOptions } from './options.js';
+import { planOf } from './plan.js';
+import { Recorder } from './recorder.js';
+import { CONVERGES, type Failure, failureOf, type RunResult } from './verdict.js';
+
+export interface RunExtras {
+  /** Instead of all. */
+  readonly checkers?: readonly NewChecker[];
+  /** Gets a line for everything recorded, and the members' log lines. Changes nothing else. */
+  readonly trace?: ((line: string) => void) | undefined;
+}
+
+/** Time moves by at most this much between two looks at the faults and at what has gone wrong. */
+const SLICE_MS = 25;
+/**
+ * Simulated time in which a healed ensemble must converge: elections, snapshots of tiny trees, and
+ * the sessions of the clients that gave up. The slowest of these takes seconds.
+ */
+const CONVERGE_MS = 90_000;
+
+export async function runOne(options: RunOptions, extras: RunExtras = {}): Promise<RunResult> {
+  return await new Run(options, extras).toEnd();
+}
+
+class Run {
+  readonly #options: RunOptions;
+  readonly #recorder: Recorder;
+  readonly #world: SimulatedWorld;
+  readonly #clients: Clients;
+  readonly #course: FaultCourse;
+
+  constructor(options: RunOptions, { checkers, trace }: RunExtras) {
+    this.#options = options;
+    const facts = factsOf(options);
+    this.#recorder = new Recorder({
+      checkers: (checkers ?? ALL_CHECKERS).map((newChecker) => newChecker(facts)),
+      trace,
+    });
+    const random = new Random(options.seed);
+    const { members, tuning, settings, network, disk } = options;
+    this.#world = new SimulatedWorld({
+      ...{ members, tuning, settings, network, disk },
+      random: random.fork('world'),
+      recorder: this.#recorder,
+      ...(trace === undefined ? {} : { log: (line: string) => trace(line.trimEnd()) }),
+    });
+    this.#clients = new Clients({
+      timers: this.#world.timers,
+      transport: this.#world.transport('clients'),
+      members: this.#world.addresses,
+      random: random.fork('clients'),
+      recorder: this.#recorder,
+      options: options.clients,
+    });
+    const note = (text: string) => this.#recorder.note(text);
+    this.#course = new FaultCourse(this.#world, planOf(options), note);
+  }
+
+  async toEnd(): Promise<RunResult> {
+    const failure = (await this.#safety()) ?? (await this.#liveness());
+    const { counts, order } = this.#recorder;
+    return {
+      failure,
+      requests: counts.invocations,
+      simulatedMs: this.#world.nowMs,
+      orders: order,
+      digest: this.#recorder.digest(),
+      counts: { ...counts },
+      begun: this.#course.begun,
+      leftOut: this.#course.leftOut,
+    };
+  }
+
+  async #safety(): Promise<Failure | null> {
+    this.#world.startAll();
+    this.#clients.start();
+    while (this.#world.nowMs < this.#options.durationMs) {
+      const failure = await this.#advance(this.#options.durationMs);
+      if (failure !== null) return failure;
+      this.#course.run();
+    }
+    return null;
+  }
+
+  async #liveness(): Promise<Failure | null> {
+    this.#course.heal();
+    this.#clients.drain();
+    const untilMs = this.#world.nowMs + CONVERGE_MS;
+    for (;;) {
+      const failure = await this.#advance(untilMs);
+      if (failure !== null) return failure;
+      // One that was asked to stop before everything was healed may have gone only now.
+      for (const id of this.#world.ids) this.#world.start(id);
+      const missing = this.#missing();
+      if (missing === null) break;
+      if (this.#world.nowMs >= untilMs) return { property: CONVERGES, message: missing };
+    }
+    this.#recorder.end({ members: this.#ends() });
+    return this.#broken();
+  }
+
+  async #advance(untilMs: number): Promise<Failure | null> {
+    const { nowMs } = this.#world;
+    const nextMs = Math.min(nowMs + SLICE_MS, untilMs, this.#course.nextMs);
+    await this.#world.advance(Math.max(0, nextMs - nowMs));
+    return this.#broken();
+  }
+
+  #broken(): Failure | null {
+    const { broken } = this.#recorder;
+    if (broken !== null) return { property: broken.property, message: broken.message };
+    return this.#world.failure === null ? null : failureOf(this.#world.failure.error);
+  }
+
+  /** What a converged ensemble has and this one has not; null when it has all. */
+  #missing(): string | null {
+    const idle = this.#world.ids.filter((id) => !this.#world.serves(id));
+    if (idle.length > 0) return `members ${idle.join(', ')} do not serve`;
+    if (!this.#clients.isDrained) return 'clients still wait for answers';
+    const ends = this.#ends();
+    const texts = ends.map(({ member, state, applied }) => {
+      return { member, text: `${formatZxid(applied)} with digest ${state.digest()}` };
+    });
+    if (new Set(texts.map(({ text }) => text)).size === 1) return null;
+    return texts.map(({ member, text }) => `member ${member} is at ${text}`).join('; ');
+  }
+
+  #ends(): End['members'] {
+    return this.#world.ids.flatMap((id) => {
+      const state = this.#world.stateOf(id);
+      return state === null ? [] : [{ member: id, state, applied: state.lastZxid }];
+    });
+  }
+}

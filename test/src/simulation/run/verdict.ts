@@ -1,0 +1,46 @@
+/**
+ * What came of a run, and how two failures are told to be the same.
+ */
+import type { RecordedCounts } from './recorder.js';
+
+export interface Failure {
+  /** What does not hold: a checker's property, an invariant's words, or that all converge. */
+  readonly property: string;
+  /** Who saw what. */
+  readonly message: string;
+}
+
+export interface RunResult {
+  /** Null: passed. */
+  readonly failure: Failure | null;
+  /** Requests that clients made. */
+  readonly requests: number;
+  readonly simulatedMs: number;
+  /** The number of the last thing recorded. */
+  readonly orders: number;
+  /** Equal for equal runs. */
+  readonly digest: string;
+  readonly counts: RecordedCounts;
+  /** Faults begun, and left out, by kind. */
+  readonly begun: ReadonlyMap<string, number>;
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+export const CONVERGES = 'once all faults are healed, the ensemble converges';
+
+/**
+ * A member ended with an error that no fault explains. The property is what its message says
+ * without its numbers, so that the same assertion is the same failure in a shorter run.
+ */
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) {
+    return { property: 'members do not fail', message: String(error) };
+  }
+  const words = error.message.replace(/0x[0-9a-f]+|\d+/g, '#');
+  const cause = error.cause === undefined ? '' : `\ncaused by ${textOf(error.cause)}`;
+  return { property: `invariant: ${words}`, message: `${textOf(error)}${cause}` };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
