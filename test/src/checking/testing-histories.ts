@@ -11,6 +11,8 @@ export interface Made<Op, Result> {
   readonly operations: number;
   /** How likely it is that nobody hears the answer. */
   readonly unknownShare: number;
+  /** Whether it may be that nobody hears the answer of this one; by default of all. */
+  readonly mayBeUnknown?: (op: Op) => boolean;
   readonly newOp: (random: Random, index: number) => Op;
   /** The answer to tell, of those that the model allows. */
   readonly answersOf: (op: Op) => readonly Result[];
@@ -40,13 +42,20 @@ export function madeHistory<State, Op, Result>(
   const late: UnderWay<Op, Result>[] = [];
   let state = model.initial;
   let calls = 0;
+  /** False if it cannot take effect now. */
   const takeEffect = (one: UnderWay<Op, Result>) => {
     const possible = made
       .answersOf(one.op)
       .flatMap((result) => model.step(state, one.op, result).map((next) => ({ result, next })));
+    if (possible.length === 0) return false;
     const { result, next } = random.pick(possible);
     state = next;
     one.effect = { result };
+    return true;
+  };
+  const forget = (process: number, one: UnderWay<Op, Result>) => {
+    history.push({ op: one.op, calledAt: one.calledAt, answer: null });
+    underWay[process] = null;
   };
   for (let now = 1; calls < made.operations || underWay.some((one) => one !== null); now++) {
     const lateOne = late[0];
@@ -63,12 +72,11 @@ export function madeHistory<State, Op, Result>(
       const { op, calledAt, effect } = one;
       history.push({ op, calledAt, answer: { at: now, result: effect.result } });
       underWay[process] = null;
-    } else if (random.chance(made.unknownShare)) {
-      history.push({ op: one.op, calledAt: one.calledAt, answer: null });
+    } else if (random.chance(made.unknownShare) && (made.mayBeUnknown?.(one.op) ?? true)) {
       if (random.chance(0.5)) late.push(one);
-      underWay[process] = null;
-    } else {
-      takeEffect(one);
+      forget(process, one);
+    } else if (!takeEffect(one)) {
+      forget(process, one);
     }
   }
   return history.sort((a, b) => a.calledAt - b.calledAt);

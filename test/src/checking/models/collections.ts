@@ -91,10 +91,11 @@ function queue(
           return [stored([...state, op.element])];
         case 'dequeue': {
           if (result === null) return state.length === 0 ? [state] : [];
-          const wanted = result ?? op.only;
+          const { only } = op;
           return heads(state)
             .filter((head, at, all) => all.indexOf(head) === at)
-            .filter((head) => wanted === undefined || head === wanted)
+            .filter((head) => result === undefined || head === result)
+            .filter((head) => only === undefined || head === only)
             .map((head) => without(state, head));
         }
         default:

@@ -1,0 +1,100 @@
+/**
+ * Is a set's history linearizable, when elements are only added, each once, and a read shows all?
+ * Exactly what the search would say of it, but in time that grows no faster than the reads' length.
+ *
+ * The sets that were read must be a chain. It divides time: an element was added between the last
+ * set without it and the first with it, and each read has its place at its set. All that is left to
+ * ask is whether whoever was answered before another began also comes no later in that order.
+ */
+export interface SetAdd {
+  readonly element: number;
+  readonly calledAt: number;
+  /** Null when nobody knows whether it took effect. */
+  readonly answeredAt: number | null;
+}
+
+export interface SetRead {
+  readonly elements: readonly number[];
+  readonly calledAt: number;
+  readonly answeredAt: number;
+}
+
+/** What is wrong, in sentences; nothing when it is linearizable. */
+export function checkGrowOnlySet(adds: readonly SetAdd[], reads: readonly SetRead[]): string[] {
+  const levels = [...reads].sort((a, b) => a.elements.length - b.elements.length);
+  const known = new Set(adds.map(({ element }) => element));
+  const firstSeen = new Map<number, number>();
+  const problems: string[] = [];
+  let last: SetRead | undefined;
+  for (const [level, read] of levels.entries()) {
+    const shown = new Set(read.elements);
+    if (shown.size < read.elements.length) problems.push(`${nameOf(read)} shows one element twice`);
+    const missing = last?.elements.filter((element) => !shown.has(element)) ?? [];
+    if (last !== undefined && missing.length > 0) {
+      problems.push(`${nameOf(read)} lacks ${listed(missing)}, which ${nameOf(last)} shows`);
+    }
+    for (const element of shown) {
+      if (!known.has(element)) problems.push(`${nameOf(read)} shows ${element}: nobody added it`);
+      if (!firstSeen.has(element)) firstSeen.set(element, level);
+    }
+    last = read;
+  }
+  if (problems.length > 0) return problems;
+  return orderProblems(placed(adds, levels, firstSeen));
+}
+
+interface Placed {
+  readonly name: string;
+  readonly calledAt: number;
+  readonly answeredAt: number;
+  /** Of those at one place any order will do. */
+  readonly place: number;
+}
+
+/** Reads of equal sets share a place; what leads from one set to the next stands between them. */
+function placed(
+  adds: readonly SetAdd[],
+  levels: readonly SetRead[],
+  firstSeen: ReadonlyMap<number, number>,
+): Placed[] {
+  const places = levels.map(({ elements }) => 2 * elements.length);
+  const all: Placed[] = levels.map((read) => ({
+    ...{ calledAt: read.calledAt, answeredAt: read.answeredAt },
+    ...{ name: nameOf(read), place: 2 * read.elements.length },
+  }));
+  for (const { element, calledAt, answeredAt } of adds) {
+    const level = firstSeen.get(element);
+    // Nobody knows of it and nobody saw it: it need not have been.
+    if (level === undefined && answeredAt === null) continue;
+    const place = level === undefined ? Number.POSITIVE_INFINITY : (places[level] ?? 0) - 1;
+    const name = `the add of ${element}`;
+    all.push({ name, calledAt, answeredAt: answeredAt ?? Number.POSITIVE_INFINITY, place });
+  }
+  return all;
+}
+
+function orderProblems(all: readonly Placed[]): string[] {
+  const problems: string[] = [];
+  const byAnswer = [...all].sort((a, b) => a.answeredAt - b.answeredAt);
+  let answered = 0;
+  let highest: Placed | undefined;
+  for (const one of [...all].sort((a, b) => a.calledAt - b.calledAt)) {
+    for (; answered < byAnswer.length; answered++) {
+      const before = byAnswer[answered];
+      if (before === undefined || before.answeredAt >= one.calledAt) break;
+      if (highest === undefined || before.place > highest.place) highest = before;
+    }
+    if (highest === undefined || highest.place <= one.place) continue;
+    problems.push(`${one.name} began after the end of ${highest.name}, and does not show it`);
+  }
+  return problems;
+}
+
+function nameOf({ elements, answeredAt }: SetRead): string {
+  return `the read of ${elements.length} elements at ${answeredAt}`;
+}
+
+function listed(elements: readonly number[]): string {
+  const more = elements.length > 5 ? ` and ${elements.length - 5} more` : '';
+  return `${elements.slice(0, 5).join(', ')}${more}`;
+}
