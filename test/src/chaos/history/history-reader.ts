@@ -1,0 +1,92 @@
+/**
+ * Reads a history back, line by line; and pairs what began with how it ended.
+ *
+ * A file may have been cut off in its last line (the run was killed): that line is left out. Anything
+ * else that is not a line of a history is an error.
+ */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { HistoryEntry, Json } from './entry.js';
+
+/** The entries of one workload, or of all, in the order of the file. */
+export async function readHistory(path: string, workload?: string): Promise<HistoryEntry[]> {
+  const entries: HistoryEntry[] = [];
+  let broken: string | null = null;
+  for await (const line of createInterface({ input: createReadStream(path, 'utf8') })) {
+    if (broken !== null) throw new Error(`not a line of a history: ${broken.slice(0, 200)}`);
+    const entry = entryOf(line);
+    if (entry === null) broken = line;
+    else if (workload === undefined || entry.workload === workload) entries.push(entry);
+  }
+  return entries;
+}
+
+function entryOf(line: string): HistoryEntry | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isEntry(value) ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function isEntry(value: unknown): value is HistoryEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'index' in value && 'process' in value && 'type' in value && 'f' in value;
+}
+
+/** An operation as checkers look at it. Positions are indexes of the history. */
+export interface HistoryOperation {
+  readonly f: string;
+  readonly client: number;
+  /** What was asked for. */
+  readonly asked: Json;
+  readonly calledAt: number;
+  readonly calledNs: number;
+  /** `info` also when it never ended. */
+  readonly outcome: 'ok' | 'fail' | 'info';
+  /** What came of it; of a `fail` or `info` what was asked for. */
+  readonly value: Json;
+  /** Infinity when it never ended. */
+  readonly endedAt: number;
+  readonly endedNs: number;
+  readonly session: string | null;
+  /** Highest zxid seen by the client at the end, 0 if unknown. */
+  readonly zxid: number;
+  readonly error: string | null;
+}
+
+/** In the order of their calls. Throws when an end has no beginning, or a process did two things. */
+export function operationsOf(history: readonly HistoryEntry[]): HistoryOperation[] {
+  const operations: HistoryOperation[] = [];
+  const underWay = new Map<number, number>();
+  for (const entry of history) {
+    const at = underWay.get(entry.process);
+    if (entry.type === 'invoke') {
+      if (at !== undefined) throw new Error(`process ${entry.process} did two things at once`);
+      underWay.set(entry.process, operations.push(begun(entry)) - 1);
+      continue;
+    }
+    const operation = at === undefined ? undefined : operations[at];
+    if (at === undefined || operation === undefined) {
+      throw new Error(`an end without a beginning at ${entry.index}`);
+    }
+    underWay.delete(entry.process);
+    operations[at] = {
+      ...operation,
+      ...{ outcome: entry.type, value: entry.value, endedAt: entry.index, endedNs: entry.time },
+      ...{ session: entry.session ?? null, zxid: entry.zxid ?? 0, error: entry.error ?? null },
+    };
+  }
+  return operations;
+}
+
+function begun({ f, client, value, index, time }: HistoryEntry): HistoryOperation {
+  const never = Number.POSITIVE_INFINITY;
+  return {
+    ...{ f, client, asked: value, calledAt: index, calledNs: time },
+    ...{ outcome: 'info', value, endedAt: never, endedNs: never },
+    ...{ session: null, zxid: 0, error: null },
+  };
+}
