@@ -1,0 +1,145 @@
+/**
+ * `npm run sim`: the command line of the simulator.
+ *
+ * Without options it runs the fixed seeds. Exit code 0: everything held; 1: something broke, and
+ * the report says what and how to see it again; 2: the arguments are wrong.
+ */
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import { readOnly } from './run/arguments.js';
+import { runCampaign } from './run/campaign.js';
+import { FIXED_SEEDS } from './run/fixed-seeds.js';
+
+interface Flags {
+  readonly minutes?: number;
+  readonly seeds?: readonly [number, number];
+  readonly seed?: number;
+  readonly only?: readonly number[];
+  readonly members?: number;
+  readonly clients?: number;
+  readonly duration?: number;
+  readonly set?: readonly string[];
+  readonly trace?: string | true;
+  readonly tail: number;
+  readonly shrink: number;
+  readonly checkDeterminism?: true;
+  readonly json?: true;
+}
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const flags = readFlags();
+  const say = (line: string) => {
+    if (flags.json !== true) console.log(line);
+  };
+  const trace = traceTo(flags.trace);
+  const { only, members, clients, duration, set } = flags;
+  const { totals, tookMs, failure } = await runCampaign({
+    seeds: seedsOf(flags, say),
+    untilMs: flags.minutes === undefined ? Number.POSITIVE_INFINITY : flags.minutes * 60_000,
+    overrides: { only, members, clients, durationMs: duration, set },
+    isTwice: flags.checkDeterminism === true,
+    shrinkRunsMax: flags.shrink,
+    tailLines: flags.tail,
+    trace: trace?.write,
+    nowMs: () => performance.now(),
+    say,
+  });
+  trace?.close();
+  if (flags.json === true) {
+    console.log(JSON.stringify({ ...totals.json(tookMs), failure }));
+  } else {
+    console.log(totals.text(tookMs));
+    console.log(failure === null ? 'everything held' : failure.text);
+  }
+  return failure === null ? 0 : 1;
+}
+
+function readFlags(): Flags {
+  return new Command('sim')
+    .description('Whole ensembles on a simulated clock, network and disks, under faults.')
+    .option('--minutes <n>', 'the fixed seeds, then fresh ones, for so long', positive)
+    .option('--seeds <a-b>', 'these seeds, both included', range)
+    .option('--seed <n>', 'this seed alone', wholeNumber)
+    .option('--only <list>', 'only these faults of its plan, such as 3,5; - for none', readOnly)
+    .option('--members <n>', 'so many members', wholeNumber)
+    .option('--clients <n>', 'so many clients', wholeNumber)
+    .option('--duration <ms>', 'so long a safety phase, simulated', wholeNumber)
+    .option('--set <path=json>', 'another value of any option; repeatable', appended)
+    .option('--trace [file]', 'write all that happens to a file, or to standard error')
+    .option('--tail <lines>', 'how much of the trace a report shows', wholeNumber, 60)
+    .option(
+      '--shrink <runs>',
+      'how many runs may be spent on making a failure small',
+      wholeNumber,
+      150,
+    )
+    .option('--check-determinism', 'run each seed twice and compare')
+    .option('--json', 'one line of JSON at the end, nothing else')
+    .showHelpAfterError()
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .parse()
+    .opts<Flags & object>();
+}
+
+function* seedsOf(flags: Flags, say: (line: string) => void): Generator<number> {
+  if (flags.seed !== undefined) {
+    yield flags.seed;
+    return;
+  }
+  if (flags.seeds !== undefined) {
+    for (let seed = flags.seeds[0]; seed <= flags.seeds[1]; seed++) yield seed;
+    return;
+  }
+  yield* FIXED_SEEDS;
+  if (flags.minutes === undefined) return;
+  // Never those of an earlier campaign, and short enough to be typed.
+  const first = 1_000_000 + (Math.floor(Date.now() / 1000) % 4_000_000) * 1000;
+  say(`the fixed seeds held; fresh ones from ${first}`);
+  for (let seed = first; ; seed++) yield seed;
+}
+
+function traceTo(target: string | true | undefined) {
+  if (target === undefined) return null;
+  const file = target === true ? 2 : openSync(target, 'w');
+  let lines: string[] = [];
+  const flush = () => {
+    if (lines.length > 0) writeSync(file, `${lines.join('\n')}\n`);
+    lines = [];
+  };
+  return {
+    write: (line: string) => {
+      lines.push(line);
+      if (lines.length >= 1000) flush();
+    },
+    close: () => {
+      flush();
+      if (file !== 2) closeSync(file);
+    },
+  };
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new InvalidArgumentError('expected a whole number');
+  }
+  return value;
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError('expected a number above 0');
+  return value;
+}
+
+function range(text: string): readonly [number, number] {
+  const [, first, last] = /^(\d+)-(\d+)$/.exec(text) ?? [];
+  if (first === undefined || last === undefined) throw new InvalidArgumentError('expected a-b');
+  return [Number(first), Number(last)];
+}
+
+function appended(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
+}

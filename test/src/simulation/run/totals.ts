@@ -1,0 +1,69 @@
+/**
+ * What all runs of a campaign come to: seeds, requests, simulated time, faults by kind.
+ */
+import type { RunResult } from './verdict.js';
+
+export class Totals {
+  seeds = 0;
+  requests = 0;
+  simulatedMs = 0;
+  steps = 0;
+  applied = 0;
+  watchEvents = 0;
+  readonly #begun = new Map<string, number>();
+  readonly #leftOut = new Map<string, number>();
+
+  add(result: RunResult): void {
+    this.seeds += 1;
+    this.requests += result.requests;
+    this.simulatedMs += result.simulatedMs;
+    this.steps += result.counts.steps;
+    this.applied += result.counts.applied;
+    this.watchEvents += result.counts.watchEvents;
+    addAll(this.#begun, result.begun);
+    addAll(this.#leftOut, result.leftOut);
+  }
+
+  get faults(): number {
+    return sum(this.#begun);
+  }
+
+  /** One line, for progress. */
+  line(tookMs: number): string {
+    const perMinute = Math.round(this.requests / (tookMs / 60_000));
+    return [
+      `${this.seeds} seeds`,
+      `${this.requests} requests (${perMinute} a minute)`,
+      `${(this.simulatedMs / 60_000).toFixed(1)} min simulated in ${(tookMs / 60_000).toFixed(1)}`,
+      `${this.faults} faults`,
+    ].join(', ');
+  }
+
+  text(tookMs: number): string {
+    const kinds = [...this.#begun.keys(), ...this.#leftOut.keys()];
+    const faults = [...new Set(kinds)].sort().map((kind) => {
+      const begun = this.#begun.get(kind) ?? 0;
+      const leftOut = this.#leftOut.get(kind) ?? 0;
+      return `  ${kind.padEnd(20)} ${begun}${leftOut > 0 ? ` (${leftOut} left out)` : ''}`;
+    });
+    const seen = `${this.steps} steps of cores, ${this.applied} transactions applied`;
+    return [this.line(tookMs), `${seen}, ${this.watchEvents} watch events`, ...faults].join('\n');
+  }
+
+  json(tookMs: number): Record<string, unknown> {
+    const { seeds, requests, simulatedMs, steps, applied, watchEvents } = this;
+    return {
+      ...{ seeds, requests, simulatedMs, tookMs, steps, applied, watchEvents },
+      faults: Object.fromEntries(this.#begun),
+      leftOut: Object.fromEntries(this.#leftOut),
+    };
+  }
+}
+
+function addAll(totals: Map<string, number>, counts: ReadonlyMap<string, number>): void {
+  for (const [kind, count] of counts) totals.set(kind, (totals.get(kind) ?? 0) + count);
+}
+
+function sum(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((all, count) => all + count, 0);
+}
