@@ -1,0 +1,33 @@
+/**
+ * All checkers of what members do: each watches one property, from inside of every member.
+ */
+import type { NewChecker } from '../contract/checker.js';
+import { newCommittedStays } from './members/committed-stays.js';
+import { newContiguity } from './members/contiguity.js';
+import { newDigest } from './members/digest.js';
+import { newDurability } from './members/durability.js';
+import { newEphemerals } from './members/ephemerals.js';
+import { newEpochs } from './members/epochs.js';
+import { newLeadership } from './members/leadership.js';
+import { newPurge } from './members/purge.js';
+import { newRestart } from './members/restart.js';
+import { newSameOrder } from './members/same-order.js';
+import { newSessionIds } from './members/session-ids.js';
+import { newTime } from './members/time.js';
+import { newVotes } from './members/votes.js';
+
+export const MEMBER_CHECKERS: readonly NewChecker[] = [
+  newSameOrder,
+  newContiguity,
+  newDurability,
+  newRestart,
+  newEpochs,
+  newCommittedStays,
+  newVotes,
+  newLeadership,
+  newPurge,
+  newDigest,
+  newEphemerals,
+  newTime,
+  newSessionIds,
+];

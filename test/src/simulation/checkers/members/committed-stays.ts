@@ -1,0 +1,158 @@
+/**
+ * Property: what was delivered anywhere stays in every log that has it, and with who serves later.
+ * Source: Zab's commit guarantee; ARCHITECTURE.md invariant 5; ZOOKEEPER-1154, 2678, 2845, 3642.
+ *
+ * A truncation or a snapshot takes nothing of it away, and no truncation goes below what its member
+ * has delivered. A new leader has all of it, a follower that serves all that was delivered when its
+ * epoch began, and a quorum of disks holds it at any time: one without an ensemble id, which has
+ * lost its disk, is taken to have held it. At the end everyone has it.
+ */
+import type { PeerId, Zxid } from '@rookery/protocol';
+import type { ZabOutput } from '@rookery/server/simulated';
+import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
+import type { DiskStruck, End, OfMember, Started, Step } from '../../contract/observation.js';
+import { DiskModel, lastOf } from './model/disk-model.js';
+import { broken, formatZxid } from './model/failure.js';
+import { MemberTable } from './model/member-table.js';
+import { ZxidRanges } from './model/zxid-ranges.js';
+
+interface MemberSeen {
+  readonly disk: DiskModel;
+  delivered: Zxid;
+  /** Struck, or found damaged: no quorum counts on it until it has synced. */
+  struck: boolean;
+}
+
+type Role = Extract<ZabOutput, { kind: 'role' }>;
+
+class CommittedStays implements Checker {
+  readonly property =
+    'what was delivered anywhere stays in every log that has it, and with who serves later';
+  readonly #members: MemberTable<MemberSeen>;
+  /** What was delivered by anyone. */
+  readonly #committed = new ZxidRanges();
+  /** The newest delivered when the epoch's leader was established. */
+  readonly #atStart = new Map<number, Zxid>();
+
+  constructor(members: number) {
+    this.#members = new MemberTable(members, () => {
+      return { disk: new DiskModel(), delivered: 0, struck: false };
+    });
+  }
+
+  onDiskStruck(seen: DiskStruck): void {
+    const member = this.#members.of(seen.member);
+    member.struck = true;
+    member.disk.wipe();
+  }
+
+  onStarted(seen: Started): void {
+    const member = this.#members.of(seen.member);
+    member.disk.start(seen.recovered);
+    member.delivered = seen.recovered.checkpointZxid;
+    if (seen.recovered.damaged !== null) member.struck = true;
+    else if (member.disk.durableEpochs.ensembleId !== '') member.struck = false;
+    this.#checkQuorum(seen);
+  }
+
+  onStep(seen: Step): void {
+    const { input, outputs } = seen;
+    const member = this.#members.of(seen.member);
+    const { disk } = member;
+    const before = disk.durable.last;
+    disk.onInput(input);
+    if (disk.durable.last < before) this.#checkQuorum(seen);
+    for (let at = 0; at < outputs.length; at++) {
+      const output = outputs[at];
+      if (output === undefined) continue;
+      switch (output.kind) {
+        case 'deliver':
+          this.#onDeliver(member, lastOf(output.proposals), output);
+          break;
+        case 'truncate':
+          this.#onTruncate(seen, member, output.after);
+          break;
+        case 'installSnapshot':
+          this.#mustKeep(seen, disk, output.zxid, 'installs a snapshot at');
+          member.delivered = output.zxid;
+          break;
+        case 'role':
+          this.#onRole(seen, member, output);
+          break;
+        case 'send':
+          if (output.message.kind === 'ackNewLeader') member.struck = false;
+          break;
+      }
+      disk.take(output);
+    }
+  }
+
+  onEnd({ members, order }: End): void {
+    const newest = this.#committed.last;
+    for (const { member, applied } of members) {
+      if (applied >= newest) continue;
+      const what = `member ${member} has applied ${formatZxid(applied)} of ${formatZxid(newest)}`;
+      throw new PropertyBroken(this.property, `at the end ${what} [order ${order}]`);
+    }
+  }
+
+  #onDeliver(
+    member: MemberSeen,
+    last: Zxid,
+    { proposals }: Extract<ZabOutput, { kind: 'deliver' }>,
+  ): void {
+    member.delivered = last;
+    const newest = this.#committed.last;
+    if (last <= newest) return;
+    const isNew = (proposals[0]?.zxid ?? 0) > newest;
+    this.#committed.append(isNew ? proposals : proposals.filter(({ zxid }) => zxid > newest));
+  }
+
+  #onTruncate(seen: Step, member: MemberSeen, after: Zxid): void {
+    if (after < member.delivered) {
+      const delivered = formatZxid(member.delivered);
+      const what = `truncates behind ${formatZxid(after)}, but has delivered ${delivered}`;
+      throw broken(this.property, seen, what);
+    }
+    this.#mustKeep(seen, member.disk, after, 'truncates behind');
+  }
+
+  /** Its log is about to lose what is behind `after`. */
+  #mustKeep(seen: Step, disk: DiskModel, after: Zxid, does: string): void {
+    const first = this.#committed.firstAfter(after);
+    if (first === 0 || !disk.log.covers(first)) return;
+    throw broken(
+      this.property,
+      seen,
+      `${does} ${formatZxid(after)} and loses ${formatZxid(first)}, which was delivered`,
+    );
+  }
+
+  #onRole(seen: Step, member: MemberSeen, { role, epoch }: Role): void {
+    if (role === 'looking') return;
+    if (role === 'leading') this.#atStart.set(epoch, this.#committed.last);
+    const needed = this.#atStart.get(epoch) ?? 0;
+    const has = role === 'leading' ? member.disk.log.covers(needed) : member.delivered >= needed;
+    if (has) return;
+    const log = `delivered ${formatZxid(member.delivered)}, its log ${member.disk.log.text()}`;
+    throw broken(
+      this.property,
+      seen,
+      `is ${role} in epoch ${epoch}, which began at ${formatZxid(needed)}: ${log}`,
+    );
+  }
+
+  #checkQuorum(seen: OfMember): void {
+    const newest = this.#committed.last;
+    const holders: PeerId[] = [];
+    this.#members.all.forEach(({ disk, struck }, index) => {
+      const isBare = disk.durableEpochs.ensembleId === '';
+      if (struck || isBare || disk.durable.covers(newest)) holders.push(index + 1);
+    });
+    if (holders.length >= this.#members.quorum) return;
+    const who = holders.join(', ') || 'nobody';
+    throw broken(this.property, seen, `leaves ${formatZxid(newest)}, delivered, with ${who} alone`);
+  }
+}
+
+export const newCommittedStays: NewChecker = ({ members }) => new CommittedStays(members);

@@ -1,0 +1,135 @@
+/**
+ * What is on a member's disk, as far as one can tell from outside: what its core gave to storage,
+ * and what storage said to be durable. Tickets are run in order; that is all it believes.
+ *
+ * `log` and `epochs` are what the core has emitted, `durable` and `durableEpochs` what is on disk
+ * for certain. Used by checkers, each with its own.
+ */
+import type { Zxid } from '@rookery/protocol';
+import type {
+  Recovered,
+  StorageOutput,
+  Ticket,
+  ZabInput,
+  ZabOutput,
+} from '@rookery/server/simulated';
+import { ZxidRanges } from './zxid-ranges.js';
+
+export interface SavedEpochs {
+  readonly accepted: number;
+  readonly current: number;
+  readonly ensembleId: string;
+  readonly founded: boolean;
+}
+
+const NO_EPOCHS: SavedEpochs = { accepted: 0, current: 0, ensembleId: '', founded: false };
+/** Outputs that are done with and still referred to. */
+const DONE_MAX = 64;
+
+export class DiskModel {
+  log = new ZxidRanges();
+  durable = new ZxidRanges();
+  epochs: SavedEpochs = NO_EPOCHS;
+  durableEpochs: SavedEpochs = NO_EPOCHS;
+  #pending: StorageOutput[] = [];
+  #head = 0;
+
+  /** The member starts with this: whatever was believed before, this is what there is. */
+  start(recovered: Recovered): void {
+    const { acceptedEpoch, currentEpoch, ensembleId, founded } = recovered;
+    this.log = ZxidRanges.of(recovered.history);
+    this.durable = this.log.clone();
+    this.epochs = { accepted: acceptedEpoch, current: currentEpoch, ensembleId, founded };
+    this.durableEpochs = this.epochs;
+    this.#pending = [];
+    this.#head = 0;
+  }
+
+  /** Nothing is left: the disk is new. */
+  wipe(): void {
+    this.log = new ZxidRanges();
+    this.durable = new ZxidRanges();
+    this.epochs = NO_EPOCHS;
+    this.durableEpochs = NO_EPOCHS;
+    this.#pending = [];
+    this.#head = 0;
+  }
+
+  /** What the disk tells the core. */
+  onInput(input: ZabInput): void {
+    if (input.kind === 'persisted') {
+      this.#onPersisted(input.ticket);
+    } else if (input.kind === 'purged') {
+      this.log.purge(input.base);
+      this.durable.purge(input.base);
+    }
+  }
+
+  /** What the core gives the disk; other outputs are none of it. */
+  take(output: ZabOutput): void {
+    switch (output.kind) {
+      case 'append':
+        this.log.append(output.proposals);
+        break;
+      case 'truncate':
+        this.log.cut(output.after);
+        break;
+      case 'installSnapshot':
+        this.log.reset(output.zxid);
+        break;
+      case 'saveEpochs':
+        this.epochs = output;
+        break;
+      default:
+        return;
+    }
+    this.#pending.push(output);
+  }
+
+  /** All that was given is durable. */
+  get isIdle(): boolean {
+    return this.#head === this.#pending.length;
+  }
+
+  /** What was given and is not known to be durable, in order. */
+  pending(): readonly StorageOutput[] {
+    return this.#pending.slice(this.#head);
+  }
+
+  #onPersisted(ticket: Ticket): void {
+    const pending = this.#pending;
+    while (this.#head < pending.length) {
+      const output = pending[this.#head];
+      if (output === undefined || output.ticket > ticket) break;
+      this.#head += 1;
+      if (output.kind === 'saveEpochs') this.durableEpochs = output;
+      else applyTo(this.durable, output);
+    }
+    if (this.#head === pending.length) {
+      pending.length = 0;
+      this.#head = 0;
+    } else if (this.#head > DONE_MAX) {
+      pending.splice(0, this.#head);
+      this.#head = 0;
+    }
+  }
+}
+
+/** What a storage output makes of a log. */
+export function applyTo(log: ZxidRanges, output: StorageOutput): void {
+  switch (output.kind) {
+    case 'append':
+      return log.append(output.proposals);
+    case 'truncate':
+      return log.cut(output.after);
+    case 'installSnapshot':
+      return log.reset(output.zxid);
+    case 'saveEpochs':
+      return;
+  }
+}
+
+/** The newest zxid of a batch; 0 of none. */
+export function lastOf(proposals: readonly { readonly zxid: Zxid }[]): Zxid {
+  return proposals[proposals.length - 1]?.zxid ?? 0;
+}

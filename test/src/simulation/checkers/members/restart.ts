@@ -1,0 +1,122 @@
+/**
+ * Property: a restart finds what was durable, and a beginning of what was under way.
+ * Source: ARCHITECTURE.md, "Storage outputs ... run strictly in order", On disk; ZOOKEEPER-1653,
+ * 2332, 2354, 3642, 4643, 4813, 4837, 5094.
+ *
+ * Exactly: log and epochs are those after some number of the outputs that storage was given and had
+ * not reported, in their order; the next one may have been done in part. Only a disk that was struck
+ * may be found damaged or empty; one whose flipped bit goes unnoticed must hold everything.
+ */
+import type { Recovered, StorageOutput, Ticket } from '@rookery/server/simulated';
+import type { Checker, NewChecker } from '../../contract/checker.js';
+import type { DiskStruck, OfMember, Started, Step } from '../../contract/observation.js';
+import { applyTo, DiskModel, lastOf, type SavedEpochs } from './model/disk-model.js';
+import { broken } from './model/failure.js';
+import { MemberTable } from './model/member-table.js';
+import { ZxidRanges } from './model/zxid-ranges.js';
+
+interface MemberDisk {
+  readonly disk: DiskModel;
+  /** Struck, or found damaged, and no snapshot has replaced what was on it since. */
+  mayBeDamaged: boolean;
+  /** Of a snapshot that is being installed; 0 for none. */
+  installing: Ticket;
+}
+
+class Restart implements Checker {
+  readonly property = 'a restart finds what was durable, and a beginning of what was under way';
+  readonly #members: MemberTable<MemberDisk>;
+
+  constructor(members: number) {
+    this.#members = new MemberTable(members, () => {
+      return { disk: new DiskModel(), mayBeDamaged: false, installing: 0 };
+    });
+  }
+
+  onDiskStruck(seen: DiskStruck): void {
+    const member = this.#members.of(seen.member);
+    if (seen.how === 'wiped') {
+      member.disk.wipe();
+      member.mayBeDamaged = false;
+    } else {
+      member.mayBeDamaged = true;
+    }
+  }
+
+  onStarted(seen: Started): void {
+    const member = this.#members.of(seen.member);
+    const { recovered } = seen;
+    if (recovered.damaged === null) {
+      // A snapshot that was being installed may have replaced what was damaged.
+      this.#mustBeExplained(seen, member.disk, recovered);
+      member.mayBeDamaged = false;
+    } else if (!member.mayBeDamaged) {
+      throw broken(this.property, seen, `finds its disk damaged: ${recovered.damaged}`);
+    }
+    member.disk.start(recovered);
+    member.installing = 0;
+  }
+
+  onStep(seen: Step): void {
+    const { input, outputs } = seen;
+    const member = this.#members.of(seen.member);
+    member.disk.onInput(input);
+    if (input.kind === 'persisted' && member.installing > 0 && input.ticket >= member.installing) {
+      member.mayBeDamaged = false;
+      member.installing = 0;
+    }
+    for (let at = 0; at < outputs.length; at++) {
+      const output = outputs[at];
+      if (output === undefined) continue;
+      member.disk.take(output);
+      if (output.kind === 'installSnapshot') member.installing = output.ticket;
+    }
+  }
+
+  #mustBeExplained(seen: OfMember, disk: DiskModel, recovered: Recovered): void {
+    const found = ZxidRanges.of(recovered.history);
+    const log = disk.durable.clone();
+    let epochs = disk.durableEpochs;
+    for (const output of disk.pending()) {
+      if (isSame(recovered, epochs)) {
+        if (found.agreesWith(log) || found.agreesWith(partOf(log, output, found))) return;
+      }
+      applyTo(log, output);
+      if (output.kind === 'saveEpochs') epochs = output;
+    }
+    if (isSame(recovered, epochs) && found.agreesWith(log)) return;
+    const pending = disk.pending().map(({ kind }) => kind);
+    const { accepted, current } = disk.durableEpochs;
+    throw broken(
+      this.property,
+      seen,
+      `finds epochs ${recovered.acceptedEpoch}/${recovered.currentEpoch} ` +
+        `id "${recovered.ensembleId}" ${recovered.founded} and the log ${found.text()}; durable ` +
+        `were ${accepted}/${current} id "${disk.durableEpochs.ensembleId}" ` +
+        `${disk.durableEpochs.founded} and ${disk.durable.text()}, under way: ` +
+        `${pending.join(' ') || 'nothing'}`,
+    );
+  }
+}
+
+function isSame(recovered: Recovered, epochs: SavedEpochs): boolean {
+  return (
+    recovered.acceptedEpoch === epochs.accepted &&
+    recovered.currentEpoch === epochs.current &&
+    recovered.ensembleId === epochs.ensembleId &&
+    recovered.founded === epochs.founded
+  );
+}
+
+/** The log in which `output` was done as far as `found` says; whole writes of it in order. */
+function partOf(before: ZxidRanges, output: StorageOutput, found: ZxidRanges): ZxidRanges {
+  const log = before.clone();
+  if (output.kind === 'append' && found.last < lastOf(output.proposals)) {
+    log.append(output.proposals.filter(({ zxid }) => zxid <= found.last));
+  } else if (output.kind === 'truncate' && found.last > output.after) {
+    log.cut(found.last);
+  }
+  return log;
+}
+
+export const newRestart: NewChecker = ({ members }) => new Restart(members);

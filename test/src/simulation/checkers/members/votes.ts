@@ -1,0 +1,127 @@
+/**
+ * Property: a wiped, damaged or new member counts for nothing before it has durably synced.
+ * Source: ARCHITECTURE.md invariant 9, Electorate; Zab counts on what a voter once acknowledged.
+ *
+ * Until its NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, and
+ * its ACKEPOCH is none of the quorum by which a leader enters an epoch. Only while nobody was ever
+ * told that the ensemble is founded, a leader may enter with members that have no id yet.
+ */
+import type { PeerId, VoteMessage } from '@rookery/protocol';
+import type { Ticket, ZabOutput } from '@rookery/server/simulated';
+import type { Checker, NewChecker } from '../../contract/checker.js';
+import type { DiskStruck, Started, Step } from '../../contract/observation.js';
+import { broken } from './model/failure.js';
+import { MemberTable } from './model/member-table.js';
+
+interface MemberSeen {
+  /** It has an ensemble id, and no fault has struck its disk since it got that durably. */
+  synced: boolean;
+  struck: boolean;
+  current: number;
+  /** The epoch it enters, and the ticket from which on it has; 0 for none. */
+  entering: number;
+  enteringTicket: Ticket;
+  foundedTicket: Ticket;
+  /** Its newest promise: of which epoch, to whom, and whether it was a voter then. */
+  promise: { readonly epoch: number; readonly to: PeerId; readonly synced: boolean } | null;
+}
+
+type SaveEpochs = Extract<ZabOutput, { kind: 'saveEpochs' }>;
+
+class Votes implements Checker {
+  readonly property =
+    'a wiped, damaged or new member counts for nothing before it has durably synced';
+  readonly #members: MemberTable<MemberSeen>;
+  /** Some member has it durably that the ensemble is founded. */
+  #founded = false;
+
+  constructor(members: number) {
+    this.#members = new MemberTable(members, () => ({
+      ...{ synced: false, struck: false, current: 0 },
+      ...{ entering: 0, enteringTicket: 0, foundedTicket: 0, promise: null },
+    }));
+  }
+
+  onDiskStruck(seen: DiskStruck): void {
+    this.#members.of(seen.member).struck = true;
+  }
+
+  onStarted(seen: Started): void {
+    const { damaged, ensembleId, currentEpoch, founded } = seen.recovered;
+    const member = this.#members.of(seen.member);
+    // What was under way when it died may have been done.
+    if (member.entering > 0 && currentEpoch === member.entering) member.synced = true;
+    if (damaged !== null || ensembleId === '') member.synced = false;
+    if (founded && damaged === null) this.#founded = true;
+    member.struck = false;
+    member.current = currentEpoch;
+    member.entering = 0;
+    member.enteringTicket = 0;
+    member.foundedTicket = 0;
+  }
+
+  onStep(seen: Step): void {
+    const { input, outputs } = seen;
+    if (input.kind === 'persisted') this.#onPersisted(seen.member, input.ticket);
+    for (let at = 0; at < outputs.length; at++) {
+      const output = outputs[at];
+      if (output?.kind === 'saveEpochs') this.#onSaveEpochs(seen, output);
+      else if (output?.kind !== 'send') continue;
+      else if (output.message.kind === 'vote') this.#onVote(seen, output.message);
+      else if (output.message.kind === 'ackEpoch') {
+        const member = this.#members.of(seen.member);
+        const { epoch } = output.message;
+        member.promise = { epoch, to: output.peer, synced: member.synced };
+      }
+    }
+  }
+
+  #onPersisted(id: PeerId, ticket: Ticket): void {
+    const member = this.#members.of(id);
+    if (member.enteringTicket > 0 && ticket >= member.enteringTicket) {
+      member.synced = true;
+      member.entering = 0;
+      member.enteringTicket = 0;
+    }
+    if (member.foundedTicket > 0 && ticket >= member.foundedTicket) this.#founded = true;
+  }
+
+  #onSaveEpochs(seen: Step, { ticket, current, ensembleId, founded }: SaveEpochs): void {
+    const member = this.#members.of(seen.member);
+    if (founded && member.foundedTicket === 0) member.foundedTicket = ticket;
+    if (ensembleId === '') member.synced = false;
+    if (current === member.current) return;
+    member.current = current;
+    member.entering = current;
+    member.enteringTicket = ensembleId === '' ? 0 : ticket;
+    const { input } = seen;
+    const follows = input.kind === 'message' && input.message.kind === 'newLeader';
+    if (!follows) this.#onEnters(seen, current);
+  }
+
+  /** As its leader: a quorum of those whose word counts must have promised the epoch to it. */
+  #onEnters(seen: Step, epoch: number): void {
+    let promises = 0;
+    const without: PeerId[] = [];
+    this.#members.all.forEach(({ synced, promise }, index) => {
+      const isSelf = index + 1 === seen.member;
+      const isPromised = isSelf || (promise?.epoch === epoch && promise.to === seen.member);
+      if (!isPromised) return;
+      const counts = isSelf ? synced : (promise?.synced ?? false);
+      if (counts || !this.#founded) promises += 1;
+      else without.push(index + 1);
+    });
+    if (promises >= this.#members.quorum) return;
+    const barred = without.length === 0 ? '' : `, and without a vote ${without.join(', ')}`;
+    throw broken(this.property, seen, `enters epoch ${epoch} with ${promises} voters${barred}`);
+  }
+
+  #onVote(seen: Step, vote: VoteMessage): void {
+    if (vote.state !== 'looking' || vote.leader === 0) return;
+    if (this.#members.of(seen.member).synced || vote.ensembleId === '' || !vote.sound) return;
+    const what = `votes for ${vote.leader} as a member of "${vote.ensembleId}", but has not synced`;
+    throw broken(this.property, seen, what);
+  }
+}
+
+export const newVotes: NewChecker = ({ members }) => new Votes(members);
