@@ -9,13 +9,32 @@ export { Member, type Surroundings } from '../member.js';
 export { MemoryNetwork } from '../net/memory-transport.js';
 export type { Timer, Timers } from '../net/timers.js';
 export type { ByteStream, Transport } from '../net/transport.js';
-export type { ReplicatedState } from '../state/replicated-state.js';
-export type { Txn, TxnOp } from '../state/txn.js';
+export type { TestClient } from '../pipeline/test-client.js';
+export { isExpired, resume, TestEnsemble } from '../pipeline/test-ensemble.js';
+export { IGNORE_CHANGES } from '../state/change-sink.js';
+export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
+export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 export { decodeTxn } from '../state/txn-codec.js';
-export { MemoryStore, type Recovered, StorageFault } from '../storage/index.js';
+export {
+  MemoryStore,
+  openLevelStores,
+  type Recovered,
+  Storage,
+  StorageFault,
+} from '../storage/index.js';
 export type { Tuning } from '../tuning.js';
 export type { RoleName, StorageOutput, Ticket, ZabInput, ZabOutput } from '../zab/index.js';
 export { MemoryClient } from './memory-client.js';
 export { MemoryEnsemble, simulatedConfig } from './memory-ensemble.js';
-export { connected, everyoneServes, expectEqual, names, write } from './scenario.js';
+export {
+  connected,
+  everyoneServes,
+  expectEqual,
+  follower,
+  names,
+  notes,
+  serving,
+  TINY_LOG,
+  write,
+} from './scenario.js';
 export { seededRandom } from './seeded-random.js';

@@ -50,7 +50,7 @@ export class MemoryClient {
     });
   }
 
-  connect(session?: ConnectResponse, timeoutMs = 10_000): void {
+  connect(session?: ConnectResponse, timeoutMs = 10_000, readOnly = false): void {
     this.#write(
       encode(ConnectRequest, {
         protocolVersion: 0,
@@ -58,7 +58,7 @@ export class MemoryClient {
         timeoutMs,
         sessionId: session?.sessionId ?? 0,
         password: session?.password ?? new Uint8Array(16),
-        readOnly: false,
+        readOnly,
       }),
     );
   }

@@ -1,0 +1,79 @@
+/**
+ * A checkpoint that is taken while transactions go on, as a member takes it: frozen after some of
+ * them, handed out record by record behind the others; and what a restart makes of it.
+ *
+ * ZooKeeper's snapshots were fuzzy: each znode as it was when the snapshot got to it, and the
+ * transactions since its beginning replayed over that. Here a checkpoint is exact at one zxid, and
+ * that is what the tests of those bugs assert. Called by exact-checkpoints.test.ts.
+ */
+import { makeZxid, type Zxid } from '@rookery/protocol';
+import {
+  type CheckpointRecord,
+  IGNORE_CHANGES,
+  ReplicatedState,
+  type Txn,
+} from '@rookery/server/simulated';
+
+/** What a transaction is asked for; its zxid is its place in the list. */
+export type Step = Pick<Txn, 'session' | 'op'>;
+
+export function zxidAt(index: number): Zxid {
+  return makeZxid(1, index + 1);
+}
+
+export function applyStep(state: ReplicatedState, step: Step, index: number): void {
+  const txn = { origin: 1, request: index, time: 1000 + index, ...step };
+  state.apply(zxidAt(index), txn, IGNORE_CHANGES);
+}
+
+export interface Captured {
+  /** The state that never stopped, after all steps. */
+  readonly live: ReplicatedState;
+  /** The digest at the freeze. */
+  readonly digest: string;
+  readonly zxid: Zxid;
+  readonly lastTime: number;
+  /** By key: what is on disk after the checkpoint. */
+  readonly records: ReadonlyMap<string, CheckpointRecord>;
+}
+
+/** Freezes after `frozenAfter` steps; behind each further one a single record is handed out. */
+export function captureDuring(steps: readonly Step[], frozenAfter: number): Captured {
+  const live = new ReplicatedState();
+  for (const [index, step] of steps.slice(0, frozenAfter).entries()) applyStep(live, step, index);
+  const { digest, zxid, lastTime } = live.freeze();
+  const records = new Map<string, CheckpointRecord>();
+  const take = (count: number) => {
+    for (const record of live.captureSome(count, 1 << 20)) {
+      records.set(Buffer.from(record.key).toString('latin1'), record);
+    }
+  };
+  for (const [index, step] of steps.entries()) {
+    if (index < frozenAfter) continue;
+    applyStep(live, step, index);
+    take(1);
+  }
+  while (!live.captureDone) take(100);
+  return { live, digest, zxid, lastTime, records };
+}
+
+/** The state as a restart loads it, before anything of the log is replayed. */
+export function loaded({ records, zxid, lastTime }: Captured): ReplicatedState {
+  const state = new ReplicatedState();
+  for (const { key, value } of records.values()) if (value !== null) state.load(key, value);
+  state.finishLoad({ zxid, lastTime });
+  return state;
+}
+
+/** Everything that a client can see of a znode, by path. */
+export function visible({ tree }: ReplicatedState): Record<string, unknown> {
+  const all: Record<string, unknown> = {};
+  const visit = (path: string) => {
+    const node = tree.find(path);
+    const data = tree.data(node);
+    all[path] = { stat: tree.stat(node), acl: tree.acl(node), data: data && [...data] };
+    for (const name of tree.children(node)) visit(path === '/' ? `/${name}` : `${path}/${name}`);
+  };
+  visit('/');
+  return all;
+}

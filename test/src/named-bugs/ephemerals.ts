@@ -1,0 +1,59 @@
+/**
+ * What the members of an ensemble in memory hold of ephemerals, as clients see it; for the named
+ * bugs in which one of them kept what the others had lost.
+ */
+import { type Codec, ErrorCode, JuteReader, Stat } from '@rookery/protocol';
+import { connected, type MemoryClient, type MemoryEnsemble } from '@rookery/server/simulated';
+
+export const EPHEMERAL = 1;
+
+type Replied<T> = T extends Codec<infer Value> ? Value : never;
+
+/** The Stat of the path as this client's member has it; null when there is no znode. */
+export async function statOf(
+  ensemble: MemoryEnsemble,
+  client: MemoryClient,
+  path: string,
+): Promise<Replied<typeof Stat> | null> {
+  const xid = client.exists(path);
+  await ensemble.until(() => client.errorOf(xid) !== undefined, `was ${path} answered`);
+  const reply = client.replies.find((one) => one.xid === xid);
+  if (reply === undefined || reply.error !== ErrorCode.ok) return null;
+  return Stat.read(new JuteReader(reply.body));
+}
+
+/** Which of the paths a member has, asked at each member by a client of its own. */
+export async function heldByEach(
+  ensemble: MemoryEnsemble,
+  paths: readonly string[],
+): Promise<readonly string[][]> {
+  const held: string[][] = [];
+  for (const { id } of ensemble.config.servers) {
+    const client = await connected(ensemble, id);
+    const present: string[] = [];
+    for (const path of paths) {
+      if ((await statOf(ensemble, client, path)) !== null) present.push(path);
+    }
+    held.push(present);
+  }
+  return held;
+}
+
+/** Ephemerals whose owner is no session at some member, as `path at member`. */
+export async function orphans(
+  ensemble: MemoryEnsemble,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const { id } of ensemble.config.servers) {
+    const client = await connected(ensemble, id);
+    for (const path of paths) {
+      const owner = Number((await statOf(ensemble, client, path))?.ephemeralOwner ?? 0);
+      if (owner === 0) continue;
+      for (const { id: member } of ensemble.config.servers) {
+        if (!ensemble.member(member).knowsSession(owner)) found.push(`${path} at ${member}`);
+      }
+    }
+  }
+  return found;
+}
