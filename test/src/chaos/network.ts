@@ -2,8 +2,8 @@
  * The faults of a run's network, all made in the router's namespace with `ip` and `tc` alone.
  *
  * A cut from one host to another is a policy rule that drops what is forwarded between the two, in
- * silence, as a network does; the other way goes on. Loss and delay are a queueing discipline on the
- * router's way to a host: netem where the kernel has it; else a classifier that throws dice
+ * silence, as a network does; the other way goes on. Loss and delay are a queueing discipline on
+ * the router's way to a host: netem where the kernel has it; else a classifier that throws dice
  * (cls_bpf) for loss, and a narrow line, on which packets queue up, for delay. Always holds:
  * `healAll` undoes everything, however far a fault had come. Called by nemeses.
  */
@@ -58,6 +58,14 @@ export class Network {
     }
   }
 
+  /** Those that are not there are passed over. */
+  async uncut(cuts: readonly Cut[]): Promise<void> {
+    for (const cut of cuts) {
+      if (!this.#cuts.delete(`${cut.from}>${cut.to}`)) continue;
+      await this.#ip(['rule', 'del', ...this.#rule(cut)]);
+    }
+  }
+
   /** Of what lies on the way to the host; the weather that was there is over. */
   async storm(to: Host, weather: Weather): Promise<void> {
     if (this.#maker === null) throw new Error('this kernel can make neither loss nor delay');
@@ -88,17 +96,8 @@ export class Network {
     this.#down.delete(host);
   }
 
-  async healCuts(): Promise<void> {
-    for (const key of [...this.#cuts]) {
-      const [from = '', to = ''] = key.split('>');
-      const rule = this.#rule({ from: hostOf(from), to: hostOf(to) });
-      await this.#ip(['rule', 'del', ...rule]);
-      this.#cuts.delete(key);
-    }
-  }
-
   async healAll(): Promise<void> {
-    await this.healCuts();
+    await this.uncut([...this.#cuts].map(cutOf));
     for (const host of [...this.#stormy]) await this.calm(host);
     for (const host of [...this.#down]) await this.plug(host);
   }
@@ -114,6 +113,11 @@ export class Network {
   #tc(args: readonly string[]): Promise<string> {
     return command('tc', ['-n', this.layout.router, ...args]);
   }
+}
+
+function cutOf(key: string): Cut {
+  const [from = '', to = ''] = key.split('>');
+  return { from: hostOf(from), to: hostOf(to) };
 }
 
 function hostOf(text: string): Host {

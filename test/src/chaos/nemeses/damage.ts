@@ -1,0 +1,41 @@
+/**
+ * A member loses, while it is down, something that it had on its disk: a bit is changed, the tail
+ * of a file is cut off, or all is gone.
+ *
+ * One member at a time, and only once all others have everything that was acknowledged: the design
+ * promises no more, because the tail of a log that ends between two records cannot be missed. The
+ * run waits afterwards until the victim serves again, before anybody strikes.
+ */
+import type { Random } from '../../simulation/random.js';
+import { flip, truncate, wipe } from '../disks.js';
+import type { Nemesis } from './nemesis.js';
+
+export const flippedBit = damaging('flipped-bit', (directory, random) => {
+  const what = flip(directory, random);
+  return what === null ? 'no file is large enough for a flip' : `flipped ${what}`;
+});
+
+export const truncatedFile = damaging('truncated-file', (directory, random) => {
+  const what = truncate(directory, random);
+  return what === null ? 'no file could be cut' : `cut ${what}`;
+});
+
+export const wipedMember = damaging('wiped-member', (directory) => {
+  wipe(directory);
+  return 'everything is gone';
+});
+
+function damaging(name: string, befall: (directory: string, random: Random) => string): Nemesis {
+  return {
+    name,
+    isAlone: true,
+    async strike({ members, pause, note }, random, holdMs) {
+      const id = random.pick(members.ids);
+      await members.kill([id]);
+      await members.level(members.ids.filter((other) => other !== id));
+      note(`member ${id}: ${befall(members.directory(id), random)}`);
+      await pause(holdMs / 2);
+      members.start([id]);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * All nemeses there are, in the order of their kinds.
+ */
+import { clockJump, clockStrobe } from './clock.js';
+import { flippedBit, truncatedFile, wipedMember } from './damage.js';
+import { diskFull, diskFullAll } from './disk-full.js';
+import { killAll, killInTurn, killLeader, killOne, killSome } from './kill.js';
+import type { Nemesis } from './nemesis.js';
+import {
+  blindNode,
+  blindOthers,
+  partitionBridge,
+  partitionFlapping,
+  partitionHalves,
+  partitionLeader,
+  partitionRing,
+} from './partition.js';
+import { pauseAll, pauseLeader, pauseOne, pauseSome } from './pause.js';
+import { delay, linkFlapping, loss } from './weather.js';
+
+export type { Field, Nemesis } from './nemesis.js';
+
+export const NEMESES: readonly Nemesis[] = [
+  ...[killOne, killLeader, killSome, killAll, killInTurn],
+  ...[pauseOne, pauseLeader, pauseSome, pauseAll],
+  ...[partitionHalves, partitionRing, partitionBridge, partitionLeader],
+  ...[blindNode, blindOthers, partitionFlapping],
+  ...[loss, delay, linkFlapping],
+  ...[diskFull, diskFullAll],
+  ...[flippedBit, truncatedFile, wipedMember],
+  ...[clockJump, clockStrobe],
+];

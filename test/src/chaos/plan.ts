@@ -1,0 +1,63 @@
+/**
+ * Who strikes when: drawn from the seed alone, without end.
+ *
+ * Each nemesis comes once before any comes again. Sometimes a second one strikes at the same time.
+ * Pure: how far the plan is carried out depends on how long the members need to recover.
+ */
+import type { Random } from '../simulation/random.js';
+import { shuffled } from './nemeses/victims.js';
+
+export interface Strike {
+  readonly nemesis: string;
+  readonly holdMs: number;
+  /** Of the nemesis's own choices. */
+  readonly random: Random;
+}
+
+export interface Step {
+  /** Before it, with everybody well. */
+  readonly calmMs: number;
+  /** One or two, at the same time. */
+  readonly strikes: readonly Strike[];
+}
+
+export interface Planned {
+  readonly name: string;
+  readonly isAlone?: true;
+}
+
+const CALM_MS = { min: 1_500, max: 4_000 } as const;
+const HOLD_MS = { min: 2_000, max: 9_000 } as const;
+const SECOND_STRIKE = 1 / 4;
+
+export class Plan {
+  readonly #nemeses: readonly Planned[];
+  readonly #random: Random;
+  #steps = 0;
+  #bag: Planned[] = [];
+
+  constructor(nemeses: readonly Planned[], random: Random) {
+    if (nemeses.length === 0) throw new Error('no nemesis to plan with');
+    this.#nemeses = nemeses;
+    this.#random = random;
+  }
+
+  next(): Step {
+    const random = this.#random.fork(`step ${this.#steps++}`);
+    if (this.#bag.length === 0) this.#bag = shuffled(this.#nemeses, random);
+    const first = this.#bag.pop();
+    if (first === undefined) throw new Error('the bag was filled above');
+    const names = [first.name];
+    const seconds = this.#nemeses.filter((n) => n !== first && n.isAlone !== true);
+    const hasSecond = first.isAlone !== true && seconds.length > 0;
+    if (hasSecond && random.chance(SECOND_STRIKE)) names.push(random.pick(seconds).name);
+    return {
+      calmMs: random.between(CALM_MS.min, CALM_MS.max),
+      strikes: names.map((nemesis, index) => ({
+        nemesis,
+        holdMs: random.between(HOLD_MS.min, HOLD_MS.max),
+        random: random.fork(`strike ${index}`),
+      })),
+    };
+  }
+}
