@@ -135,7 +135,7 @@ export class SimulatedClient {
       onEvent: (event) => this.#onEvent(event),
       onWatchesSet: (zxid) => {
         this.#hear(zxid);
-        this.#tell('reset');
+        this.#tell('reset', zxid);
         this.#afterAnswers();
       },
       onSessionClosed: (zxid) => {
@@ -356,7 +356,7 @@ export class SimulatedClient {
     this.#burst = null;
   }
 
-  #tell(change: SessionSeen['change']): void {
+  #tell(change: SessionSeen['change'], zxid = this.#seenZxid): void {
     const { recorder } = this.#parts;
     const open = this.#open;
     const session = this.#session;
@@ -368,7 +368,7 @@ export class SimulatedClient {
       change,
       member: change === 'disconnected' ? 0 : open.member,
       timeoutMs: session.timeoutMs,
-      zxid: this.#seenZxid,
+      zxid,
     });
   }
 

@@ -1,0 +1,220 @@
+/**
+ * Property: no acknowledged write is lost, none that was refused is applied, each at most once.
+ * Source: ZOOKEEPER-3023, 4643, 4646, 3642, 2845 (lost), 1154 (applied after all); Zab's integrity.
+ *
+ * The answer to a write names the transaction that did it, so that one must be what was asked for.
+ * A session's transactions are a subsequence of its requests in the order they were sent: each is
+ * matched with the first request it can be of, which settles all before it. No member skips what
+ * another has applied, and at the end every member's tree is the replay of all of them.
+ */
+import { formatZxid, unreachable } from '@rookery/protocol';
+import type { NodeOp, ReplicatedState, TxnOp } from '@rookery/server/simulated';
+import { PropertyBroken } from '../../contract/checker.js';
+import type { Invocation, MultiPart, PartResult, Reply } from '../../contract/history.js';
+import type { Applied, End } from '../../contract/observation.js';
+import { type Commit, type CommittedTree, textOf } from './committed-tree.js';
+import { asked, isWrite, type NewPart, type Part, type Write } from './part.js';
+import { differenceOf } from './stat-of.js';
+
+interface Sent {
+  readonly invocation: Invocation;
+  readonly write: Write;
+}
+
+interface Place {
+  state: ReplicatedState | null;
+  zxid: number;
+}
+
+class Acknowledged implements Part {
+  readonly property = 'no acknowledged write is lost and no refused one applied';
+  readonly #tree: CommittedTree;
+  /** By session: what may still be applied, in the order sent. */
+  readonly #sent = new Map<number, Sent[]>();
+  readonly #places = new Map<number, Place>();
+
+  constructor(tree: CommittedTree) {
+    this.#tree = tree;
+  }
+
+  onInvocation(invocation: Invocation): void {
+    const { operation, session } = invocation;
+    if (!isWrite(operation)) return;
+    let sent = this.#sent.get(session);
+    if (sent === undefined) {
+      sent = [];
+      this.#sent.set(session, sent);
+    }
+    sent.push({ invocation, write: operation });
+  }
+
+  onCommit({ zxid, session, txn }: Commit): void {
+    const { op } = txn;
+    if (op.kind === 'closeSession') this.#sent.delete(session);
+    if (session === 0 || !isOfRequest(op)) return;
+    const sent = this.#sent.get(session) ?? [];
+    const index = sent.findIndex(({ write }) => isDoneBy(write, op));
+    if (index < 0) {
+      const who = `session ${formatZxid(session)} had not asked for, or not once more`;
+      this.#fail(`transaction ${formatZxid(zxid)} is a ${op.kind} that ${who}`);
+    }
+    sent.splice(0, index + 1);
+  }
+
+  onReply({ invocation, result, order }: Reply): void {
+    const { operation, session } = invocation;
+    if (!isWrite(operation)) return;
+    this.#settle(invocation);
+    const { zxid, error } = result;
+    if (zxid < this.#tree.floorZxid) return;
+    const commit = this.#tree.commitAt(zxid);
+    const answer = `${asked(invocation)}, was answered ${error} at ${formatZxid(zxid)} [${order}]`;
+    if (commit === undefined) this.#fail(`${answer}, which nobody has applied`);
+    if (commit.session !== session) {
+      this.#fail(`${answer}, a transaction of session ${formatZxid(commit.session)}`);
+    }
+    const { op } = commit.txn;
+    if (error !== 0) {
+      if (op.kind !== 'error') this.#fail(`${answer}, where a ${op.kind} was done`);
+      const expected = codesOf(op, result.parts);
+      if (op.code !== error || expected !== null) {
+        this.#fail(`${answer}, but its error is ${expected ?? op.code}`);
+      }
+      return;
+    }
+    if (!isDoneBy(operation, op)) this.#fail(`${answer}, where another ${op.kind} was done`);
+    const difference = differenceOf(operation, result, commit);
+    if (difference !== null) this.#fail(`${answer}: ${difference}`);
+  }
+
+  onApplied(seen: Applied): void {
+    const { member, zxid, state, txn } = seen;
+    let place = this.#places.get(member);
+    if (place === undefined) {
+      place = { state: null, zxid: 0 };
+      this.#places.set(member, place);
+    }
+    const isSameRun = place.state === state;
+    place.state = state;
+    const behind = place.zxid;
+    place.zxid = zxid;
+    if (isSameRun && behind !== zxid - 1) this.#mustFollow(seen, behind);
+    const first = this.#tree.commitAt(zxid);
+    if (first === undefined) {
+      if (zxid >= this.#tree.floorZxid) this.#fail(`${applies(seen)}, which others went past`);
+    } else if (first.session !== txn.session || first.txn.request !== txn.request) {
+      this.#fail(`${applies(seen)}, but a ${txn.op.kind} where others did a ${first.txn.op.kind}`);
+    }
+  }
+
+  onEnd({ members }: End): void {
+    for (const { member, state, applied } of members) {
+      if (applied !== this.#tree.lastZxid) {
+        const last = formatZxid(this.#tree.lastZxid);
+        this.#fail(`at the end member ${member} is at ${formatZxid(applied)}, not at ${last}`);
+      }
+      const difference = this.#differenceTo(state);
+      if (difference !== null) this.#fail(`at the end member ${member} ${difference}`);
+    }
+  }
+
+  #mustFollow(seen: Applied, behind: number): void {
+    const before = this.#tree.zxidBefore(seen.zxid);
+    if (behind === before || before <= this.#tree.floorZxid) return;
+    this.#fail(`${applies(seen)} behind ${formatZxid(behind)}, and never ${formatZxid(before)}`);
+  }
+
+  /** All that its session sent before it, and itself. */
+  #settle({ session, order }: Invocation): void {
+    const sent = this.#sent.get(session);
+    if (sent === undefined) return;
+    let count = 0;
+    while ((sent[count]?.invocation.order ?? Infinity) <= order) count += 1;
+    if (count > 0) sent.splice(0, count);
+  }
+
+  #differenceTo({ tree, sessions }: ReplicatedState): string | null {
+    let count = 0;
+    for (const { path, last } of this.#tree.paths()) {
+      const node = tree.find(path);
+      if (!last.exists) {
+        if (node >= 0) return `has ${path}, which was deleted at ${formatZxid(last.zxid)}`;
+        continue;
+      }
+      count += 1;
+      if (node < 0) return `has no ${path}, created at ${formatZxid(last.czxid)}`;
+      if (path === '/zookeeper/config') continue;
+      const { mzxid, version } = tree.stat(node);
+      const data = textOf(tree.data(node));
+      const isBlank = path === '/' || path.startsWith('/zookeeper');
+      if (mzxid !== last.mzxid || version !== last.version || (data !== last.data && !isBlank)) {
+        return `shows ${path} as of ${mzxid}, version ${version}, not of ${last.mzxid}`;
+      }
+    }
+    if (tree.nodeCount !== count) return `has ${tree.nodeCount} znodes, not ${count}`;
+    const open = this.#tree.sessions.size;
+    return sessions.count === open ? null : `has ${sessions.count} sessions, not ${open}`;
+  }
+
+  #fail(what: string): never {
+    throw new PropertyBroken(this.property, what);
+  }
+}
+
+function applies({ member, incarnation, zxid, order }: Applied): string {
+  return `member ${member}.${incarnation} applies ${formatZxid(zxid)} [${order}]`;
+}
+
+/** Done for a request that has a content to be known by. */
+function isOfRequest(op: TxnOp): op is Exclude<TxnOp, { kind: 'error' }> {
+  return op.kind !== 'error' && op.kind !== 'createSession' && op.kind !== 'closeSession';
+}
+
+function isDoneBy(write: Write, op: TxnOp): boolean {
+  if (write.kind !== 'multi') return isPartDoneBy(write, op);
+  if (op.kind !== 'multi' || op.ops.length !== write.parts.length) return false;
+  return write.parts.every((part, index) => {
+    const done = op.ops[index];
+    return done !== undefined && isPartDoneBy(part, done);
+  });
+}
+
+function isPartDoneBy(part: MultiPart, op: TxnOp | NodeOp): boolean {
+  switch (part.kind) {
+    case 'create':
+      return op.kind === 'create' && isCreateDoneBy(part, op) && part.data === textOf(op.data);
+    case 'set':
+      if (op.kind !== 'setData' || op.path !== part.path) return false;
+      if (part.version >= 0 && op.version !== part.version + 1) return false;
+      return textOf(op.data) === part.data;
+    case 'delete':
+    case 'check':
+      return op.kind === part.kind && op.path === part.path;
+    default:
+      return unreachable(part);
+  }
+}
+
+function isCreateDoneBy(
+  asked: MultiPart & { readonly kind: 'create' },
+  op: NodeOp & { readonly kind: 'create' },
+): boolean {
+  const { path, mode } = asked;
+  if ((op.mode === 'ephemeral') !== mode.startsWith('ephemeral')) return false;
+  if (!mode.endsWith('Sequential')) return op.path === path;
+  return op.path.length === path.length + 10 && op.path.startsWith(path);
+}
+
+/** The codes of a refused multi when they are not those that the client was told. */
+function codesOf(
+  op: TxnOp & { readonly kind: 'error' },
+  parts: readonly PartResult[] | null,
+): string | null {
+  const codes = op.codes ?? [];
+  const told = parts ?? [];
+  const isEqual =
+    codes.length === told.length && codes.every((code, index) => code === told[index]?.error);
+  return isEqual ? null : codes.join(' ');
+}
+
+export const newAcknowledged: NewPart = (tree) => new Acknowledged(tree);

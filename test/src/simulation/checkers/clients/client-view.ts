@@ -1,0 +1,53 @@
+/**
+ * The checkers that compare what clients are told with a replay of what was committed, as one: the
+ * first member to apply a transaction moves the replay on, then each part is told.
+ *
+ * Owns the replay. Each part breaks a property of its own name.
+ */
+import type { Checker } from '../../contract/checker.js';
+import type { Invocation, Reply, SessionSeen, WatchEventSeen } from '../../contract/history.js';
+import type { Applied, End } from '../../contract/observation.js';
+import { newAcknowledged } from './acknowledged.js';
+import { CommittedTree, REPLAYS } from './committed-tree.js';
+import type { Part } from './part.js';
+import { newShownState } from './shown-state.js';
+import { newWatchOrder } from './watch-order.js';
+
+export class ClientView implements Checker {
+  readonly property = REPLAYS;
+  readonly #tree = new CommittedTree();
+  readonly #acknowledged: Part = newAcknowledged(this.#tree);
+  readonly #shown: Part = newShownState(this.#tree);
+  readonly #watches: Part = newWatchOrder(this.#tree);
+
+  onApplied(seen: Applied): void {
+    const { zxid, txn } = seen;
+    if (zxid > this.#tree.lastZxid) {
+      const commit = this.#tree.apply(zxid, txn);
+      this.#acknowledged.onCommit?.(commit, seen);
+    }
+    this.#acknowledged.onApplied?.(seen);
+  }
+
+  onInvocation(invocation: Invocation): void {
+    this.#acknowledged.onInvocation?.(invocation);
+  }
+
+  onReply(reply: Reply): void {
+    this.#acknowledged.onReply?.(reply);
+    this.#shown.onReply?.(reply);
+    this.#watches.onReply?.(reply);
+  }
+
+  onWatchEvent(event: WatchEventSeen): void {
+    this.#watches.onWatchEvent?.(event);
+  }
+
+  onSession(session: SessionSeen): void {
+    this.#watches.onSession?.(session);
+  }
+
+  onEnd(end: End): void {
+    this.#acknowledged.onEnd?.(end);
+  }
+}

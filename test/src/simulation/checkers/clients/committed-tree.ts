@@ -1,0 +1,271 @@
+/**
+ * The tree of znodes as the committed transactions make it, with its recent past: a second,
+ * independent implementation of what ReplicatedState does, small and slow to forget.
+ *
+ * Fed with each transaction once, by whichever member applies it first. Knows what every path
+ * showed at every recent zxid, and what each transaction did; a transaction that does not fit what
+ * came before it breaks `REPLAYS`. Zxids below `floorZxid` are forgotten. Shared by the checkers
+ * that compare what clients were shown.
+ */
+import { EventType, epochOf, formatZxid, parentOf } from '@rookery/protocol';
+import type { NodeOp, Txn } from '@rookery/server/simulated';
+import { PropertyBroken } from '../../contract/checker.js';
+import { NodeState, PathHistory } from './node-state.js';
+
+export const REPLAYS = 'transactions are decided against the state they meet';
+
+/** What a transaction was and did. */
+export interface Commit {
+  readonly zxid: number;
+  readonly session: number;
+  readonly txn: Txn;
+  /** Of each operation that creates or sets, the node right behind it; null for others. */
+  readonly results: readonly (NodeState | null)[];
+}
+
+/** So many transactions at least are remembered. */
+const COMMITS_MIN = 1 << 16;
+const NO_RESULTS: readonly (NodeState | null)[] = [];
+const SYSTEM_PATHS = ['/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as const;
+
+export class CommittedTree {
+  lastZxid = 0;
+  floorZxid = 0;
+  /** Told of every change, in order, while the transaction that makes it is replayed. */
+  onChange: ((state: NodeState) => void) | null = null;
+  /** Sessions that are open. */
+  readonly sessions = new Set<number>();
+  readonly #paths = new Map<string, PathHistory>();
+  readonly #ephemerals = new Map<number, Set<PathHistory>>();
+  /** In order of their zxids. */
+  #commits: Commit[] = [];
+  /** Every change of the remembered commits, in order. */
+  #changes: NodeState[] = [];
+  /** Deleted, the longest ago first. */
+  #deleted: PathHistory[] = [];
+  readonly #root = new PathHistory('/', null);
+
+  constructor() {
+    this.#paths.set('/', this.#root);
+    this.#root.last.exists = true;
+    for (const path of SYSTEM_PATHS) {
+      const history = this.history(path);
+      const { parent } = history;
+      history.last.exists = true;
+      if (parent === null) continue;
+      parent.last.childCount += 1;
+      parent.last.childHash = (parent.last.childHash + history.nameHash) >>> 0;
+    }
+  }
+
+  /** Made when it is not there yet. */
+  history(path: string): PathHistory {
+    const known = this.#paths.get(path);
+    if (known !== undefined) return known;
+    const parent = this.history(parentOf(path));
+    parent.isParent = true;
+    const history = new PathHistory(path, parent);
+    this.#paths.set(path, history);
+    return history;
+  }
+
+  /** Undefined for what was never there, or not lately. */
+  known(path: string): PathHistory | undefined {
+    return this.#paths.get(path);
+  }
+
+  paths(): Iterable<PathHistory> {
+    return this.#paths.values();
+  }
+
+  commitAt(zxid: number): Commit | undefined {
+    const commits = this.#commits;
+    const last = commits[commits.length - 1];
+    if (last === undefined) return undefined;
+    // Within an epoch zxids are consecutive, and most questions are about the newest ones.
+    const guess = commits[commits.length - 1 - (last.zxid - zxid)];
+    if (guess?.zxid === zxid) return guess;
+    const index = firstAbove(commits, zxid) - 1;
+    return commits[index]?.zxid === zxid ? commits[index] : undefined;
+  }
+
+  /** The last one before `zxid`, 0 for none that is remembered. */
+  zxidBefore(zxid: number): number {
+    const last = this.#commits[this.#commits.length - 1];
+    if (last !== undefined && zxid > last.zxid) return last.zxid;
+    return this.#commits[firstAbove(this.#commits, zxid - 1) - 1]?.zxid ?? 0;
+  }
+
+  /** Changes after `zxid`, the oldest first. */
+  changesSince(zxid: number): readonly NodeState[] {
+    return this.#changes.slice(firstAbove(this.#changes, zxid));
+  }
+
+  /** The next transaction. */
+  apply(zxid: number, txn: Txn): Commit {
+    const last = this.lastZxid;
+    if (zxid <= last) this.#misfit(zxid, `comes after ${formatZxid(last)}`);
+    if (epochOf(zxid) === epochOf(last) && zxid !== last + 1) {
+      this.#misfit(zxid, `follows ${formatZxid(last)}`);
+    }
+    this.lastZxid = zxid;
+    const commit = { zxid, session: txn.session, txn, results: this.#replay(zxid, txn) };
+    this.#commits.push(commit);
+    if (this.#commits.length > 2 * COMMITS_MIN) this.#forget();
+    return commit;
+  }
+
+  #replay(zxid: number, txn: Txn): readonly (NodeState | null)[] {
+    const { op, session } = txn;
+    switch (op.kind) {
+      case 'error':
+        return NO_RESULTS;
+      case 'createSession':
+        this.sessions.add(zxid);
+        return NO_RESULTS;
+      case 'closeSession':
+        this.#closeSession(zxid, session);
+        return NO_RESULTS;
+      case 'multi':
+        this.#mustBeOpen(zxid, session);
+        return op.ops.map((part) => this.#change(zxid, session, part));
+      default:
+        // Reapers of containers work without a session.
+        if (session !== 0) this.#mustBeOpen(zxid, session);
+        return [this.#change(zxid, session, op)];
+    }
+  }
+
+  #change(zxid: number, session: number, op: NodeOp): NodeState | null {
+    switch (op.kind) {
+      case 'create':
+        return this.#create(zxid, op, op.mode === 'ephemeral' ? session : 0);
+      case 'delete':
+        this.#delete(zxid, this.#existing(zxid, op.path));
+        return null;
+      case 'setData': {
+        const state = this.#existing(zxid, op.path).next(zxid, EventType.dataChanged);
+        state.version += 1;
+        state.mzxid = zxid;
+        state.data = textOf(op.data);
+        if (op.version !== state.version) {
+          this.#misfit(zxid, `makes version ${op.version} of ${op.path}, not ${state.version}`);
+        }
+        this.#push(state);
+        return state;
+      }
+      default:
+        this.#existing(zxid, op.path);
+        return null;
+    }
+  }
+
+  #create(zxid: number, op: NodeOp & { readonly kind: 'create' }, owner: number): NodeState {
+    const { path } = op;
+    const history = this.history(path);
+    if (history.last.exists) this.#misfit(zxid, `creates ${path}, which exists`);
+    const parent = this.#existing(zxid, history.parent?.path ?? '/');
+    if (parent.owner !== 0) this.#misfit(zxid, `creates ${path} below an ephemeral`);
+    const state = new NodeState(history, zxid, EventType.created);
+    state.exists = true;
+    state.czxid = zxid;
+    state.mzxid = zxid;
+    state.pzxid = zxid;
+    state.owner = owner;
+    state.data = textOf(op.data);
+    this.#push(state);
+    if (owner !== 0) this.#ephemeralsOf(owner).add(history);
+    this.#childChanged(parent, history, 1, zxid);
+    return state;
+  }
+
+  #delete(zxid: number, before: NodeState): void {
+    const history = before.of;
+    if (before.childCount > 0) this.#misfit(zxid, `deletes ${history.path}, which has children`);
+    if (history.parent === null) return this.#misfit(zxid, 'deletes the root');
+    if (before.owner !== 0) this.#ephemeralsOf(before.owner).delete(history);
+    this.#push(new NodeState(history, zxid, EventType.deleted));
+    this.#deleted.push(history);
+    this.#childChanged(this.#existing(zxid, history.parent.path), history, -1, zxid);
+  }
+
+  #childChanged(parent: NodeState, child: PathHistory, by: 1 | -1, zxid: number): void {
+    const state = parent.next(zxid, EventType.childrenChanged);
+    state.pzxid = zxid;
+    state.childCount += by;
+    state.childHash = (state.childHash + by * child.nameHash) >>> 0;
+    if (by === 1) state.creates += 1;
+    this.#push(state);
+  }
+
+  #closeSession(zxid: number, session: number): void {
+    this.#mustBeOpen(zxid, session);
+    for (const history of this.#ephemerals.get(session) ?? []) this.#delete(zxid, history.last);
+    this.#ephemerals.delete(session);
+    this.sessions.delete(session);
+  }
+
+  #push(state: NodeState): void {
+    state.of.push(state, this.floorZxid);
+    this.#changes.push(state);
+    this.onChange?.(state);
+  }
+
+  #existing(zxid: number, path: string): NodeState {
+    const state = this.#paths.get(path)?.last;
+    if (state?.exists === true) return state;
+    return this.#misfit(zxid, `is about ${path}, which does not exist`);
+  }
+
+  #mustBeOpen(zxid: number, session: number): void {
+    if (this.sessions.has(session)) return;
+    this.#misfit(zxid, `is done for session ${formatZxid(session)}, which is not open`);
+  }
+
+  #ephemeralsOf(session: number): Set<PathHistory> {
+    let paths = this.#ephemerals.get(session);
+    if (paths === undefined) {
+      paths = new Set();
+      this.#ephemerals.set(session, paths);
+    }
+    return paths;
+  }
+
+  /** The older half, and the paths that have not been there since. */
+  #forget(): void {
+    this.#commits = this.#commits.slice(-COMMITS_MIN);
+    this.floorZxid = this.#commits[0]?.zxid ?? 0;
+    this.#changes = this.changesSince(this.floorZxid - 1).slice();
+    const stillKnown: PathHistory[] = [];
+    for (const history of this.#deleted) {
+      const { last, isParent, watchers, path } = history;
+      if (last.exists || this.#paths.get(path) !== history) continue;
+      if (last.zxid >= this.floorZxid || watchers.length > 0) stillKnown.push(history);
+      else if (!isParent) this.#paths.delete(path);
+    }
+    this.#deleted = stillKnown;
+  }
+
+  #misfit(zxid: number, what: string): never {
+    throw new PropertyBroken(REPLAYS, `transaction ${formatZxid(zxid)} ${what}`);
+  }
+}
+
+/** The index of the first entry above `zxid`. */
+function firstAbove(entries: readonly { readonly zxid: number }[], zxid: number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle]?.zxid ?? Infinity) <= zxid) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function textOf(data: Uint8Array | null): string | null {
+  if (data === null) return null;
+  const bytes =
+    data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return bytes.toString('utf8');
+}

@@ -1,0 +1,89 @@
+/**
+ * Property: no session ends before its timeout has passed since it was last heard, and none is
+ * called expired that was not closed.
+ * Source: client-protocol, section 1.7 "Expiry"; ARCHITECTURE.md, "Sessions"; ZOOKEEPER-1208, 919.
+ *
+ * An expiry (a closeSession that nobody asked for) is applied after the leader decided it, so when
+ * it is first applied at least the timeout must have passed since the client sent the last request
+ * that was answered, on clocks that run at most `clockDrift` too fast. Replies that come later
+ * count too: what was answered was heard. A client is told that a session expired only after that.
+ */
+import { formatZxid } from '@rookery/protocol';
+import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
+import type { Reply, SessionSeen } from '../../contract/history.js';
+import type { Applied } from '../../contract/observation.js';
+
+interface Lease {
+  readonly session: number;
+  timeoutMs: number;
+  /** When the last request was sent that has been answered. */
+  heardAtMs: number;
+}
+
+class Expiry implements Checker {
+  readonly property = 'no session expires early';
+  readonly #drift: number;
+  /** By session; those of clients that have gone on to the next are forgotten. */
+  readonly #leases = new Map<number, Lease>();
+  readonly #current = new Map<number, number>();
+  /** When a closeSession was first applied, by session, and whether nobody had asked for it. */
+  readonly #ended = new Map<number, { readonly atMs: number; readonly isExpiry: boolean }>();
+  #lastZxid = 0;
+
+  constructor(drift: number) {
+    this.#drift = drift;
+  }
+
+  onSession(seen: SessionSeen): void {
+    const { session, change, client, timeoutMs, order } = seen;
+    if (change === 'opened' || change === 'resumed') {
+      this.#forget(client, session);
+      const lease = this.#leases.get(session);
+      if (lease === undefined) this.#leases.set(session, { session, timeoutMs, heardAtMs: 0 });
+      else lease.timeoutMs = timeoutMs;
+    }
+    if (change !== 'expired' || this.#ended.has(session)) return;
+    const who = `client ${client} was told that session ${formatZxid(session)} has expired`;
+    this.#fail(`${who}, which nobody has closed [${order}]`);
+  }
+
+  onReply({ invocation }: Reply): void {
+    const { session, atMs } = invocation;
+    const lease = this.#leases.get(session);
+    if (lease === undefined || atMs <= lease.heardAtMs) return;
+    lease.heardAtMs = atMs;
+    const ended = this.#ended.get(session);
+    if (ended?.isExpiry === true) this.#check(lease, ended.atMs);
+  }
+
+  onApplied({ zxid, txn, atMs }: Applied): void {
+    if (zxid <= this.#lastZxid) return;
+    this.#lastZxid = zxid;
+    if (txn.op.kind !== 'closeSession') return;
+    const isExpiry = txn.origin === 0;
+    this.#ended.set(txn.session, { atMs, isExpiry });
+    const lease = this.#leases.get(txn.session);
+    if (isExpiry && lease !== undefined) this.#check(lease, atMs);
+  }
+
+  #check({ session, timeoutMs, heardAtMs }: Lease, endedAtMs: number): void {
+    if (heardAtMs === 0 || endedAtMs - heardAtMs >= timeoutMs / (1 + this.#drift)) return;
+    this.#fail(
+      `session ${formatZxid(session)} with a timeout of ${timeoutMs} ms was ended at ` +
+        `${endedAtMs}, ${endedAtMs - heardAtMs} ms after it sent what was answered`,
+    );
+  }
+
+  #forget(client: number, session: number): void {
+    const before = this.#current.get(client);
+    if (before === session) return;
+    if (before !== undefined) this.#leases.delete(before);
+    this.#current.set(client, session);
+  }
+
+  #fail(what: string): never {
+    throw new PropertyBroken(this.property, what);
+  }
+}
+
+export const newExpiry: NewChecker = ({ clockDrift }) => new Expiry(clockDrift);

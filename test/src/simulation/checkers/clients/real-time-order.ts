@@ -1,0 +1,54 @@
+/**
+ * Property: writes and syncs are linearizable: their zxids respect real time.
+ * Source: Zab's total order; ARCHITECTURE.md on sync; ZOOKEEPER-1675, 2136 (sync of a deposed
+ * leader), and the Jepsen runs that found plain sync + read not to be linearizable there.
+ *
+ * Once anybody has been shown the state of a zxid, every write that is asked for later has a higher
+ * one, and a sync that is asked for later is answered at that one or a higher one; so is every read
+ * behind it, because zxids never fall on a connection (checked by zxid-seen).
+ */
+import { formatZxid } from '@rookery/protocol';
+import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
+import type { Invocation, Reply, SessionSeen, Unanswered } from '../../contract/history.js';
+import { asked, isWrite } from './part.js';
+
+class RealTimeOrder implements Checker {
+  readonly property = 'writes and syncs respect real time';
+  /** The highest zxid in any reply so far. */
+  #shownZxid = 0;
+  /** What had been shown when it was asked, of writes and syncs under way. */
+  readonly #floors = new Map<number, number>();
+
+  onInvocation({ operation, order }: Invocation): void {
+    if (operation.kind === 'sync' || isWrite(operation)) this.#floors.set(order, this.#shownZxid);
+  }
+
+  onReply(reply: Reply): void {
+    const { invocation, result } = reply;
+    const { operation } = invocation;
+    const { zxid } = result;
+    const isSync = operation.kind === 'sync';
+    if (isSync || isWrite(operation)) {
+      const floor = this.#floors.get(invocation.order) ?? 0;
+      this.#floors.delete(invocation.order);
+      if (isSync ? zxid < floor : zxid <= floor) {
+        throw new PropertyBroken(
+          this.property,
+          `${asked(invocation)}, was answered at ${formatZxid(zxid)} [${reply.order}], but ` +
+            `${formatZxid(floor)} had been shown before it was asked`,
+        );
+      }
+    }
+    if (zxid > this.#shownZxid) this.#shownZxid = zxid;
+  }
+
+  onSession({ zxid }: SessionSeen): void {
+    if (zxid > this.#shownZxid) this.#shownZxid = zxid;
+  }
+
+  onUnanswered({ invocation }: Unanswered): void {
+    this.#floors.delete(invocation.order);
+  }
+}
+
+export const newRealTimeOrder: NewChecker = () => new RealTimeOrder();

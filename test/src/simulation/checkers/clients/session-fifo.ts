@@ -1,0 +1,131 @@
+/**
+ * Property: a session is answered in the order in which it asked, and sees its own writes.
+ * Source: client-protocol, "FIFO"; ARCHITECTURE.md invariant 6 and 7; ZOOKEEPER's order guarantees.
+ *
+ * Three things: on a connection replies come in the order of the requests; a session's acknowledged
+ * writes have rising zxids; and a read behind an acknowledged write of the same path shows that
+ * write or something newer. Remembers the last writes of each client, not all.
+ */
+import { ErrorCode, formatZxid } from '@rookery/protocol';
+import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
+import type { Invocation, Reply, SessionSeen, Unanswered } from '../../contract/history.js';
+import { asked, isWrite } from './part.js';
+
+/** Written paths that are remembered of one session. */
+const PATHS_MAX = 64;
+const COMPACT_AT = 256;
+
+interface OwnWrite {
+  readonly zxid: number;
+  readonly isDelete: boolean;
+}
+
+interface Session {
+  readonly id: number;
+  lastWriteZxid: number;
+  readonly written: Map<string, OwnWrite>;
+}
+
+/** What was asked on a connection and not answered, in order. */
+interface Line {
+  orders: number[];
+  head: number;
+}
+
+class SessionFifo implements Checker {
+  readonly property = 'a session is answered in the order it asked and sees its own writes';
+  readonly #lines = new Map<number, Line>();
+  /** By client: its current one. */
+  readonly #sessions = new Map<number, Session>();
+
+  onInvocation({ connection, order }: Invocation): void {
+    let line = this.#lines.get(connection);
+    if (line === undefined) {
+      line = { orders: [], head: 0 };
+      this.#lines.set(connection, line);
+    }
+    line.orders.push(order);
+  }
+
+  onReply(reply: Reply): void {
+    this.#takeTurn(reply);
+    const { invocation, result } = reply;
+    const { operation } = invocation;
+    const session = this.#sessionOf(invocation);
+    if (isWrite(operation)) return this.#onWrite(session, reply);
+    if (operation.kind !== 'get' && operation.kind !== 'exists') return;
+    const own = session.written.get(operation.path);
+    if (own === undefined) return;
+    const { stat, error, zxid } = result;
+    const isStale =
+      stat === null
+        ? error === ErrorCode.noNode && !own.isDelete && zxid <= own.zxid
+        : (own.isDelete ? stat.czxid : stat.mzxid) < own.zxid;
+    if (!isStale) return;
+    const shown = stat === null ? 'no znode' : `a znode of ${formatZxid(stat.mzxid)}`;
+    this.#fail(reply, `shows ${shown} behind its own write of ${formatZxid(own.zxid)}`);
+  }
+
+  onUnanswered({ invocation }: Unanswered): void {
+    this.#lines.delete(invocation.connection);
+  }
+
+  onSession({ change, connection, client }: SessionSeen): void {
+    if (change === 'disconnected' || change === 'closed') this.#lines.delete(connection);
+    if (change === 'closed' || change === 'expired') this.#sessions.delete(client);
+  }
+
+  #takeTurn(reply: Reply): void {
+    const { connection, order } = reply.invocation;
+    const line = this.#lines.get(connection);
+    const first = line?.orders[line.head];
+    if (line === undefined || first !== order) {
+      this.#fail(reply, `was answered before what was asked at ${first}`);
+    }
+    line.head += 1;
+    if (line.head < COMPACT_AT) return;
+    line.orders = line.orders.slice(line.head);
+    line.head = 0;
+  }
+
+  #onWrite(session: Session, reply: Reply): void {
+    const { operation } = reply.invocation;
+    const { zxid, error, path } = reply.result;
+    if (zxid <= session.lastWriteZxid) {
+      this.#fail(reply, `follows its write of ${formatZxid(session.lastWriteZxid)}`);
+    }
+    session.lastWriteZxid = zxid;
+    if (error !== ErrorCode.ok) return;
+    if (operation.kind === 'multi') {
+      for (const part of operation.parts) {
+        if (part.kind === 'set') wrote(session, part.path, zxid, false);
+        // It may have been created or deleted again by a later part.
+        else session.written.delete(part.path);
+      }
+    } else if ('path' in operation) {
+      wrote(session, path ?? operation.path, zxid, operation.kind === 'delete');
+    }
+  }
+
+  #sessionOf({ client, session: id }: Invocation): Session {
+    let session = this.#sessions.get(client);
+    if (session?.id !== id) {
+      session = { id, lastWriteZxid: 0, written: new Map() };
+      this.#sessions.set(client, session);
+    }
+    return session;
+  }
+
+  #fail({ invocation, result, order }: Reply, what: string): never {
+    const answer = `the answer ${formatZxid(result.zxid)} [${order}] to ${asked(invocation)}`;
+    throw new PropertyBroken(this.property, `${answer}: ${what}`);
+  }
+}
+
+/** Forgets all rather than one: what is remembered is never wrong. */
+function wrote({ written }: Session, path: string, zxid: number, isDelete: boolean): void {
+  if (written.size >= PATHS_MAX && !written.has(path)) written.clear();
+  written.set(path, { zxid, isDelete });
+}
+
+export const newSessionFifo: NewChecker = () => new SessionFifo();
