@@ -90,12 +90,13 @@ class Votes implements Checker {
     const member = this.#members.of(seen.member);
     if (founded && member.foundedTicket === 0) member.foundedTicket = ticket;
     if (ensembleId === '') member.synced = false;
-    if (current === member.current) return;
+    const { input } = seen;
+    // One that was damaged enters once more the epoch in which that happened.
+    const follows = input.kind === 'message' && input.message.kind === 'newLeader';
+    if (current === member.current && !follows) return;
     member.current = current;
     member.entering = current;
     member.enteringTicket = ensembleId === '' ? 0 : ticket;
-    const { input } = seen;
-    const follows = input.kind === 'message' && input.message.kind === 'newLeader';
     if (!follows) this.#onEnters(seen, current);
   }
 
