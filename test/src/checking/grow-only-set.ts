@@ -6,6 +6,8 @@
  * set without it and the first with it, and each read has its place at its set. All that is left to
  * ask is whether whoever was answered before another began also comes no later in that order.
  */
+import { checkPlaces, type Placed } from './places.js';
+
 export interface SetAdd {
   readonly element: number;
   readonly calledAt: number;
@@ -40,15 +42,7 @@ export function checkGrowOnlySet(adds: readonly SetAdd[], reads: readonly SetRea
     last = read;
   }
   if (problems.length > 0) return problems;
-  return orderProblems(placed(adds, levels, firstSeen));
-}
-
-interface Placed {
-  readonly name: string;
-  readonly calledAt: number;
-  readonly answeredAt: number;
-  /** Of those at one place any order will do. */
-  readonly place: number;
+  return checkPlaces(placed(adds, levels, firstSeen));
 }
 
 /** Reads of equal sets share a place; what leads from one set to the next stands between them. */
@@ -71,23 +65,6 @@ function placed(
     all.push({ name, calledAt, answeredAt: answeredAt ?? Number.POSITIVE_INFINITY, place });
   }
   return all;
-}
-
-function orderProblems(all: readonly Placed[]): string[] {
-  const problems: string[] = [];
-  const byAnswer = [...all].sort((a, b) => a.answeredAt - b.answeredAt);
-  let answered = 0;
-  let highest: Placed | undefined;
-  for (const one of [...all].sort((a, b) => a.calledAt - b.calledAt)) {
-    for (; answered < byAnswer.length; answered++) {
-      const before = byAnswer[answered];
-      if (before === undefined || before.answeredAt >= one.calledAt) break;
-      if (highest === undefined || before.place > highest.place) highest = before;
-    }
-    if (highest === undefined || highest.place <= one.place) continue;
-    problems.push(`${one.name} began after the end of ${highest.name}, and does not show it`);
-  }
-  return problems;
 }
 
 function nameOf({ elements, answeredAt }: SetRead): string {

@@ -14,6 +14,8 @@ import type { HistoryEntry, Json } from './entry.js';
 export interface Ending {
   readonly session?: string;
   readonly zxid?: number;
+  /** Of a `fail` or `info`: what it was about, when that was not known at the call. */
+  readonly about?: Json;
 }
 
 /** An operation under way: exactly one of the three ends it. */
@@ -91,9 +93,10 @@ export class HistoryWriter {
         enter({ ...of, type: 'invoke', value });
         return {
           ok: (result, ending = {}) => end('ok', result, ending),
-          fail: (error, ending = {}) => end('fail', value, { ...ending, error }),
-          info: (error, ending = {}) => {
-            end('info', value, { ...ending, error });
+          fail: (error, { about = value, ...ending } = {}) =>
+            end('fail', about, { ...ending, error }),
+          info: (error, { about = value, ...ending } = {}) => {
+            end('info', about, { ...ending, error });
             process = this.#processes++;
           },
         };

@@ -20,10 +20,10 @@ export interface Workload {
   setup(context: WorkloadContext): Promise<void>;
   /**
    * One client, with a session of its own or several, doing operations until the signal aborts;
-   * each is recorded. Resolves soon after (at most the operation timeout), with its sessions closed.
+   * each is recorded. Resolves soon after that, at most an operation timeout later.
    */
   run(client: number, context: WorkloadContext, signal: AbortSignal): Promise<void>;
-  /** Final reads; all is healed and every `run` has resolved. */
+  /** Final reads; all is healed and every `run` has resolved. All sessions are closed in the end. */
   finish(context: WorkloadContext): Promise<void>;
   /** `history`: the entries of this workload, in the order of the file. */
   check(history: readonly HistoryEntry[]): Verdict;
