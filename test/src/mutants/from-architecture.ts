@@ -63,7 +63,7 @@ export const architectureMutants: readonly Mutant[] = [
       {
         file: 'zab/electorate.ts',
         find: "electorate.kind === 'members' && isMemberOf(link.vote, member.ensembleId)",
-        replace: "electorate.kind === 'members'",
+        replace: "electorate.kind === 'members' && member.id > 0",
       },
     ],
   },

@@ -33,8 +33,6 @@ export interface Mutant extends Edit {
   readonly breaks: string;
   /** Further edits of the same bug, for those that take more than one. */
   readonly also?: readonly Edit[];
-  /** Words for the run that has to catch it, e.g. the faults without which it cannot show. */
-  readonly options?: readonly string[];
 }
 
 export function editsOf(mutant: Mutant): readonly Edit[] {

@@ -1,0 +1,31 @@
+/**
+ * The hunt for the mutant in this build: runs of the simulator, seed after seed, until one fails.
+ *
+ * A program of its own, run by trial.ts in the workspace: `hunt.js <first seed> <seeds>`. Says on
+ * standard output, a JSON object a line, which seed begins and what came of the last one.
+ */
+import { optionsOf } from '../simulation/run/arguments.js';
+import { runOne } from '../simulation/run/run.js';
+import type { HuntLine } from './trial.js';
+
+const [firstSeed = 1, seeds = 1] = process.argv.slice(2).map(Number);
+
+await hunt();
+process.exit(0);
+
+async function hunt(): Promise<void> {
+  let requests = 0;
+  for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
+    say({ kind: 'begins', seed });
+    const result = await runOne(optionsOf({ seed }));
+    requests += result.requests;
+    if (result.failure === null) continue;
+    const { property, message } = result.failure;
+    return say({ kind: 'caught', seed, requests, property, message });
+  }
+  say({ kind: 'survived', requests });
+}
+
+function say(line: HuntLine): void {
+  console.log(JSON.stringify(line));
+}

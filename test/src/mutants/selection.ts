@@ -1,0 +1,31 @@
+/**
+ * Which mutants a run takes: all, those named, or a sample that a number turns on. Pure.
+ */
+import { Random } from '../simulation/random.js';
+import type { Mutant } from './mutant.js';
+
+/** In the order of the catalogue; throws for a name that no mutant has. */
+export function named(all: readonly Mutant[], names: readonly string[]): readonly Mutant[] {
+  for (const name of names) {
+    if (!all.some((mutant) => mutant.name === name)) throw new Error(`there is no mutant ${name}`);
+  }
+  return all.filter(({ name }) => names.includes(name));
+}
+
+/** So many of them; with the numbers from 0 on each comes once before any comes again. */
+export function sampled(all: readonly Mutant[], count: number, turn: number): readonly Mutant[] {
+  const shuffled = shuffle(all);
+  const start = (turn * count) % Math.max(1, shuffled.length);
+  return Array.from({ length: Math.min(count, all.length) }).flatMap(
+    (_, index) => shuffled[(start + index) % shuffled.length] ?? [],
+  );
+}
+
+/** The same order always: neighbours in the catalogue are of one area. */
+function shuffle(all: readonly Mutant[]): readonly Mutant[] {
+  const random = new Random(1).fork('mutants');
+  return all
+    .map((mutant) => ({ mutant, at: random.next() }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ mutant }) => mutant);
+}

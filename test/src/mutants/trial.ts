@@ -1,0 +1,114 @@
+/**
+ * The trial of one mutant: does it count, and which property's keeper catches it, in which seed?
+ *
+ * A mutant counts if its build passes the run without faults. It is caught if a run of the
+ * simulator then fails by a checker, an invariant or the bound of convergence; an error that names
+ * no property (a TypeError, a hang) does not do. Never throws.
+ */
+import type { CommandResult } from './command.js';
+import type { Mutant } from './mutant.js';
+import type { Workspace } from './workspace.js';
+
+/** What `hunt.ts` says, a line of JSON each. */
+export type HuntLine =
+  | { readonly kind: 'begins'; readonly seed: number }
+  | {
+      readonly kind: 'caught';
+      readonly seed: number;
+      readonly requests: number;
+      readonly property: string;
+      readonly message: string;
+    }
+  | { readonly kind: 'survived'; readonly requests: number };
+
+export type Verdict =
+  | 'caught'
+  | 'survived'
+  | 'unnamed'
+  | 'hangs'
+  | 'does not count'
+  | 'does not fit';
+
+export interface TrialResult {
+  readonly name: string;
+  readonly area: string;
+  readonly breaks: string;
+  readonly verdict: Verdict;
+  /** The property of the checker or invariant; else why it is not caught. */
+  readonly by: string;
+  /** The whole message of the failure, for whoever wants to know. */
+  readonly message: string;
+  /** How many seeds it took. */
+  readonly seeds: number;
+  readonly requests: number;
+}
+
+export interface TrialOptions {
+  readonly firstSeed: number;
+  readonly seedsMax: number;
+}
+
+const FAULT_FREE = 'test/dist/mutants/fault-free.js';
+const HUNT = 'test/dist/mutants/hunt.js';
+const FAULT_FREE_DEADLINE_MS = 60_000;
+/** A run takes seconds; what takes longer than this many of them in a row hangs. */
+const SEED_DEADLINE_MS = 20_000;
+const HUNT_DEADLINE_MS = 120_000;
+/** Errors by which code says that it is broken, and not which promise. */
+const UNNAMED = /^(?:TypeError|RangeError|ReferenceError|SyntaxError)\b/;
+
+export async function tryMutant(
+  workspace: Workspace,
+  mutant: Mutant,
+  options: TrialOptions,
+): Promise<TrialResult> {
+  const { name, area, breaks } = mutant;
+  const about = { name, area, breaks, message: '', seeds: 0, requests: 0 };
+  try {
+    await workspace.apply(mutant);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const by = message.replaceAll('\n', ' ');
+    return { ...about, verdict: 'does not fit', by };
+  }
+  const free = await workspace.run([FAULT_FREE], { deadlineMs: FAULT_FREE_DEADLINE_MS });
+  if (free.code !== 0) {
+    return { ...about, verdict: 'does not count', by: reasonOf(free), message: free.stderr };
+  }
+  const { firstSeed, seedsMax } = options;
+  const deadlineMs = HUNT_DEADLINE_MS + seedsMax * SEED_DEADLINE_MS;
+  const hunt = await workspace.run([HUNT, `${firstSeed}`, `${seedsMax}`], { deadlineMs });
+  return { ...about, ...outcomeOf(hunt, options) };
+}
+
+type Outcome = Pick<TrialResult, 'verdict' | 'by' | 'message' | 'seeds' | 'requests'>;
+
+function outcomeOf(hunt: CommandResult, { firstSeed, seedsMax }: TrialOptions): Outcome {
+  const lines = linesOf(hunt.stdout);
+  const last = lines.at(-1);
+  if (last?.kind === 'survived') {
+    const by = `nobody in ${seedsMax} seeds`;
+    return { verdict: 'survived', by, message: '', seeds: seedsMax, requests: last.requests };
+  }
+  if (last?.kind === 'caught') {
+    const { property, message, requests } = last;
+    const verdict = UNNAMED.test(message) ? 'unnamed' : 'caught';
+    return { verdict, by: property, message, seeds: last.seed - firstSeed + 1, requests };
+  }
+  const seed = last?.kind === 'begins' ? last.seed : firstSeed;
+  const at = { message: hunt.stderr, seeds: seed - firstSeed + 1, requests: 0 };
+  if (hunt.code === null) return { ...at, verdict: 'hangs', by: `seed ${seed} does not end` };
+  return { ...at, verdict: 'unnamed', by: `seed ${seed}: ${reasonOf(hunt)}` };
+}
+
+function linesOf(stdout: string): readonly HuntLine[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{"kind":'))
+    .map((line): HuntLine => JSON.parse(line));
+}
+
+function reasonOf({ code, stderr }: CommandResult): string {
+  const line = stderr.split('\n').find((text) => /Error|Violation|never/.test(text));
+  return line?.trim() ?? (code === null ? 'it does not end' : `exit ${code}`);
+}
