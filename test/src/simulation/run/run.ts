@@ -31,7 +31,7 @@ const SLICE_MS = 25;
  * Simulated time in which a healed ensemble must converge: elections, snapshots of tiny trees, and
  * the sessions of the clients that gave up. The slowest of these takes seconds.
  */
-const CONVERGE_MS = 90_000;
+const CONVERGE_MS = 40_000;
 
 export async function runOne(options: RunOptions, extras: RunExtras = {}): Promise<RunResult> {
   return await new Run(options, extras).toEnd();
@@ -43,6 +43,7 @@ class Run {
   readonly #world: SimulatedWorld;
   readonly #clients: Clients;
   readonly #course: FaultCourse;
+  #convergedAfterMs = 0;
 
   constructor(options: RunOptions, { checkers, trace }: RunExtras) {
     this.#options = options;
@@ -78,6 +79,7 @@ class Run {
       failure,
       requests: counts.invocations,
       simulatedMs: this.#world.nowMs,
+      convergedAfterMs: this.#convergedAfterMs,
       orders: order,
       digest: this.#recorder.digest(),
       counts: { ...counts },
@@ -100,7 +102,8 @@ class Run {
   async #liveness(): Promise<Failure | null> {
     this.#course.heal();
     this.#clients.drain();
-    const untilMs = this.#world.nowMs + CONVERGE_MS;
+    const healedMs = this.#world.nowMs;
+    const untilMs = healedMs + CONVERGE_MS;
     for (;;) {
       const failure = await this.#advance(untilMs);
       if (failure !== null) return failure;
@@ -110,6 +113,7 @@ class Run {
       if (missing === null) break;
       if (this.#world.nowMs >= untilMs) return { property: CONVERGES, message: missing };
     }
+    this.#convergedAfterMs = this.#world.nowMs - healedMs;
     this.#recorder.end({ members: this.#ends() });
     return this.#broken();
   }

@@ -10,6 +10,8 @@ export class Totals {
   steps = 0;
   applied = 0;
   watchEvents = 0;
+  /** Of all runs, from the healing of everything. */
+  slowestConvergenceMs = 0;
   readonly #begun = new Map<string, number>();
   readonly #leftOut = new Map<string, number>();
 
@@ -20,6 +22,7 @@ export class Totals {
     this.steps += result.counts.steps;
     this.applied += result.counts.applied;
     this.watchEvents += result.counts.watchEvents;
+    this.slowestConvergenceMs = Math.max(this.slowestConvergenceMs, result.convergedAfterMs);
     addAll(this.#begun, result.begun);
     addAll(this.#leftOut, result.leftOut);
   }
@@ -46,14 +49,21 @@ export class Totals {
       const leftOut = this.#leftOut.get(kind) ?? 0;
       return `  ${kind.padEnd(20)} ${begun}${leftOut > 0 ? ` (${leftOut} left out)` : ''}`;
     });
-    const seen = `${this.steps} steps of cores, ${this.applied} transactions applied`;
-    return [this.line(tookMs), `${seen}, ${this.watchEvents} watch events`, ...faults].join('\n');
+    const seen = [
+      `${this.steps} steps of cores`,
+      `${this.applied} transactions applied`,
+      `${this.watchEvents} watch events`,
+      `slowest convergence ${(this.slowestConvergenceMs / 1000).toFixed(1)} s simulated`,
+    ].join(', ');
+    return [this.line(tookMs), seen, ...faults].join('\n');
   }
 
   json(tookMs: number): Record<string, unknown> {
     const { seeds, requests, simulatedMs, steps, applied, watchEvents } = this;
+    const { slowestConvergenceMs } = this;
     return {
       ...{ seeds, requests, simulatedMs, tookMs, steps, applied, watchEvents },
+      slowestConvergenceMs,
       faults: Object.fromEntries(this.#begun),
       leftOut: Object.fromEntries(this.#leftOut),
     };

@@ -16,6 +16,8 @@ export interface RunResult {
   /** Requests that clients made. */
   readonly requests: number;
   readonly simulatedMs: number;
+  /** From the healing of everything until all had converged; 0 if that was not reached. */
+  readonly convergedAfterMs: number;
   /** The number of the last thing recorded. */
   readonly orders: number;
   /** Equal for equal runs. */

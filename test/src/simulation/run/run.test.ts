@@ -1,0 +1,54 @@
+/**
+ * Whole small runs: each gives the same digest twice, holds everything, and a property that is made
+ * to break is found, blamed and replayed.
+ */
+import { describe, expect, it } from 'vitest';
+import { type NewChecker, PropertyBroken } from '../contract/checker.js';
+import { optionsOf } from './arguments.js';
+import { runOne } from './run.js';
+
+/** Every kind of fault is on; small enough for the unit tests. */
+const SMALL = {
+  durationMs: 3_000,
+  clients: 2,
+  set: ['spreadMs=3000', 'faults=8', 'clients.outstandingMax=4', 'clients.thinkMaxMs=5'],
+};
+
+/** The first time that anything is committed after this moment. */
+const neverApplies: NewChecker = () => ({
+  property: 'nothing is applied after a second',
+  onApplied: ({ atMs, zxid }) => {
+    if (atMs > 1000) throw new PropertyBroken('nothing is applied after a second', `${zxid} was`);
+  },
+});
+
+describe('a run', () => {
+  it.each([1, 2, 3, 4])('of seed %i is the same twice, and everything holds', async (seed) => {
+    const options = optionsOf({ ...SMALL, seed });
+    const lines: string[] = [];
+    const first = await runOne(options);
+    const second = await runOne(options, { trace: (line) => void lines.push(line) });
+    expect(first.failure).toBeNull();
+    expect(second).toEqual(first);
+    expect(first.requests).toBeGreaterThan(20);
+    expect(lines.length).toBeGreaterThan(first.orders);
+  });
+
+  it('has another digest for another seed, and for a fault less', async () => {
+    const options = optionsOf({ ...SMALL, seed: 3, members: 3 });
+    const digests = [
+      await runOne(options),
+      await runOne({ ...options, only: [] }),
+      await runOne({ ...options, seed: 4 }),
+    ].map(({ digest }) => digest);
+    expect(new Set(digests).size).toBe(3);
+  });
+
+  it('ends at the first broken property with its name', async () => {
+    const options = optionsOf({ ...SMALL, seed: 3, members: 3, only: [] });
+    const { failure, simulatedMs } = await runOne(options, { checkers: [neverApplies] });
+    expect(failure?.property).toBe('nothing is applied after a second');
+    expect(simulatedMs).toBeGreaterThan(1000);
+    expect(simulatedMs).toBeLessThan(1500);
+  });
+});
