@@ -2,15 +2,18 @@
  * Disks on which ZooKeeper's servers came up wrong or not at all: snapshots that were gone or
  * empty, epochs apart from the history they belong to, checkpoints that the log had left behind.
  */
+import { makeZxid } from '@rookery/protocol';
 import {
   connected,
   everyoneServes,
   expectEqual,
   follower,
   type MemoryEnsemble,
-  type MemoryStore,
+  MemoryStore,
   names,
   notes,
+  ReplicatedState,
+  Storage,
   StorageFault,
   serving,
   TINY_LOG,
@@ -95,9 +98,11 @@ async function joinsAfterKillAt(at: number, { disk, when, missed }: Course): Pro
   await write(ensemble, await connected(ensemble, leader), names('before', 5));
   ensemble.kill(id);
   await write(ensemble, await connected(ensemble, leader), names('missed', missed));
-  // Another epoch, so that both epochs are written, and the history between them.
+  // Another epoch with a write of its own: both epochs are written, and history between them.
   ensemble.kill(leader);
   await ensemble.start(leader);
+  await ensemble.until(() => ensemble.leader !== 0, 'was there a leader');
+  await write(ensemble, await connected(ensemble, ensemble.leader), ['/since']);
   const store = disk === 'tree' ? ensemble.treeOf(id) : ensemble.logOf(id);
   store.failAt(store.changeCount + at, when);
   let killed = false;
@@ -125,6 +130,27 @@ async function joinsAfterKillAt(at: number, { disk, when, missed }: Course): Pro
   await ensemble.until(() => ensemble.leader !== 0, `was a leader elected after ${title}`);
   return true;
 }
+
+it('ZK-4837: nothing that a checkpoint has, or will have, is ever truncated', async () => {
+  const stores = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
+  const open = () => Storage.open({ ...stores, memberId: 1, loader: new ReplicatedState() });
+  const { storage } = await open();
+  await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
+  const [one, two, three] = [1, 2, 3].map((counter) => makeZxid(1, counter));
+  for (const zxid of [one, two, three]) {
+    if (zxid === undefined) continue;
+    await storage.append([{ zxid, previous: storage.last, body: Buffer.from('x') }]);
+  }
+  if (one === undefined || two === undefined) throw new Error('three zxids');
+  // Being taken: not on disk yet, but it will be.
+  storage.beginCheckpoint(two);
+  await expect(storage.truncate(one)).rejects.toThrow('would undo the checkpoint');
+  await storage.truncate(two);
+  const digest = new ReplicatedState().digest();
+  await storage.writeCheckpoint([], { zxid: two, digest, lastTime: 0 });
+  await expect(storage.truncate(one)).rejects.toThrow('would undo the checkpoint');
+  expect([storage.last, storage.checkpointZxid]).toEqual([two, two]);
+});
 
 it('ZK-1653, ZK-2354, ZK-2307, ZK-4269, ZK-335, ZK-3608: a member killed at any write on its way into an epoch starts, votes and joins', async () => {
   let kills = 0;

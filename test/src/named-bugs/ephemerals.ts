@@ -7,6 +7,9 @@ import { connected, type MemoryClient, type MemoryEnsemble } from '@rookery/serv
 
 export const EPHEMERAL = 1;
 
+const PATIENCE_MS = 60_000;
+const STEP_MS = 500;
+
 type Replied<T> = T extends Codec<infer Value> ? Value : never;
 
 /** The Stat of the path as this client's member has it; null when there is no znode. */
@@ -20,6 +23,24 @@ export async function statOf(
   const reply = client.replies.find((one) => one.xid === xid);
   if (reply === undefined || reply.error !== ErrorCode.ok) return null;
   return Stat.read(new JuteReader(reply.body));
+}
+
+/**
+ * Until the leader has no znode there: longer than any session of these scenarios lives.
+ * `meanwhile` runs between the looks, to keep other sessions alive.
+ */
+export async function untilGone(
+  ensemble: MemoryEnsemble,
+  path: string,
+  meanwhile: () => void = () => undefined,
+): Promise<void> {
+  const client = await connected(ensemble, ensemble.leader);
+  for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += STEP_MS) {
+    if ((await statOf(ensemble, client, path)) === null) return;
+    meanwhile();
+    await ensemble.timers.advance(STEP_MS);
+  }
+  throw new Error(`${path} is still there after ${PATIENCE_MS} ms`);
 }
 
 /** Which of the paths a member has, asked at each member by a client of its own. */

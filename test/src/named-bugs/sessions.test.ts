@@ -17,7 +17,7 @@ import {
   write,
 } from '@rookery/server/simulated';
 import { expect, it } from 'vitest';
-import { EPHEMERAL, heldByEach, orphans, statOf } from './ephemerals.js';
+import { EPHEMERAL, heldByEach, orphans, untilGone } from './ephemerals.js';
 
 async function withEphemerals(
   ensemble: MemoryEnsemble,
@@ -28,11 +28,6 @@ async function withEphemerals(
   const xids = paths.map((path) => client.create(path, '', EPHEMERAL));
   await ensemble.until(() => xids.every((xid) => client.errorOf(xid) === 0), 'were they created');
   return client;
-}
-
-async function untilGone(ensemble: MemoryEnsemble, path: string): Promise<void> {
-  const client = await connected(ensemble, ensemble.leader);
-  while ((await statOf(ensemble, client, path)) !== null) await ensemble.timers.advance(500);
 }
 
 it('ZK-2355, ZK-4678, ZK-919: a follower that is cut off or killed while a session closes shows none of its ephemerals once it is back', async () => {
@@ -80,11 +75,7 @@ it('ZK-1367: ephemerals that a restart of all finds on disk go with their sessio
     const again = await ensemble.client(1);
     again.connect(session);
     await ensemble.until(() => again.connected !== null, 'was the session resumed');
-    const watcher = await connected(ensemble, ensemble.leader);
-    while ((await statOf(ensemble, watcher, '/lost-0')) !== null) {
-      again.exists('/');
-      await ensemble.timers.advance(500);
-    }
+    await untilGone(ensemble, '/lost-0', () => again.exists('/'));
     const all = [...names('lost', 3), ...names('kept', 3)];
     const held = await heldByEach(ensemble, all);
     expect(held, how).toEqual([names('kept', 3), names('kept', 3), names('kept', 3)]);

@@ -1,0 +1,113 @@
+/**
+ * Named bugs of snapshots: fuzzy ones, lost ones, and ones that the log had left behind.
+ */
+import { type NamedMutant, scenario } from './named-mutant.js';
+
+const EXACT = 'exact-checkpoints';
+const DISKS = 'disks';
+
+export const checkpointMutants: readonly NamedMutant[] = [
+  {
+    name: 'zk-3127-fuzzy-checkpoint',
+    area: 'named',
+    file: 'state/capture.ts',
+    find:
+      '      this.#early.push(this.#record(node));\n' +
+      '      this.#tree.setMark(node, CLEAN);\n    }\n  }\n\n  created',
+    replace: '      this.#tree.path(node);\n    }\n  }\n\n  created',
+    also: [
+      {
+        file: 'state/capture.ts',
+        find: 'this.#tree.isLive(node) && this.#tree.mark(node) === this.#generation - 1',
+        replace: 'this.#tree.isLive(node)',
+      },
+    ],
+    breaks: 'a checkpoint is exact at one zxid, whatever changes while it is taken',
+    scenario: scenario(EXACT, 'ZK-3127: holds each multi that runs into it whole or not at all'),
+  },
+  {
+    name: 'zk-3144-sessions-captured-late',
+    area: 'named',
+    file: 'state/capture.ts',
+    find: '    this.#frozenSessions = [...this.#sessions.takeChanges()];',
+    replace: '    this.#frozenSessions = [];',
+    also: [
+      {
+        file: 'state/capture.ts',
+        find: '    this.#captureNodes(slice);\n',
+        replace:
+          '    this.#captureNodes(slice);\n' +
+          '    this.#frozenSessions.push(...this.#sessions.takeChanges());\n',
+      },
+    ],
+    breaks: 'sessions and znodes of a checkpoint are of the same zxid',
+    scenario: scenario(
+      EXACT,
+      'ZK-3144: has the session of each ephemeral in it, and no ephemeral of a closed one',
+    ),
+  },
+  {
+    name: 'zk-3249-parent-captured-late',
+    area: 'named',
+    file: 'state/replicated-state.ts',
+    find:
+      '    this.#capture.beforeChange(parent);\n' +
+      '    const node = this.tree.create(op, parent, at);\n',
+    replace:
+      '    const node = this.tree.create(op, parent, at);\n' +
+      '    this.#capture.beforeChange(parent);\n',
+    breaks: 'a parent is in a checkpoint as it was before the children that came later',
+    scenario: scenario(
+      EXACT,
+      'ZK-3249: gives a parent the cversion and pzxid of its children in it, and replay goes on from them',
+    ),
+  },
+  {
+    name: 'zk-3306-shared-acl-dropped',
+    area: 'named',
+    file: 'state/acl-table.ts',
+    find: '      this.#interned(known).uses++;\n',
+    replace: '',
+    breaks: 'an ACL list stays as long as any znode has it',
+    scenario: scenario(
+      EXACT,
+      'ZK-3306, ZK-4846, ZK-4689: has every znode with the ACL that it had',
+    ),
+  },
+  {
+    name: 'zk-2325-empty-tree-accepted',
+    area: 'named',
+    file: 'storage/checkpoint.ts',
+    find: '    if (found === digest) return;',
+    replace: "    if (found === digest || zxid > 0 || found === '') return;",
+    breaks: 'a tree that is not what was saved is damage, not an empty tree',
+    scenario: scenario(
+      DISKS,
+      'ZK-2325, ZK-3056, ZK-3644: a member whose snapshot is gone, empty or zeroed is given another one, and shows nothing before',
+    ),
+  },
+  {
+    name: 'zk-3056-empty-tree-served',
+    area: 'named',
+    file: 'zab/electorate.ts',
+    find: '  if (!sound) return {',
+    replace: '  if (!sound && votes.length > 0) return {',
+    breaks: 'a standalone server without its snapshot does not serve an empty tree',
+    scenario: scenario(
+      DISKS,
+      'ZK-2325, ZK-3056: a standalone server whose snapshot is gone, empty or zeroed serves nobody',
+    ),
+  },
+  {
+    name: 'zk-4837-truncated-below-a-checkpoint',
+    area: 'named',
+    file: 'storage/storage.ts',
+    find: '    const floor = Math.max(this.checkpointZxid, this.frozenZxid);',
+    replace: '    const floor: Zxid = 0;',
+    breaks: 'nothing that a checkpoint has, or will have, is ever truncated',
+    scenario: scenario(
+      DISKS,
+      'ZK-4837: nothing that a checkpoint has, or will have, is ever truncated',
+    ),
+  },
+];

@@ -1,0 +1,73 @@
+/**
+ * Named bugs of logs and epochs on disk: after a crash between two writes, or in the middle of one.
+ */
+import { type NamedMutant, scenario } from './named-mutant.js';
+
+export const diskMutants: readonly NamedMutant[] = [
+  {
+    name: 'zk-4269-history-above-its-epoch-refused',
+    area: 'named',
+    file: 'storage/recovery.ts',
+    find: '    if (epochOf(log.last) > meta.acceptedEpoch) {',
+    replace: '    if (epochOf(log.last) > meta.currentEpoch) {',
+    breaks: 'a crash between the history and the epoch that it is of leaves a sound disk',
+    scenario: scenario(
+      'disks',
+      'ZK-1653, ZK-2354, ZK-2307, ZK-4269, ZK-335, ZK-3608: a member killed at any write on its way into an epoch starts, votes and joins',
+    ),
+  },
+  {
+    name: 'zk-2332-torn-write-blocks-start',
+    area: 'named',
+    file: 'storage/write-ahead-scan.ts',
+    find: 'pieceLength(block, at) !== null) return this.bad;\n    }\n    return null;',
+    replace: 'pieceLength(block, at) !== null) return this.bad;\n    }\n    return this.bad;',
+    breaks: 'a torn last write is as if it had never been, not damage',
+    scenario: scenario(
+      'log-files',
+      'ZK-2332, ZK-1621: starts, wherever in it the file ends, with everything before it',
+    ),
+  },
+  {
+    name: 'zk-4813-torn-header-blocks-start',
+    area: 'named',
+    file: 'storage/log-recovery.ts',
+    find: '    if (read === null && previous !== undefined && !expected) {',
+    replace: '    if (read === null && previous !== undefined && expected) {',
+    breaks: 'a file of the log whose creation was cut short does not keep the member from starting',
+    scenario: scenario(
+      'log-files',
+      'ZK-4813: starts when not even the header of a new file of the log was written',
+    ),
+  },
+  {
+    name: 'zk-3496-peers-read-no-more-than-clients-send',
+    area: 'named',
+    file: 'limits.ts',
+    find: '  const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);',
+    replace:
+      '  const peerFrameBytesMax = Math.min(\n' +
+      '    frameBytesMax,\n    PEER_FRAME_BYTES_MIN + GATHERED_BYTES,\n  );',
+    breaks: 'what is admitted fits everything behind it',
+    scenario: scenario(
+      'limits',
+      'ZK-3496, ZK-4306, ZK-2101: what is admitted is read by every member, log and restart, a close of any number of ephemerals too',
+    ),
+  },
+  {
+    name: 'zk-2789-counter-runs-into-the-epoch',
+    area: 'named',
+    file: 'pipeline/prepare.ts',
+    find:
+      '    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;\n' +
+      '    else this.#next = zxid + 1;',
+    replace:
+      '    if (counterOf(zxid) > COUNTER_MAX) this.#exhausted = true;\n' +
+      '    else this.#next = zxid + 1;',
+    breaks: 'zxids of an epoch end with its counter',
+    scenario: scenario(
+      'limits',
+      'ZK-1277, ZK-2789, ZK-4883: writes go on past the last zxid of an epoch, in the next one, and a restart has them all',
+    ),
+  },
+];

@@ -1,0 +1,64 @@
+/**
+ * Named bugs at sockets and names: a deaf server, addresses that were looked up once, a client in
+ * an endless loop. Two of them are the client's: their files are named from server/src as well.
+ */
+import { type NamedMutant, scenario } from './named-mutant.js';
+
+const CLIENT = '../../client/src';
+
+export const socketMutants: readonly NamedMutant[] = [
+  {
+    name: 'zk-4203-deaf-after-accept-failed',
+    area: 'named',
+    file: 'net/tcp.ts',
+    find: "          storms.error('net.accept_failed', { ...address, err: error });",
+    replace: '          server.close(() => error);',
+    breaks: 'a listener whose accept failed goes on accepting',
+    scenario: scenario(
+      'sockets',
+      'ZK-4203: a listener whose accept failed says so and goes on accepting',
+    ),
+  },
+  {
+    name: 'zk-1506-peer-resolved-once',
+    area: 'named',
+    file: 'net/tcp.ts',
+    find: '      const socket = net.connect({ ...address, allowHalfOpen: true, noDelay: true });',
+    replace:
+      "      const host = String(Reflect.get(this, 'resolved') ?? address.host);\n" +
+      '      const options = { ...address, host, allowHalfOpen: true, noDelay: true };\n' +
+      '      const socket = net.connect(options);\n' +
+      "      socket.once('lookup', (_error, ip) => Reflect.set(this, 'resolved', ip));",
+    breaks: 'a peer’s name is resolved anew at each dial',
+    scenario: scenario(
+      'sockets',
+      'ZK-1506, ZK-2982: a peer whose name leads elsewhere now is found there at the next attempt',
+    ),
+  },
+  {
+    name: 'zk-2184-server-resolved-once',
+    area: 'named',
+    file: `${CLIENT}/wire/host-list.ts`,
+    find: '    const ips = await this.#options.resolve(server.host);',
+    replace:
+      "    const ips = Reflect.get(this, 'resolved') ?? (await this.#options.resolve(server.host));\n" +
+      "    Reflect.set(this, 'resolved', ips);",
+    breaks: 'a server’s name is resolved anew in each round',
+    scenario: scenario(
+      'clients',
+      'ZK-2184: a server whose name leads elsewhere now is found there in the next round',
+    ),
+  },
+  {
+    name: 'zk-4508-no-pause-between-rounds',
+    area: 'named',
+    file: `${CLIENT}/session/back-off.ts`,
+    find: '    return ceilingMs * surroundings.random();',
+    replace: '    return Math.min(1, ceilingMs * surroundings.random());',
+    breaks: 'while no server is up a client waits longer and longer between its rounds',
+    scenario: scenario(
+      'clients',
+      'ZK-4508: while no server is up the attempts become fewer, not more, and the first that is up is found',
+    ),
+  },
+];

@@ -1,0 +1,83 @@
+/**
+ * Named bugs of watches: after a reconnect, and of several modes on one path.
+ */
+import { type NamedMutant, scenario } from './named-mutant.js';
+
+const WATCHES = 'watches';
+
+export const watchMutants: readonly NamedMutant[] = [
+  {
+    name: 'zk-1412-children-by-the-wrong-zxid',
+    area: 'named',
+    file: 'pipeline/set-watches.ts',
+    find: '    else if (tree.pzxid(node) > seen) {',
+    replace: '    else if (tree.mzxid(node) > seen) {',
+    breaks: 'after a reconnect a client is told of what it missed, and of nothing else',
+    scenario: scenario(
+      WATCHES,
+      'ZK-1412: a client that reconnects is told of each change that it missed once, of none that it saw',
+    ),
+  },
+  {
+    name: 'zk-4466-one-mode-a-path',
+    area: 'named',
+    file: 'state/watches.ts',
+    find: '    table.add(path, watcher);\n',
+    replace:
+      '    for (const other of this.#all()) if (other !== table) other.remove(path, watcher);\n' +
+      '    table.add(path, watcher);\n',
+    breaks: 'watches of several modes live side by side on a path',
+    scenario: scenario(
+      WATCHES,
+      'ZK-4466: a one-shot watch and a persistent one on the same path leave each other alone',
+    ),
+  },
+  {
+    name: 'zk-4471-children-takes-persistent',
+    area: 'named',
+    file: 'pipeline/watch-requests.ts',
+    find: "  [WatcherType.children, ['child']],",
+    replace: "  [WatcherType.children, ['child', 'persistent']],",
+    breaks: 'type `children` means one-shot watches only',
+    scenario: scenario(
+      WATCHES,
+      'ZK-4471: removing the child watches of a path takes nothing from its persistent watch',
+    ),
+  },
+  {
+    name: 'zk-4472-persistent-takes-all',
+    area: 'named',
+    file: 'pipeline/watch-requests.ts',
+    find: "  [WatcherType.persistent, ['persistent']],",
+    replace: "  [WatcherType.persistent, ['persistent', 'data', 'child']],",
+    breaks: 'a persistent watch is removed by itself',
+    scenario: scenario(
+      WATCHES,
+      'ZK-4472: a persistent watch is removed by itself, and the one-shot watches stay',
+    ),
+  },
+  {
+    name: 'zk-4475-recursive-hears-children',
+    area: 'named',
+    file: 'state/watches.ts',
+    find: 'of this.#withPersistent(child.takeAll(parent), parent)) {',
+    replace: 'of this.#withStanding(child.takeAll(parent), parent)) {',
+    breaks: 'a recursive watch never hears childrenChanged',
+    scenario: scenario(
+      WATCHES,
+      'ZK-4475: a recursive watch never hears childrenChanged, whoever else watches the parent',
+    ),
+  },
+  {
+    name: 'zk-4655-events-without-a-zxid',
+    area: 'named',
+    file: 'pipeline/pipeline.ts',
+    find: '{ zxid: this.#applying, type, path }',
+    replace: '{ zxid: Math.min(-1, this.#applying), type, path }',
+    breaks: 'an event carries the zxid of its change',
+    scenario: scenario(
+      WATCHES,
+      'ZK-4655: an event carries the zxid of the change that it tells of',
+    ),
+  },
+];

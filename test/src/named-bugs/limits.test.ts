@@ -1,0 +1,82 @@
+/**
+ * ZooKeeper at the edges of its numbers: transactions larger than what is read back, and zxids past
+ * the last of an epoch.
+ */
+import { CreateRequest, ErrorCode, encode } from '@rookery/protocol';
+import {
+  connected,
+  everyoneServes,
+  expectEqual,
+  follower,
+  type MemoryClient,
+  type MemoryEnsemble,
+  names,
+  serving,
+  write,
+} from '@rookery/server/simulated';
+import { expect, it } from 'vitest';
+import { EPHEMERAL, heldByEach, untilGone } from './ephemerals.js';
+
+const FRAME_BYTES = 20_000;
+const HEADER_BYTES = 8;
+
+/** A create whose frame has exactly the largest size that is admitted. */
+function createLargest(client: MemoryClient, path: string): number {
+  const body = { path, data: new Uint8Array(0), acl: OPEN_ACL, flags: 0 };
+  const rest = encode(CreateRequest, body).length + HEADER_BYTES;
+  return client.create(path, 'x'.repeat(FRAME_BYTES - rest));
+}
+const OPEN_ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];
+
+async function restartAll(ensemble: MemoryEnsemble): Promise<void> {
+  for (const { id } of ensemble.config.servers) ensemble.kill(id);
+  await ensemble.start();
+  await everyoneServes(ensemble);
+}
+
+it('ZK-3496, ZK-4306, ZK-2101: what is admitted is read by every member, log and restart, a close of any number of ephemerals too', async () => {
+  const ensemble = await serving({ settings: { frameBytesMax: FRAME_BYTES } });
+  const client = await connected(ensemble, follower(ensemble));
+  const largest = createLargest(client, '/largest');
+  await ensemble.until(() => client.errorOf(largest) !== undefined, 'was the largest one answered');
+  expect(client.errorOf(largest)).toBe(ErrorCode.ok);
+  // Their paths together are many times what one frame may have.
+  const owner = await connected(ensemble, follower(ensemble));
+  const paths = names('e'.repeat(200), 500);
+  const xids = paths.map((path) => owner.create(path, '', EPHEMERAL));
+  await ensemble.until(() => xids.every((xid) => owner.errorOf(xid) === 0), 'were they created');
+  owner.drop();
+  await untilGone(ensemble, paths[0] ?? '');
+  await restartAll(ensemble);
+  await expectEqual(ensemble);
+  const asked = ['/largest', ...paths.slice(-2)];
+  expect(await heldByEach(ensemble, asked)).toEqual([['/largest'], ['/largest'], ['/largest']]);
+});
+
+it('ZK-1277, ZK-2789, ZK-4883: writes go on past the last zxid of an epoch, in the next one, and a restart has them all', async () => {
+  const ensemble = await serving({ tuning: { firstCounter: 0xffff_fff0 } });
+  const epochOf = (zxid: number) => Math.floor(zxid / 2 ** 32);
+  const { leader } = ensemble;
+  const first = await connected(ensemble, leader);
+  const all: string[] = [];
+  const seen = new Map<string, number>();
+  for (let round = 0; round < 3; round++) {
+    const client = round === 0 ? first : await connected(ensemble, ensemble.leader);
+    for (const path of names(`r${round}`, 20)) {
+      const xid = client.create(path);
+      await ensemble.until(() => client.closed || client.errorOf(xid) === 0, `was ${path} made`);
+      const reply = client.replies.find((one) => one.xid === xid);
+      if (reply === undefined) break;
+      all.push(path);
+      seen.set(path, reply.zxid);
+    }
+    await everyoneServes(ensemble);
+  }
+  const zxids = [...seen.values()];
+  expect(zxids).toEqual([...zxids].sort((a, b) => a - b));
+  expect(new Set(zxids.map(epochOf)).size).toBeGreaterThan(1);
+  await restartAll(ensemble);
+  await write(ensemble, await connected(ensemble, ensemble.leader), ['/after']);
+  await expectEqual(ensemble);
+  expect(await heldByEach(ensemble, all)).toEqual([all, all, all]);
+});

@@ -1,0 +1,94 @@
+/**
+ * ZOOKEEPER-4203, 1506, 2982: a server that was deaf after an error in accept, and one that went on
+ * dialling the address that a peer's name once had. On real sockets of the loopback.
+ */
+import dns from 'node:dns';
+import net from 'node:net';
+import {
+  type ByteStream,
+  keptLog,
+  type Listener,
+  PeerDialler,
+  systemTimers,
+  TcpTransport,
+} from '@rookery/server/simulated';
+import { afterEach, expect, it, vi } from 'vitest';
+
+const LOCAL = '127.0.0.1';
+/** Loopback, too, with nobody listening. */
+const FORMER = '127.0.0.99';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const close of closers.splice(0)) await close();
+});
+
+interface Listening {
+  readonly listener: Listener;
+  readonly transport: TcpTransport;
+  readonly lines: ReturnType<typeof keptLog>['lines'];
+  /** The next stream that is accepted. */
+  accepted(): Promise<ByteStream>;
+}
+
+async function listening(): Promise<Listening> {
+  const { logger, lines } = keptLog();
+  const transport = new TcpTransport(logger, 100);
+  const waiting: ((stream: ByteStream) => void)[] = [];
+  const listener = await transport.listen({ host: LOCAL, port: 0 }, (stream) => {
+    closers.push(() => stream.destroy());
+    waiting.shift()?.(stream);
+  });
+  closers.push(() => listener.close());
+  const accepted = () => new Promise<ByteStream>((resolve) => waiting.push(resolve));
+  return { listener, transport, lines, accepted };
+}
+
+it('ZK-4203: a listener whose accept failed says so and goes on accepting', async () => {
+  const create = vi.spyOn(net, 'createServer');
+  const { listener, transport, lines, accepted } = await listening();
+  const server: net.Server = create.mock.results[0]?.value;
+  for (const code of ['EMFILE', 'ENFILE', 'ECONNABORTED']) {
+    server.emit('error', Object.assign(new Error(`accept ${code}`), { code }));
+    const next = accepted();
+    const near = await transport.dial({ host: LOCAL, port: listener.port }, 5_000);
+    closers.push(() => near.destroy());
+    expect((await next).remoteAddress).toBe(LOCAL);
+  }
+  expect(lines.some(({ msg }) => msg === 'net.accept_failed')).toBe(true);
+});
+
+it('ZK-1506, ZK-2982: a peer whose name leads elsewhere now is found there at the next attempt', async () => {
+  const { listener, transport } = await listening();
+  let address = FORMER;
+  const asked: string[] = [];
+  // As node:net asks: for all addresses.
+  vi.spyOn(dns, 'lookup').mockImplementation((...[host, , found]: unknown[]) => {
+    asked.push(String(host));
+    if (typeof found === 'function') found(null, [{ address, family: 4 }]);
+  });
+  const failures: unknown[] = [];
+  const stream = await new Promise<ByteStream>((resolve) => {
+    const dialler = new PeerDialler({
+      address: { host: 'member-2', port: listener.port },
+      dialTimeoutMs: 5_000,
+      backoffMinMs: 1,
+      backoffMaxMs: 1,
+      transport,
+      timers: systemTimers(),
+      random: () => 0.5,
+      onStream: resolve,
+      onFailure: (error) => {
+        failures.push(error);
+        if (failures.length === 2) address = LOCAL;
+      },
+    });
+    closers.push(() => dialler.stop());
+    dialler.start();
+  });
+  closers.push(() => stream.destroy());
+  expect(stream.remotePort).toBe(listener.port);
+  expect(failures.length).toBe(2);
+  expect(asked).toEqual(['member-2', 'member-2', 'member-2']);
+});
