@@ -1,0 +1,61 @@
+/** The end of sessions, by small histories of one that has a timeout of 4 s. */
+import { describe, expect, it } from 'vitest';
+import { newExpiry } from './expiry.js';
+import { CLOSE, GET, SmallHistory } from './small-history.js';
+
+const EXPIRY = { origin: 0, session: 1 };
+const PROPERTY = /^no session expires early: /;
+
+/** Heard last by a request that was sent at 1000. */
+function begun(): SmallHistory {
+  const history = new SmallHistory(newExpiry);
+  history.session('opened');
+  history.nowMs = 999;
+  history.done(GET('/a'), { zxid: 5 });
+  return history;
+}
+
+describe('a session', () => {
+  it('may expire once its timeout has passed', () => {
+    const history = begun();
+    history.nowMs = 5_000;
+    history.applied(6, CLOSE, EXPIRY);
+    history.session('expired');
+  });
+
+  it('may expire a little earlier on a clock that runs too fast, but no more', () => {
+    const history = begun();
+    history.nowMs = 1_000 + 4_000 / 1.01;
+    history.applied(6, CLOSE, EXPIRY);
+    const early = begun();
+    early.nowMs = 1_000 + 4_000 / 1.01 - 3;
+    expect(() => early.applied(6, CLOSE, EXPIRY)).toThrow(PROPERTY);
+  });
+
+  it('counts as heard by a request whose answer comes after the expiry', () => {
+    const history = begun();
+    history.nowMs = 2_999;
+    const asked = history.ask(GET('/a'));
+    history.nowMs = 5_000;
+    history.applied(6, CLOSE, EXPIRY);
+    expect(() => history.answer(asked, { zxid: 5 })).toThrow(PROPERTY);
+  });
+
+  it('does not count as heard by a request that was never answered', () => {
+    const history = begun();
+    history.nowMs = 2_999;
+    history.lose(history.ask(GET('/a')));
+    history.nowMs = 5_000;
+    history.applied(6, CLOSE, EXPIRY);
+  });
+
+  it('may be closed by its own client at any time', () => {
+    const history = begun();
+    history.applied(6, CLOSE);
+    history.session('closed');
+  });
+
+  it('is not called expired before it was ended', () => {
+    expect(() => begun().session('expired')).toThrow(/which nobody has closed/);
+  });
+});
