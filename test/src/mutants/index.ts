@@ -1,7 +1,8 @@
 /**
  * The catalogue of all mutants, in the order in which they are run and reported.
  *
- * The list only: areas are files of their own.
+ * The lists only: areas are files of their own. Those of the named bugs have scenarios that must
+ * fail on them (named/main.ts); the simulator is given them only when it is asked for them by name.
  */
 import { broadcastMutants } from './broadcast.js';
 import { checkpointMutants } from './checkpoints.js';
@@ -14,7 +15,7 @@ import { requestMutants } from './requests.js';
 import { sessionMutants } from './sessions.js';
 import { storageMutants } from './storage.js';
 
-export const allMutants: readonly Mutant[] = [
+export const seededMutants: readonly Mutant[] = [
   ...architectureMutants,
   ...electionMutants,
   ...broadcastMutants,
@@ -23,5 +24,6 @@ export const allMutants: readonly Mutant[] = [
   ...requestMutants,
   ...decisionMutants,
   ...sessionMutants,
-  ...namedMutants,
 ];
+
+export const allMutants: readonly Mutant[] = [...seededMutants, ...namedMutants];

@@ -11,7 +11,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { allMutants } from './index.js';
+import { allMutants, seededMutants } from './index.js';
 import type { Mutant } from './mutant.js';
 import { isContent, rowOf, tableOf } from './report.js';
 import { named, sampled } from './selection.js';
@@ -45,8 +45,8 @@ if (values.list) {
 function chosen(): readonly Mutant[] {
   const { only, sample, turn } = values;
   if (only !== undefined) return named(allMutants, only.split(','));
-  if (sample !== undefined) return sampled(allMutants, Number(sample), Number(turn));
-  return allMutants;
+  if (sample !== undefined) return sampled(seededMutants, Number(sample), Number(turn));
+  return seededMutants;
 }
 
 async function tryAll(all: readonly Mutant[], jobs: number): Promise<readonly TrialResult[]> {
