@@ -2,8 +2,10 @@
  * What workloads share: a client's loop, with its pauses; the patience of the first and last steps;
  * and keys that change after so many operations, so that each has a short history.
  */
+import { setMaxListeners } from 'node:events';
 import { type Client, createClient, ensurePath, NodeExistsError } from '@rookery/client';
 import type { Random } from '../../simulation/random.js';
+import type { Json } from '../history/entry.js';
 import type { Recorder } from '../history/history-writer.js';
 import { isAmbiguous } from './attempt.js';
 import type { WorkloadContext } from './workload.js';
@@ -22,6 +24,8 @@ export interface Station {
   readonly random: Random;
   readonly number: number;
   readonly signal: AbortSignal;
+  /** Records what happened to it by itself, such as an event: a process of its own, at once. */
+  readonly tell: (f: string, value: Json) => void;
 }
 
 export interface StationOptions {
@@ -50,8 +54,16 @@ export async function work(
 
 export function newStation({ workload, number, context, signal }: StationOptions): Station {
   const { connectString, options } = context.connect(number);
+  const client = createClient(connectString, options);
+  // All clients of a run listen to one.
+  setMaxListeners(0, signal);
+  let ear: Recorder | null = null;
   return {
-    client: createClient(connectString, options),
+    client,
+    tell: (f, value) => {
+      ear ??= context.history.recorder(workload, number);
+      ear.invoke(f, value).ok(value, { zxid: Number(client.lastZxidSeen) });
+    },
     recorder: context.history.recorder(workload, number),
     random: context.random.fork(`${workload} ${number}`),
     ...{ number, signal },
