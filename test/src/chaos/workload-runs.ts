@@ -4,6 +4,7 @@
  * Each has a path and a history file of its own; a workload that throws is an error of the run and
  * is told as such, next to the verdicts of the others. Called by run.ts.
  */
+import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import type { Random } from '../simulation/random.js';
 import type { HistoryEntry } from './history/entry.js';
@@ -69,6 +70,8 @@ export class WorkloadRuns {
 
   /** All clients of all workloads, until `stop`. */
   start(): void {
+    // Every client listens to it, often more than once.
+    setMaxListeners(0, this.#stop.signal);
     this.#running = Promise.all(
       this.#runs.flatMap(({ workload, context }) =>
         Array.from({ length: workload.clients }, (_, client) =>
