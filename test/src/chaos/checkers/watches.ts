@@ -69,6 +69,8 @@ class Follower {
   readonly #problems: string[];
   /** The recursive watch has told of all changes up to here; null where that is not known. */
   #toldUpTo: number | null = null;
+  /** Of the last event of any watch. */
+  #last = 0;
   /** Of each key, the zxid of the value read with a watch that has not fired. */
   readonly #armed = new Map<number, number>();
 
@@ -88,8 +90,10 @@ class Follower {
         this.#toldUpTo = null;
         return;
       case 'event':
+        this.#checkOrder(eventOf(value), endedAt);
         return this.#onEvent(eventOf(value), endedAt);
       case 'fired':
+        this.#checkOrder(eventOf(value), endedAt);
         return this.#onFired(eventOf(value), endedAt);
       case 'arm':
       case 'look':
@@ -99,6 +103,13 @@ class Follower {
         return;
       default:
     }
+  }
+
+  /** A change may be told by several watches, but changes are told in their order. */
+  #checkOrder({ zxid }: WatchTold, at: number): void {
+    if (zxid === null) return;
+    if (zxid < this.#last) this.#problem(at, `an event of ${zxid} after one of ${this.#last}`);
+    this.#last = Math.max(this.#last, zxid);
   }
 
   #onEvent({ type, zxid }: WatchTold, at: number): void {
