@@ -6,6 +6,7 @@ import { newCommittedStays } from './members/committed-stays.js';
 import { newContiguity } from './members/contiguity.js';
 import { newDigest } from './members/digest.js';
 import { newDurability } from './members/durability.js';
+import { newElections } from './members/elections.js';
 import { newEphemerals } from './members/ephemerals.js';
 import { newEpochs } from './members/epochs.js';
 import { newLeadership } from './members/leadership.js';
@@ -24,6 +25,7 @@ export const MEMBER_CHECKERS: readonly NewChecker[] = [
   newEpochs,
   newCommittedStays,
   newVotes,
+  newElections,
   newLeadership,
   newPurge,
   newDigest,
