@@ -1,0 +1,98 @@
+/**
+ * Goal: CommittedStays accepts that what was never delivered goes, and refuses every way in which
+ * something delivered could be lost.
+ */
+import { describe, expect, it } from 'vitest';
+import { newCommittedStays } from './committed-stays.js';
+import {
+  append,
+  deliver,
+  history,
+  install,
+  persisted,
+  proposals,
+  role,
+  save,
+  stateOf,
+  TICK,
+  Told,
+  truncate,
+  zxid,
+} from './testing/observations.js';
+
+const FOUND = { ensembleId: 'ensemble', founded: true, acceptedEpoch: 1, currentEpoch: 1 };
+
+/** All have five in their logs; member 1 has delivered three. */
+function delivered(): Told {
+  const run = new Told(newCommittedStays);
+  for (const id of [1, 2, 3]) {
+    run
+      .started(id, FOUND)
+      .step(id, TICK, append(1, proposals(1, 1, 5, 0)))
+      .step(id, persisted(1));
+  }
+  return run.step(1, TICK, deliver(proposals(1, 1, 3, 0)));
+}
+
+function holding(last: number) {
+  return { ...FOUND, history: history(1, 1, last), last: zxid(1, last) };
+}
+
+describe('the checker of what was delivered', () => {
+  it('accepts truncations and snapshots above it, and leaders and followers that have it', () => {
+    const run = delivered()
+      .step(2, TICK, truncate(2, zxid(1, 3)))
+      .step(2, persisted(2));
+    run.step(1, TICK, role('leading', 1, 2)).step(2, TICK, deliver(proposals(1, 1, 3, 0)));
+    run.step(2, TICK, role('following', 1, 2));
+    run.step(3, TICK, install(2, zxid(1, 3))).step(3, persisted(2));
+    run.started(3, { ...holding(3), history: { base: zxid(1, 3), ranges: [] } });
+    const state = stateOf();
+    run.end({ member: 1, state, applied: zxid(1, 3) }, { member: 2, state, applied: zxid(1, 3) });
+  });
+
+  it('refuses a truncation of what another member has delivered', () => {
+    expect(() => delivered().step(2, TICK, truncate(2, zxid(1, 2)))).toThrow(
+      /delivered anywhere stays.*: member 2 .*truncates behind 0x100000002 and loses 0x100000003/,
+    );
+  });
+
+  it('refuses a truncation below what the member itself has delivered', () => {
+    const pattern = /truncates behind 0x100000002, but has delivered 0x100000003/;
+    expect(() => delivered().step(1, TICK, truncate(2, zxid(1, 2)))).toThrow(pattern);
+  });
+
+  it('refuses a snapshot that takes what was delivered out of a log', () => {
+    const pattern = /snapshot at 0x100000002 and loses 0x100000003/;
+    expect(() => delivered().step(2, TICK, install(2, zxid(1, 2)))).toThrow(pattern);
+  });
+
+  it('refuses a leader without it', () => {
+    const run = delivered()
+      .struck(2, 'wiped')
+      .started(2)
+      .step(2, TICK, save(1, 2, 2));
+    expect(() => run.step(2, TICK, role('leading', 2, 2))).toThrow(/is leading in epoch 2/);
+  });
+
+  it('refuses a follower that serves without what was delivered when its epoch began', () => {
+    const run = delivered().step(1, TICK, role('leading', 1, 2));
+    expect(() => run.step(2, TICK, role('following', 1, 2))).toThrow(/is following in epoch 2/);
+  });
+
+  it('refuses restarts that leave it with a minority, and counts lost disks as holders', () => {
+    const run = () => delivered().started(2, holding(2));
+    expect(() => run().started(3, holding(2))).toThrow(
+      /leaves 0x100000003, delivered, with 1 alone/,
+    );
+    run().struck(3, 'wiped').started(3);
+    run()
+      .struck(3, 'flipped')
+      .started(3, { ...FOUND, damaged: 'a record does not check' });
+  });
+
+  it('refuses an end at which someone has not applied it', () => {
+    const end = { member: 2, state: stateOf(), applied: zxid(1, 2) };
+    expect(() => delivered().end(end)).toThrow(/member 2 has applied 0x100000002 of 0x100000003/);
+  });
+});
