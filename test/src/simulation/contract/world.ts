@@ -12,6 +12,11 @@ export interface World {
   readonly ids: readonly PeerId[];
   /** The leader that serves; 0 for none. */
   readonly leader: PeerId;
+  /**
+   * Runs the action once so many more actions of the run (a timer, a message, a change of a disk,
+   * of anyone) are through: so something can happen between any two of them.
+   */
+  afterActions(count: number, action: () => void): void;
   isUp(id: PeerId): boolean;
   /** Up, and in sync with a leader since it last started. */
   serves(id: PeerId): boolean;

@@ -2,7 +2,8 @@
  * What faults have in common: their dice, whom they strike, and that members come back.
  *
  * A fault has DICE_COUNT numbers of its own, so what it does changes with no other fault of the
- * plan. By convention the last one says how long a member stays down after the fault's end.
+ * plan. By convention the last one says how long a member stays down after the fault's end, and the
+ * one before it belongs to the course, which decides by it between which two actions it begins.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { PlannedFault, Stage } from '../contract/fault.js';

@@ -29,6 +29,11 @@ export class FakeWorld implements World {
     this.serving = new Set(this.ids);
   }
 
+  /** At once: there are no actions here. */
+  afterActions(_count: number, action: () => void): void {
+    action();
+  }
+
   isUp(id: PeerId): boolean {
     return this.up.has(id);
   }

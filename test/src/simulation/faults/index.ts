@@ -24,7 +24,7 @@ import { wallClock } from './wall-clock.js';
 import { wipe } from './wipe.js';
 
 export { CLOCK_DRIFT } from './clock-rate.js';
-export { DICE_COUNT } from './dice.js';
+export { DICE_COUNT, roll } from './dice.js';
 export { StrikeGuard } from './guard.js';
 
 export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(

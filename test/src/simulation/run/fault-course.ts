@@ -6,8 +6,12 @@
  */
 import type { PlannedFault, Stage } from '../contract/fault.js';
 import type { World } from '../contract/world.js';
-import { FAULT_KINDS, StrikeGuard } from '../faults/index.js';
+import { FAULT_KINDS, roll, StrikeGuard } from '../faults/index.js';
 import { Agenda } from './agenda.js';
+
+/** Faults begin so many actions after their time; no kind uses this die. */
+const DELAY_DIE = 6;
+const DELAY_ACTIONS_MAX = 100;
 
 export class FaultCourse {
   /** Faults that were begun, by kind. */
@@ -32,7 +36,7 @@ export class FaultCourse {
       },
       refusesStrike: (victims) => this.#guard.refuses(victims),
     };
-    for (const fault of plan) this.#agenda.at(fault.atMs, () => this.#begin(fault));
+    for (const fault of plan) this.#agenda.at(fault.atMs, () => this.#onDue(fault));
   }
 
   /** When something is due next; infinity when nothing is. */
@@ -66,7 +70,15 @@ export class FaultCourse {
     this.#note('all is healed');
   }
 
+  /** Not all at once: what is due at one moment is many actions, and it may fall between any two. */
+  #onDue(fault: PlannedFault): void {
+    const actions = Math.floor(roll(fault, DELAY_DIE) ** 2 * DELAY_ACTIONS_MAX);
+    if (actions === 0) this.#begin(fault);
+    else this.#world.afterActions(actions, () => this.#begin(fault));
+  }
+
   #begin(fault: PlannedFault): void {
+    if (this.#isHealed) return;
     const kind = FAULT_KINDS.get(fault.kind);
     if (kind === undefined) throw new Error(`there is no kind of fault ${fault.kind}`);
     const ends = kind.begin(this.#world, fault, this.#stage);

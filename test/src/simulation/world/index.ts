@@ -125,6 +125,10 @@ export class SimulatedWorld implements World {
     return this.#scheduler.advance(durationMs);
   }
 
+  afterActions(count: number, action: () => void): void {
+    this.#scheduler.afterActions(count, action);
+  }
+
   /** Of a member that is up and open. */
   stateOf(id: PeerId): ReplicatedState | null {
     return this.#at(id).member?.state ?? null;

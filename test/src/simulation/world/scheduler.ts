@@ -20,6 +20,9 @@ export class Scheduler {
   /** A binary heap, the next one first. */
   readonly #heap: Scheduled[] = [];
   #urgent: (() => void)[] = [];
+  /** Actions that have run. */
+  #ran = 0;
+  #afterRan: { readonly ran: number; readonly action: () => void }[] = [];
 
   get nowMs(): number {
     return this.#nowMs;
@@ -39,6 +42,11 @@ export class Scheduler {
   /** Before anything else, once the action under way and its promises are through. */
   next(action: () => void): void {
     this.#urgent.push(action);
+  }
+
+  /** Between two actions, once so many more have run: any point of a run can be named so. */
+  afterActions(count: number, action: () => void): void {
+    this.#afterRan.push({ ran: this.#ran + count, action });
   }
 
   /** Runs everything due within the next `durationMs`; rejects with what an action throws. */
@@ -74,8 +82,17 @@ export class Scheduler {
       if (next.action === null) continue;
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       next.action();
+      this.#ran += 1;
+      if (this.#afterRan.length > 0) this.#callAfterRan();
       return true;
     }
+  }
+
+  #callAfterRan(): void {
+    const due = this.#afterRan.filter(({ ran }) => ran <= this.#ran);
+    if (due.length === 0) return;
+    this.#afterRan = this.#afterRan.filter(({ ran }) => ran > this.#ran);
+    this.#urgent.push(...due.map(({ action }) => action));
   }
 
   #push(scheduled: Scheduled): void {
