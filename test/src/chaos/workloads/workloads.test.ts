@@ -27,7 +27,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'rookery-workloads-'));
   ensemble = await startEnsemble();
   const random = new Random(SEED);
-  const options = { sessionTimeoutMs: 1_000, operationTimeoutMs: 2_000 };
+  const options = { sessionTimeoutMs: 2_000, operationTimeoutMs: 2_000 };
   const target = { connectString: ensemble.connectString, options };
   const runs = workloads.map((workload) => {
     const path = join(directory, `${workload.name}.jsonl`);

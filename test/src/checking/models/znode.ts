@@ -1,0 +1,109 @@
+/**
+ * One znode as a place of memory: its data and version, or that there is none.
+ *
+ * Knows the answers that tell of this znode alone; what an answer says of its parent or children
+ * (no parent, not empty) is not asked of it. A multi's operations on one znode are one `all`.
+ */
+import { ErrorCode, unreachable } from '@rookery/protocol';
+import type { Model } from '../model.js';
+
+export type ZnodeState = { readonly data: string; readonly version: number } | null;
+
+export type ZnodeOp =
+  | { readonly kind: 'create'; readonly data: string }
+  /** `version` -1: any. */
+  | { readonly kind: 'set'; readonly data: string; readonly version: number }
+  | { readonly kind: 'delete'; readonly version: number }
+  | { readonly kind: 'check'; readonly version: number }
+  | { readonly kind: 'get' }
+  /** All of them succeed, or it has no effect and is not in the history. */
+  | { readonly kind: 'all'; readonly parts: readonly ZnodeOp[] };
+
+/** Of what was not told, undefined. */
+export interface ZnodeResult {
+  readonly error: number;
+  /** Of a get; undefined when only the version was asked for. */
+  readonly data?: string | undefined;
+  /** Of a get or set, as the answer's Stat has it. */
+  readonly version?: number | undefined;
+}
+
+export const znode: Model<ZnodeState, ZnodeOp, ZnodeResult> = {
+  initial: null,
+  key: (state) => (state === null ? 'none' : `${state.version} ${state.data}`),
+  isObserver: ({ kind }) => kind === 'get' || kind === 'check',
+  overwrites: () => false,
+  step: (state, op, result) => {
+    const outcome = outcomeOf(state, op);
+    return result === undefined || fits(outcome, result) ? [outcome.state] : [];
+  },
+};
+
+/** Whether a wrong answer of this kind would show: else it is left out of the history. */
+export function tells(op: ZnodeOp, error: number): boolean {
+  switch (error) {
+    case ErrorCode.ok:
+      return true;
+    case ErrorCode.nodeExists:
+      return op.kind === 'create';
+    case ErrorCode.noNode:
+      return op.kind === 'get' || op.kind === 'set' || op.kind === 'delete';
+    case ErrorCode.badVersion:
+      return op.kind === 'set' || op.kind === 'delete';
+    default:
+      return false;
+  }
+}
+
+interface Outcome extends ZnodeResult {
+  readonly state: ZnodeState;
+}
+
+function outcomeOf(state: ZnodeState, op: ZnodeOp): Outcome {
+  switch (op.kind) {
+    case 'create': {
+      if (state !== null) return { state, error: ErrorCode.nodeExists };
+      return { state: { data: op.data, version: 0 }, error: ErrorCode.ok };
+    }
+    case 'get':
+      return state === null ? missing : { state, error: ErrorCode.ok, ...state };
+    case 'set': {
+      const refusal = refusalOf(state, op.version);
+      if (refusal !== null || state === null) return refusal ?? missing;
+      const version = state.version + 1;
+      return { state: { data: op.data, version }, error: ErrorCode.ok, version };
+    }
+    case 'delete':
+      return refusalOf(state, op.version) ?? { state: null, error: ErrorCode.ok };
+    case 'check':
+      return refusalOf(state, op.version) ?? { state, error: ErrorCode.ok };
+    case 'all':
+      return allOf(state, op.parts);
+    default:
+      return unreachable(op);
+  }
+}
+
+const missing: Outcome = { state: null, error: ErrorCode.noNode };
+
+function refusalOf(state: ZnodeState, version: number): Outcome | null {
+  if (state === null) return missing;
+  const isRight = version === -1 || version === state.version;
+  return isRight ? null : { state, error: ErrorCode.badVersion };
+}
+
+function allOf(state: ZnodeState, parts: readonly ZnodeOp[]): Outcome {
+  let outcome: Outcome = { state, error: ErrorCode.ok };
+  for (const part of parts) {
+    outcome = outcomeOf(outcome.state, part);
+    if (outcome.error !== ErrorCode.ok) return { state, error: outcome.error };
+  }
+  return outcome;
+}
+
+/** `version` of an `all` is that of its last part. */
+function fits(outcome: Outcome, { error, data, version }: ZnodeResult): boolean {
+  if (error !== outcome.error) return false;
+  if (data !== undefined && data !== outcome.data) return false;
+  return version === undefined || version === outcome.version;
+}

@@ -1,0 +1,148 @@
+/**
+ * Goal: the adapter takes what clients of the simulator do for operations on znodes, no more than is
+ * promised, and says what is wrong.
+ */
+import { ErrorCode } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { PropertyBroken } from '../contract/checker.js';
+import type { Operation, Result } from '../contract/history.js';
+import { GET, SET, SmallHistory, STAT } from './clients/small-history.js';
+import { newLinearizableHistory } from './linearizable-history.js';
+
+const CREATE = (path: string, data = '0'): Operation => {
+  return { kind: 'create', path, data, mode: 'persistent' };
+};
+const SYNC: Operation = { kind: 'sync', path: '/' };
+const shown = (data: string, version: number): Partial<Result> => {
+  return { data, stat: { ...STAT, version } };
+};
+const at = (version: number): Partial<Result> => ({ stat: { ...STAT, version } });
+
+/** /a was made and set to 1, by client 1. */
+function begun(): SmallHistory {
+  const history = new SmallHistory(newLinearizableHistory({ operationsMax: 20 }));
+  history.done(CREATE('/a'), at(0));
+  history.done(SET('/a', '1'), at(1));
+  return history;
+}
+
+const BY_2 = { client: 2, session: 2, connection: 2 };
+
+function verdictOf(history: SmallHistory): string {
+  try {
+    history.checker.onEnd?.({ order: 1_000, atMs: 0, members: [] });
+    return 'fine';
+  } catch (error) {
+    if (error instanceof PropertyBroken) return error.message;
+    throw error;
+  }
+}
+
+describe('a znode of the simulator', () => {
+  it('may be shown old by a plain read, not by one behind a sync', () => {
+    const plain = begun();
+    plain.done(GET('/a'), shown('0', 0), BY_2);
+    expect(verdictOf(plain)).toBe('fine');
+    const synced = begun();
+    synced.done(SYNC, {}, BY_2);
+    synced.done(GET('/a'), shown('1', 1), BY_2);
+    expect(verdictOf(synced)).toBe('fine');
+    const stale = begun();
+    stale.done(SYNC, {}, BY_2);
+    stale.done(GET('/a'), shown('0', 0), BY_2);
+    expect(verdictOf(stale)).toContain('/a: no order explains get');
+  });
+
+  it('may be shown as it was at any moment since the sync was asked for', () => {
+    const history = begun();
+    const sync = history.ask(SYNC, BY_2);
+    const get = history.ask(GET('/a'), BY_2);
+    history.done(SET('/a', '2'), at(2));
+    history.answer(sync, {});
+    history.answer(get, shown('1', 1));
+    expect(verdictOf(history)).toBe('fine');
+  });
+
+  it('keeps what was acknowledged, and refuses what the versions forbid', () => {
+    const lost = begun();
+    lost.done(SET('/a', '2'), at(1));
+    expect(verdictOf(lost)).toContain('no order explains set');
+    const twice = begun();
+    twice.done(SET('/a', '2', 1), at(2));
+    twice.done(SET('/a', '3', 1), at(2), BY_2);
+    expect(verdictOf(twice)).toContain('no order explains set');
+    const refused = begun();
+    refused.done(SET('/a', '2', 1), { error: ErrorCode.badVersion });
+    expect(verdictOf(refused)).toContain('no order explains set');
+    const made = begun();
+    made.done(CREATE('/a'), at(0));
+    expect(verdictOf(made)).toContain('no order explains create');
+    const gone = begun();
+    gone.done({ kind: 'delete', path: '/a', version: -1 }, {});
+    gone.done(CREATE('/a'), at(0));
+    gone.done(SET('/a', '5'), at(1));
+    expect(verdictOf(gone)).toBe('fine');
+  });
+
+  it('may have been changed by what was never answered, once', () => {
+    const history = begun();
+    history.lose(history.ask(SET('/a', '2'), BY_2));
+    history.done(SET('/a', '3'), at(2));
+    history.done(SET('/a', '4'), at(4));
+    expect(verdictOf(history)).toBe('fine');
+    history.done(SET('/a', '5'), at(6));
+    expect(verdictOf(history)).toContain('no order explains set');
+  });
+
+  it('is changed by a multi as a whole or not at all', () => {
+    const multi: Operation = {
+      kind: 'multi',
+      parts: [
+        { kind: 'check', path: '/a', version: 1 },
+        { kind: 'set', path: '/a', data: '2', version: -1 },
+        { kind: 'create', path: '/b', data: 'x', mode: 'persistent' },
+      ],
+    };
+    const done = begun();
+    done.done(multi, {});
+    done.done(SYNC, {});
+    done.done(GET('/a'), shown('2', 2));
+    done.done(GET('/b'), shown('x', 0));
+    expect(verdictOf(done)).toBe('fine');
+    const half = begun();
+    half.done(multi, {});
+    half.done(SYNC, {});
+    half.done(GET('/b'), { error: ErrorCode.noNode });
+    expect(verdictOf(half)).toContain('/b: no order explains get');
+    const refused = begun();
+    refused.done(multi, { error: ErrorCode.badVersion });
+    refused.done(SYNC, {});
+    refused.done(GET('/b'), { error: ErrorCode.noNode });
+    expect(verdictOf(refused)).toBe('fine');
+  });
+
+  it('that is ephemeral or sequential, or has had too many operations, is not judged', () => {
+    const other = begun();
+    const modes = ['ephemeral', 'persistentSequential'] as const;
+    for (const mode of modes) other.done({ kind: 'create', path: '/e', data: '', mode }, {});
+    other.done(GET('/e'), { error: ErrorCode.noNode });
+    other.done(GET('/e0000000007'), shown('', 0));
+    expect(verdictOf(other)).toBe('fine');
+    const long = begun();
+    const late = long.ask(SET('/a', 'late'), BY_2);
+    for (let version = 2; version < 20; version++) long.done(SET('/a', 'x'), at(version));
+    long.done(SET('/a', 'wrong'), at(77));
+    long.answer(late, at(78));
+    expect(verdictOf(long)).toBe('fine');
+  });
+
+  it('that contradicts is told with no more operations than it takes', () => {
+    const history = begun();
+    history.done(SYNC, {});
+    for (let i = 0; i < 5; i++) history.done(GET('/a'), shown('1', 1));
+    history.done(GET('/a'), shown('0', 0));
+    const lines = verdictOf(history).split('\n');
+    expect(lines).toHaveLength(4);
+    expect(lines[3]).toContain('client 1 get {} -> {"error":0,"data":"0","version":0}');
+  });
+});
