@@ -11,10 +11,12 @@ import { type Checker, type NewChecker, PropertyBroken } from '../../contract/ch
 import type { Applied, End, Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';
 
+/** Powers of two: zxids are masked. */
 const EVERY = 16;
 /** Transactions that are all sampled, by whoever applies them, after a start or a snapshot. */
 const DENSE_COUNT = 64;
 const SLOTS = 4096;
+const MASK = SLOTS / 2 - 1;
 
 class DigestChecker implements Checker {
   readonly property = 'at the same zxid all members have the same digest';
@@ -36,11 +38,11 @@ class DigestChecker implements Checker {
 
   onApplied(seen: Applied): void {
     const { zxid, state } = seen;
-    const isRegular = zxid % EVERY === 0;
+    const isRegular = (zxid & (EVERY - 1)) === 0;
     if (!isRegular && this.#denseLeft === 0) return;
     if (this.#denseLeft > 0) this.#denseLeft -= 1;
     const digest = state.digest();
-    const slot = isRegular ? (zxid / EVERY) % (SLOTS / 2) : SLOTS / 2 + (zxid % (SLOTS / 2));
+    const slot = isRegular ? (zxid / EVERY) & MASK : SLOTS / 2 + (zxid & MASK);
     const kept = this.#zxids[slot] ?? 0;
     // Who is far behind finds newer ones in its slots, which stay.
     if (kept < zxid) this.#keep(slot, seen, digest);

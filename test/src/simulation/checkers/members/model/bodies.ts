@@ -1,7 +1,9 @@
 /**
- * What was proposed at each zxid, as a hash of the body: by epoch, a number each.
+ * What was proposed at each zxid. The leader's proposals are the origin; what any log holds must be
+ * the same bytes.
  *
- * The leader's proposals are the origin; what any other log holds must be the same bytes.
+ * The newest bodies are kept and compared whole; of all there is a hash of some of their bytes, a
+ * number each, for members that are far behind: to hash every byte would cost more than all else.
  */
 import { epochOf, type Proposal, type Zxid } from '@rookery/protocol';
 
@@ -10,25 +12,38 @@ interface EpochBodies {
   readonly hashes: number[];
 }
 
+const OTHER_BODY = 'with another body than was proposed';
+/** A power of two: the place of a zxid is its last bits. */
+const KEPT = 1 << 14;
+/** A hash is made of so many bytes at each end, and of every so manieth between. */
+const END_BYTES = 16;
+const STRIDE = 13;
+
 export class Bodies {
+  /** The newest, each at the place of its zxid. */
+  readonly #kept: (Proposal | null)[] = new Array<Proposal | null>(KEPT).fill(null);
   readonly #epochs = new Map<number, EpochBodies>();
   #newestEpoch = -1;
   #newest: EpochBodies = { first: 0, hashes: [] };
 
   /** False: something was proposed at this zxid before. */
-  propose({ zxid, body }: Proposal): boolean {
+  propose(proposal: Proposal): boolean {
+    const { zxid, body } = proposal;
     const bodies = this.#of(epochOf(zxid)) ?? this.#begin(zxid);
     if (zxid - bodies.first !== bodies.hashes.length) return false;
     bodies.hashes.push(hashOf(body));
+    this.#kept[zxid & (KEPT - 1)] = proposal;
     return true;
   }
 
   /** Why this is not what was proposed at its zxid; null when it is. */
   objection({ zxid, body }: Proposal): string | null {
+    const kept = this.#kept[zxid & (KEPT - 1)];
+    if (kept?.zxid === zxid) return Buffer.compare(kept.body, body) === 0 ? null : OTHER_BODY;
     const bodies = this.#of(epochOf(zxid));
     const hash = bodies?.hashes[zxid - bodies.first];
     if (hash === undefined) return 'which nobody proposed';
-    return hash === hashOf(body) ? null : 'with another body than was proposed';
+    return hash === hashOf(body) ? null : OTHER_BODY;
   }
 
   #of(epoch: number): EpochBodies | undefined {
@@ -45,17 +60,12 @@ export class Bodies {
   }
 }
 
-/** Four bytes at a time: this is most of what the checker costs. */
 function hashOf(bytes: Uint8Array): number {
-  let hash = bytes.length;
-  const whole = bytes.length & ~3;
-  let at = 0;
-  for (; at < whole; at += 4) {
-    const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-    const high = ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
-    hash = Math.imul(hash ^ low ^ high, 0x01000193);
-    hash ^= hash >>> 15;
+  const { length } = bytes;
+  let hash = length;
+  const beforeEnd = length - END_BYTES;
+  for (let at = 0; at < length; at += at < END_BYTES || at >= beforeEnd ? 1 : STRIDE) {
+    hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
   }
-  for (; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
   return hash;
 }
