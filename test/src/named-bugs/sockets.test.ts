@@ -66,10 +66,11 @@ it('ZK-1506, ZK-2982: a peer whose name leads elsewhere now is found there at th
   // As node:net asks: for all addresses.
   vi.spyOn(dns, 'lookup').mockImplementation((...[host, , found]: unknown[]) => {
     asked.push(String(host));
-    if (typeof found === 'function') found(null, [{ address, family: 4 }]);
+    const answer = [{ address, family: 4 }];
+    if (typeof found === 'function') setImmediate(() => found(null, answer));
   });
   const failures: unknown[] = [];
-  const stream = await new Promise<ByteStream>((resolve) => {
+  const stream = await new Promise<ByteStream>((resolve, reject) => {
     const dialler = new PeerDialler({
       address: { host: 'member-2', port: listener.port },
       dialTimeoutMs: 5_000,
@@ -82,6 +83,7 @@ it('ZK-1506, ZK-2982: a peer whose name leads elsewhere now is found there at th
       onFailure: (error) => {
         failures.push(error);
         if (failures.length === 2) address = LOCAL;
+        if (failures.length === 5) reject(new Error('the new address is never dialled'));
       },
     });
     closers.push(() => dialler.stop());

@@ -81,7 +81,7 @@ export const historyMutants: readonly NamedMutant[] = [
     area: 'named',
     file: 'zab/sync-plan.ts',
     find: "return { mode: 'snap', reason: 'it is empty' };",
-    replace: "return { mode: 'diff', after: 0 };",
+    replace: "return { mode: 'diff', after: leader.last };",
     breaks: 'an empty member gets a snapshot',
     scenario: trace('zk-4352-empty-joiner'),
   },
