@@ -27,7 +27,8 @@ export interface Planned {
 }
 
 const CALM_MS = { min: 1_500, max: 4_000 } as const;
-const HOLD_MS = { min: 2_000, max: 9_000 } as const;
+/** From shorter than members need to notice to longer than sessions live. */
+const HOLD_MS = { min: 700, max: 9_000 } as const;
 const SECOND_STRIKE = 1 / 4;
 
 export class Plan {
@@ -55,7 +56,8 @@ export class Plan {
       calmMs: random.between(CALM_MS.min, CALM_MS.max),
       strikes: names.map((nemesis, index) => ({
         nemesis,
-        holdMs: random.between(HOLD_MS.min, HOLD_MS.max),
+        // As often between one second and two as between four and eight.
+        holdMs: HOLD_MS.min * (HOLD_MS.max / HOLD_MS.min) ** random.next(),
         random: random.fork(`strike ${index}`),
       })),
     };

@@ -15,14 +15,14 @@ import {
   partitionLeader,
   partitionRing,
 } from './partition.js';
-import { pauseAll, pauseLeader, pauseOne, pauseSome } from './pause.js';
+import { pauseAll, pauseLeader, pauseOne, pauseSome, stutter } from './pause.js';
 import { delay, linkFlapping, loss } from './weather.js';
 
 export type { Field, Nemesis } from './nemesis.js';
 
 export const NEMESES: readonly Nemesis[] = [
   ...[killOne, killLeader, killSome, killAll, killInTurn],
-  ...[pauseOne, pauseLeader, pauseSome, pauseAll],
+  ...[pauseOne, pauseLeader, pauseSome, pauseAll, stutter],
   ...[partitionHalves, partitionRing, partitionBridge, partitionLeader],
   ...[blindNode, blindOthers, partitionFlapping],
   ...[loss, delay, linkFlapping],
