@@ -43,9 +43,11 @@ export function evidenceOf<State, Op, Result>(
   const end = at.answer?.at ?? Number.POSITIVE_INFINITY;
   let evidence = history
     .filter(({ calledAt }) => calledAt <= end)
-    .filter(({ op, answer }) => answer !== null || !model.isObserver(op))
+    .filter(({ op, answer }) => answer !== null || !model.isObserver(op, undefined))
     .sort((a, b) => a.calledAt - b.calledAt);
-  for (const observer of evidence.filter(({ op }) => model.isObserver(op))) {
+  for (const observer of evidence.filter(({ op, answer }) =>
+    model.isObserver(op, answer?.result),
+  )) {
     const less = evidence.filter((one) => one !== observer);
     if (checkLinearizable(model, less, bounds).verdict === 'contradiction') evidence = less;
   }

@@ -8,14 +8,20 @@ export interface Model<State, Op, Result> {
   readonly initial: State;
   /**
    * The states in which the operation may leave the object when it answers `result`; none when it
-   * cannot answer that in this state. `result` undefined: the answer is unknown, but it took effect.
+   * cannot answer that in this state. `result` undefined: the answer is unknown, but it took
+   * effect.
    */
   step(state: State, op: Op, result: Result | undefined): readonly State[];
   /** Equal for equal states, and for no others. */
   key(state: State): string | number;
-  /** It changes nothing, whatever it answers: a history without it is no harder to explain. */
-  isObserver(op: Op): boolean;
-  /** It leaves the same state whatever it finds, so that what came just before it cannot be told. */
+  /**
+   * With this answer it changes nothing, in any state: a history without it is no harder to
+   * explain. `result` undefined: whatever it answers.
+   */
+  isObserver(op: Op, result: Result | undefined): boolean;
+  /**
+   * It leaves the same state whatever it finds, so that what came just before it cannot be told.
+   */
   overwrites(op: Op): boolean;
 }
 

@@ -2,9 +2,9 @@
  * Do plain reads keep what the service promises of them: each reader sees the registers as they
  * were after some prefix of all writes, and never goes back to a shorter one?
  *
- * The order of all writes is known: every value carries the zxid of its write. So a reader's view is
- * one number, the zxid it has surely reached, and a read that shows a value which was replaced at or
- * before that is stale. A reader's own write, once answered, counts as reached. Together with
+ * The order of all writes is known: every value carries the zxid of its write. So a reader's view
+ * is one number, the zxid it has surely reached, and a read that shows a value which was replaced
+ * at or before that is stale. A reader's own write, once answered, counts as reached. Together with
  * linearizable writes this is sequential consistency; reads by others' clocks may be old.
  */
 export interface PrefixStep {

@@ -2,8 +2,8 @@
  * Is a queue's history linearizable, when each element is added at most once? Exactly what the
  * search would say of it, in time n log n, by looking for the patterns that no queue can show
  * (Henzinger, Sezgin, Vafeiadis: Aspect-Oriented Linearizability Proofs, 2013): an element from
- * nowhere, twice, out of order, or an empty queue that was never empty. The same, without the order,
- * for a queue that gives elements as it likes.
+ * nowhere, twice, out of order, or an empty queue that was never empty. The same, without the
+ * order, for a queue that gives elements as it likes.
  *
  * An operation without an answer is given the most favourable end, which is always the same: a
  * removal took place if nobody else removed the element, an addition if somebody got it.

@@ -1,6 +1,6 @@
 /**
- * Histories for the tests of checkers: made with a real object, so linearizable by construction, and
- * the slowest but plainest way to tell whether one is, which tries every order.
+ * Histories for the tests of checkers: made with a real object, so linearizable by construction,
+ * and the slowest but plainest way to tell whether one is, which tries every order.
  */
 import type { Random } from '../simulation/random.js';
 import type { Model, Operation } from './model.js';

@@ -1,9 +1,9 @@
 /**
  * Judges the history of counters.
  *
- * Sequence numbers tell how many children there were before, so every addition whose answer is known
- * has its exact place, and a read its own: behind the additions that it counts. What is not known
- * (additions in doubt) fills gaps, and no more than there were.
+ * Sequence numbers tell how many children there were before, so every addition whose answer is
+ * known has its exact place, and a read its own: behind the additions that it counts. What is not
+ * known (additions in doubt) fills gaps, and no more than there were.
  */
 import { checkPlaces, type Placed } from '../../checking/places.js';
 import type { HistoryEntry } from '../history/entry.js';

@@ -1,8 +1,8 @@
 /**
  * Reads a history back, line by line; and pairs what began with how it ended.
  *
- * A file may have been cut off in its last line (the run was killed): that line is left out. Anything
- * else that is not a line of a history is an error.
+ * A file may have been cut off in its last line (the run was killed): that line is left out.
+ * Anything else that is not a line of a history is an error.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -57,7 +57,9 @@ export interface HistoryOperation {
   readonly error: string | null;
 }
 
-/** In the order of their calls. Throws when an end has no beginning, or a process did two things. */
+/**
+ * In the order of their calls. Throws when an end has no beginning, or a process did two things.
+ */
 export function operationsOf(history: readonly HistoryEntry[]): HistoryOperation[] {
   const operations: HistoryOperation[] = [];
   const underWay = new Map<number, number>();

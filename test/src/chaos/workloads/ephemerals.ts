@@ -3,8 +3,8 @@
  * has one session after the other: makes and deletes some, looks at all (sync + getChildren), and
  * leaves by closing or by falling silent, so that the session expires.
  *
- * History: `create` name, which begins with the session's id; `delete` name; `read` null -> [names];
- * `close` and `vanish` session; `final` null -> [names], when every session is over.
+ * History: `create` name, which begins with the session's id; `delete` name; `read` null ->
+ * [names]; `close` and `vanish` session; `final` null -> [names], when every session is over.
  */
 import { type Client, createClient } from '@rookery/client';
 import { checkEphemerals } from '../checkers/ephemerals.js';

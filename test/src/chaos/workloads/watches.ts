@@ -6,10 +6,10 @@
  * watch. At the end each znode is written once more, and every watcher must get to see that.
  *
  * History: `write` [key, value] -> [key, value, zxid]; `arm` [key] -> [key, zxid of the value read]
- * (a read with a watch); `look` [key] -> [key, zxid of the value read]; `follow` null (the recursive
- * watch stands). By themselves: `fired` [key, type, zxid or null] of a one-shot watch; `event`
- * [key, type, zxid or null] and `resync` reason, of the recursive one; `untold` what, at the end, and
- * `told` when that was looked into.
+ * (a read with a watch); `look` [key] -> [key, zxid of the value read]; `follow` null (the
+ * recursive watch stands). By themselves: `fired` [key, type, zxid or null] of a one-shot watch;
+ * `event` [key, type, zxid or null] and `resync` reason, of the recursive one; `untold` what, at
+ * the end, and `told` when that was looked into.
  */
 import type { NodeEvent, WatchEvent } from '@rookery/client';
 import { checkWatches } from '../checkers/watches.js';

@@ -1,11 +1,11 @@
 /**
  * What the chaos run asks of a workload, and gives to it. Types only.
  *
- * Life of a workload: `setup`, with a calm ensemble; then `run` once for each of its clients, all at
- * once, under faults, until the signal is aborted; then everything is healed and `finish` is called;
- * then its whole history is read back from the file and given to `check`, a pure function. A method
- * that rejects is an error of the run itself, not a verdict: trouble with the ensemble is recorded
- * in the history and never thrown out of `run`.
+ * Life of a workload: `setup`, with a calm ensemble; then `run` once for each of its clients, all
+ * at once, under faults, until the signal is aborted; then everything is healed and `finish` is
+ * called; then its whole history is read back from the file and given to `check`, a pure function.
+ * A method that rejects is an error of the run itself, not a verdict: trouble with the ensemble is
+ * recorded in the history and never thrown out of `run`.
  */
 import type { ConnectOptions } from '@rookery/client';
 import type { Random } from '../../simulation/random.js';
@@ -23,14 +23,18 @@ export interface Workload {
    * each is recorded. Resolves soon after that, at most an operation timeout later.
    */
   run(client: number, context: WorkloadContext, signal: AbortSignal): Promise<void>;
-  /** Final reads; all is healed and every `run` has resolved. All sessions are closed in the end. */
+  /**
+   * Final reads; all is healed and every `run` has resolved. All sessions are closed in the end.
+   */
   finish(context: WorkloadContext): Promise<void>;
   /** `history`: the entries of this workload, in the order of the file. */
   check(history: readonly HistoryEntry[]): Verdict;
 }
 
 export interface WorkloadContext {
-  /** A path of this workload alone, such as `/chaos/register`; neither it nor its parent is made. */
+  /**
+   * A path of this workload alone, such as `/chaos/register`; neither it nor its parent is made.
+   */
   readonly prefix: string;
   readonly history: HistoryWriter;
   /** Fork it for each client. */

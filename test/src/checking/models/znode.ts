@@ -31,7 +31,8 @@ export interface ZnodeResult {
 export const znode: Model<ZnodeState, ZnodeOp, ZnodeResult> = {
   initial: null,
   key: (state) => (state === null ? 'none' : `${state.version} ${state.data}`),
-  isObserver: ({ kind }) => kind === 'get' || kind === 'check',
+  isObserver: ({ kind }, result) =>
+    kind === 'get' || kind === 'check' || (result !== undefined && result.error !== ErrorCode.ok),
   overwrites: () => false,
   step: (state, op, result) => {
     const outcome = outcomeOf(state, op);

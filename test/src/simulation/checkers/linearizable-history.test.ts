@@ -1,6 +1,6 @@
 /**
- * Goal: the adapter takes what clients of the simulator do for operations on znodes, no more than is
- * promised, and says what is wrong.
+ * Goal: the adapter takes what clients of the simulator do for operations on znodes, no more than
+ * is promised, and says what is wrong.
  */
 import { ErrorCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';

@@ -6,8 +6,9 @@
  * Collects the first operations on each path and searches at the end of the run. A read that
  * follows, on its connection, a sync that was answered well shows some state that was current
  * between the call of the sync and its own answer. (Behind a write it need not: the write's answer
- * may be long under way. That it shows the write is session-fifo's to check.) Left out: paths of ephemeral and sequential
- * znodes, which come and go with no operation that names them; answers that tell of other znodes.
+ * may be long under way. That it shows the write is session-fifo's to check.) Left out: paths of
+ * ephemeral and sequential znodes, which come and go with no operation that names them; answers
+ * that tell of other znodes.
  */
 import { ErrorCode, unreachable } from '@rookery/protocol';
 import { evidenceOf } from '../../checking/by-key.js';
@@ -22,7 +23,7 @@ export interface LinearizableHistoryOptions {
   readonly operationsMax?: number;
   /** Default 500. */
   readonly pathsMax?: number;
-  /** Of the search of one path, after which nothing is said; default 300,000. */
+  /** Of the search of one path, after which nothing is said; default 100,000. */
   readonly stepsMax?: number;
 }
 
@@ -40,6 +41,8 @@ interface Asked {
   readonly op: ZnodeOp;
 }
 
+/** Of a contradiction: the last of the operations that show it. */
+const LINES_MAX = 16;
 const SEQUENCE = /\d{10}$/;
 
 export function newLinearizableHistory(options: LinearizableHistoryOptions = {}): NewChecker {
@@ -137,8 +140,8 @@ class LinearizableHistory implements Checker {
   }
 
   /**
-   * By path. When a history is full, what is under way on its path is kept as unanswered: its answer
-   * may show what comes later.
+   * By path. When a history is full, what is under way on its path is kept as unanswered: its
+   * answer may show what comes later.
    */
   #add(path: string, entry: Entry): void {
     if (this.#isLeftOut(path)) return;
@@ -194,6 +197,8 @@ class LinearizableHistory implements Checker {
     const states = outcome.states.join('" or "');
     const clients = new Map(entries.map(({ op, client }) => [op, client]));
     const lines = evidence.map((one) => `client ${clients.get(one.op)} ${textOf(one)}`);
+    const earlier = lines.splice(0, Math.max(lines.length - LINES_MAX, 0)).length;
+    if (earlier > 0) lines.unshift(`(${earlier} earlier ones)`);
     throw new PropertyBroken(
       this.property,
       `${path}: no order explains ${textOf(outcome.at)}; the version and data before it may have ` +
