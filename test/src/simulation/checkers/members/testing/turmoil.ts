@@ -114,6 +114,8 @@ class Turmoil {
     await this.#connect();
     this.#write();
     await this.#until('were all equal', () => {
+      // A death at the n-th change of a disk may be due only now.
+      for (const id of world.ids) world.start(id);
       const digests = world.ids.map((id) => world.stateOf(id)?.digest());
       return digests[0] !== undefined && new Set(digests).size === 1;
     });
