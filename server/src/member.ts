@@ -29,7 +29,7 @@ import {
   type Recovered,
   Storage,
 } from './storage/index.js';
-import type { Tuning } from './tuning.js';
+import { checkpointTuning, type Tuning } from './tuning.js';
 import { VERSION } from './version.js';
 import { Zab, type ZabOptions, type ZabStart } from './zab/index.js';
 
@@ -97,6 +97,7 @@ export class Member {
       options: {
         segmentBytesMax: segmentBytesOf(tuning),
         retainedBytesMin: tuning?.logKeepBytes ?? DEFAULT_STORAGE_OPTIONS.retainedBytesMin,
+        chunkBytesMax: tuning?.chunkBytes ?? DEFAULT_STORAGE_OPTIONS.chunkBytesMax,
       },
     });
     logRecovery(logger, recovered);
@@ -153,7 +154,7 @@ export class Member {
       diskBytes: () => disk,
     });
     this.#clientPort = new ClientPort({
-      options: clientPortOptions(config, self),
+      options: clientPortOptions(config, self, options.tuning),
       transport,
       timers,
       logger: options.logger,
@@ -287,7 +288,7 @@ function zabOptions(config: Config, options: MemberOptions, newEnsembleId: strin
     initTimeoutMs: config.initLimit * config.tickTimeMs,
     syncTimeoutMs: config.syncLimit * config.tickTimeMs,
     windowBytesMax: options.tuning?.windowBytes ?? WINDOW_BYTES,
-    chunkBytesMax: CHUNK_BYTES,
+    chunkBytesMax: options.tuning?.chunkBytes ?? CHUNK_BYTES,
     newEnsembleId,
     foundWithQuorum: options.found,
   };
@@ -307,7 +308,6 @@ function zabStart(recovered: Recovered): ZabStart {
 }
 
 function driverOptions(config: Config, options: MemberOptions, membership: string) {
-  const logBytesMax = options.tuning?.checkpointLogBytes;
   return {
     id: options.id,
     tickMs: config.peerHeartbeatMs / 2,
@@ -317,7 +317,7 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
     unwrittenBytesMax: options.tuning?.unwrittenBytes ?? BACKLOG_LIMITS.unwrittenBytesMax,
     behindBytesMax: options.tuning?.behindBytes ?? BACKLOG_LIMITS.behindBytesMax,
     firstCounter: options.tuning?.firstCounter ?? 1,
-    checkpoint: logBytesMax === undefined ? {} : { logBytesMax },
+    checkpoint: checkpointTuning(options.tuning),
     writeRules: {
       skipAcl: config.skipACL,
       extendedTypes: config.extendedTypes,
@@ -359,9 +359,10 @@ function newPipeline(
   });
 }
 
-function clientPortOptions(config: Config, self: ServerAddress) {
+function clientPortOptions(config: Config, self: ServerAddress, tuning: Tuning | undefined) {
   return {
     ...CLIENT_PORT_DEFAULTS,
+    outputSoftBytes: tuning?.clientOutputBytes ?? CLIENT_PORT_DEFAULTS.outputSoftBytes,
     address: { host: self.host, port: self.clientPort },
     frameBytesMax: config.frameBytesMax,
     connectionsPerAddressMax: config.maxClientCnxns,

@@ -12,6 +12,12 @@ export interface Tuning {
   readonly logSegmentBytes?: number;
   /** A checkpoint is taken after this many bytes of log. */
   readonly checkpointLogBytes?: number;
+  /** Records of a checkpoint that are captured in one turn. */
+  readonly checkpointSliceCount?: number;
+  /** Of a chunk of a snapshot, and of proposals that a learner has missed. */
+  readonly chunkBytes?: number;
+  /** A client's output, bytes, past which what can wait waits. */
+  readonly clientOutputBytes?: number;
   /** The counter that each new epoch starts at. */
   readonly firstCounter?: number;
   /** Proposals kept in memory for learners, bytes. */
@@ -28,6 +34,9 @@ const VARIABLES = {
   logKeepBytes: 'ROOKERY_LOG_KEEP_BYTES',
   logSegmentBytes: 'ROOKERY_LOG_SEGMENT_BYTES',
   checkpointLogBytes: 'ROOKERY_CHECKPOINT_LOG_BYTES',
+  checkpointSliceCount: 'ROOKERY_CHECKPOINT_SLICE_COUNT',
+  chunkBytes: 'ROOKERY_CHUNK_BYTES',
+  clientOutputBytes: 'ROOKERY_CLIENT_OUTPUT_BYTES',
   firstCounter: 'ROOKERY_FIRST_COUNTER',
   windowBytes: 'ROOKERY_WINDOW_BYTES',
   unwrittenBytes: 'ROOKERY_UNWRITTEN_BYTES',
@@ -50,4 +59,13 @@ export function tuningFromEnvironment(
     tuning[key] = value;
   }
   return tuning;
+}
+
+/** What of it is a checkpointer's, under the names of its options. */
+export function checkpointTuning(tuning: Tuning = {}) {
+  const { checkpointLogBytes: logBytesMax, checkpointSliceCount: sliceCount } = tuning;
+  return {
+    ...(logBytesMax === undefined ? {} : { logBytesMax }),
+    ...(sliceCount === undefined ? {} : { sliceCount }),
+  };
 }

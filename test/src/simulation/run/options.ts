@@ -132,6 +132,9 @@ function drawTuning(random: Random): Tuning {
     unwrittenBytes: random.pick([null, null, 4_000]),
     behindBytes: random.pick([null, null, 20_000]),
     firstCounter: random.chance(0.1) ? 2 ** 32 - Math.round(random.between(50, 3_000)) : null,
+    checkpointSliceCount: random.pick([null, 1, 3, 10]),
+    chunkBytes: random.pick([null, 200, 1_000]),
+    clientOutputBytes: random.pick([null, null, 300, 2_000]),
   };
   return Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== null));
 }
