@@ -18,6 +18,9 @@ import { byKey, countsOf, listOf, numberOf, verdictOf } from './verdicts.js';
 
 type OnRegister = Operation<RegisterOp, RegisterResult>;
 
+/** Of a contradiction: the last of the operations that show it. */
+const SHOWN_MAX = 12;
+
 /** Every register begins with 0. */
 const model = casRegister(0);
 
@@ -31,10 +34,11 @@ export function checkCasRegister(history: readonly HistoryEntry[]): Verdict {
   for (const { key, outcome, evidence } of checkByKey(model, histories)) {
     if (outcome.verdict === 'contradiction') {
       const states = outcome.states.join(' or ');
-      const shown = evidence.map(textOfOperation).join('; ');
+      const shown = evidence.slice(-SHOWN_MAX).map(textOfOperation).join('; ');
+      const earlier = Math.max(evidence.length - SHOWN_MAX, 0);
       problems.push(
         `register ${key}: nothing explains ${textOfOperation(outcome.at)}, when it may have been ` +
-          `${states}. What shows it: ${shown}`,
+          `${states}. What shows it, with ${earlier} earlier ones: ${shown}`,
       );
     } else {
       unknown.push(`register ${key} is too hard to judge, after ${outcome.steps} steps`);

@@ -1,20 +1,23 @@
 /**
  * Registers that are read, written and compared-and-set: each znode must behave as one place of
- * memory. Reads are sync + get; a compare-and-set reads the version and sets with it. Values are
- * unique, so that every answer tells which write it shows.
+ * memory. Reads are sync + get, some of a stream that does not wait for answers; a compare-and-set
+ * reads the version and sets with it. Values are unique, so that every answer tells which write it
+ * shows.
  *
  * History: `read` [key, null] -> [key, value]; `write` [key, value]; `cas` [key, [old, new]].
  */
 import type { Client } from '@rookery/client';
 import { checkCasRegister } from '../checkers/cas-register.js';
+import type { Recorder } from '../history/history-writer.js';
 import { attempt, looking, NotDone } from './attempt.js';
-import { Keys, Numbers, prepare, type Station, work } from './station.js';
+import { Keys, Numbers, prepare, type Station, stream, work } from './station.js';
 import type { Workload, WorkloadContext } from './workload.js';
 
 const NAME = 'cas-register';
 const CLIENTS = 4;
 /** Enough for a fault to come and go within one; few enough to be judged quickly. */
 const TURNS_EACH_KEY = 300;
+const STREAM = { intervalMaxMs: 400, underWayMax: 20 };
 
 export function casRegisterWorkload(): Workload {
   const keys = new Keys(TURNS_EACH_KEY, '0');
@@ -22,23 +25,21 @@ export function casRegisterWorkload(): Workload {
   /** Of each key the last value that anybody saw, so that a compare-and-set has a chance. */
   const lastSeen = new Map<number, number>();
 
-  async function turn(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
+  const read = (client: Client, recorder: Recorder, { prefix }: WorkloadContext, key: number) =>
+    attempt({ client, recorder, f: 'read', value: [key, null], isRead: true }, async () => {
+      const path = `${prefix}/${key}`;
+      const [, { data }] = await Promise.all([client.sync(path), client.getData(path)]);
+      lastSeen.set(key, Number(data));
+      return [key, Number(data)];
+    });
+
+  async function turn(station: Station, context: WorkloadContext): Promise<boolean> {
     const { client, recorder, random } = station;
-    const key = await keys.next(station, prefix);
+    const key = await keys.next(station, context.prefix);
     if (key === null) return false;
-    const path = `${prefix}/${key}`;
+    const path = `${context.prefix}/${key}`;
     const kind = random.pick(['read', 'write', 'cas'] as const);
-    if (kind === 'read') {
-      const isPipelined = random.chance(0.5);
-      return await attempt(
-        { client, recorder, f: kind, value: [key, null], isRead: true },
-        async () => {
-          const value = await freshValue(client, path, isPipelined);
-          lastSeen.set(key, value);
-          return [key, value];
-        },
-      );
-    }
+    if (kind === 'read') return await read(client, recorder, context, key);
     const value = numbers.next();
     if (kind === 'write') {
       return await attempt({ client, recorder, f: kind, value: [key, value] }, async () => {
@@ -64,16 +65,15 @@ export function casRegisterWorkload(): Workload {
     ...{ name: NAME, clients: CLIENTS, check: checkCasRegister },
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
-      work({ workload: NAME, number, context, signal }, (station) => turn(station, context)),
+      work(
+        { workload: NAME, number, context, signal },
+        (station) => turn(station, context),
+        (station) =>
+          stream(station, STREAM, async (recorder) => {
+            const key = await keys.next(station, context.prefix);
+            if (key !== null) await read(station.client, recorder, context, key);
+          }),
+      ),
     finish: async () => {},
   };
-}
-
-async function freshValue(client: Client, path: string, isPipelined: boolean): Promise<number> {
-  if (!isPipelined) {
-    await client.sync(path);
-    return Number((await client.getData(path)).data);
-  }
-  const [, { data }] = await Promise.all([client.sync(path), client.getData(path)]);
-  return Number(data);
 }

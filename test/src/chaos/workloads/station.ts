@@ -21,6 +21,8 @@ const PATIENCE_MS = 90_000;
 export interface Station {
   readonly client: Client;
   readonly recorder: Recorder;
+  /** For what is done at the same time. */
+  readonly newRecorder: () => Recorder;
   readonly random: Random;
   readonly number: number;
   readonly signal: AbortSignal;
@@ -35,21 +37,65 @@ export interface StationOptions {
   readonly signal: AbortSignal;
 }
 
-/** A turn after the other until the signal aborts; a turn says whether it went well. */
+/**
+ * A turn after the other until the signal aborts; a turn says whether it went well. `besides` is
+ * done at the same time, with the same client.
+ */
 export async function work(
   options: StationOptions,
   turn: (station: Station) => Promise<boolean>,
+  besides: (station: Station) => Promise<void> = async () => {},
 ): Promise<void> {
   const { signal } = options;
   const station = newStation(options);
-  try {
+  const turns = async () => {
     while (!signal.aborted) {
       const isWell = await turn(station);
       await pause(station.random.below(PAUSE_MAX_MS) + (isWell ? 0 : TROUBLE_MS), signal);
     }
+  };
+  try {
+    await Promise.all([turns(), besides(station)]);
   } finally {
     await station.client.close();
   }
+}
+
+export interface Stream {
+  /** Between the beginnings of two operations, at most. */
+  readonly intervalMaxMs: number;
+  /** Beyond it none is begun. */
+  readonly underWayMax: number;
+}
+
+/**
+ * Begins operations whether or not earlier ones have been answered, so that some are asked for
+ * while a member stands still: what it answers when it goes on is then old, if it should not have
+ * answered.
+ */
+export async function stream(
+  { random, signal, newRecorder }: Station,
+  { intervalMaxMs, underWayMax }: Stream,
+  operation: (recorder: Recorder) => Promise<unknown>,
+): Promise<void> {
+  const idle = Array.from({ length: underWayMax }, newRecorder);
+  const underWay = new Set<Promise<void>>();
+  const bugs: unknown[] = [];
+  while (!signal.aborted && bugs.length === 0) {
+    const recorder = idle.pop();
+    if (recorder !== undefined) {
+      const ended = operation(recorder)
+        .then(() => idle.push(recorder))
+        .catch((bug: unknown) => bugs.push(bug))
+        .then(() => {
+          underWay.delete(ended);
+        });
+      underWay.add(ended);
+    }
+    await pause(random.below(intervalMaxMs), signal);
+  }
+  await Promise.all(underWay);
+  if (bugs.length > 0) throw bugs[0];
 }
 
 export function newStation({ workload, number, context, signal }: StationOptions): Station {
@@ -57,14 +103,14 @@ export function newStation({ workload, number, context, signal }: StationOptions
   const client = createClient(connectString, options);
   // All clients of a run listen to one.
   setMaxListeners(0, signal);
+  const newRecorder = () => context.history.recorder(workload, number);
   let ear: Recorder | null = null;
   return {
-    client,
+    ...{ client, newRecorder, recorder: newRecorder() },
     tell: (f, value) => {
-      ear ??= context.history.recorder(workload, number);
+      ear ??= newRecorder();
       ear.invoke(f, value).ok(value, { zxid: Number(client.lastZxidSeen) });
     },
-    recorder: context.history.recorder(workload, number),
     random: context.random.fork(`${workload} ${number}`),
     ...{ number, signal },
   };

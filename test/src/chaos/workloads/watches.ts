@@ -58,8 +58,7 @@ export function watchesWorkload(): Workload {
       }
       // Watches until the very end, over the signal.
       const station = newStation({ ...options, signal: after.signal });
-      const newRecorder = () => context.history.recorder(NAME, number);
-      const watcher = new Watcher(station, context.prefix, newRecorder);
+      const watcher = new Watcher(station, context.prefix);
       watchers.push(watcher);
       await watcher.lookAround(signal);
     },
@@ -94,7 +93,6 @@ export function watchesWorkload(): Workload {
 class Watcher {
   readonly #station: Station;
   readonly #prefix: string;
-  readonly #newRecorder: () => Recorder;
   readonly #following: Promise<unknown>;
   /** Of each key, the zxid of the newest value that came of the one-shot watches. */
   readonly #shown = new Map<number, number>();
@@ -102,10 +100,9 @@ class Watcher {
   readonly #told = new Map<number, number>();
   #resyncs = 0;
 
-  constructor(station: Station, prefix: string, newRecorder: () => Recorder) {
+  constructor(station: Station, prefix: string) {
     this.#station = station;
     this.#prefix = prefix;
-    this.#newRecorder = newRecorder;
     const loops = KEYS.map((key) => this.#followOneByOne(key));
     this.#following = Promise.all([this.#followAll(), ...loops]);
   }
@@ -123,7 +120,7 @@ class Watcher {
 
   async lookAround(signal: AbortSignal): Promise<void> {
     const { random } = this.#station;
-    const recorder = this.#newRecorder();
+    const recorder = this.#station.newRecorder();
     while (!signal.aborted) {
       const isWell = (await this.#read(recorder, 'look', random.pick(KEYS))) !== null;
       await pause(random.below(LOOK_MAX_MS) + (isWell ? 0 : TROUBLE_MS), signal);
@@ -137,7 +134,7 @@ class Watcher {
 
   async #followAll(): Promise<void> {
     const { client, signal } = this.#station;
-    const recorder = this.#newRecorder();
+    const recorder = this.#station.newRecorder();
     const watcher = (event: WatchEvent) => this.#onEvent(event);
     const following = { client, recorder, f: 'follow', value: null, isRead: true };
     while (!signal.aborted) {
@@ -166,7 +163,7 @@ class Watcher {
 
   async #followOneByOne(key: number): Promise<void> {
     const { signal, tell } = this.#station;
-    const recorder = this.#newRecorder();
+    const recorder = this.#station.newRecorder();
     while (!signal.aborted) {
       let isOver = false;
       let onFired = () => {};
