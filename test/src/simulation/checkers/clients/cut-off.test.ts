@@ -1,17 +1,27 @@
 /** Answers of a member that reaches no quorum, by small histories of three members. */
 import { describe, expect, it } from 'vitest';
 import { newCutOff } from './cut-off.js';
-import { GET, SmallHistory } from './small-history.js';
+import { FACTS, GET, SmallHistory } from './small-history.js';
 
 /** (1000 + 2 * 100) * 1.01 + 2 * 5, after what is cut off at 101. */
 const BOUND_MS = 101 + 1_222;
+/** Of a follower whose leader was cut off from the others at 101: the leader's, and its own. */
+const FOLLOWER_BOUND_MS = 101 + 2 * 1_222;
 const PROPERTY = /^a cut-off member answers no client past its bound: /;
+
+function whole(): SmallHistory {
+  const history = new SmallHistory(newCutOff);
+  history.reach(1, [2, 3]);
+  history.reach(2, [1, 3]);
+  history.reach(3, [1, 2]);
+  history.session('opened');
+  history.nowMs = 100;
+  return history;
+}
 
 /** Client 1 is at member 1, which is cut off at 101. */
 function begun(): SmallHistory {
-  const history = new SmallHistory(newCutOff);
-  history.session('opened');
-  history.nowMs = 100;
+  const history = whole();
   history.reach(1, []);
   return history;
 }
@@ -45,16 +55,53 @@ describe('a cut-off member', () => {
     }
   });
 
-  it('is one that reaches no quorum, for the whole of that time', () => {
+  it('is one that reaches nobody, for the whole of that time', () => {
     const history = begun();
     history.nowMs = 1_000;
     history.reach(1, [3]);
     history.reach(1, []);
     history.nowMs = BOUND_MS;
     history.done(GET('/a'), { zxid: 5 });
-    history.reach(2, [1]);
     history.nowMs = 60_000;
     history.session('resumed', { connection: 2, member: 2 });
     history.done(GET('/a'), { zxid: 5 }, { connection: 2 });
   });
+
+  it('may answer a lease longer when it follows one that is cut off with it', () => {
+    const history = pairCutOff();
+    history.nowMs = FOLLOWER_BOUND_MS - 1;
+    history.done(GET('/a'), { zxid: 5 });
+    const late = pairCutOff();
+    late.nowMs = FOLLOWER_BOUND_MS + 1;
+    expect(() => late.done(GET('/a'), { zxid: 5 })).toThrow(PROPERTY);
+  });
+
+  it('is not one that reaches a leader who reaches a quorum', () => {
+    const history = new SmallHistory(newCutOff);
+    history.reach(2, [1, 3]);
+    history.reach(1, [2]);
+    history.reach(3, [2]);
+    history.nowMs = 60_000;
+    history.session('opened');
+    history.done(GET('/a'), { zxid: 5 });
+  });
+
+  it('is one that has never reached anybody', () => {
+    const history = new SmallHistory(newCutOff);
+    history.reach(1, []);
+    history.nowMs = 60_000;
+    expect(() => history.session('opened')).toThrow(PROPERTY);
+  });
 });
+
+/** Members 1 and 2 of five hear only each other from 101 on. */
+function pairCutOff(): SmallHistory {
+  const history = new SmallHistory(newCutOff, { ...FACTS, members: 5 });
+  history.reach(1, [2, 3, 4, 5]);
+  history.reach(2, [1, 3, 4, 5]);
+  history.session('opened');
+  history.nowMs = 99;
+  history.reach(1, [2]);
+  history.reach(2, [1]);
+  return history;
+}

@@ -3,10 +3,11 @@
  * Source: ARCHITECTURE.md, "Step-down" and "Sessions": H, the bound of every lease; Zab's leader
  * leases; ZOOKEEPER-1675.
  *
- * The bound is what a member may need by its own clock, the slowest that is allowed: H since its
- * last contact, what was on its way when it was cut off, and the heartbeat that notices. A request
- * that was sent after that and is answered all the same was answered by nobody's leave. (One sent
- * before may have waited in a client's buffer.)
+ * A leader may serve for H after its quorum last answered, a follower for H after a leader that
+ * still might: it need reach nobody else, so a follower on one side of a bridge serves through it.
+ * H is what a member may need by its own clock, the slowest that is allowed, with what was on its
+ * way and the heartbeat that notices. A request that was sent after that and is answered all the
+ * same was answered by nobody's leave. (One sent before may have waited in a client's buffer.)
  */
 import { formatZxid } from '@rookery/protocol';
 import {
@@ -22,21 +23,38 @@ import { asked } from './part.js';
 class CutOff implements Checker {
   readonly property = 'a cut-off member answers no client past its bound';
   readonly #quorum: number;
-  readonly #boundMs: number;
+  /** H. */
+  readonly #leaseMs: number;
   readonly #latencyMs: number;
-  /** Since when a member has reached no quorum, by member; absent for those that do. */
-  readonly #since = new Map<number, number>();
+  /** What each member reaches now. */
+  readonly #reaches = new Map<number, readonly number[]>();
+  /** When each last reached a quorum by itself; infinity while it does. */
+  readonly #quorumUntilMs = new Map<number, number>();
+  /** When each last reached each of the others; infinity while it does. */
+  readonly #contactUntilMs = new Map<number, Map<number, number>>();
+  /** Some member does not reach a quorum by itself. */
+  #someoneIsCutOff = false;
   readonly #members = new Map<number, number>();
 
   constructor({ members, peerTimeoutMs, heartbeatMs, clockDrift, latencyMaxMs }: RunFacts) {
     this.#quorum = Math.floor(members / 2) + 1;
-    this.#boundMs = (peerTimeoutMs + 2 * heartbeatMs) * (1 + clockDrift) + 2 * latencyMaxMs;
+    this.#leaseMs = (peerTimeoutMs + 2 * heartbeatMs) * (1 + clockDrift) + 2 * latencyMaxMs;
     this.#latencyMs = latencyMaxMs;
   }
 
   onReach({ member, reaches, atMs }: Reach): void {
-    if (reaches.length + 1 >= this.#quorum) this.#since.delete(member);
-    else if (!this.#since.has(member)) this.#since.set(member, atMs);
+    const before = this.#reaches.get(member) ?? [];
+    this.#reaches.set(member, reaches);
+    const contacts = this.#contactUntilMs.get(member) ?? new Map<number, number>();
+    this.#contactUntilMs.set(member, contacts);
+    for (const other of before) contacts.set(other, atMs);
+    for (const other of reaches) contacts.set(other, Number.POSITIVE_INFINITY);
+    const isQuorum = reaches.length + 1 >= this.#quorum;
+    if (isQuorum) this.#quorumUntilMs.set(member, Number.POSITIVE_INFINITY);
+    else if (before.length + 1 >= this.#quorum) this.#quorumUntilMs.set(member, atMs);
+    this.#someoneIsCutOff = [...this.#reaches.values()].some(
+      (reached) => reached.length + 1 < this.#quorum,
+    );
   }
 
   onSession({ change, connection, member, atMs, client, order }: SessionSeen): void {
@@ -50,20 +68,33 @@ class CutOff implements Checker {
   }
 
   onReply({ invocation, result, order }: Reply): void {
-    if (this.#since.size === 0) return;
+    if (!this.#someoneIsCutOff) return;
     const member = this.#members.get(invocation.connection) ?? 0;
     if (!this.#isPast(member, invocation.atMs)) return;
     this.#fail(member, `answered ${asked(invocation)}, at ${formatZxid(result.zxid)} [${order}]`);
   }
 
   #isPast(member: number, atMs: number): boolean {
-    const since = this.#since.get(member);
-    return since !== undefined && atMs > since + this.#boundMs;
+    return this.#reaches.has(member) && atMs > this.#boundMs(member);
+  }
+
+  /** The end of its own lease as a leader, or of the last one that any leader may have given it. */
+  #boundMs(member: number): number {
+    let boundMs = this.#quorumEndMs(member) + this.#leaseMs;
+    for (const [other, contactMs] of this.#contactUntilMs.get(member) ?? []) {
+      const givenMs = Math.min(this.#quorumEndMs(other) + this.#leaseMs, contactMs);
+      boundMs = Math.max(boundMs, givenMs + this.#leaseMs);
+    }
+    return boundMs;
+  }
+
+  #quorumEndMs(member: number): number {
+    return this.#quorumUntilMs.get(member) ?? Number.NEGATIVE_INFINITY;
   }
 
   #fail(member: number, what: string): never {
-    const since = `without a quorum since ${this.#since.get(member)} ms`;
-    throw new PropertyBroken(this.property, `member ${member}, ${since}, ${what}`);
+    const bound = `whose last lease ended by ${this.#boundMs(member)} ms at the latest`;
+    throw new PropertyBroken(this.property, `member ${member}, ${bound}, ${what}`);
   }
 }
 

@@ -39,8 +39,8 @@ export class SmallHistory {
   #order = 0;
   #requests = 0;
 
-  constructor(newChecker: NewChecker) {
-    this.#checker = newChecker(FACTS);
+  constructor(newChecker: NewChecker, facts: RunFacts = FACTS) {
+    this.#checker = newChecker(facts);
   }
 
   get checker(): Checker {
