@@ -24,6 +24,7 @@ import { supported } from './supported.js';
 import { allWorkloads } from './workloads/all.js';
 
 const EXIT_CANNOT = 2;
+const EXIT_INTERRUPTED = 130;
 const STOP_DEADLINE_MS = 10_000;
 const INSIDE = new URL('./inside.js', import.meta.url).pathname;
 
@@ -73,7 +74,7 @@ async function runInNamespaces(handed: Handed): Promise<number> {
   try {
     mkdirSync(directory, { recursive: true });
     await makeNamespaces(layout);
-    if (stop.signal.aborted) return 130;
+    if (stop.signal.aborted) return EXIT_INTERRUPTED;
     child = spawnInside(layout, handed);
     code = await exitOf(child);
     return code;
@@ -101,7 +102,7 @@ function end(child: ChildProcess): void {
 function exitOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 130));
+    child.once('exit', (code) => resolve(code ?? EXIT_INTERRUPTED));
   });
 }
 

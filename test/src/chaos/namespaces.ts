@@ -108,11 +108,20 @@ async function makeHost(layout: Layout, host: Host): Promise<void> {
 /** Removes what there is of a run's network, and ends what still runs in it. */
 export async function removeNamespaces(run: string): Promise<void> {
   for (const name of namesOf((candidate) => candidate === run)) {
-    // Of a dead run: its own children, known by the namespace that only they were started in.
-    const pids = (await command('ip', ['netns', 'pids', name])).split('\n').filter(Boolean);
-    for (const pid of pids) killIfThere(Number(pid));
-    await command('ip', ['netns', 'delete', name]);
+    try {
+      await removeNamespace(name);
+    } catch (error) {
+      // Another run that starts at the same time may remove the same leftovers.
+      if (namespaceNames().includes(name)) throw error;
+    }
   }
+}
+
+async function removeNamespace(name: string): Promise<void> {
+  // Of a dead run: its own children, known by the namespace that only they were started in.
+  const pids = (await command('ip', ['netns', 'pids', name])).split('\n').filter(Boolean);
+  for (const pid of pids) killIfThere(Number(pid));
+  await command('ip', ['netns', 'delete', name]);
 }
 
 /** Removes what runs left that were killed; resolves with their names. */
