@@ -15,6 +15,7 @@ const BUSY: ClientOptions = {
   count: 4,
   outstandingMax: 16,
   readShare: 0.5,
+  readerShare: 0,
   thinkMaxMs: 20,
   timeoutMinMs: 4_000,
   timeoutMaxMs: 6_000,
@@ -23,6 +24,7 @@ const BUSY: ClientOptions = {
   vanishEveryMs: 0,
   moveEveryMs: 0,
   closeEveryMs: 0,
+  patienceMs: 0,
 };
 
 class Seen implements Checker {
@@ -111,6 +113,22 @@ describe('simulated clients', () => {
     const { seen } = await run({ closeEveryMs: 300 }, 3_000);
     expect(seen.changes('closed')).toBeGreaterThan(4);
     expect(seen.changes('opened')).toBe(4 + seen.changes('closed'));
+  });
+
+  it('that are readers never write, and are answered all the same', async () => {
+    const { seen } = await run({ readerShare: 0.5 }, 500);
+    const writers = new Set<number>();
+    for (const { invocation } of seen.replies) {
+      if ('data' in invocation.operation) writers.add(invocation.client);
+    }
+    expect(writers.size).toBeGreaterThan(0);
+    expect(writers.size).toBeLessThan(4);
+  });
+
+  it('that are impatient go elsewhere when nothing is answered for long', async () => {
+    const { seen } = await run({ patienceMs: 1 }, 1_000);
+    expect(seen.changes('resumed')).toBeGreaterThan(10);
+    expect(seen.unanswered).toBeGreaterThan(10);
   });
 
   it('do the same for the same seed, and other things for another', async () => {

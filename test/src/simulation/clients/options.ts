@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly outstandingMax: number;
   /** In [0, 1]: of requests that change nothing. */
   readonly readShare: number;
+  /** In [0, 1]: of clients that only read. A member that lost its quorum can answer only them. */
+  readonly readerShare: number;
   /** Between a burst's last answer and the next burst. */
   readonly thinkMaxMs: number;
   /** Each client asks for a session timeout in this range. */
@@ -36,6 +38,11 @@ export interface ClientOptions {
   readonly vanishEveryMs: number;
   readonly moveEveryMs: number;
   readonly closeEveryMs: number;
+  /**
+   * How long a client waits for the first answer to a burst before it tries another member: less
+   * than any timeout, so that what it has asked for may still be under way; 0 for very long.
+   */
+  readonly patienceMs: number;
 }
 
 export function drawClientOptions(random: Random): ClientOptions {
@@ -45,13 +52,15 @@ export function drawClientOptions(random: Random): ClientOptions {
     count: 1 + random.below(12),
     outstandingMax: random.pick([1, 4, 16, 32]),
     readShare: random.pick([0.2, 0.5, 0.8]),
+    readerShare: random.pick([0, 0.2, 0.5]),
     thinkMaxMs: random.pick([0, 0, 5, 50]),
     timeoutMinMs,
     timeoutMaxMs: timeoutMinMs * random.pick([1, 2, 5]),
     registers: 1 + random.below(5),
     works: works.length > 0 ? works : ['registers'],
-    vanishEveryMs: random.pick([0, 5_000, 20_000]),
+    vanishEveryMs: random.pick([0, 2_000, 10_000]),
     moveEveryMs: random.pick([0, 1_000, 10_000]),
     closeEveryMs: random.pick([0, 5_000, 20_000]),
+    patienceMs: random.pick([0, 30, 150]),
   };
 }

@@ -236,11 +236,24 @@ export class SimulatedClient {
       this.#sendBurst();
       if (due === 'close') this.#closeSession();
       this.#open?.wire.flush();
+      this.#waitInPatience();
     }
     if (due === undefined) return;
     this.#planAct(due);
     if (due === 'vanish') this.#vanish();
     if (due === 'move') this.#move();
+  }
+
+  /** Without any answer in this time it asks elsewhere; what was asked here may still be done. */
+  #waitInPatience(): void {
+    const { timers, options } = this.#parts;
+    if (options.patienceMs === 0 || this.#isClosing) return;
+    const connection = this.#open?.number;
+    const sentAtMs = this.#sentAtMs;
+    timers.after(options.patienceMs, () => {
+      if (this.#open?.number !== connection || this.#isAway || this.#isDraining) return;
+      if (this.#sentAtMs === sentAtMs && this.#heardAtMs < sentAtMs) this.#move();
+    });
   }
 
   #planAct(act: 'vanish' | 'move' | 'close'): void {

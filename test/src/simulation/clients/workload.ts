@@ -9,7 +9,7 @@ import { ErrorCode } from '@rookery/protocol';
 import type { Operation, Result, StatSeen } from '../contract/history.js';
 import type { Random } from '../random.js';
 import type { ClientOptions } from './options.js';
-import { CANNOT_FAIL, type Scene, WORK_OF } from './works.js';
+import { CANNOT_FAIL, readAnything, type Scene, WORK_OF } from './works.js';
 
 /** Of names of own sequential nodes: older ones are deleted. */
 const OWN_NAMES_MAX = 64;
@@ -23,6 +23,7 @@ export class Workload implements Scene {
   /** Created and not yet deleted by this client, the oldest first. */
   readonly ownNames: string[] = [];
   readonly registers: readonly string[];
+  readonly isReader: boolean;
   readonly #works: readonly ((scene: Scene) => void)[];
   readonly #due: Operation[] = [];
   #texts = 0;
@@ -32,7 +33,8 @@ export class Workload implements Scene {
     this.random = random;
     this.options = options;
     this.registers = Array.from({ length: options.registers }, (_, index) => `/r/${index}`);
-    this.#works = options.works.map((work) => WORK_OF[work]);
+    this.isReader = random.chance(options.readerShare);
+    this.#works = this.isReader ? [readAnything] : options.works.map((work) => WORK_OF[work]);
   }
 
   text(): string {
@@ -55,6 +57,7 @@ export class Workload implements Scene {
   /** A new session begins by making sure that there is something to work on. */
   onNewSession(): void {
     this.#due.length = 0;
+    if (this.isReader) return;
     for (const path of CANNOT_FAIL) this.#createIfMissing(path);
     for (const path of this.registers) this.#createIfMissing(path);
   }

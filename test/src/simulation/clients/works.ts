@@ -41,6 +41,17 @@ const OWN_NODES = 4;
 const NAMES_KEPT = 3;
 const ANY_VERSION = -1;
 
+/** All that a client does that never writes and never waits for a quorum. */
+export function readAnything(scene: Scene): void {
+  const { random, options } = scene;
+  const dice = random.next();
+  if (dice < 0.6) return read(scene, random.pick(scene.registers));
+  const client = 1 + random.below(options.count);
+  const directory = random.pick(['/own', '/e']);
+  if (dice < 0.9) return read(scene, `${directory}/${client}-${random.below(OWN_NODES)}`);
+  list(scene, random.pick(CANNOT_FAIL));
+}
+
 function registers(scene: Scene): void {
   const { random, options } = scene;
   const path = random.pick(scene.registers);
