@@ -1,0 +1,205 @@
+/**
+ * Property: a leader ends a session when, by its own clock while it ran, its lease has run out.
+ * Source: ARCHITECTURE.md, Sessions; client-protocol, section 1.7 "Expiry"; ZOOKEEPER-1208, 1622.
+ *
+ * Not earlier: the timeout and 2H after it began to lead, after the session was opened, and after it
+ * answered the session itself; the timeout after any answered request was sent. What others heard
+ * may reach it 2H late. Not much later either: a silent session goes. Whoever resumes one unseen
+ * touches it, so that is asked only of sessions that no client was ever told of, and of those whose
+ * client is connected, has all its answers and says nothing. Their end must be decided by H after
+ * the deadline: whatever a client asks for later than that is applied behind it.
+ */
+import { epochOf, formatZxid, type PeerId, type Zxid } from '@rookery/protocol';
+import {
+  type Checker,
+  type NewChecker,
+  PropertyBroken,
+  type RunFacts,
+} from '../contract/checker.js';
+import type { Invocation, Reply, SessionSeen, Unanswered } from '../contract/history.js';
+import type { Applied, Gone, Started, Step } from '../contract/observation.js';
+import { isWrite } from './clients/part.js';
+import { RunningTime } from './running-time.js';
+
+interface Lease {
+  readonly session: number;
+  readonly timeoutMs: number;
+  readonly openedAtMs: number;
+  /** Where its client is connected; 0: nowhere; -1: no client was told of it. */
+  member: PeerId | -1;
+  outstanding: number;
+  /** When the last request was sent that has been answered, and when it was sent to the leader. */
+  heardAtMs: number;
+  ledAtMs: number;
+  /** When its client last was told anything. */
+  quietSinceMs: number;
+  /** Since when its end must have been decided; 0 while it need not. */
+  overdueAtMs: number;
+}
+
+interface Term {
+  readonly leader: PeerId;
+  readonly epoch: number;
+  readonly sinceMs: number;
+  /** When it last lost a link: what the member heard then counts as heard. */
+  lostLinkAtMs: number;
+}
+
+/** Sessions expire at most so much after their deadline: server/src/pipeline/leadership.ts. */
+const BUCKET_MS = 100;
+/** How often the silent are looked for, in ticks of the leader. */
+const TICKS_PER_LOOK = 10;
+
+class Leases implements Checker {
+  readonly property =
+    'a session is ended when its lease has run out by its leader, neither early nor late';
+  readonly #slackMs: number;
+  readonly #toleranceMs: number;
+  readonly #lateMs: number;
+  readonly #running: RunningTime;
+  readonly #leases = new Map<number, Lease>();
+  readonly #overdue = new Set<Lease>();
+  #term: Term | null = null;
+  #lastZxid: Zxid = 0;
+  #ticks = 0;
+
+  constructor({ members, peerTimeoutMs, heartbeatMs }: RunFacts) {
+    this.#slackMs = 2 * peerTimeoutMs;
+    this.#toleranceMs = 2 * heartbeatMs;
+    this.#lateMs = peerTimeoutMs + BUCKET_MS + 4 * heartbeatMs;
+    this.#running = new RunningTime(members, heartbeatMs);
+  }
+
+  onStarted({ member }: Started): void {
+    this.#running.restart(member);
+  }
+
+  onGone({ member }: Gone): void {
+    if (this.#term?.leader === member) this.#term = null;
+  }
+
+  onStep(seen: Step): void {
+    const { input, outputs, member, atMs } = seen;
+    if (input.kind === 'tick') this.#running.tick(member, atMs, input.nowMs);
+    const term = this.#term;
+    if (term?.leader === member) {
+      if (input.kind === 'disconnected') term.lostLinkAtMs = atMs;
+      if (input.kind === 'tick' && ++this.#ticks % TICKS_PER_LOOK === 0) this.#look(term, atMs);
+    }
+    for (let at = 0; at < outputs.length; at++) {
+      const output = outputs[at];
+      if (output?.kind === 'disconnect' && this.#term?.leader === member) {
+        this.#term.lostLinkAtMs = atMs;
+      } else if (output?.kind === 'role') {
+        if (this.#term?.leader === member) this.#term = null;
+        if (output.role === 'leading') this.#onLeads(member, output.epoch, atMs);
+      }
+    }
+  }
+
+  onApplied({ zxid, txn, atMs }: Applied): void {
+    if (zxid <= this.#lastZxid) return;
+    this.#lastZxid = zxid;
+    if (txn.op.kind === 'createSession') {
+      this.#leases.set(zxid, {
+        ...{ session: zxid, timeoutMs: txn.op.timeoutMs, openedAtMs: atMs },
+        ...{ member: -1, outstanding: 0, heardAtMs: 0, ledAtMs: 0 },
+        ...{ quietSinceMs: atMs, overdueAtMs: 0 },
+      });
+    } else if (txn.op.kind === 'closeSession') {
+      const lease = this.#leases.get(txn.session);
+      if (lease === undefined) return;
+      this.#leases.delete(txn.session);
+      this.#overdue.delete(lease);
+      if (txn.origin === 0) this.#onExpiry(lease, zxid, atMs);
+    }
+  }
+
+  onInvocation({ session }: Invocation): void {
+    const lease = this.#leases.get(session);
+    if (lease === undefined) return;
+    lease.outstanding += 1;
+    this.#overdue.delete(lease);
+  }
+
+  onReply({ invocation, result, atMs }: Reply): void {
+    if (this.#overdue.size > 0) this.#maybeTooLate(invocation, result.zxid);
+    const lease = this.#leases.get(invocation.session);
+    if (lease === undefined) return;
+    lease.outstanding -= 1;
+    lease.quietSinceMs = atMs;
+    lease.heardAtMs = Math.max(lease.heardAtMs, invocation.atMs);
+    if (lease.member !== this.#term?.leader) return;
+    lease.ledAtMs = Math.max(lease.ledAtMs, invocation.atMs);
+  }
+
+  onUnanswered({ invocation }: Unanswered): void {
+    const lease = this.#leases.get(invocation.session);
+    if (lease !== undefined) lease.outstanding -= 1;
+  }
+
+  onSession({ session, member, atMs }: SessionSeen): void {
+    const lease = this.#leases.get(session);
+    if (lease === undefined) return;
+    lease.member = member;
+    lease.quietSinceMs = atMs;
+    this.#overdue.delete(lease);
+  }
+
+  #onLeads(leader: PeerId, epoch: number, atMs: number): void {
+    this.#term = { leader, epoch, sinceMs: atMs, lostLinkAtMs: atMs };
+    this.#overdue.clear();
+  }
+
+  /** Decided by the leader of its epoch: once that is gone, nobody can say when. */
+  #onExpiry(lease: Lease, zxid: Zxid, atMs: number): void {
+    const term = this.#term;
+    if (term?.epoch !== epochOf(zxid)) return;
+    const { timeoutMs, session, ledAtMs, heardAtMs } = lease;
+    const fullMs = timeoutMs + this.#slackMs;
+    if (epochOf(session) < term.epoch) {
+      this.#expectRun(lease, fullMs, term.sinceMs, 'it began to lead', atMs);
+    }
+    if (ledAtMs > term.sinceMs) this.#expectRun(lease, fullMs, ledAtMs, 'it answered it', atMs);
+    if (heardAtMs <= term.sinceMs) return;
+    this.#expectRun(lease, timeoutMs, heardAtMs, 'it was heard of', atMs);
+  }
+
+  #expectRun(lease: Lease, ms: number, sinceMs: number, since: string, atMs: number): void {
+    const leader = this.#term?.leader ?? 0;
+    const ranMs = this.#running.between(leader, sinceMs, atMs);
+    if (ranMs + this.#toleranceMs >= ms) return;
+    const what = `ended ${this.#describe(lease)}, having run for ${ranMs} ms of ${ms}`;
+    throw new PropertyBroken(this.property, `leader ${leader} ${what} since ${since} [${atMs} ms]`);
+  }
+
+  #look(term: Term, atMs: number): void {
+    for (const lease of this.#leases.values()) {
+      if (lease.member === 0 || lease.outstanding !== 0 || this.#overdue.has(lease)) continue;
+      const sinceMs = Math.max(lease.quietSinceMs, term.sinceMs, term.lostLinkAtMs);
+      const ranMs = this.#running.between(term.leader, sinceMs, atMs);
+      if (ranMs <= lease.timeoutMs + this.#slackMs + this.#lateMs) continue;
+      lease.overdueAtMs = atMs;
+      this.#overdue.add(lease);
+    }
+  }
+
+  /** A write that was asked for after the end was decided is applied behind it. */
+  #maybeTooLate({ operation, order, atMs }: Invocation, zxid: Zxid): void {
+    if (!isWrite(operation) || epochOf(zxid) !== this.#term?.epoch) return;
+    for (const lease of this.#overdue) {
+      if (atMs <= lease.overdueAtMs) continue;
+      const quiet = `silent since ${lease.quietSinceMs} ms`;
+      const what = `${this.#describe(lease)}, ${quiet}, is not ended before ${formatZxid(zxid)}`;
+      const asked = `which was asked for at ${atMs} ms [${order}]`;
+      throw new PropertyBroken(this.property, `${what}, ${asked}`);
+    }
+  }
+
+  #describe({ session, timeoutMs, member }: Lease): string {
+    const where = member === -1 ? 'that no client was told of' : `at member ${member}`;
+    return `session ${formatZxid(session)} ${where} with a timeout of ${timeoutMs} ms`;
+  }
+}
+
+export const newLeases: NewChecker = (facts) => new Leases(facts);
