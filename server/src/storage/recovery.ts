@@ -136,6 +136,7 @@ async function soundStorage(from: {
       options,
     );
     if (epochOf(log.last) > meta.acceptedEpoch) {
+      await log.letGo();
       throw new DamagedError(
         `the log ends with ${formatZxid(log.last)}, but the epoch accepted is ${meta.acceptedEpoch}`,
       );

@@ -48,6 +48,25 @@ async function fill(storage: Storage, count: number, epoch = 1): Promise<readonl
 
 const EPOCHS = { accepted: 1, current: 0, ensembleId: '', founded: false };
 
+describe('a member whose log has an epoch that it never accepted', () => {
+  it('is damaged, and a snapshot takes the place of all it had', async () => {
+    const disk = new Disk();
+    const first = await disk.open();
+    await first.storage.saveEpochs(EPOCHS);
+    await fill(first.storage, 3, 2);
+    const { storage, recovered } = await disk.reopen();
+    expect(recovered.damaged).toMatch(/the epoch accepted is 1/);
+    const donor = await new Disk().open();
+    for (const proposal of await fill(donor.storage, 2)) donor.state.apply(proposal);
+    const sink = await storage.beginSnapshot();
+    const source = await donor.storage.openSnapshot();
+    for await (const records of source.records()) await sink.write(records);
+    await storage.installSnapshot(source.zxid);
+    await storage.idle();
+    expect(storage.last).toBe(source.zxid);
+  });
+});
+
 describe('a member on an empty disk', () => {
   it('starts at zxid 0 without an ensemble and without damage', async () => {
     const { recovered } = await new Disk().open();

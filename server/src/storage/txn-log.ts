@@ -178,6 +178,11 @@ export class TxnLog {
     await this.background.idle();
   }
 
+  /** For a log that is not used after all: closes what is open of it. */
+  async letGo(): Promise<void> {
+    await this.segmentAt(this.activeIndex).database.letGo();
+  }
+
   /** Everything of it is garbage from now on. */
   async retire(): Promise<void> {
     await this.background.idle();
