@@ -6,6 +6,7 @@
  *     -- --sample 6 --turn 17               so many, other ones for each number
  *     -- --seed 1 --seeds 200               the first seed of each, and how many at most
  *     -- --jobs 1 --json FILE --list
+ *     -- --record                     keeps the result in recorded.json
  *
  * Exits with 1 when a mutant that counts is not caught, does not count, or does not fit any more.
  */
@@ -13,6 +14,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { allMutants, seededMutants } from './index.js';
 import type { Mutant } from './mutant.js';
+import { record } from './recorded.js';
 import { isContent, rowOf, tableOf } from './report.js';
 import { named, sampled } from './selection.js';
 import { type TrialResult, tryMutant } from './trial.js';
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200' },
     jobs: { type: 'string', default: '1' },
     json: { type: 'string' },
+    record: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
 });
@@ -39,6 +42,7 @@ if (values.list) {
   const results = await tryAll(mutants, Number(values.jobs));
   console.log(`\n${tableOf(results).join('\n')}`);
   if (values.json !== undefined) await writeFile(values.json, JSON.stringify(results, null, 2));
+  if (values.record) await record(results);
   process.exitCode = isContent(results) ? 0 : 1;
 }
 

@@ -144,9 +144,9 @@ export const storageMutants: readonly Mutant[] = [
     replace: 'if (this.last !== null && previous < 0) {',
   },
   {
-    name: 'recovery-drops-what-is-damaged',
+    name: 'recovery-skips-what-is-damaged',
     area: 'storage',
-    // A record with a wrong checksum ends the log as if the write had been torn.
+    // A record with a wrong checksum is left out, as if it had never been written.
     breaks: 'a damaged record is told from a torn write',
     file: 'storage/segment.ts',
     find: `  const packed = unseal(key, value);
@@ -159,6 +159,11 @@ export const storageMutants: readonly Mutant[] = [
         file: 'storage/segment.ts',
         find: 'if (proposals[0]?.zxid !== zxidOfKey(key)) throw',
         replace: 'if (proposals.length > 0 && proposals[0]?.zxid !== zxidOfKey(key)) throw',
+      },
+      {
+        file: 'storage/log-recovery.ts',
+        find: 'if (this.last !== null && previous !== this.last) {',
+        replace: 'if (this.last !== null && previous < 0) {',
       },
     ],
   },

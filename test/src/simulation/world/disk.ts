@@ -90,8 +90,12 @@ export class SimulatedDisk {
     this.#death = { count, when };
   }
 
-  /** One bit of one record, but not of the end of the log, whose loss looks like a torn write. */
+  /**
+   * One bit of one record, but not of the end of the log, whose loss looks like a torn write. Some
+   * records of the log are gone then: LevelDB skips a damaged one in silence.
+   */
   flipBit([whichStore, whichRecord, whichBit]: Dice): boolean {
+    if (whichStore > 0.75) return loseGroup(this.#log, whichRecord);
     const inTree = whichStore < 0.5;
     const records = inTree ? recordsOf(this.#tree) : recordsBeforeEnd(this.#log);
     const record = records[Math.floor(whichRecord * records.length)];
@@ -160,6 +164,38 @@ function recordsOf(store: MemoryStore): StoredRecord[] {
 
 /** Keys of groups are 8 bytes, those of marks are not: see server/src/storage/segment.ts. */
 const GROUP_KEY_BYTES = 8;
+/** Of the mark of a segment's end, as text of one byte a character. */
+const END_KEY = '\xffe';
+
+/** The last group is proved to have been there by the mark of the log's end, where it is behind it. */
+function loseGroup(log: MemoryStore, which: number): boolean {
+  const segments = log.names().toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
+  const groups = segments.flatMap((name) =>
+    log.keysOf(name).flatMap((key) => (key.length === GROUP_KEY_BYTES ? [{ name, key }] : [])),
+  );
+  const end = groups.at(-1);
+  if (end !== undefined && markedEnd(log, end.name) < keyedZxid(end.key)) groups.pop();
+  const lost = groups[Math.floor(which * groups.length)];
+  if (lost === undefined) return false;
+  log.tamper(lost.name, (entries) => entries.delete(Buffer.from(lost.key).toString('latin1')));
+  return true;
+}
+
+/** Of a segment: the zxid up to which its mark vouches for it, 0 without one. */
+function markedEnd(log: MemoryStore, name: string): number {
+  let last = 0;
+  log.tamper(name, (entries) => {
+    const sealed = entries.get(END_KEY);
+    if (sealed === undefined) return;
+    const [, digits] = /"last":(\d+)/.exec(Buffer.from(sealed).toString('latin1')) ?? [];
+    last = Number(digits ?? 0);
+  });
+  return last;
+}
+
+function keyedZxid(key: Uint8Array): number {
+  return Number(Buffer.from(key).readBigUInt64BE());
+}
 
 /** What lies before the last group of the log; in the segment of that one, its header as well. */
 function recordsBeforeEnd(log: MemoryStore): StoredRecord[] {

@@ -1,0 +1,37 @@
+/**
+ * Goal: CI notices when the simulator has become blind. Method: a sample of the mutants that it
+ * caught in its first seeds, other ones each day; all of them are the nightly's
+ * (`npm run sim:mutants`).
+ */
+import { afterAll, describe, expect, it } from 'vitest';
+import { seededMutants } from '../mutants/index.js';
+import { quick, readRecorded } from '../mutants/recorded.js';
+import { sampled } from '../mutants/selection.js';
+import { tryMutant } from '../mutants/trial.js';
+import { Workspace } from '../mutants/workspace.js';
+
+const SAMPLE = 4;
+/** So many it took when it was recorded; the sources have changed since. */
+const SEEDS_RECORDED_MAX = 2;
+const SEEDS_MAX = 20;
+const DAY_MS = 86_400_000;
+
+const turn = Number(process.env['ROOKERY_TEST_SEED'] ?? Math.floor(Date.now() / DAY_MS));
+const mutants = sampled(
+  quick(seededMutants, await readRecorded(), SEEDS_RECORDED_MAX),
+  SAMPLE,
+  turn,
+);
+const workspace = await Workspace.create();
+afterAll(() => workspace.remove());
+
+describe(`the simulator, of the mutants of turn ${turn},`, () => {
+  it.each(mutants)('catches $name', async (mutant) => {
+    const result = await tryMutant(workspace, mutant, { firstSeed: 1, seedsMax: SEEDS_MAX });
+    expect(result).toMatchObject({ verdict: 'caught' });
+  });
+
+  it('has as many as it should', () => {
+    expect(mutants).toHaveLength(SAMPLE);
+  });
+});
