@@ -1,5 +1,6 @@
 /**
- * One znode as a place of memory: its data and version, or that there is none.
+ * One znode as a place of memory: its data and version, or that there is none, or that nobody knows
+ * yet, as where a history begins in the middle: then the first answer that tells decides.
  *
  * Knows the answers that tell of this znode alone; what an answer says of its parent or children
  * (no parent, not empty) is not asked of it. A multi's operations on one znode are one `all`.
@@ -7,7 +8,8 @@
 import { ErrorCode, unreachable } from '@rookery/protocol';
 import type { Model } from '../model.js';
 
-export type ZnodeState = { readonly data: string; readonly version: number } | null;
+type Known = { readonly data: string; readonly version: number } | null;
+export type ZnodeState = Known | 'any';
 
 export type ZnodeOp =
   | { readonly kind: 'create'; readonly data: string }
@@ -28,17 +30,47 @@ export interface ZnodeResult {
   readonly version?: number | undefined;
 }
 
-export const znode: Model<ZnodeState, ZnodeOp, ZnodeResult> = {
-  initial: null,
-  key: (state) => (state === null ? 'none' : `${state.version} ${state.data}`),
-  isObserver: ({ kind }, result) =>
-    kind === 'get' || kind === 'check' || (result !== undefined && result.error !== ErrorCode.ok),
-  overwrites: () => false,
-  step: (state, op, result) => {
-    const outcome = outcomeOf(state, op);
-    return result === undefined || fits(outcome, result) ? [outcome.state] : [];
-  },
-};
+/** `initial`: null where the history begins with the run. */
+export function znode(initial: null | 'any'): Model<ZnodeState, ZnodeOp, ZnodeResult> {
+  return {
+    initial,
+    key: (state) => {
+      if (state === 'any') return state;
+      return state === null ? 'none' : `${state.version} ${state.data}`;
+    },
+    isObserver: ({ kind }, result) =>
+      kind === 'get' || kind === 'check' || (result !== undefined && result.error !== ErrorCode.ok),
+    overwrites: () => false,
+    step: (state, op, result) => {
+      if (state === 'any') return [toldBy(op, result)];
+      const outcome = outcomeOf(state, op);
+      return result === undefined || fits(outcome, result) ? [outcome.state] : [];
+    },
+  };
+}
+
+/** What is known of a znode after an answer, of which nothing was known before. */
+function toldBy(op: ZnodeOp, result: ZnodeResult | undefined): ZnodeState {
+  if (result === undefined) return 'any';
+  const { error, data, version } = result;
+  if (error === ErrorCode.noNode) return null;
+  if (error !== ErrorCode.ok) return 'any';
+  switch (op.kind) {
+    case 'create':
+      return { data: op.data, version: 0 };
+    case 'set':
+      return version === undefined ? 'any' : { data: op.data, version };
+    case 'get':
+      return data === undefined || version === undefined ? 'any' : { data, version };
+    case 'delete':
+      return null;
+    case 'check':
+    case 'all':
+      return 'any';
+    default:
+      return unreachable(op);
+  }
+}
 
 /** Whether a wrong answer of this kind would show: else it is left out of the history. */
 export function tells(op: ZnodeOp, error: number): boolean {
@@ -57,10 +89,10 @@ export function tells(op: ZnodeOp, error: number): boolean {
 }
 
 interface Outcome extends ZnodeResult {
-  readonly state: ZnodeState;
+  readonly state: Known;
 }
 
-function outcomeOf(state: ZnodeState, op: ZnodeOp): Outcome {
+function outcomeOf(state: Known, op: ZnodeOp): Outcome {
   switch (op.kind) {
     case 'create': {
       if (state !== null) return { state, error: ErrorCode.nodeExists };
@@ -87,13 +119,13 @@ function outcomeOf(state: ZnodeState, op: ZnodeOp): Outcome {
 
 const missing: Outcome = { state: null, error: ErrorCode.noNode };
 
-function refusalOf(state: ZnodeState, version: number): Outcome | null {
+function refusalOf(state: Known, version: number): Outcome | null {
   if (state === null) return missing;
   const isRight = version === -1 || version === state.version;
   return isRight ? null : { state, error: ErrorCode.badVersion };
 }
 
-function allOf(state: ZnodeState, parts: readonly ZnodeOp[]): Outcome {
+function allOf(state: Known, parts: readonly ZnodeOp[]): Outcome {
   let outcome: Outcome = { state, error: ErrorCode.ok };
   for (const part of parts) {
     outcome = outcomeOf(outcome.state, part);

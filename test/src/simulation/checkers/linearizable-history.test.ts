@@ -121,19 +121,42 @@ describe('a znode of the simulator', () => {
     expect(verdictOf(refused)).toBe('fine');
   });
 
-  it('that is ephemeral or sequential, or has had too many operations, is not judged', () => {
+  it('that is ephemeral or sequential is not judged', () => {
     const other = begun();
     const modes = ['ephemeral', 'persistentSequential'] as const;
     for (const mode of modes) other.done({ kind: 'create', path: '/e', data: '', mode }, {});
     other.done(GET('/e'), { error: ErrorCode.noNode });
     other.done(GET('/e0000000007'), shown('', 0));
     expect(verdictOf(other)).toBe('fine');
-    const long = begun();
-    const late = long.ask(SET('/a', 'late'), BY_2);
-    for (let version = 2; version < 20; version++) long.done(SET('/a', 'x'), at(version));
-    long.done(SET('/a', 'wrong'), at(77));
-    long.answer(late, at(78));
-    expect(verdictOf(long)).toBe('fine');
+  });
+
+  it('is judged in parts: what was under way or lost before one began may still come', () => {
+    const nextPart = () => {
+      const history = new SmallHistory(newLinearizableHistory({ operationsMax: 20, leftOut: 3 }));
+      history.done(CREATE('/a'), at(0));
+      history.lose(history.ask(SET('/a', 'lost'), BY_2));
+      const late = history.ask(SET('/a', 'late'), BY_2);
+      for (let version = 1; version <= 18; version++) history.done(SET('/a', 'x'), at(version));
+      // A part has ended, these are left out, and another one begins.
+      history.done(SET('/a', 'not judged'), at(77));
+      for (let version = 20; version <= 22; version++) history.done(SET('/a', 'x'), at(version));
+      history.done(SET('/a', 'y'), at(23));
+      history.answer(late, at(24));
+      return history;
+    };
+    const fine = nextPart();
+    fine.done(SET('/a', 'z'), at(26));
+    expect(verdictOf(fine)).toBe('fine');
+    const twice = nextPart();
+    twice.done(SET('/a', 'z'), at(27));
+    expect(verdictOf(twice)).toContain('no order explains set');
+    const seen = nextPart();
+    seen.done(SYNC, {});
+    seen.done(GET('/a'), shown('lost', 25));
+    seen.done(SET('/a', 'z'), at(26));
+    seen.done(SYNC, {});
+    seen.done(GET('/a'), shown('lost', 25));
+    expect(verdictOf(seen)).toContain('no order explains get');
   });
 
   it('that contradicts is told with no more operations than it takes', () => {

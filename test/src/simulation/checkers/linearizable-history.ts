@@ -1,9 +1,10 @@
 /**
  * Property: each znode behaves as one place of memory: writes, and reads behind a sync of the same
  * connection, have one order that respects real time and explains all answers.
- * Source: ARCHITECTURE.md on sync; Herlihy and Wing. For small runs: the search is costly.
+ * Source: ARCHITECTURE.md on sync; Herlihy and Wing. Costlier than other checkers.
  *
- * Collects the first operations on each path and searches at the end of the run. A read that
+ * Collects operations on each path, searches when it has so many, leaves out some and begins again;
+ * what was under way or in doubt when it began stays in doubt there. A read that
  * follows, on its connection, a sync that was answered well shows some state that was current
  * between the call of the sync and its own answer. (Behind a write it need not: the write's answer
  * may be long under way. That it shows the write is session-fifo's to check.) Left out: paths of
@@ -19,20 +20,26 @@ import { type Checker, type NewChecker, PropertyBroken } from '../contract/check
 import type { Invocation, MultiPart, Reply, Result, Unanswered } from '../contract/history.js';
 
 export interface LinearizableHistoryOptions {
-  /** Of each path; what comes later is not looked at. Default 300. */
+  /** Of one path, that are searched together; default 100. */
   readonly operationsMax?: number;
-  /** Default 500. */
+  /** That are then left out, at a path; default 200. */
+  readonly leftOut?: number;
+  /** Default 100. */
   readonly pathsMax?: number;
-  /** Of the search of one path, after which nothing is said; default 100,000. */
+  /** Of one search, after which nothing is said; default 20,000. */
   readonly stepsMax?: number;
 }
 
 type Entry = Operation<ZnodeOp, ZnodeResult> & { readonly client: number };
 
 interface PathHistory {
-  readonly entries: Entry[];
-  /** No more is taken: answers that come now may show what is not in the history. */
-  isFull: boolean;
+  /** Where this part of it began, as an order; 0 for the run's beginning. */
+  beganAt: number;
+  entries: Entry[];
+  /** How many operations are still to be left out before it begins again. */
+  toLeaveOut: number;
+  /** Writes that were never answered and whose data nobody has seen: they may still come. */
+  lost: Entry[];
 }
 
 /** What a write asks of one path. */
@@ -60,12 +67,9 @@ class LinearizableHistory implements Checker {
   /** By connection, the call of the last sync that was answered well. */
   readonly #floors = new Map<number, number>();
 
-  constructor({
-    operationsMax = 300,
-    pathsMax = 500,
-    stepsMax = 300_000,
-  }: LinearizableHistoryOptions) {
-    this.#options = { operationsMax, pathsMax, stepsMax };
+  constructor(options: LinearizableHistoryOptions) {
+    const defaults = { operationsMax: 100, leftOut: 200, pathsMax: 100, stepsMax: 20_000 };
+    this.#options = { ...defaults, ...options };
   }
 
   onInvocation({ operation, order }: Invocation): void {
@@ -86,81 +90,92 @@ class LinearizableHistory implements Checker {
     const { operation, connection } = invocation;
     const isWell = result.error === ErrorCode.ok;
     if (operation.kind === 'get' || operation.kind === 'exists') {
+      const data = operation.kind === 'get' ? (result.data ?? undefined) : undefined;
+      if (data !== undefined) this.#found(operation.path, data);
       const calledAt = this.#floors.get(connection);
       if (calledAt === undefined) return;
-      const { error, stat } = result;
-      const data = operation.kind === 'get' ? (result.data ?? undefined) : undefined;
-      const seen = { error, data, version: stat?.version };
-      const answer = { at: order, result: seen };
-      this.#add(operation.path, {
-        op: { kind: 'get' },
-        calledAt,
-        answer,
-        client: invocation.client,
-      });
+      const shown = { error: result.error, data, version: result.stat?.version };
+      const answer = { at: order, result: shown };
+      const { client } = invocation;
+      this.#add(operation.path, { op: { kind: 'get' }, calledAt, answer, client }, order);
       return;
     }
-    this.#settle(invocation, { at: order, result });
+    this.#settle(invocation, order, result);
     if (isWell && operation.kind === 'sync') this.#floors.set(connection, invocation.order);
   }
 
-  onUnanswered({ invocation }: Unanswered): void {
-    this.#settle(invocation, null);
+  onUnanswered({ invocation, order }: Unanswered): void {
+    this.#settle(invocation, order, null);
   }
 
   onEnd(): void {
-    for (const [order, asked] of this.#underWay) {
-      for (const { path, op } of asked) {
-        this.#add(path, { op, calledAt: order, answer: null, client: 0 });
-      }
-    }
-    for (const [path, { entries }] of this.#paths) this.#search(path, entries);
+    for (const [path, history] of this.#paths) this.#search(path, history);
   }
 
-  /** The end of a write, on each of its paths. */
-  #settle(
-    { order, client }: Invocation,
-    reply: { readonly at: number; readonly result: Result } | null,
-  ): void {
-    const asked = this.#underWay.get(order);
+  /** The end of a write, on each of its paths; `result` null: it was not answered. */
+  #settle({ order: calledAt, client }: Invocation, at: number, result: Result | null): void {
+    const asked = this.#underWay.get(calledAt);
     if (asked === undefined) return;
-    this.#underWay.delete(order);
+    this.#underWay.delete(calledAt);
     for (const { path, op } of asked) {
-      if (reply === null) {
-        this.#add(path, { op, calledAt: order, answer: null, client });
-        continue;
+      if (result === null) {
+        const entry: Entry = { op, calledAt, answer: null, client };
+        this.#add(path, entry, at);
+        const history = this.#paths.get(path);
+        history?.lost.push(entry);
+        if (history?.beganAt === at) history.entries.push(entry);
+      } else if (tells(op, result.error)) {
+        const { error, stat } = result;
+        const version = op.kind === 'set' ? stat?.version : undefined;
+        this.#add(path, { op, calledAt, answer: { at, result: { error, version } }, client }, at);
       }
-      const { error, stat } = reply.result;
       // A refused multi has no effect, and its answer tells of more than this znode.
-      if (!tells(op, error)) continue;
-      const version = op.kind === 'set' ? stat?.version : undefined;
-      const answer = { at: reply.at, result: { error, version } };
-      this.#add(path, { op, calledAt: order, answer, client });
     }
   }
 
-  /**
-   * By path. When a history is full, what is under way on its path is kept as unanswered: its
-   * answer may show what comes later.
-   */
-  #add(path: string, entry: Entry): void {
+  /** It took effect, and will not do so again. */
+  #found(path: string, data: string): void {
+    const history = this.#paths.get(path);
+    if (history === undefined || history.lost.length === 0) return;
+    history.lost = history.lost.filter(
+      ({ op }) => (op.kind !== 'set' && op.kind !== 'create') || op.data !== data,
+    );
+  }
+
+  /** `at`: the order of now. */
+  #add(path: string, entry: Entry, at: number): void {
     if (this.#isLeftOut(path)) return;
     let history = this.#paths.get(path);
     if (history === undefined) {
       if (this.#paths.size >= this.#options.pathsMax) return;
-      history = { entries: [], isFull: false };
+      history = { beganAt: 0, entries: [], toLeaveOut: 0, lost: [] };
       this.#paths.set(path, history);
     }
-    if (history.isFull) return;
+    if (history.toLeaveOut > 0) {
+      history.toLeaveOut -= 1;
+      if (history.toLeaveOut > 0) return;
+      // What is under way may have taken effect before, and may later.
+      history.beganAt = at;
+      history.entries = [...history.lost, ...this.#underWayOn(path)];
+      return;
+    }
+    // A write is in the history already, as one in doubt; a read may show what was before.
+    if (entry.calledAt < history.beganAt) return;
     history.entries.push(entry);
     if (history.entries.length < this.#options.operationsMax) return;
-    history.isFull = true;
+    this.#search(path, history);
+    history.entries = [];
+    history.toLeaveOut = this.#options.leftOut + 1;
+  }
+
+  #underWayOn(path: string): Entry[] {
+    const entries: Entry[] = [];
     for (const [calledAt, asked] of this.#underWay) {
       for (const one of asked) {
-        if (one.path !== path) continue;
-        history.entries.push({ op: one.op, calledAt, answer: null, client: 0 });
+        if (one.path === path) entries.push({ op: one.op, calledAt, answer: null, client: 0 });
       }
     }
+    return entries;
   }
 
   /** What parts ask of each path; several of one path are one operation. */
@@ -188,14 +203,19 @@ class LinearizableHistory implements Checker {
     return this.#leftOut.has(path) || this.#leftOut.has(path.replace(SEQUENCE, ''));
   }
 
-  #search(path: string, entries: readonly Entry[]): void {
+  /** What is under way may have taken effect: its answer may show what comes later. */
+  #search(path: string, { beganAt, entries }: PathHistory): void {
     if (this.#isLeftOut(path)) return;
+    const there = new Set(entries.map(({ calledAt }) => calledAt));
+    const underWay = this.#underWayOn(path).filter(({ calledAt }) => !there.has(calledAt));
+    const history = [...entries, ...underWay];
     const bounds = { stepsMax: this.#options.stepsMax };
-    const outcome = checkLinearizable(znode, entries, bounds);
+    const model = znode(beganAt === 0 ? null : 'any');
+    const outcome = checkLinearizable(model, history, bounds);
     if (outcome.verdict !== 'contradiction') return;
-    const evidence = evidenceOf(znode, entries, outcome.at, bounds);
+    const evidence = evidenceOf(model, history, outcome.at, bounds);
     const states = outcome.states.join('" or "');
-    const clients = new Map(entries.map(({ op, client }) => [op, client]));
+    const clients = new Map(history.map(({ op, client }) => [op, client]));
     const lines = evidence.map((one) => `client ${clients.get(one.op)} ${textOf(one)}`);
     const earlier = lines.splice(0, Math.max(lines.length - LINES_MAX, 0)).length;
     if (earlier > 0) lines.unshift(`(${earlier} earlier ones)`);
