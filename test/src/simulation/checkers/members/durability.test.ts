@@ -89,6 +89,8 @@ describe('the checker of durability', () => {
 
   it('refuses currentEpoch ahead of NEWLEADER, and ahead of its history', () => {
     expect(() => joining().step(2, TICK, save(3, 2, 2))).toThrow(/before NEWLEADER/);
+    const offer = from(1, { kind: 'newEpoch', epoch: 2, established: false });
+    expect(() => told().step(2, offer, save(1, 2, 1), save(2, 2, 2))).toThrow(/before NEWLEADER/);
     const late = from(1, newLeader(2, zxid(2, 2)));
     expect(() => joining().step(2, late, save(3, 2, 2))).toThrow(/its log ends at 0x200000001/);
   });

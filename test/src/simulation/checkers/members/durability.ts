@@ -34,7 +34,7 @@ interface Lost {
 interface MemberSeen {
   readonly disk: DiskModel;
   lost: Lost | null;
-  /** The epoch whose ACKEPOCH it sent in this life: it enters that one by NEWLEADER alone. */
+  /** The epoch that it promised to another in this life: it enters that by NEWLEADER alone. */
   promised: number;
 }
 
@@ -178,10 +178,12 @@ class Durability implements Checker {
   }
 
   /** NEWLEADER says what the history is; it is in the log before currentEpoch is saved. */
-  #onSaveEpochs(seen: Step, member: MemberSeen, { current }: SaveEpochs): void {
+  #onSaveEpochs(seen: Step, member: MemberSeen, { accepted, current }: SaveEpochs): void {
     const { epochs, log } = member.disk;
-    if (current === epochs.current) return;
     const { input } = seen;
+    const isOffered = input.kind === 'message' && input.message.kind === 'newEpoch';
+    if (isOffered && accepted > epochs.accepted) member.promised = accepted;
+    if (current === epochs.current) return;
     if (input.kind === 'message' && input.message.kind === 'newLeader') {
       const { epoch, last } = input.message;
       if (epoch === current && log.last === last) return;

@@ -2,21 +2,23 @@
  * Property: a wiped, damaged or new member counts for nothing before it has durably synced.
  * Source: ARCHITECTURE.md invariant 9, Electorate; Zab counts on what a voter once acknowledged.
  *
- * Until its NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, and
+ * A damaged one gives its ensemble id up, on disk, before a snapshot makes the disk sound. Until its
+ * NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, and
  * its ACKEPOCH is none of the quorum by which a leader enters an epoch. Only while nobody was ever
  * told that the ensemble is founded, a leader may enter with members that have no id yet.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
 import type { Ticket, ZabOutput } from '@rookery/server/simulated';
 import type { Checker, NewChecker } from '../../contract/checker.js';
-import type { DiskStruck, Started, Step } from '../../contract/observation.js';
+import type { Started, Step } from '../../contract/observation.js';
 import { broken } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
 interface MemberSeen {
   /** It has an ensemble id, and no fault has struck its disk since it got that durably. */
   synced: boolean;
-  struck: boolean;
+  /** What its core has saved, durable or not. */
+  ensembleId: string;
   current: number;
   /** The epoch it enters, and the ticket from which on it has; 0 for none. */
   entering: number;
@@ -37,13 +39,9 @@ class Votes implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => ({
-      ...{ synced: false, struck: false, current: 0 },
+      ...{ synced: false, ensembleId: '', current: 0 },
       ...{ entering: 0, enteringTicket: 0, foundedTicket: 0, promise: null },
     }));
-  }
-
-  onDiskStruck(seen: DiskStruck): void {
-    this.#members.of(seen.member).struck = true;
   }
 
   onStarted(seen: Started): void {
@@ -53,7 +51,7 @@ class Votes implements Checker {
     if (member.entering > 0 && currentEpoch === member.entering) member.synced = true;
     if (damaged !== null || ensembleId === '') member.synced = false;
     if (founded && damaged === null) this.#founded = true;
-    member.struck = false;
+    member.ensembleId = ensembleId;
     member.current = currentEpoch;
     member.entering = 0;
     member.enteringTicket = 0;
@@ -66,6 +64,7 @@ class Votes implements Checker {
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];
       if (output?.kind === 'saveEpochs') this.#onSaveEpochs(seen, output);
+      else if (output?.kind === 'installSnapshot') this.#onInstall(seen);
       else if (output?.kind !== 'send') continue;
       else if (output.message.kind === 'vote') this.#onVote(seen, output.message);
       else if (output.message.kind === 'ackEpoch') {
@@ -90,6 +89,7 @@ class Votes implements Checker {
     const member = this.#members.of(seen.member);
     if (founded && member.foundedTicket === 0) member.foundedTicket = ticket;
     if (ensembleId === '') member.synced = false;
+    member.ensembleId = ensembleId;
     const { input } = seen;
     // One that was damaged enters once more the epoch in which that happened.
     const follows = input.kind === 'message' && input.message.kind === 'newLeader';
@@ -115,6 +115,14 @@ class Votes implements Checker {
     if (promises >= this.#members.quorum) return;
     const barred = without.length === 0 ? '' : `, and without a vote ${without.join(', ')}`;
     throw broken(this.property, seen, `enters epoch ${epoch} with ${promises} voters${barred}`);
+  }
+
+  /** Else a crash right after it leaves a sound disk, an id, and a hole in what it vouched for. */
+  #onInstall(seen: Step): void {
+    const { synced, ensembleId } = this.#members.of(seen.member);
+    if (synced || ensembleId === '') return;
+    const what = `is damaged and installs a snapshot while its disk says "${ensembleId}"`;
+    throw broken(this.property, seen, what);
   }
 
   #onVote(seen: Step, vote: VoteMessage): void {
