@@ -95,8 +95,15 @@ export function textOf(report: Report): string {
     '',
     `histories, logs, report.json: ${report.directory}`,
     `again: ${report.command}`,
-    report.valid ? 'all is well' : 'VIOLATED',
+    conclusion(report),
   ].join('\n');
+}
+
+function conclusion({ valid, workloads }: Report): string {
+  if (!valid) return 'VIOLATED';
+  const unknown = workloads.filter(({ verdict }) => verdict.valid === 'unknown');
+  if (unknown.length === 0) return 'all is well';
+  return `nothing is wrong; not judged whole: ${unknown.map(({ name }) => name).join(', ')}`;
 }
 
 function workloadLines({ name, verdict, outcomes }: Checked): string[] {
