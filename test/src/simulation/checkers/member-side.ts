@@ -5,6 +5,7 @@ import type { NewChecker } from '../contract/checker.js';
 import { newCommittedStays } from './members/committed-stays.js';
 import { newContiguity } from './members/contiguity.js';
 import { newDigest } from './members/digest.js';
+import { newDiscovery } from './members/discovery.js';
 import { newDurability } from './members/durability.js';
 import { newElections } from './members/elections.js';
 import { newEphemerals } from './members/ephemerals.js';
@@ -12,6 +13,7 @@ import { newEpochs } from './members/epochs.js';
 import { newLeadership } from './members/leadership.js';
 import { newPurge } from './members/purge.js';
 import { newRestart } from './members/restart.js';
+import { newRoles } from './members/roles.js';
 import { newSameOrder } from './members/same-order.js';
 import { newSessionIds } from './members/session-ids.js';
 import { newTime } from './members/time.js';
@@ -26,6 +28,8 @@ export const MEMBER_CHECKERS: readonly NewChecker[] = [
   newCommittedStays,
   newVotes,
   newElections,
+  newDiscovery,
+  newRoles,
   newLeadership,
   newPurge,
   newDigest,

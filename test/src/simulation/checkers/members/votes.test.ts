@@ -45,9 +45,9 @@ describe('the checker of votes', () => {
     entersWith(founded());
   });
 
-  it('accepts a wiped member’s vote without an id, and any once it has synced', () => {
+  it('accepts a wiped member that votes for nobody, and for any once it has synced', () => {
     const run = founded().struck(2, 'wiped').started(2);
-    run.step(2, TICK, send(1, vote({ leader: 2, ensembleId: '' })));
+    run.step(2, TICK, send(1, vote({ leader: 0, ensembleId: '' })));
     run.step(2, TICK, install(1, 0)).step(2, from(1, newLeader(1, 0)), save(2, 1, 1));
     run.step(2, persisted(2), VOTE);
     entersWith(run);
@@ -59,17 +59,20 @@ describe('the checker of votes', () => {
     run.step(2, TICK, VOTE);
   });
 
-  it('refuses the vote of a wiped member that claims an ensemble id', () => {
+  it('refuses the vote of a wiped member, with an ensemble id or without', () => {
     const run = founded().struck(2, 'wiped').started(2);
     expect(() => run.step(2, TICK, VOTE)).toThrow(
-      /counts for nothing before.*: member 2 .*votes for 2 as a member of "ensemble"/,
+      /counts for nothing before.*: member 2 .*votes for 2, but was wiped/,
     );
+    const nameless = founded().struck(2, 'wiped').started(2);
+    const other = send(1, vote({ leader: 1, ensembleId: '' }));
+    expect(() => nameless.step(2, TICK, other)).toThrow(/votes for 1, but was wiped/);
   });
 
   it('refuses it as long as NEWLEADER is not durable', () => {
     const run = founded().struck(2, 'wiped').started(2);
     run.step(2, from(1, newLeader(1, 0)), save(1, 1, 1));
-    expect(() => run.step(2, TICK, VOTE)).toThrow(/has not synced/);
+    expect(() => run.step(2, TICK, VOTE)).toThrow(/votes for 2, but was wiped/);
   });
 
   it('refuses the vote of a damaged member that keeps its id, right after its snapshot too', () => {

@@ -3,20 +3,23 @@
  * Source: ARCHITECTURE.md invariant 9, Electorate; Zab counts on what a voter once acknowledged.
  *
  * A damaged one gives its ensemble id up, on disk, before a snapshot makes the disk sound. Until its
- * NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, and
- * its ACKEPOCH is none of the quorum by which a leader enters an epoch. Only while nobody was ever
- * told that the ensemble is founded, a leader may enter with members that have no id yet.
+ * NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, a wiped one
+ * votes for nobody, and its ACKEPOCH is none of the quorum by which a leader enters an epoch. Only
+ * while nobody was ever told that the ensemble is founded, a leader may enter with members that have
+ * no id yet.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
 import type { Ticket, ZabOutput } from '@rookery/server/simulated';
 import type { Checker, NewChecker } from '../../contract/checker.js';
-import type { Started, Step } from '../../contract/observation.js';
+import type { DiskStruck, Started, Step } from '../../contract/observation.js';
 import { broken } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
 interface MemberSeen {
   /** It has an ensemble id, and no fault has struck its disk since it got that durably. */
   synced: boolean;
+  /** Its disk was wiped and it has not synced since: the ensemble was founded by then. */
+  wiped: boolean;
   /** What its core has saved, durable or not. */
   ensembleId: string;
   current: number;
@@ -39,9 +42,13 @@ class Votes implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => ({
-      ...{ synced: false, ensembleId: '', current: 0 },
+      ...{ synced: false, wiped: false, ensembleId: '', current: 0 },
       ...{ entering: 0, enteringTicket: 0, foundedTicket: 0, promise: null },
     }));
+  }
+
+  onDiskStruck({ member, how }: DiskStruck): void {
+    if (how === 'wiped') this.#members.of(member).wiped = true;
   }
 
   onStarted(seen: Started): void {
@@ -50,6 +57,7 @@ class Votes implements Checker {
     // What was under way when it died may have been done.
     if (member.entering > 0 && currentEpoch === member.entering) member.synced = true;
     if (damaged !== null || ensembleId === '') member.synced = false;
+    if (member.synced) member.wiped = false;
     if (founded && damaged === null) this.#founded = true;
     member.ensembleId = ensembleId;
     member.current = currentEpoch;
@@ -79,6 +87,7 @@ class Votes implements Checker {
     const member = this.#members.of(id);
     if (member.enteringTicket > 0 && ticket >= member.enteringTicket) {
       member.synced = true;
+      member.wiped = false;
       member.entering = 0;
       member.enteringTicket = 0;
     }
@@ -127,7 +136,10 @@ class Votes implements Checker {
 
   #onVote(seen: Step, vote: VoteMessage): void {
     if (vote.state !== 'looking' || vote.leader === 0) return;
-    if (this.#members.of(seen.member).synced || vote.ensembleId === '' || !vote.sound) return;
+    const { synced, wiped } = this.#members.of(seen.member);
+    if (synced) return;
+    if (wiped) throw broken(this.property, seen, `votes for ${vote.leader}, but was wiped`);
+    if (vote.ensembleId === '' || !vote.sound) return;
     const what = `votes for ${vote.leader} as a member of "${vote.ensembleId}", but has not synced`;
     throw broken(this.property, seen, what);
   }

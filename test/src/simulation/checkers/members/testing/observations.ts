@@ -149,6 +149,10 @@ export function role(
   return { kind: 'role', role: name, leader, epoch };
 }
 
+export function note(event: string, detail: string): ZabOutput {
+  return { kind: 'note', event, detail };
+}
+
 export function vote(said: Partial<VoteMessage>): VoteMessage {
   return {
     ...{ kind: 'vote', round: 1, state: 'looking', leader: 0, epoch: 0, zxid: 0 },

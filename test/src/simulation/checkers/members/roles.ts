@@ -1,0 +1,104 @@
+/**
+ * Property: what a role says ends with the role.
+ * Source: ARCHITECTURE.md, The core: "a role change forgets what is held"; ZOOKEEPER-3642, 4685.
+ *
+ * A learner's words go to the leader that the member follows, a leader's words come from who leads;
+ * votes and pings are everybody's. Roles are told by the notes `role.following` and its like. Once
+ * an epoch was offered to it, a learner accepts it again from somebody else only when that one is
+ * established.
+ */
+import type { CoreMessage, PeerId } from '@rookery/protocol';
+import type { Checker, NewChecker } from '../../contract/checker.js';
+import type { Started, Step } from '../../contract/observation.js';
+import { broken } from './model/failure.js';
+import { MemberTable } from './model/member-table.js';
+
+const SPEAKS = {
+  ...{ ping: 'anybody', vote: 'anybody' },
+  ...{ followerInfo: 'learner', ackEpoch: 'learner', ackNewLeader: 'learner' },
+  ...{ ack: 'learner', confirmAck: 'learner' },
+  ...{ newEpoch: 'leader', syncStart: 'leader', snapshotDone: 'leader', propose: 'leader' },
+  ...{ newLeader: 'leader', upToDate: 'leader', commit: 'leader', confirm: 'leader' },
+} as const satisfies Record<CoreMessage['kind'], 'anybody' | 'learner' | 'leader'>;
+
+interface MemberSeen {
+  role: 'looking' | 'following' | 'leading';
+  /** 0 unless it follows. */
+  leader: PeerId;
+  /** Its newest promise, and to whom; outlives its process, but not its disk. */
+  promised: number;
+  promisedTo: PeerId;
+  /** The newest epoch that the leader has offered, and whether as an established one. */
+  offered: number;
+  isOfferEstablished: boolean;
+}
+
+class Roles implements Checker {
+  readonly property = 'what a role says ends with the role, and an epoch is promised once';
+  readonly #members: MemberTable<MemberSeen>;
+
+  constructor(members: number) {
+    this.#members = new MemberTable(members, () => ({
+      ...{ role: 'looking', leader: 0, promised: 0, promisedTo: 0 },
+      ...{ offered: 0, isOfferEstablished: false },
+    }));
+  }
+
+  onDiskStruck({ member }: { readonly member: PeerId }): void {
+    this.#members.of(member).promised = 0;
+  }
+
+  onStarted({ member }: Started): void {
+    const seen = this.#members.of(member);
+    seen.role = 'looking';
+    seen.leader = 0;
+  }
+
+  onStep(seen: Step): void {
+    const { input, outputs } = seen;
+    const member = this.#members.of(seen.member);
+    if (input.kind === 'message' && input.message.kind === 'newEpoch') {
+      member.offered = input.message.epoch;
+      member.isOfferEstablished = input.message.established;
+    }
+    for (let at = 0; at < outputs.length; at++) {
+      const output = outputs[at];
+      if (output?.kind === 'send') this.#onSend(seen, member, output.peer, output.message);
+      else if (output?.kind === 'note') onNote(member, output.event, output.detail);
+    }
+  }
+
+  #onSend(seen: Step, member: MemberSeen, peer: PeerId, message: CoreMessage): void {
+    const speaks = SPEAKS[message.kind];
+    if (speaks === 'anybody') return;
+    const isRight = speaks === 'leader' ? member.role === 'leading' : member.leader === peer;
+    if (!isRight) {
+      const role = `${member.role}${member.leader === 0 ? '' : ` ${member.leader}`}`;
+      throw broken(this.property, seen, `says ${message.kind} to ${peer}, being ${role}`);
+    }
+    if (message.kind === 'ackEpoch') this.#onPromise(seen, member, peer, message.epoch);
+  }
+
+  #onPromise(seen: Step, member: MemberSeen, peer: PeerId, epoch: number): void {
+    const { promised, promisedTo, offered, isOfferEstablished } = member;
+    const isAgain = epoch === promised && peer !== promisedTo;
+    if (isAgain && !(offered === epoch && isOfferEstablished)) {
+      const what = `promises epoch ${epoch} to ${peer}, having promised it to ${promisedTo}`;
+      throw broken(this.property, seen, what);
+    }
+    member.promised = epoch;
+    member.promisedTo = peer;
+  }
+}
+
+function onNote(member: MemberSeen, event: string, detail: string): void {
+  if (event === 'role.following') {
+    member.role = 'following';
+    member.leader = Number(detail.replace('leader=', ''));
+  } else if (event === 'role.looking' || event === 'role.leading') {
+    member.role = event === 'role.leading' ? 'leading' : 'looking';
+    member.leader = 0;
+  }
+}
+
+export const newRoles: NewChecker = ({ members }) => new Roles(members);
