@@ -31,6 +31,9 @@ interface MemberSeen {
   promise: { readonly epoch: number; readonly to: PeerId; readonly synced: boolean } | null;
 }
 
+/** What is broken when too few have promised at all, with a vote or without. */
+const UNPROMISED = 'a leader enters an epoch once a quorum has promised it';
+
 type SaveEpochs = Extract<ZabOutput, { kind: 'saveEpochs' }>;
 
 class Votes implements Checker {
@@ -122,8 +125,9 @@ class Votes implements Checker {
       else without.push(index + 1);
     });
     if (promises >= this.#members.quorum) return;
-    const barred = without.length === 0 ? '' : `, and without a vote ${without.join(', ')}`;
-    throw broken(this.property, seen, `enters epoch ${epoch} with ${promises} voters${barred}`);
+    const what = `enters epoch ${epoch} with ${promises} voters`;
+    if (without.length === 0) throw broken(UNPROMISED, seen, what);
+    throw broken(this.property, seen, `${what}, and without a vote ${without.join(', ')}`);
   }
 
   /** Else a crash right after it leaves a sound disk, an id, and a hole in what it vouched for. */
