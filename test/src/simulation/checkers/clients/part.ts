@@ -35,5 +35,5 @@ export function asked(invocation: Invocation): string {
   const { order, client, session, connection, operation } = invocation;
   const what = 'path' in operation ? `${operation.kind} ${operation.path}` : operation.kind;
   const who = `client ${client} (session ${formatZxid(session)}, connection ${connection})`;
-  return `${what} of ${who}, asked at ${order}`;
+  return `${what} of ${who}, asked [${order}]`;
 }
