@@ -62,26 +62,6 @@ export const electionMutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'epoch-reuse',
-    area: 'zab',
-    breaks: 'each epoch has at most one leader: it is above every promise of a quorum',
-    file: 'zab/discovery.ts',
-    find: 'for (const learner of learners.all()) newest = Math.max(newest, learner.acceptedEpoch);',
-    replace: 'newest = Math.max(newest, member.currentEpoch);',
-    also: [
-      {
-        file: 'zab/discovery.ts',
-        find: 'return learner.voter && !leader.established && !leader.acked;',
-        replace: 'return false;',
-      },
-      {
-        file: 'zab/following.ts',
-        find: '(message.established || acceptedFrom === this.#leader)',
-        replace: '(message.established || acceptedFrom >= 0)',
-      },
-    ],
-  },
-  {
     name: 'epoch-promised-early',
     area: 'zab',
     breaks: 'acceptedEpoch is durable before ACKEPOCH reveals it (invariant 3)',

@@ -39,11 +39,17 @@ export const architectureMutants: readonly Mutant[] = [
     file: 'zab/following.ts',
     find: '(message.established || acceptedFrom === this.#leader)',
     replace: '(message.established || acceptedFrom >= 0)',
+    // And nobody takes care any more to offer one that is new to all.
     also: [
       {
         file: 'zab/discovery.ts',
         find: 'return learner.voter && !leader.established && !leader.acked;',
         replace: 'return false;',
+      },
+      {
+        file: 'zab/discovery.ts',
+        find: 'for (const learner of learners.all()) newest = Math.max(newest, learner.acceptedEpoch);',
+        replace: 'newest = Math.max(newest, member.currentEpoch);',
       },
     ],
   },

@@ -2,11 +2,15 @@
  * The hunt for the mutant in this build: runs of the simulator, seed after seed, until one fails.
  *
  * A program of its own, run by trial.ts in the workspace: `hunt.js <first seed> <seeds>`. Says on
- * standard output, a JSON object a line, which seed begins and what came of the last one.
+ * standard output, a JSON object a line, which seed begins and what came of the last one. In every
+ * seed but the odd ones clients think for longer: most bugs need faults, and not load, to show, and
+ * so there are several times as many faults in the same time.
  */
 import { optionsOf } from '../simulation/run/arguments.js';
 import { runOne } from '../simulation/run/run.js';
 import type { HuntLine } from './trial.js';
+
+const UNHURRIED = ['clients.thinkMaxMs=50'];
 
 const [firstSeed = 1, seeds = 1] = process.argv.slice(2).map(Number);
 
@@ -17,7 +21,7 @@ async function hunt(): Promise<void> {
   let requests = 0;
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     say({ kind: 'begins', seed });
-    const result = await runOne(optionsOf({ seed }));
+    const result = await runOne(optionsOf({ seed, set: seed % 2 === 0 ? UNHURRIED : [] }));
     requests += result.requests;
     if (result.failure === null) continue;
     const { property, message } = result.failure;
