@@ -18,6 +18,7 @@ import {
 } from '../contract/checker.js';
 import type { Invocation, Reply, SessionSeen, Unanswered } from '../contract/history.js';
 import type { Applied, Gone, Started, Step } from '../contract/observation.js';
+import { LastHeard } from './clients/last-heard.js';
 import { isWrite } from './clients/part.js';
 import { RunningTime } from './running-time.js';
 
@@ -28,8 +29,8 @@ interface Lease {
   /** Where its client is connected; 0: nowhere; -1: no client was told of it. */
   member: PeerId | -1;
   outstanding: number;
-  /** When the last request was sent that has been answered, and when it was sent to the leader. */
-  heardAtMs: number;
+  readonly heard: LastHeard;
+  /** When the last request was sent to the leader itself that has been answered. */
   ledAtMs: number;
   /** When its client last was told anything. */
   quietSinceMs: number;
@@ -103,7 +104,8 @@ class Leases implements Checker {
     if (txn.op.kind === 'createSession') {
       this.#leases.set(zxid, {
         ...{ session: zxid, timeoutMs: txn.op.timeoutMs, openedAtMs: atMs },
-        ...{ member: -1, outstanding: 0, heardAtMs: 0, ledAtMs: 0 },
+        ...{ member: -1, outstanding: 0, ledAtMs: 0 },
+        heard: new LastHeard({ timeoutMs: txn.op.timeoutMs, toldWithinMs: this.#slackMs }),
         ...{ quietSinceMs: atMs, overdueAtMs: 0 },
       });
     } else if (txn.op.kind === 'closeSession') {
@@ -128,7 +130,7 @@ class Leases implements Checker {
     if (lease === undefined) return;
     lease.outstanding -= 1;
     lease.quietSinceMs = atMs;
-    lease.heardAtMs = Math.max(lease.heardAtMs, invocation.atMs);
+    lease.heard.hear(invocation.atMs);
     if (lease.member !== this.#term?.leader) return;
     lease.ledAtMs = Math.max(lease.ledAtMs, invocation.atMs);
   }
@@ -155,14 +157,14 @@ class Leases implements Checker {
   #onExpiry(lease: Lease, zxid: Zxid, atMs: number): void {
     const term = this.#term;
     if (term?.epoch !== epochOf(zxid)) return;
-    const { timeoutMs, session, ledAtMs, heardAtMs } = lease;
+    const { timeoutMs, session, ledAtMs, heard } = lease;
     const fullMs = timeoutMs + this.#slackMs;
     if (epochOf(session) < term.epoch) {
       this.#expectRun(lease, fullMs, term.sinceMs, 'it began to lead', atMs);
     }
     if (ledAtMs > term.sinceMs) this.#expectRun(lease, fullMs, ledAtMs, 'it answered it', atMs);
-    if (heardAtMs <= term.sinceMs) return;
-    this.#expectRun(lease, timeoutMs, heardAtMs, 'it was heard of', atMs);
+    if (heard.atMs <= term.sinceMs) return;
+    this.#expectRun(lease, timeoutMs, heard.atMs, 'it was heard of', atMs);
   }
 
   #expectRun(lease: Lease, ms: number, sinceMs: number, since: string, atMs: number): void {

@@ -6,23 +6,30 @@
  * An expiry (a closeSession that nobody asked for) is applied after the leader decided it, so when
  * it is first applied at least the timeout must have passed since the client sent the last request
  * that was answered, on clocks that run at most `clockDrift` too fast. Replies that come later
- * count too: what was answered was heard. A client is told that a session expired only after that.
+ * count too: what was answered was heard, unless its client had been silent for too long. A client
+ * is told that a session expired only after that.
  */
 import { formatZxid } from '@rookery/protocol';
-import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
+import {
+  type Checker,
+  type NewChecker,
+  PropertyBroken,
+  type RunFacts,
+} from '../../contract/checker.js';
 import type { Reply, SessionSeen } from '../../contract/history.js';
 import type { Applied } from '../../contract/observation.js';
+import { LastHeard } from './last-heard.js';
 
 interface Lease {
   readonly session: number;
   timeoutMs: number;
-  /** When the last request was sent that has been answered. */
-  heardAtMs: number;
+  readonly heard: LastHeard;
 }
 
 class Expiry implements Checker {
   readonly property = 'no session expires early';
   readonly #drift: number;
+  readonly #toldWithinMs: number;
   /** By session; those of clients that have gone on to the next are forgotten. */
   readonly #leases = new Map<number, Lease>();
   readonly #current = new Map<number, number>();
@@ -30,8 +37,9 @@ class Expiry implements Checker {
   readonly #ended = new Map<number, { readonly atMs: number; readonly isExpiry: boolean }>();
   #lastZxid = 0;
 
-  constructor(drift: number) {
-    this.#drift = drift;
+  constructor({ clockDrift, peerTimeoutMs }: RunFacts) {
+    this.#drift = clockDrift;
+    this.#toldWithinMs = 2 * peerTimeoutMs;
   }
 
   onSession(seen: SessionSeen): void {
@@ -39,7 +47,7 @@ class Expiry implements Checker {
     if (change === 'opened' || change === 'resumed') {
       this.#forget(client, session);
       const lease = this.#leases.get(session);
-      if (lease === undefined) this.#leases.set(session, { session, timeoutMs, heardAtMs: 0 });
+      if (lease === undefined) this.#leases.set(session, this.#newLease(session, timeoutMs));
       else lease.timeoutMs = timeoutMs;
     }
     if (change !== 'expired' || this.#ended.has(session)) return;
@@ -50,8 +58,8 @@ class Expiry implements Checker {
   onReply({ invocation }: Reply): void {
     const { session, atMs } = invocation;
     const lease = this.#leases.get(session);
-    if (lease === undefined || atMs <= lease.heardAtMs) return;
-    lease.heardAtMs = atMs;
+    if (lease === undefined || atMs <= lease.heard.atMs) return;
+    lease.heard.hear(atMs);
     const ended = this.#ended.get(session);
     if (ended?.isExpiry === true) this.#check(lease, ended.atMs);
   }
@@ -66,7 +74,13 @@ class Expiry implements Checker {
     if (isExpiry && lease !== undefined) this.#check(lease, atMs);
   }
 
-  #check({ session, timeoutMs, heardAtMs }: Lease, endedAtMs: number): void {
+  #newLease(session: number, timeoutMs: number): Lease {
+    const heard = new LastHeard({ timeoutMs, toldWithinMs: this.#toldWithinMs });
+    return { session, timeoutMs, heard };
+  }
+
+  #check({ session, timeoutMs, heard }: Lease, endedAtMs: number): void {
+    const heardAtMs = heard.atMs;
     if (heardAtMs === 0 || endedAtMs - heardAtMs >= timeoutMs / (1 + this.#drift)) return;
     this.#fail(
       `session ${formatZxid(session)} with a timeout of ${timeoutMs} ms was ended at ` +
@@ -86,4 +100,4 @@ class Expiry implements Checker {
   }
 }
 
-export const newExpiry: NewChecker = ({ clockDrift }) => new Expiry(clockDrift);
+export const newExpiry: NewChecker = (facts) => new Expiry(facts);
