@@ -174,7 +174,7 @@ export class ChaosRun {
     }
   }
 
-  /** Whatever does not come to its end is a finding, and what comes after it is tried all the same. */
+  /** What does not come to its end is a finding; what comes after it is tried all the same. */
   async #end(): Promise<void> {
     await this.#inTime('the workloads end', this.#workloads.stop());
     await this.#inTime('the probes end', this.#probes.stop());
