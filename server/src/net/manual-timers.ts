@@ -26,7 +26,7 @@ export class ManualTimers implements Timers {
   }
 
   wallMs(): number {
-    return this.#wallStartMs + this.#nowMs;
+    return Math.floor(this.#wallStartMs + this.#nowMs);
   }
 
   after(delayMs: number, action: () => void): Timer {
