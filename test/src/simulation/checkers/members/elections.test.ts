@@ -41,6 +41,8 @@ describe('an election', () => {
   it('by a quorum, of one who stands for itself, is right', () => {
     expect(elects({ of2: STANDS_ITSELF })).not.toThrow();
     expect(elects({ of2: STANDS_ITSELF, of3: voteOf({ leader: 3 }) })).not.toThrow();
+    const follows = voteOf({ state: 'following', leader: 1 });
+    expect(elects({ of2: STANDS_ITSELF, of3: follows })).not.toThrow();
   });
 
   it('does not count votes of another round, or for another', () => {
