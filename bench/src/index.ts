@@ -1,9 +1,8 @@
 /**
- * The API of @rookery/bench: one run of load, and how to read its numbers. The commands are
- * main.ts (load), compare.ts (Rookery next to ZooKeeper), client-cost.ts (what @rookery/client
- * costs its process) and profile.ts (what a profile says).
+ * The API of @rookery/bench: the results that a bench writes, and the reports made of them. The
+ * commands are bench.ts (`npm run bench`) and profile.ts (what a CPU profile says).
  */
-export type { Host } from './connection.js';
-export { Histogram } from './histogram.js';
-export { type LoadOptions, type LoadResult, runLoad } from './load.js';
-export { OPERATIONS, type OperationName } from './requests.js';
+export { htmlReport, readChartLibrary } from './report/html.js';
+export { markdownReport } from './report/markdown.js';
+export type { Results, Run, ScenarioFacts } from './report/results.js';
+export { textReport } from './report/text.js';

@@ -1,34 +1,32 @@
 /**
- * Reads options of the bench commands: numbers with bounds, hosts, lists of operations.
+ * Reads options of the bench commands: numbers with bounds, hosts, lists.
  *
- * Throws UsageError, whose message is for whoever typed the command; the commands print it and end
- * with exit code 2. Holds no defaults: each command owns its own.
+ * Throws commander's InvalidArgumentError, whose message is for whoever typed the command. Holds no
+ * defaults: each command owns its own.
  */
-import type { Host } from './connection.js';
-import { OPERATIONS, type OperationName } from './requests.js';
+import { InvalidArgumentError } from 'commander';
+import type { Host } from './load/connection.js';
 
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
 }
 
-export function numberOption(
-  name: string,
-  text: string,
-  bounds: { readonly min: number; readonly max: number },
-): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value >= bounds.min && value <= bounds.max) return value;
-  throw new UsageError(`--${name} ${text}: expected a number from ${bounds.min} to ${bounds.max}`);
+export function numberOption({ min, max }: Bounds): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== '' && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Expected a number from ${min} to ${max}.`);
+  };
 }
 
-export function wholeOption(
-  name: string,
-  text: string,
-  bounds: { readonly min: number; readonly max: number },
-): number {
-  const value = numberOption(name, text, bounds);
-  if (Number.isInteger(value)) return value;
-  throw new UsageError(`--${name} ${text}: expected a whole number`);
+export function wholeOption(bounds: Bounds): (text: string) => number {
+  const number = numberOption(bounds);
+  return (text) => {
+    const value = number(text);
+    if (Number.isInteger(value)) return value;
+    throw new InvalidArgumentError('Expected a whole number.');
+  };
 }
 
 /** `host:port,host:port`. */
@@ -39,30 +37,15 @@ export function hostsOption(text: string): readonly Host[] {
     if (at > 0 && Number.isInteger(port) && port > 0 && port < 65_536) {
       return { host: entry.slice(0, at), port };
     }
-    throw new UsageError(`--connect ${text}: expected host:port, several with commas`);
+    throw new InvalidArgumentError('Expected host:port, several with commas.');
   });
 }
 
-export function operationsOption(text: string): readonly OperationName[] {
-  return text.split(',').map((name) => {
-    const known = OPERATIONS.find((operation) => operation === name);
-    if (known !== undefined) return known;
-    throw new UsageError(`operation ${name}: expected one of ${OPERATIONS.join(', ')}`);
-  });
-}
-
-/** Runs a command; a usage error becomes its message and exit code 2. */
-export async function runCommand(usage: string, command: () => Promise<void>): Promise<void> {
-  try {
-    await command();
-  } catch (error) {
-    const isUsage =
-      error instanceof UsageError ||
-      (error instanceof Error &&
-        'code' in error &&
-        String(error.code).startsWith('ERR_PARSE_ARGS'));
-    if (isUsage) process.stderr.write(`${error.message}\n\n${usage}\n`);
-    else process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-    process.exitCode = isUsage ? 2 : 1;
-  }
+export function listOption(text: string): readonly string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length > 0) return names;
+  throw new InvalidArgumentError('Expected names, with commas between them.');
 }

@@ -6,8 +6,8 @@
  * the time that was not idle. Nothing else of the profile is looked at.
  */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { runCommand, UsageError, wholeOption } from './options.js';
+import { Command } from 'commander';
+import { wholeOption } from './options.js';
 
 interface ProfileNode {
   readonly id: number;
@@ -20,16 +20,16 @@ interface Profile {
   readonly timeDeltas: readonly number[];
 }
 
-await runCommand('Usage: node bench/dist/profile.js FILE.cpuprofile [--top 40]', async () => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { top: { type: 'string', default: '40' } },
-  });
-  const top = wholeOption('top', values.top, { min: 1, max: 1000 });
-  const [file] = positionals;
-  if (file === undefined) throw new UsageError('which profile?');
-  process.stdout.write(report(JSON.parse(readFileSync(file, 'utf8')) as Profile, top));
-});
+const TOP = 40;
+
+new Command('profile')
+  .description("Where a member's processor time went, of a profile that --profile wrote.")
+  .argument('<file>', 'a .cpuprofile')
+  .option('--top <n>', 'functions shown', wholeOption({ min: 1, max: 1000 }), TOP)
+  .action((file: string, { top }: { readonly top: number }) => {
+    process.stdout.write(report(JSON.parse(readFileSync(file, 'utf8')) as Profile, top));
+  })
+  .parse();
 
 function report(profile: Profile, top: number): string {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));

@@ -3,21 +3,25 @@
  *
  * Owns the socket, the session and the order of replies: each must carry the xid that is next, the
  * length its request calls for, and a zxid that does not fall; what does not is counted as an error
- * under a name of its own. A lost connection is told to the owner and never repaired here.
+ * under a name of its own. Watch events are handed on, replies to pings swallowed. A lost connection
+ * is told to the owner and never repaired here.
  */
 import net from 'node:net';
 import {
-  ConnectRequest,
   ConnectResponse,
   errorName,
   JuteReader,
-  JuteWriter,
   nothing,
   OpCode,
+  PING_XID,
+  WATCH_XID,
 } from '@rookery/protocol';
+import { frameOf } from './frames.js';
+import { connectFrame, type Session, sessionOf } from './handshake.js';
+import type { Pace } from './pace.js';
 import type { Recorder } from './recorder.js';
 import { ReplyScanner } from './reply-scanner.js';
-import { frameOf, type RequestSource } from './requests.js';
+import { ANY_LENGTH, type RequestSource } from './workloads.js';
 
 export interface Host {
   readonly host: string;
@@ -27,18 +31,27 @@ export interface Host {
 export interface ConnectionParts {
   readonly host: Host;
   readonly window: number;
+  /** To resume; null for a new one. */
+  readonly session: Session | null;
+  readonly sessionTimeoutMs: number;
   readonly recorder: Recorder;
   /** Memory that all connections read into: a chunk is dealt with before the next one is read. */
   readonly readMemory: Buffer;
   readonly onLost: () => void;
+  readonly onEvent: () => void;
 }
 
 type Phase = 'connecting' | 'open' | 'closing' | 'closed';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const SESSION_TIMEOUT_MS = 30_000;
-const PASSWORD_BYTES = 16;
 const CLOSE_XID = 0x7fff_ffff;
+const PING = frameOf(OpCode.ping, nothing, null);
+PING.writeInt32BE(PING_XID, 4);
+
+/** The server does not know the session any more. */
+export class SessionGoneError extends Error {
+  override readonly name = 'SessionGoneError';
+}
 
 export class LoadConnection {
   readonly #parts: ConnectionParts;
@@ -48,9 +61,11 @@ export class LoadConnection {
   readonly #sentMs: Float64Array;
   readonly #replyBytes: Int32Array;
   #phase: Phase = 'connecting';
+  #session: Session | null = null;
   #onConnected: (error: Error | null) => void = () => undefined;
   #onDrained: () => void = () => undefined;
   #source: RequestSource | null = null;
+  #pace: Pace | null = null;
   #target = Buffer.alloc(0);
   #nextXid = 1;
   #answeredXid = 0;
@@ -74,13 +89,20 @@ export class LoadConnection {
     this.#socket.setTimeout(CONNECT_TIMEOUT_MS, () => {
       this.#socket.destroy(new Error('no answer to the connect request'));
     });
-    this.#socket.on('connect', () => this.#socket.write(connectFrame()));
+    this.#socket.on('connect', () => {
+      this.#socket.write(connectFrame(parts.session, parts.sessionTimeoutMs));
+    });
     this.#socket.on('error', (error) => this.#onConnected(error));
     this.#socket.on('close', () => this.#onClose());
   }
 
   get outstanding(): number {
     return this.#nextXid - 1 - this.#answeredXid;
+  }
+
+  /** Null until connected. */
+  get session(): Session | null {
+    return this.#session;
   }
 
   /** Resolves once the session is there. */
@@ -90,11 +112,20 @@ export class LoadConnection {
     });
   }
 
-  /** Keeps the window full from now on, until the source ends or `stop` is called. */
-  start(source: RequestSource): void {
+  /**
+   * Keeps the window full from now on, until the source ends or `stop` is called. With a pace only
+   * what is due is asked for, and somebody must call `tick`.
+   */
+  start(source: RequestSource, pace: Pace | null = null): void {
     this.#source = source;
+    this.#pace = pace;
     this.#target = Buffer.allocUnsafeSlow(this.#parts.window * source.requestBytesMax);
     this.#fill();
+  }
+
+  /** Asks for what has become due. */
+  tick(): void {
+    if (this.#phase === 'open') this.#fill();
   }
 
   /** Asks for nothing more. */
@@ -114,6 +145,17 @@ export class LoadConnection {
     });
   }
 
+  /** Keeps the session alive. */
+  ping(): void {
+    if (this.#phase === 'open') this.#socket.write(PING);
+  }
+
+  /** Cuts the connection and leaves the session to the server; the owner is not told. */
+  abandon(): void {
+    this.#phase = 'closed';
+    this.#socket.destroy();
+  }
+
   /** Ends the session as a client should, so that none is left behind to expire. */
   close(): Promise<void> {
     if (this.#phase === 'closed') return Promise.resolve();
@@ -130,7 +172,6 @@ export class LoadConnection {
 
   #onChunk(chunk: Uint8Array): void {
     this.#nowMs = performance.now();
-    if (this.#phase === 'open') this.#parts.recorder.onChunk(this.#nowMs);
     try {
       this.#scanner.scan(chunk);
     } catch (error) {
@@ -151,6 +192,8 @@ export class LoadConnection {
       this.#socket.end();
       return;
     }
+    if (xid === WATCH_XID) return this.#parts.onEvent();
+    if (xid === PING_XID) return;
     if (xid !== this.#answeredXid + 1) {
       recorder.onError('unexpectedXid');
       this.#socket.destroy();
@@ -159,10 +202,11 @@ export class LoadConnection {
     this.#answeredXid = xid;
     const slot = xid % this.#sentMs.length;
     const error = view.getInt32(at + 12);
+    const bytes = this.#replyBytes[slot];
     if (error !== 0) recorder.onError(errorName(error) ?? String(error));
-    else if (length !== this.#replyBytes[slot]) recorder.onError('wrongLength');
+    else if (length !== bytes && bytes !== ANY_LENGTH) recorder.onError('wrongLength');
     if (this.#zxidFalls(view, at + 4)) recorder.onError('zxidFalls');
-    recorder.onReply(this.#sentMs[slot] ?? 0, this.#nowMs);
+    recorder.onReply(this.#sentMs[slot] ?? 0, this.#nowMs, error === 0);
   }
 
   #zxidFalls(view: DataView, at: number): boolean {
@@ -179,10 +223,11 @@ export class LoadConnection {
     const response = ConnectResponse.read(new JuteReader(bytes));
     this.#socket.setTimeout(0);
     if (response.timeoutMs === 0) {
-      this.#onConnected(new Error('the session was refused'));
+      this.#onConnected(new SessionGoneError('the session has expired, or was refused'));
       this.#socket.destroy();
       return;
     }
+    this.#session = sessionOf(response);
     this.#phase = 'open';
     this.#onConnected(null);
   }
@@ -192,19 +237,18 @@ export class LoadConnection {
     const source = this.#source;
     if (source === null) return;
     let bytes = 0;
-    const first = this.#nextXid;
+    const nowMs = performance.now();
     while (this.outstanding < this.#parts.window) {
+      const dueMs = this.#pace === null ? nowMs : this.#pace.take(nowMs);
+      if (dueMs === null) break;
       const written = source.write(this.#target, bytes, this.#nextXid);
       if (written === 0) break;
       bytes += written;
       this.#replyBytes[this.#nextXid % this.#replyBytes.length] = source.replyBytes;
+      this.#sentMs[this.#nextXid % this.#sentMs.length] = dueMs;
       this.#nextXid++;
     }
     if (bytes === 0) return;
-    const sentMs = performance.now();
-    for (let xid = first; xid < this.#nextXid; xid++) {
-      this.#sentMs[xid % this.#sentMs.length] = sentMs;
-    }
     this.#socket.write(this.#target.subarray(0, bytes));
     // What the kernel did not take yet still lies in our buffer: leave it that one.
     if (this.#socket.writableLength > 0) {
@@ -222,19 +266,4 @@ export class LoadConnection {
     }
     this.#onDrained();
   }
-}
-
-function connectFrame(): Uint8Array {
-  const writer = new JuteWriter();
-  writer.beginFrame();
-  ConnectRequest.write(writer, {
-    protocolVersion: 0,
-    lastZxidSeen: 0,
-    timeoutMs: SESSION_TIMEOUT_MS,
-    sessionId: 0,
-    password: new Uint8Array(PASSWORD_BYTES),
-    readOnly: false,
-  });
-  writer.endFrame();
-  return writer.take();
 }

@@ -1,15 +1,15 @@
 /**
- * Counts what all connections see, within the measured time only.
+ * Counts what all connections of one load see, within the measured time only.
  *
- * Latency runs from just before the write to the moment the reply's chunk is in our hands, so it
- * holds the generator's own delay too. The loop is closed: a stalled server is asked nothing more,
- * so a stall shows once per connection and window slot; `silences` show it as what it is. Errors
- * and lost requests count at any time.
+ * Latency runs from just before the write (under a pace: from when it was due) to the moment the
+ * reply's chunk is in our hands, so it holds the generator's own delay too. Unpaced the loop is
+ * closed: a stalled server is asked nothing more, so a stall shows once per connection and window
+ * slot; `silences` show it as what it is. Errors and lost requests count at any time.
  */
 import { Histogram } from './histogram.js';
 
-const SILENCE_US = 50_000;
-const SLICE_MS = 100;
+export const SLICE_MS = 100;
+const SILENCE_MS = 50;
 
 export class Recorder {
   readonly latency = new Histogram();
@@ -17,13 +17,13 @@ export class Recorder {
   /** Operations completed in each tenth of a second. */
   readonly slices: number[] = [];
   longestSilenceMs = 0;
-  /** Times of more than 50 ms without any reply to anybody. */
+  /** Times of more than 50 ms without success for anybody. */
   silences = 0;
   lostRequests = 0;
   lostConnections = 0;
   #fromMs = Number.POSITIVE_INFINITY;
   #untilMs = Number.POSITIVE_INFINITY;
-  #lastReplyMs = 0;
+  #lastSuccessMs = 0;
 
   get operations(): number {
     return this.latency.count;
@@ -33,22 +33,18 @@ export class Recorder {
   measure(fromMs: number, untilMs: number): void {
     this.#fromMs = fromMs;
     this.#untilMs = untilMs;
-    this.#lastReplyMs = fromMs;
+    this.#lastSuccessMs = fromMs;
   }
 
-  /** Once per chunk of replies, before its `onReply`s. */
-  onChunk(nowMs: number): void {
-    if (nowMs < this.#fromMs) return;
-    if (this.#lastReplyMs < this.#untilMs) {
-      const silenceMs = nowMs - this.#lastReplyMs;
-      if (silenceMs > this.longestSilenceMs) this.longestSilenceMs = silenceMs;
-      if (silenceMs * 1000 > SILENCE_US) this.silences++;
-    }
-    this.#lastReplyMs = nowMs;
+  /** The measured time is over, as planned or earlier; a silence that lasts still counts. */
+  end(nowMs: number): void {
+    this.#untilMs = Math.min(this.#untilMs, nowMs);
+    this.#onSilenceEnd(this.#untilMs);
   }
 
-  onReply(sentMs: number, nowMs: number): void {
+  onReply(sentMs: number, nowMs: number, isSuccess: boolean): void {
     if (nowMs < this.#fromMs || nowMs >= this.#untilMs) return;
+    if (isSuccess && nowMs > this.#lastSuccessMs) this.#onSilenceEnd(nowMs);
     this.latency.add((nowMs - sentMs) * 1000);
     const slice = Math.floor((nowMs - this.#fromMs) / SLICE_MS);
     while (this.slices.length <= slice) this.slices.push(0);
@@ -63,5 +59,12 @@ export class Recorder {
   onLost(requests: number): void {
     this.lostConnections++;
     this.lostRequests += requests;
+  }
+
+  #onSilenceEnd(nowMs: number): void {
+    const silenceMs = nowMs - this.#lastSuccessMs;
+    if (silenceMs > this.longestSilenceMs) this.longestSilenceMs = silenceMs;
+    if (silenceMs > SILENCE_MS) this.silences++;
+    this.#lastSuccessMs = nowMs;
   }
 }

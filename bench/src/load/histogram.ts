@@ -3,17 +3,30 @@
  *
  * Constant memory and a few instructions per value, so that recording every single operation costs
  * the generator nothing it could notice. Values are microseconds; anything above 71 minutes counts
- * as 71 minutes. Percentiles are the upper end of their bucket: never flattering.
+ * as 71 minutes. Percentiles are the upper end of their bucket: never flattering. As data it travels
+ * from the processes that measure to the one that reports, and adds up there.
  */
 const SUB_BITS = 6;
 const SUB_COUNT = 1 << SUB_BITS;
 const BUCKETS = (32 - SUB_BITS + 1) * SUB_COUNT;
 const VALUE_MAX_US = 0xffff_ffff;
 
+export interface HistogramData {
+  /** Bucket and count, of the buckets that have any. */
+  readonly counts: readonly (readonly [number, number])[];
+  readonly maxUs: number;
+}
+
 export class Histogram {
   readonly #counts = new Float64Array(BUCKETS);
   #count = 0;
   #maxUs = 0;
+
+  static of(parts: readonly HistogramData[]): Histogram {
+    const histogram = new Histogram();
+    for (const part of parts) histogram.#addAll(part);
+    return histogram;
+  }
 
   get count(): number {
     return this.#count;
@@ -40,6 +53,20 @@ export class Histogram {
       if (seen >= wanted && seen > 0) return Math.min(upperEndOf(index), this.#maxUs);
     }
     return this.#maxUs;
+  }
+
+  toData(): HistogramData {
+    const counts: [number, number][] = [];
+    for (const [index, count] of this.#counts.entries()) if (count > 0) counts.push([index, count]);
+    return { counts, maxUs: this.#maxUs };
+  }
+
+  #addAll({ counts, maxUs }: HistogramData): void {
+    for (const [index, count] of counts) {
+      this.#counts[index] = (this.#counts[index] ?? 0) + count;
+      this.#count += count;
+    }
+    if (maxUs > this.#maxUs) this.#maxUs = maxUs;
   }
 }
 

@@ -4,7 +4,7 @@
  * The one four-letter word that a ZooKeeper answers by default.
  */
 import net from 'node:net';
-import type { Host } from './connection.js';
+import type { Host } from '../load/connection.js';
 
 export interface MemberState {
   readonly mode: string;
@@ -20,6 +20,25 @@ export async function askSrvr(host: Host): Promise<MemberState | null> {
   const zxid = /^Zxid: 0x([0-9a-f]+)/m.exec(text)?.[1];
   if (mode === undefined || zxid === undefined) return null;
   return { mode, epoch: Number(BigInt(`0x${zxid}`) >> 32n) };
+}
+
+export async function statesOf(hosts: readonly Host[]): Promise<readonly (MemberState | null)[]> {
+  return await Promise.all(hosts.map(askSrvr));
+}
+
+/**
+ * A member shows epoch 0 until the first transaction reaches it: that is no election. One that does
+ * not answer in time tells nothing: a busy member is not a new leader.
+ */
+export function isElectionBetween(
+  before: readonly (MemberState | null)[],
+  after: readonly (MemberState | null)[],
+): boolean {
+  return after.some((member, index) => {
+    const was = before[index];
+    if (member === null || was === null || was === undefined) return false;
+    return member.mode !== was.mode || (was.epoch !== 0 && member.epoch !== was.epoch);
+  });
 }
 
 function ask(host: Host): Promise<string> {

@@ -1,0 +1,154 @@
+/**
+ * One bench from options to reports: which scenarios on which systems, then everything written.
+ *
+ * The members' data lies in a temporary directory below --out, so that it is on the disk whose
+ * fdatasync is measured; it is removed at the end.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Host } from './load/connection.js';
+import { htmlReport, readChartLibrary } from './report/html.js';
+import { markdownReport } from './report/markdown.js';
+import { factsOf, type Results, type Run } from './report/results.js';
+import { scenariosOfTargets } from './report/targets.js';
+import { textReport } from './report/text.js';
+import { Progress } from './run/progress.js';
+import { Runner, type RunnerOptions } from './run/runner.js';
+import { plannedRuns } from './run/schedule.js';
+import { type Settings, settingsOf } from './run/settings.js';
+import type { Scenario } from './scenarios/scenario.js';
+import { chooseScenarios, SCENARIOS } from './scenarios/table.js';
+import { describeMachine, type Machine } from './systems/machine.js';
+import { missingFor, type SystemName } from './systems/plan.js';
+
+export interface BenchOptions {
+  readonly against?: 'zookeeper';
+  readonly connect?: readonly Host[];
+  readonly scenarios?: readonly string[];
+  readonly targets?: true;
+  readonly rounds?: number;
+  readonly seconds?: number;
+  readonly warmup?: number;
+  readonly minutes?: number;
+  readonly quick?: true;
+  readonly generators: number;
+  readonly out: string;
+  readonly basePort: number;
+  readonly profile?: string;
+  readonly writeResults?: true;
+}
+
+const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Gives the exit code. */
+export async function runBench(options: BenchOptions): Promise<number> {
+  const settings = settingsOf({
+    rounds: options.rounds,
+    seconds: options.seconds,
+    warmup: options.warmup,
+    minutes: options.minutes,
+    quick: options.quick === true,
+  });
+  const { scenarios, skipped } = choose(options);
+  const systems = systemsOf(options);
+  const out = resolve(options.out);
+  mkdirSync(out, { recursive: true });
+  const startedAt = new Date().toISOString();
+  const machine = describeMachine(out);
+  const directory = mkdtempSync(join(out, 'members-'));
+  try {
+    const profileDirectory = options.profile === undefined ? null : resolve(options.profile);
+    const { basePort, generators } = options;
+    const runner = { settings, directory, basePort, generators, profileDirectory, systems };
+    const { runs, names, planned } = await measure(runner, scenarios);
+    const facts = { startedAt, machine, settings, scenarios, skipped };
+    const results = resultsOf({ ...facts, runs, systems: names });
+    write(results, { out, isResults: options.writeResults === true });
+    return runs.length < planned ? 1 : 0;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function choose(options: BenchOptions): {
+  readonly scenarios: readonly Scenario[];
+  readonly skipped: readonly string[];
+} {
+  const names = options.targets === true ? scenariosOfTargets() : options.scenarios;
+  const chosen = names === undefined ? SCENARIOS : chooseScenarios(names);
+  if (options.connect === undefined) return { scenarios: chosen, skipped: [] };
+  const impossible = chosen.filter((one) => one.needsProcesses || one.members !== 3);
+  return {
+    scenarios: chosen.filter((one) => !impossible.includes(one)),
+    skipped: impossible.map(({ name }) => `${name} needs servers that the bench has started`),
+  };
+}
+
+function systemsOf({ connect, against }: BenchOptions): RunnerOptions['systems'] {
+  if (connect !== undefined) return { name: 'servers', hosts: connect, ensemble: null };
+  const systems: readonly SystemName[] = against === undefined ? ['rookery'] : ['rookery', against];
+  for (const system of systems) {
+    const missing = missingFor(system);
+    if (missing !== null) throw new Error(missing);
+  }
+  return systems;
+}
+
+async function measure(
+  options: RunnerOptions,
+  scenarios: readonly Scenario[],
+): Promise<{ runs: readonly Run[]; names: readonly string[]; planned: number }> {
+  const names = 'hosts' in options.systems ? [options.systems.name] : options.systems;
+  const planned = plannedRuns(scenarios, { settings: options.settings, systems: names });
+  const progress = new Progress(planned, options.settings, process.stderr);
+  const runs = await new Runner(options, progress).runAll(planned);
+  return { runs, names, planned: planned.filter(({ round }) => round > 0).length };
+}
+
+function resultsOf(parts: {
+  readonly startedAt: string;
+  readonly machine: Machine;
+  readonly settings: Settings;
+  readonly systems: readonly string[];
+  readonly scenarios: readonly Scenario[];
+  readonly runs: readonly Run[];
+  readonly skipped: readonly string[];
+}): Results {
+  const { settings } = parts;
+  const { rounds, seconds, minutes, isQuick } = settings;
+  return {
+    startedAt: parts.startedAt,
+    commit: commitOf(REPOSITORY),
+    machine: parts.machine,
+    settings: { rounds, seconds, minutes, isQuick },
+    systems: parts.systems,
+    scenarios: parts.scenarios.map((one) => factsOf(one, one.scale?.at(settings) ?? null)),
+    runs: parts.runs,
+    skipped: parts.skipped,
+  };
+}
+
+/** With a mark when what is measured is not quite that commit. */
+function commitOf(directory: string): string {
+  const git = (...parameters: string[]) =>
+    spawnSync('git', parameters, { cwd: directory, encoding: 'utf8' }).stdout?.trim() ?? '';
+  const commit = git('rev-parse', '--short=12', 'HEAD');
+  if (commit === '') return 'unknown';
+  const changed = git('status', '--porcelain', '--', 'protocol', 'server', 'cli', 'client');
+  return changed === '' ? commit : `${commit} with changes`;
+}
+
+function write(results: Results, to: { readonly out: string; readonly isResults: boolean }): void {
+  process.stdout.write(textReport(results));
+  const json = join(to.out, 'bench.json');
+  const html = join(to.out, 'report.html');
+  writeFileSync(json, `${JSON.stringify(results)}\n`);
+  writeFileSync(html, htmlReport(results, readChartLibrary()));
+  process.stderr.write(`written: ${json}, ${html}\n`);
+  if (!to.isResults) return;
+  const file = join(REPOSITORY, 'bench', 'RESULTS.md');
+  writeFileSync(file, markdownReport(results));
+  process.stderr.write(`written: ${file}\n`);
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+/**
+ * `npm run bench`: measures Rookery, alone or next to ZooKeeper, or servers that are there.
+ *
+ * Reads the arguments, runs the chosen scenarios, and writes the reports. Everything that was
+ * started ends with it. Exit code 2 for a mistake of whoever called, 1 when something failed or a
+ * run had troubles that make its figures unbelievable.
+ */
+import { Command, Option } from 'commander';
+import { type BenchOptions, runBench } from './bench-run.js';
+import { hostsOption, listOption, numberOption, wholeOption } from './options.js';
+import { SCENARIOS } from './scenarios/table.js';
+
+/** Ensembles of seven, their processes and the generators each listen for the end. */
+const EXIT_LISTENERS_MAX = 200;
+
+process.setMaxListeners(EXIT_LISTENERS_MAX);
+// The exit hook of each process ends it; without a handler a signal would skip that.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+const program = new Command('bench')
+  .description('Measures Rookery, alone, next to ZooKeeper, or any servers of its protocol.')
+  .addOption(new Option('--against <system>', 'measure it too, alternately').choices(['zookeeper']))
+  .addOption(
+    new Option('--connect <hosts>', 'measure these running servers: host:port,...')
+      .argParser(hostsOption)
+      .conflicts('against'),
+  )
+  .option('--scenarios <names>', 'names or groups, with commas (default: all)', listOption)
+  .addOption(
+    new Option('--targets', 'just what the rows of the targets need').conflicts('scenarios'),
+  )
+  .option('--rounds <n>', 'that count (default: 5)', wholeOption({ min: 1, max: 1000 }))
+  .option('--seconds <n>', 'of one load (default: 5)', numberOption({ min: 0.1, max: 3600 }))
+  .option('--warmup <n>', 'seconds before each (default: 1)', numberOption({ min: 0, max: 600 }))
+  .option('--minutes <n>', 'of sustained load (default: 10)', numberOption({ min: 0.02, max: 1e4 }))
+  .option('--quick', 'all of it tiny, to see that it works')
+  .option('--generators <n>', 'processes of one load', wholeOption({ min: 1, max: 64 }), 1)
+  .option('--out <dir>', 'where bench.json and report.html go', 'bench-out')
+  .option('--base-port <port>', 'first port', wholeOption({ min: 1024, max: 60_000 }), 25_181)
+  .option('--profile <dir>', 'CPU profiles of the Rookery members')
+  .option('--write-results', 'write bench/RESULTS.md')
+  .option('--list', 'list the scenarios and end')
+  .showHelpAfterError('(--help lists the options)')
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  .action(async (options: BenchOptions & { readonly list?: true }) => {
+    if (options.list === true) return list();
+    process.exitCode = await runBench(options);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}
+process.exit();
+
+function list(): void {
+  let group = '';
+  for (const scenario of SCENARIOS) {
+    if (scenario.group !== group) process.stdout.write(`${scenario.group}\n`);
+    group = scenario.group;
+    process.stdout.write(`  ${scenario.name.padEnd(24)}${scenario.title}\n`);
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * What a generator process does on request: one load, one crowd, or the client's own cost.
+ *
+ * One object per process; the methods are called from another process through `agent.ts`, so that
+ * arguments and results are plain data. Each says what share of a processor it took where that
+ * could spoil the figures.
+ */
+import { OpCode, SetDataRequest } from '@rookery/protocol';
+import { type ClientCost, type ClientCostOptions, measureClientCost } from './client-cost.js';
+import { type Host, LoadConnection } from './connection.js';
+import { Crowd, type CrowdOptions, type CrowdTiming } from './crowd.js';
+import { frameOf } from './frames.js';
+import { type LoadOptions, type LoadResult, LoadRun } from './load.js';
+import { OneFrameSource } from './one-frame-source.js';
+import { Recorder } from './recorder.js';
+import { type SetUp, setUp } from './setup.js';
+
+export type Timed = CrowdTiming & { readonly cpuShare: number };
+
+const READ_BYTES = 4096;
+const SESSION_TIMEOUT_MS = 30_000;
+
+export class AgentService {
+  #load: LoadRun | null = null;
+  #crowd: Crowd | null = null;
+  #writer: LoadConnection | null = null;
+
+  async setUp(options: SetUp): Promise<void> {
+    await setUp(options);
+  }
+
+  async openLoad(options: LoadOptions): Promise<void> {
+    this.#load = new LoadRun(options);
+    await this.#load.open();
+  }
+
+  async measureLoad(): Promise<LoadResult> {
+    if (this.#load === null) throw new Error('no load is open');
+    return await this.#load.measure();
+  }
+
+  async stopLoad(): Promise<void> {
+    this.#load?.stop();
+  }
+
+  async closeLoad(): Promise<void> {
+    await this.#load?.close();
+  }
+
+  async connectCrowd(options: CrowdOptions): Promise<Timed> {
+    const crowd = new Crowd(options);
+    this.#crowd = crowd;
+    return await withCpuShare(() => crowd.connect());
+  }
+
+  async reconnectCrowd(): Promise<Timed> {
+    return await withCpuShare(() => this.#theCrowd.reconnect());
+  }
+
+  async createEphemerals(parent: string): Promise<Timed> {
+    return await withCpuShare(() => this.#theCrowd.createEphemerals(parent));
+  }
+
+  async watch(path: string): Promise<Timed> {
+    return await withCpuShare(() => this.#theCrowd.watch(path));
+  }
+
+  /** From the write of `path`, through a connection of its own, to the last session's event. */
+  async change(host: Host, path: string): Promise<Timed> {
+    const writer = this.#writer ?? (await connectWriter(host));
+    this.#writer = writer;
+    const request = { path, data: new Uint8Array(100), version: -1 };
+    return await withCpuShare(async () => {
+      const events = this.#theCrowd.events();
+      writer.start(new OneFrameSource(frameOf(OpCode.setData, SetDataRequest, request)));
+      return await events;
+    });
+  }
+
+  async abandonCrowd(): Promise<void> {
+    this.#crowd?.abandon();
+  }
+
+  async closeCrowd(): Promise<void> {
+    await this.#crowd?.close();
+    await this.#writer?.close();
+  }
+
+  async clientCost(options: ClientCostOptions): Promise<ClientCost> {
+    return await measureClientCost(options);
+  }
+
+  get #theCrowd(): Crowd {
+    if (this.#crowd === null) throw new Error('no crowd is there');
+    return this.#crowd;
+  }
+}
+
+async function connectWriter(host: Host): Promise<LoadConnection> {
+  const connection = new LoadConnection({
+    host,
+    window: 1,
+    session: null,
+    sessionTimeoutMs: SESSION_TIMEOUT_MS,
+    recorder: new Recorder(),
+    readMemory: Buffer.allocUnsafeSlow(READ_BYTES),
+    onLost: () => undefined,
+    onEvent: () => undefined,
+  });
+  await connection.connected();
+  return connection;
+}
+
+async function withCpuShare(task: () => Promise<CrowdTiming>): Promise<Timed> {
+  const before = process.cpuUsage();
+  const timing = await task();
+  const { user, system } = process.cpuUsage(before);
+  return { ...timing, cpuShare: (user + system) / 1000 / timing.elapsedMs };
+}

@@ -1,0 +1,172 @@
+/**
+ * Thousands of sessions that mostly sit there: connected, cut, resumed, watching, left to expire.
+ *
+ * Each is a LoadConnection of window 1, pinged while it idles. Times run from just before the first
+ * packet to the moment the last answer is in our hands. At most `dialsMax` are being connected at a
+ * time, except where all come at once by intent. Failures are counted, never repaired.
+ */
+import { CreateFlag, CreateRequest, OpCode, PathWatchRequest } from '@rookery/protocol';
+import { type Host, LoadConnection } from './connection.js';
+import { frameOf, WORLD } from './frames.js';
+import type { Session } from './handshake.js';
+import { OneFrameSource } from './one-frame-source.js';
+import { Recorder } from './recorder.js';
+
+export interface CrowdOptions {
+  readonly hosts: readonly Host[];
+  readonly sessions: number;
+  readonly sessionTimeoutMs: number;
+  readonly dialsMax: number;
+}
+
+export interface CrowdTiming {
+  readonly elapsedMs: number;
+  readonly failures: number;
+}
+
+const READ_BYTES = 64 * 1024;
+const ANSWER_TIMEOUT_MS = 60_000;
+const PINGS_PER_TIMEOUT = 3;
+
+export class Crowd {
+  readonly #options: CrowdOptions;
+  readonly #recorder = new Recorder();
+  readonly #readMemory = Buffer.allocUnsafeSlow(READ_BYTES);
+  readonly #connections: (LoadConnection | null)[];
+  readonly #sessions: (Session | null)[];
+  #pings: NodeJS.Timeout | null = null;
+  #onEvent: () => void = () => undefined;
+
+  constructor(options: CrowdOptions) {
+    this.#options = options;
+    this.#connections = Array.from({ length: options.sessions }, () => null);
+    this.#sessions = Array.from({ length: options.sessions }, () => null);
+  }
+
+  async connect(): Promise<CrowdTiming> {
+    const timing = await this.#dialAll(this.#options.dialsMax);
+    const everyMs = this.#options.sessionTimeoutMs / PINGS_PER_TIMEOUT;
+    this.#pings = setInterval(() => {
+      for (const connection of this.#connections) connection?.ping();
+    }, everyMs);
+    return timing;
+  }
+
+  /** Cuts every connection and resumes every session, all at once. */
+  async reconnect(): Promise<CrowdTiming> {
+    this.#cut();
+    return await this.#dialAll(this.#options.sessions);
+  }
+
+  /** One ephemeral znode of each session, below `parent`. */
+  async createEphemerals(parent: string): Promise<CrowdTiming> {
+    return await this.#askAll((index) =>
+      frameOf(OpCode.create, CreateRequest, {
+        path: `${parent}/e${index}`,
+        data: new Uint8Array(0),
+        acl: WORLD,
+        flags: CreateFlag.ephemeral,
+      }),
+    );
+  }
+
+  /** Every session reads `path` and watches it. */
+  async watch(path: string): Promise<CrowdTiming> {
+    const frame = frameOf(OpCode.getData, PathWatchRequest, { path, watch: true });
+    return await this.#askAll(() => frame);
+  }
+
+  /** From now until every session has had an event. */
+  async events(): Promise<CrowdTiming> {
+    const fromMs = performance.now();
+    let missing = this.#options.sessions;
+    await new Promise<void>((resolve) => {
+      const timeout = setTimeout(resolve, ANSWER_TIMEOUT_MS);
+      this.#onEvent = () => {
+        missing--;
+        if (missing > 0) return;
+        clearTimeout(timeout);
+        resolve();
+      };
+    });
+    return { elapsedMs: performance.now() - fromMs, failures: missing };
+  }
+
+  /** Cuts every connection; the sessions are left to expire. */
+  abandon(): void {
+    this.#stopPings();
+    this.#cut();
+  }
+
+  async close(): Promise<void> {
+    this.#stopPings();
+    await Promise.all(this.#connections.map((connection) => connection?.close()));
+  }
+
+  #stopPings(): void {
+    if (this.#pings !== null) clearInterval(this.#pings);
+  }
+
+  #cut(): void {
+    for (const [index, connection] of this.#connections.entries()) {
+      connection?.abandon();
+      this.#connections[index] = null;
+    }
+  }
+
+  async #dialAll(dialsMax: number): Promise<CrowdTiming> {
+    const fromMs = performance.now();
+    let next = 0;
+    let failures = 0;
+    const dialSome = async () => {
+      while (next < this.#options.sessions) {
+        const index = next++;
+        try {
+          await this.#dial(index);
+        } catch {
+          failures++;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: dialsMax }, dialSome));
+    return { elapsedMs: performance.now() - fromMs, failures };
+  }
+
+  async #dial(index: number): Promise<void> {
+    const { hosts, sessionTimeoutMs } = this.#options;
+    const host = hosts[index % hosts.length];
+    if (host === undefined) throw new Error('no hosts given');
+    const connection = new LoadConnection({
+      host,
+      window: 1,
+      session: this.#sessions[index] ?? null,
+      sessionTimeoutMs,
+      recorder: this.#recorder,
+      readMemory: this.#readMemory,
+      onLost: () => undefined,
+      onEvent: () => this.#onEvent(),
+    });
+    await connection.connected();
+    this.#connections[index] = connection;
+    this.#sessions[index] = connection.session;
+  }
+
+  async #askAll(frameFor: (index: number) => Buffer): Promise<CrowdTiming> {
+    const fromMs = performance.now();
+    const failuresBefore = this.#failures();
+    const answered = await Promise.all(
+      this.#connections.map((connection, index) => {
+        connection?.start(new OneFrameSource(frameFor(index)));
+        return connection?.drained(ANSWER_TIMEOUT_MS) ?? false;
+      }),
+    );
+    const unanswered = answered.filter((isAnswered) => !isAnswered).length;
+    const failures = this.#failures() - failuresBefore + unanswered;
+    return { elapsedMs: performance.now() - fromMs, failures };
+  }
+
+  #failures(): number {
+    const { errors, lostConnections } = this.#recorder;
+    return [...errors.values()].reduce((sum, count) => sum + count, lostConnections);
+  }
+}

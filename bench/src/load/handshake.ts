@@ -1,0 +1,38 @@
+/**
+ * The first frame of a connection, and the session that its answer names.
+ *
+ * A session is kept as what a client must show to have it again. Nothing here waits or retries.
+ */
+import {
+  ConnectRequest,
+  type ConnectResponse,
+  type Int64,
+  JuteWriter,
+  PASSWORD_BYTES,
+} from '@rookery/protocol';
+
+export interface Session {
+  readonly id: Int64;
+  readonly password: Uint8Array;
+}
+
+/** Asks for the session, or with null for a new one. */
+export function connectFrame(session: Session | null, timeoutMs: number): Uint8Array {
+  const writer = new JuteWriter();
+  writer.beginFrame();
+  ConnectRequest.write(writer, {
+    protocolVersion: 0,
+    lastZxidSeen: 0,
+    timeoutMs,
+    sessionId: session?.id ?? 0,
+    password: session?.password ?? new Uint8Array(PASSWORD_BYTES),
+    readOnly: false,
+  });
+  writer.endFrame();
+  return writer.take();
+}
+
+/** Copied: the response lies in a buffer that is read into again. */
+export function sessionOf({ sessionId, password }: ConnectResponse): Session {
+  return { id: sessionId, password: Uint8Array.from(password ?? []) };
+}

@@ -1,0 +1,48 @@
+/**
+ * Where the znodes of a load are: `<root>/d0012/k345` is key 12345, a thousand keys a directory.
+ *
+ * Names of one length, so that requests can be patched in place. A root is used by one load, or by
+ * several that mean the same keys. Pure.
+ */
+export interface KeySpace {
+  readonly root: string;
+  readonly keys: number;
+  readonly valueBytes: number;
+}
+
+const KEYS_PER_DIRECTORY = 1000;
+export const KEYS_MAX = 10_000_000;
+export const DIRECTORY_DIGITS = 4;
+export const KEY_DIGITS = 3;
+/** What a template has in the place of a key; digits begin 2 and 8 bytes into it. */
+export const KEY_PLACEHOLDER = '/d####/k###';
+export const DIRECTORY_DIGITS_AT = 2;
+export const KEY_DIGITS_AT = 8;
+
+export function keyPath(space: KeySpace, key: number): string {
+  const rest = String(key % KEYS_PER_DIRECTORY).padStart(KEY_DIGITS, '0');
+  return `${directoryPath(space, Math.floor(key / KEYS_PER_DIRECTORY))}/k${rest}`;
+}
+
+export function directoryPath(space: KeySpace, directory: number): string {
+  return `${space.root}/d${String(directory).padStart(DIRECTORY_DIGITS, '0')}`;
+}
+
+export function directoryCount(space: KeySpace): number {
+  return Math.ceil(space.keys / KEYS_PER_DIRECTORY);
+}
+
+/** Directory and number within it, as digits to patch. */
+export function directoryOf(key: number): number {
+  return Math.floor(key / KEYS_PER_DIRECTORY);
+}
+
+/** The parent of what `connection` creates. */
+export function parentPath(space: KeySpace, connection: number): string {
+  return `${space.root}/c${String(connection).padStart(5, '0')}`;
+}
+
+/** The one parent under which all connections create. */
+export function hotPath(space: KeySpace): string {
+  return `${space.root}/hot`;
+}

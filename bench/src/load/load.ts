@@ -1,0 +1,240 @@
+/**
+ * One run of load: keeps all its connections busy, and counts what comes back.
+ *
+ * Connections go to the hosts in turn. A connection that breaks is opened again, to the next host,
+ * with its session, until the time is over; what it had outstanding counts as lost. The numbers are
+ * those of the measured time alone; the warm-up before it and the drain after are not in. The time
+ * ends after the seconds asked for, at `stop`, or when the workload has no more to ask.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Host, LoadConnection, SessionGoneError } from './connection.js';
+import type { Session } from './handshake.js';
+import type { HistogramData } from './histogram.js';
+import type { KeySpace } from './key-space.js';
+import { Pace } from './pace.js';
+import { Recorder } from './recorder.js';
+import { runToEnd, syncSource } from './setup.js';
+import { type RequestSource, sourceOf, type Workload } from './workloads.js';
+
+export interface LoadOptions {
+  readonly hosts: readonly Host[];
+  readonly workload: Workload;
+  readonly space: KeySpace;
+  readonly connections: number;
+  /** Where this process's connections begin among all of the load. */
+  readonly firstConnection: number;
+  readonly connectionsInAll: number;
+  readonly window: number;
+  /** Null: until the workload ends, or `stop`. */
+  readonly seconds: number | null;
+  readonly warmupSeconds: number;
+  /** Of this process; null for as fast as it goes. */
+  readonly perSecond: number | null;
+}
+
+export interface LoadResult {
+  /** Measured. */
+  readonly seconds: number;
+  readonly operations: number;
+  readonly latency: HistogramData;
+  /** Operations in each tenth of a second. */
+  readonly slices: readonly number[];
+  readonly longestSilenceMs: number;
+  readonly silencesOver50Ms: number;
+  readonly errors: Readonly<Record<string, number>>;
+  readonly lostRequests: number;
+  readonly lostConnections: number;
+  /** Of the generator itself: share of one processor, and its event loop's worst delay. */
+  readonly generator: { readonly cpuShare: number; readonly delayMaxMs: number };
+}
+
+const READ_BYTES = 256 * 1024;
+const SESSION_TIMEOUT_MS = 30_000;
+const DRAIN_TIMEOUT_MS = 10_000;
+const REDIAL_AFTER_MS = 10;
+const DELAY_RESOLUTION_MS = 5;
+const PACE_TICK_MS = 1;
+const FOREVER_MS = 86_400_000;
+
+interface Seat {
+  readonly index: number;
+  readonly source: RequestSource;
+  connection: LoadConnection | null;
+  session: Session | null;
+  pace: Pace | null;
+}
+
+export class LoadRun {
+  readonly #options: LoadOptions;
+  readonly #recorder = new Recorder();
+  readonly #readMemory = Buffer.allocUnsafeSlow(READ_BYTES);
+  readonly #seats: readonly Seat[];
+  #dialled = 0;
+  #isRunning = false;
+  #stop: () => void = () => undefined;
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop = resolve;
+  });
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    const { workload, space, firstConnection, connectionsInAll: connections } = options;
+    this.#dialled = firstConnection;
+    this.#seats = Array.from({ length: options.connections }, (_, index) => ({
+      index,
+      source: sourceOf(workload, space, { connection: firstConnection + index, connections }),
+      connection: null,
+      session: null,
+      pace: null,
+    }));
+  }
+
+  /** Connects; each connection sees everything that was committed before. */
+  async open(): Promise<void> {
+    await Promise.all(
+      this.#seats.map(async (seat) => {
+        const connection = await this.#dial(seat);
+        await runToEnd(connection, syncSource(this.#options.space.root), this.#recorder);
+      }),
+    );
+  }
+
+  async measure(): Promise<LoadResult> {
+    const { seconds, warmupSeconds } = this.#options;
+    this.#isRunning = true;
+    this.#setPaces();
+    for (const seat of this.#seats) this.#start(seat);
+    const ticks = setInterval(() => this.#tick(), PACE_TICK_MS);
+    if (this.#options.perSecond === null) clearInterval(ticks);
+    await Promise.race([sleep(warmupSeconds * 1000), this.#stopped]);
+    const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+    delay.enable();
+    const cpu = process.cpuUsage();
+    const fromMs = performance.now();
+    this.#recorder.measure(fromMs, fromMs + (seconds ?? FOREVER_MS / 1000) * 1000);
+    await this.#ending(seconds);
+    const spentUs = process.cpuUsage(cpu);
+    const elapsedMs = performance.now() - fromMs;
+    this.#recorder.end(performance.now());
+    delay.disable();
+    clearInterval(ticks);
+    this.#isRunning = false;
+    await this.#drain();
+    const cpuShare = (spentUs.user + spentUs.system) / 1000 / elapsedMs;
+    const generator = { cpuShare, delayMaxMs: delay.max / 1e6 - DELAY_RESOLUTION_MS };
+    return this.#result(Math.min(seconds ?? Number.POSITIVE_INFINITY, elapsedMs / 1000), generator);
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#seats.map(({ connection }) => connection?.close()));
+  }
+
+  async #ending(seconds: number | null): Promise<void> {
+    const timer = new AbortController();
+    const isOver =
+      seconds === null
+        ? Promise.all(this.#seats.map((seat) => this.#untilExhausted(seat)))
+        : sleep(seconds * 1000, undefined, { signal: timer.signal }).catch(() => undefined);
+    await Promise.race([isOver, this.#stopped]);
+    timer.abort();
+  }
+
+  /** Never, for a workload that has no end. */
+  async #untilExhausted(seat: Seat): Promise<void> {
+    for (;;) {
+      const { connection } = seat;
+      if (connection === null) await sleep(REDIAL_AFTER_MS);
+      else await connection.drained(FOREVER_MS);
+      // A connection that broke has nothing outstanding either; its successor goes on.
+      if (connection !== null && seat.connection === connection) return;
+      if (!this.#isRunning) return;
+    }
+  }
+
+  /** Spread over the interval, so that not all connections ask at once. */
+  #setPaces(): void {
+    const { perSecond, connections } = this.#options;
+    if (perSecond === null) return;
+    const nowMs = performance.now();
+    const intervalMs = (1000 * connections) / perSecond;
+    for (const seat of this.#seats) {
+      seat.pace = new Pace(nowMs + (seat.index * intervalMs) / connections, intervalMs);
+    }
+  }
+
+  #tick(): void {
+    for (const { connection } of this.#seats) connection?.tick();
+  }
+
+  async #dial(seat: Seat): Promise<LoadConnection> {
+    const { hosts, window } = this.#options;
+    const host = hosts[this.#dialled++ % hosts.length];
+    if (host === undefined) throw new Error('no hosts given');
+    const connection = new LoadConnection({
+      host,
+      window,
+      session: seat.session,
+      sessionTimeoutMs: SESSION_TIMEOUT_MS,
+      recorder: this.#recorder,
+      readMemory: this.#readMemory,
+      onLost: () => void this.#redial(seat),
+      onEvent: () => undefined,
+    });
+    await connection.connected();
+    seat.connection = connection;
+    seat.session = connection.session;
+    return connection;
+  }
+
+  async #redial(seat: Seat): Promise<void> {
+    seat.connection = null;
+    while (this.#isRunning) {
+      await sleep(REDIAL_AFTER_MS);
+      try {
+        await this.#dial(seat);
+        this.#start(seat);
+        return;
+      } catch (error) {
+        if (!(error instanceof SessionGoneError)) continue;
+        this.#recorder.onError('sessionGone');
+        seat.session = null;
+      }
+    }
+  }
+
+  /** The same source after a reconnect: it knows which names are used up. */
+  #start(seat: Seat): void {
+    if (this.#isRunning) seat.connection?.start(seat.source, seat.pace);
+  }
+
+  async #drain(): Promise<void> {
+    const drained = await Promise.all(
+      this.#seats.map(({ connection }) => {
+        connection?.stop();
+        return connection?.drained(DRAIN_TIMEOUT_MS) ?? true;
+      }),
+    );
+    if (drained.includes(false)) this.#recorder.onError('neverAnswered');
+  }
+
+  #result(seconds: number, generator: LoadResult['generator']): LoadResult {
+    const recorder = this.#recorder;
+    return {
+      seconds,
+      operations: recorder.operations,
+      latency: recorder.latency.toData(),
+      slices: recorder.slices,
+      longestSilenceMs: recorder.longestSilenceMs,
+      silencesOver50Ms: recorder.silences,
+      errors: Object.fromEntries(recorder.errors),
+      lostRequests: recorder.lostRequests,
+      lostConnections: recorder.lostConnections,
+      generator,
+    };
+  }
+}

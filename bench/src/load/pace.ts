@@ -1,0 +1,24 @@
+/**
+ * When the requests of one connection are due, for a load that is given and not "as fast as it can".
+ *
+ * A request that could not be sent in time keeps the time at which it was due, and its latency
+ * counts from there: a stall of the server shows in every request that it held up. Pure.
+ */
+export class Pace {
+  readonly #intervalMs: number;
+  #nextMs: number;
+
+  /** The first is due at `firstMs`, and one after each interval. */
+  constructor(firstMs: number, intervalMs: number) {
+    this.#nextMs = firstMs;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** When the next request was due, if it is by now; it is taken then. */
+  take(nowMs: number): number | null {
+    if (this.#nextMs > nowMs) return null;
+    const dueMs = this.#nextMs;
+    this.#nextMs += this.#intervalMs;
+    return dueMs;
+  }
+}

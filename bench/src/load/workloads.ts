@@ -1,0 +1,373 @@
+/**
+ * What a load asks for: a table of workloads, and for each connection the source of its requests.
+ *
+ * Values are random bytes, because a store that compresses would shine with zeros. A source belongs
+ * to one connection, walks its own random keys and knows nothing of sockets, time or results. Which
+ * znodes must be there beforehand is in `setup.ts`.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  CreateRequest,
+  GetChildrenPageRequest,
+  MultiRequest,
+  OpCode,
+  PathVersionRequest,
+  PathWatchRequest,
+  SetDataRequest,
+  STAT_BYTES,
+  unreachable,
+} from '@rookery/protocol';
+import {
+  copyFrame,
+  frameOf,
+  type Place,
+  patchDigits,
+  placesOf,
+  REPLY_HEADER_BYTES,
+  WORLD,
+} from './frames.js';
+import {
+  DIRECTORY_DIGITS,
+  DIRECTORY_DIGITS_AT,
+  directoryOf,
+  hotPath,
+  KEY_DIGITS,
+  KEY_DIGITS_AT,
+  KEY_PLACEHOLDER,
+  type KeySpace,
+  parentPath,
+} from './key-space.js';
+
+export type Workload =
+  | { readonly kind: 'mix'; readonly readPercent: number }
+  /** Ever new znodes, each connection under a parent of its own. */
+  | { readonly kind: 'create' }
+  /** All under the one hot parent, numbered without gaps; ends when it has `children`. */
+  | { readonly kind: 'createHot'; readonly children: number }
+  /** A znode is created and deleted, then the next; each counts as an operation. */
+  | { readonly kind: 'createDelete' }
+  /** setData of this many keys in one multi. */
+  | { readonly kind: 'multi'; readonly operations: number }
+  /** Creates every key once, the connections in turn, and ends. */
+  | { readonly kind: 'fill' }
+  /** All names of the one hot parent. */
+  | { readonly kind: 'getChildren' }
+  /** A page of its names, from anywhere; an opcode that ZooKeeper has not. */
+  | { readonly kind: 'getPage'; readonly limit: number; readonly children: number };
+
+/** Gives the requests of one connection, one after the other. */
+export interface RequestSource {
+  readonly requestBytesMax: number;
+  /** Length that a successful reply to the request written last must have; ANY_LENGTH for any. */
+  readonly replyBytes: number;
+  /** Writes the next whole frame; 0 when there is none any more. */
+  write(target: Buffer, offset: number, xid: number): number;
+}
+
+export const ANY_LENGTH = -1;
+const CREATE_DIGITS = 10;
+const CREATE_PLACEHOLDER = '#'.repeat(CREATE_DIGITS);
+const MULTI_HEADER_BYTES = 9;
+
+/** The load of connection number `connection` of `connections`. */
+export function sourceOf(
+  workload: Workload,
+  space: KeySpace,
+  seat: { readonly connection: number; readonly connections: number },
+): RequestSource {
+  const { connection } = seat;
+  switch (workload.kind) {
+    case 'mix':
+      return new MixSource(space, connection, workload.readPercent);
+    case 'create':
+      return new CreateSource(space, parentPath(space, connection), {
+        first: 0,
+        step: 1,
+        end: Number.POSITIVE_INFINITY,
+      });
+    case 'createHot':
+      return new CreateSource(space, hotPath(space), {
+        first: connection,
+        step: seat.connections,
+        end: workload.children,
+      });
+    case 'createDelete':
+      return new CreateDeleteSource(space, parentPath(space, connection));
+    case 'multi':
+      return new MultiSource(space, connection, workload.operations);
+    case 'fill':
+      return new FillSource(space, seat);
+    case 'getChildren':
+      return new ChildrenSource(space);
+    case 'getPage':
+      return new PageSource(space, connection, workload);
+    default:
+      return unreachable(workload);
+  }
+}
+
+/** Creates each of the paths once, and ends. */
+export class CreateOnceSource implements RequestSource {
+  readonly requestBytesMax: number;
+  replyBytes = 0;
+  readonly #paths: readonly string[];
+  readonly #data: Buffer;
+  #next = 0;
+
+  constructor(paths: readonly string[], valueBytes: number) {
+    this.#paths = paths;
+    this.#data = randomBytes(valueBytes);
+    const longest = paths.reduce((path, other) => (other.length > path.length ? other : path), '');
+    this.requestBytesMax = this.#frameOf(longest).length;
+  }
+
+  write(target: Buffer, offset: number, xid: number): number {
+    const path = this.#paths[this.#next++];
+    if (path === undefined) return 0;
+    this.replyBytes = REPLY_HEADER_BYTES + 4 + path.length;
+    return copyFrame(this.#frameOf(path), { target, offset, xid });
+  }
+
+  #frameOf(path: string): Buffer {
+    return frameOf(OpCode.create, CreateRequest, { path, data: this.#data, acl: WORLD, flags: 0 });
+  }
+}
+
+/** Random numbers that cost nothing and differ from connection to connection. */
+class Random {
+  #state: number;
+
+  constructor(connection: number) {
+    this.#state = (connection + 1) * 7_919;
+  }
+
+  /** Below `limit`, which is far below 2^31. */
+  below(limit: number): number {
+    this.#state = (this.#state * 48_271) % 2_147_483_647;
+    return Math.floor((this.#state / 2_147_483_647) * limit);
+  }
+}
+
+/** A request on keys; `count` of them in one frame. */
+class KeyTemplate {
+  readonly #frame: Buffer;
+  readonly #places: readonly number[];
+
+  constructor(frame: Buffer, count = 1) {
+    this.#frame = frame;
+    this.#places = placesOf(frame, KEY_PLACEHOLDER, count);
+  }
+
+  get bytes(): number {
+    return this.#frame.length;
+  }
+
+  write(place: Place, nextKey: () => number): number {
+    const bytes = copyFrame(this.#frame, place);
+    for (const at of this.#places) {
+      const key = nextKey();
+      const from = place.offset + at;
+      patchDigits(place.target, from + DIRECTORY_DIGITS_AT, DIRECTORY_DIGITS, directoryOf(key));
+      patchDigits(place.target, from + KEY_DIGITS_AT, KEY_DIGITS, key);
+    }
+    return bytes;
+  }
+}
+
+/** Reads and writes of random keys, in a mix. */
+class MixSource implements RequestSource {
+  readonly requestBytesMax: number;
+  replyBytes = 0;
+  readonly #read: KeyTemplate;
+  readonly #write: KeyTemplate;
+  readonly #readPercent: number;
+  readonly #readReplyBytes: number;
+  readonly #random: Random;
+  readonly #nextKey: () => number;
+
+  constructor(space: KeySpace, connection: number, readPercent: number) {
+    const path = `${space.root}${KEY_PLACEHOLDER}`;
+    const data = randomBytes(space.valueBytes);
+    this.#read = new KeyTemplate(frameOf(OpCode.getData, PathWatchRequest, { path, watch: false }));
+    this.#write = new KeyTemplate(
+      frameOf(OpCode.setData, SetDataRequest, { path, data, version: -1 }),
+    );
+    this.#readPercent = readPercent;
+    this.#readReplyBytes = REPLY_HEADER_BYTES + 4 + space.valueBytes + STAT_BYTES;
+    this.requestBytesMax = Math.max(this.#read.bytes, this.#write.bytes);
+    this.#random = new Random(connection);
+    this.#nextKey = () => this.#random.below(space.keys);
+  }
+
+  write(target: Buffer, offset: number, xid: number): number {
+    const isRead = this.#random.below(100) < this.#readPercent;
+    this.replyBytes = isRead ? this.#readReplyBytes : REPLY_HEADER_BYTES + STAT_BYTES;
+    const template = isRead ? this.#read : this.#write;
+    return template.write({ target, offset, xid }, this.#nextKey);
+  }
+}
+
+/** One multi of several setData. */
+class MultiSource implements RequestSource {
+  readonly requestBytesMax: number;
+  readonly replyBytes: number;
+  readonly #template: KeyTemplate;
+  readonly #nextKey: () => number;
+
+  constructor(space: KeySpace, connection: number, operations: number) {
+    const path = `${space.root}${KEY_PLACEHOLDER}`;
+    const data = randomBytes(space.valueBytes);
+    const op = { opcode: OpCode.setData, request: { path, data, version: -1 } } as const;
+    const ops = Array.from({ length: operations }, () => op);
+    this.#template = new KeyTemplate(frameOf(OpCode.multi, MultiRequest, { ops }), operations);
+    this.requestBytesMax = this.#template.bytes;
+    this.replyBytes =
+      REPLY_HEADER_BYTES + operations * (MULTI_HEADER_BYTES + STAT_BYTES) + MULTI_HEADER_BYTES;
+    const random = new Random(connection);
+    this.#nextKey = () => random.below(space.keys);
+  }
+
+  write(target: Buffer, offset: number, xid: number): number {
+    return this.#template.write({ target, offset, xid }, this.#nextKey);
+  }
+}
+
+/** Creates the keys `connection`, `connection + connections` and so on. */
+class FillSource implements RequestSource {
+  readonly requestBytesMax: number;
+  readonly replyBytes: number;
+  readonly #template: KeyTemplate;
+  readonly #keys: number;
+  readonly #step: number;
+  #next: number;
+
+  constructor(space: KeySpace, seat: { connection: number; connections: number }) {
+    const path = `${space.root}${KEY_PLACEHOLDER}`;
+    const data = randomBytes(space.valueBytes);
+    const request = { path, data, acl: WORLD, flags: 0 };
+    this.#template = new KeyTemplate(frameOf(OpCode.create, CreateRequest, request));
+    this.requestBytesMax = this.#template.bytes;
+    this.replyBytes = REPLY_HEADER_BYTES + 4 + path.length;
+    this.#keys = space.keys;
+    this.#step = seat.connections;
+    this.#next = seat.connection;
+  }
+
+  write(target: Buffer, offset: number, xid: number): number {
+    if (this.#next >= this.#keys) return 0;
+    const key = this.#next;
+    this.#next += this.#step;
+    return this.#template.write({ target, offset, xid }, () => key);
+  }
+}
+
+/** The numbers of the znodes that one connection creates. */
+interface Numbers {
+  readonly first: number;
+  readonly step: number;
+  readonly end: number;
+}
+
+/** Creates znodes of ever new names under a parent. */
+class CreateSource implements RequestSource {
+  readonly requestBytesMax: number;
+  readonly replyBytes: number;
+  readonly #frame: Buffer;
+  readonly #digitsAt: number;
+  readonly #numbers: Numbers;
+  #next: number;
+
+  constructor(space: KeySpace, parent: string, numbers: Numbers) {
+    const path = `${parent}/${CREATE_PLACEHOLDER}`;
+    const data = randomBytes(space.valueBytes);
+    this.#frame = frameOf(OpCode.create, CreateRequest, { path, data, acl: WORLD, flags: 0 });
+    this.#digitsAt = placesOf(this.#frame, CREATE_PLACEHOLDER, 1)[0] ?? 0;
+    this.requestBytesMax = this.#frame.length;
+    this.replyBytes = REPLY_HEADER_BYTES + 4 + path.length;
+    this.#numbers = numbers;
+    this.#next = numbers.first;
+  }
+
+  write(target: Buffer, offset: number, xid: number): number {
+    if (this.#next >= this.#numbers.end) return 0;
+    const bytes = copyFrame(this.#frame, { target, offset, xid });
+    patchDigits(target, offset + this.#digitsAt, CREATE_DIGITS, this.#next);
+    this.#next += this.#numbers.step;
+    return bytes;
+  }
+}
+
+/** Creates a znode, deletes it, and takes the next name. */
+class CreateDeleteSource implements RequestSource {
+  readonly requestBytesMax: number;
+  replyBytes = 0;
+  readonly #create: Buffer;
+  readonly #delete: Buffer;
+  readonly #createDigitsAt: number;
+  readonly #deleteDigitsAt: number;
+  readonly #pathBytes: number;
+  #next = 0;
+
+  constructor(space: KeySpace, parent: string) {
+    const path = `${parent}/${CREATE_PLACEHOLDER}`;
+    const data = randomBytes(space.valueBytes);
+    this.#create = frameOf(OpCode.create, CreateRequest, { path, data, acl: WORLD, flags: 0 });
+    this.#delete = frameOf(OpCode.delete, PathVersionRequest, { path, version: -1 });
+    this.#createDigitsAt = placesOf(this.#create, CREATE_PLACEHOLDER, 1)[0] ?? 0;
+    this.#deleteDigitsAt = placesOf(this.#delete, CREATE_PLACEHOLDER, 1)[0] ?? 0;
+    this.#pathBytes = path.length;
+    this.requestBytesMax = this.#create.length;
+  }
+
+  write(target: Buffer, offset: number, xid: number): number {
+    const isCreate = this.#next % 2 === 0;
+    const bytes = copyFrame(isCreate ? this.#create : this.#delete, { target, offset, xid });
+    const digitsAt = isCreate ? this.#createDigitsAt : this.#deleteDigitsAt;
+    patchDigits(target, offset + digitsAt, CREATE_DIGITS, Math.floor(this.#next / 2));
+    this.replyBytes = REPLY_HEADER_BYTES + (isCreate ? 4 + this.#pathBytes : 0);
+    this.#next++;
+    return bytes;
+  }
+}
+
+class ChildrenSource implements RequestSource {
+  readonly requestBytesMax: number;
+  readonly replyBytes = ANY_LENGTH;
+  readonly #frame: Buffer;
+
+  constructor(space: KeySpace) {
+    const request = { path: hotPath(space), watch: false };
+    this.#frame = frameOf(OpCode.getChildren, PathWatchRequest, request);
+    this.requestBytesMax = this.#frame.length;
+  }
+
+  write(target: Buffer, offset: number, xid: number): number {
+    return copyFrame(this.#frame, { target, offset, xid });
+  }
+}
+
+class PageSource implements RequestSource {
+  readonly requestBytesMax: number;
+  readonly replyBytes = ANY_LENGTH;
+  readonly #frame: Buffer;
+  readonly #digitsAt: number;
+  readonly #children: number;
+  readonly #random: Random;
+
+  constructor(space: KeySpace, connection: number, page: { limit: number; children: number }) {
+    const startAfter = CREATE_PLACEHOLDER;
+    const request = { path: hotPath(space), startAfter, limit: page.limit, watch: false };
+    this.#frame = frameOf(OpCode.getChildrenPage, GetChildrenPageRequest, request);
+    this.#digitsAt = placesOf(this.#frame, CREATE_PLACEHOLDER, 1)[0] ?? 0;
+    this.requestBytesMax = this.#frame.length;
+    this.#children = page.children;
+    this.#random = new Random(connection);
+  }
+
+  write(target: Buffer, offset: number, xid: number): number {
+    const bytes = copyFrame(this.#frame, { target, offset, xid });
+    const from = this.#random.below(this.#children);
+    patchDigits(target, offset + this.#digitsAt, CREATE_DIGITS, from);
+    return bytes;
+  }
+}

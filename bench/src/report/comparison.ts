@@ -1,0 +1,70 @@
+/**
+ * The rows of every table: one per scenario and figure, with each system's rounds summed up.
+ *
+ * Pure. The ratio says how much better the first system is than the second, whatever direction is
+ * better for the figure; null with one system alone.
+ */
+import type { Figure } from '../scenarios/scenario.js';
+import { type Results, runsOf, type ScenarioFacts, valuesOf } from './results.js';
+import { type Ratio, ratioOf, type Summary, summarize } from './statistics.js';
+import { formatValue, significant } from './units.js';
+
+export interface FigureRow {
+  readonly figure: Figure;
+  /** In the order of the results' systems. */
+  readonly summaries: readonly (Summary | null)[];
+  readonly ratio: Ratio | null;
+}
+
+export interface ScenarioRows {
+  readonly scenario: ScenarioFacts;
+  readonly rows: readonly FigureRow[];
+  /** Each once, with the system that had it. */
+  readonly troubles: readonly string[];
+}
+
+/** Of scenarios that have any run. */
+export function compare(results: Results): readonly ScenarioRows[] {
+  return results.scenarios.flatMap((scenario) => {
+    const rows = scenario.figures.map((figure) => rowOf(results, scenario.name, figure));
+    const isMeasured = rows.some(({ summaries }) => summaries.some((one) => one !== null));
+    return isMeasured ? [{ scenario, rows, troubles: troublesOf(results, scenario.name) }] : [];
+  });
+}
+
+function rowOf(results: Results, scenario: string, figure: Figure): FigureRow {
+  const values = results.systems.map((system) =>
+    valuesOf(results, { scenario, system, figure: figure.key }),
+  );
+  const [measured = [], baseline = []] = values;
+  return {
+    figure,
+    summaries: values.map(summarize),
+    ratio: ratioOf(measured, baseline, figure.better),
+  };
+}
+
+function troublesOf(results: Results, scenario: string): readonly string[] {
+  const told = results.systems.flatMap((system) =>
+    runsOf(results, { scenario, system }).flatMap(({ round, measurement }) =>
+      measurement.troubles.map((trouble) => `${system}, round ${round}: ${trouble}`),
+    ),
+  );
+  return [...new Set(told)];
+}
+
+/** `25.1k/s (24.0 to 26.2k/s)`; the spread only where there was more than one round. */
+export function formatSummary(summary: Summary | null, { unit }: Figure): string {
+  if (summary === null) return '-';
+  const median = formatValue(summary.median, unit);
+  if (summary.runs === 1) return median;
+  return `${median} (${formatValue(summary.lowest, unit)} to ${formatValue(summary.highest, unit)})`;
+}
+
+/** `1.64x (1.50 to 1.71)`. */
+export function formatRatio(ratio: Ratio | null): string {
+  if (ratio === null || !Number.isFinite(ratio.ofMedians)) return '-';
+  const { ofMedians, lowest, highest } = ratio;
+  const spread = lowest === highest ? '' : ` (${significant(lowest)} to ${significant(highest)})`;
+  return `${significant(ofMedians)}x${spread}`;
+}

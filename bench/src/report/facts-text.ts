@@ -1,0 +1,33 @@
+/**
+ * The head of every report: when, what, on which machine. One fact a line, as name and value.
+ */
+import type { Results } from './results.js';
+import { significant } from './units.js';
+
+export function factLines(results: Results): readonly (readonly [string, string])[] {
+  const { machine, settings } = results;
+  const sync = machine.fdatasyncUs;
+  return [
+    ['measured', `${results.startedAt}, commit ${results.commit}`],
+    ['processor', `${machine.cpu}, ${machine.cores} cores`],
+    ['memory', `${Math.round(machine.memoryBytes / 1e9)} GB`],
+    ['kernel', machine.kernel],
+    ['file system', machine.fileSystem],
+    ['fdatasync of 4 KB', `median ${significant(sync.median)} us, p99 ${significant(sync.p99)} us`],
+    ['Node, Java', `${machine.node}, ${machine.java}`],
+    ['load average before', significant(machine.loadBefore)],
+    ['rounds', `${settings.rounds} of ${settings.seconds} s${settings.isQuick ? ', quick' : ''}`],
+    ['systems', results.systems.join(' next to ')],
+  ];
+}
+
+/** What a reader must know before believing any number; null when there is nothing. */
+export function caveat(results: Results): string | null {
+  if (results.settings.isQuick) {
+    return 'A quick run: sizes are tiny, figures and verdicts mean nothing.';
+  }
+  if (results.machine.loadBefore > 1) {
+    return 'The machine was busy with something else when the run began.';
+  }
+  return null;
+}

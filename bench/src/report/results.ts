@@ -1,0 +1,75 @@
+/**
+ * Everything that one bench found out, as plain data: what bench.json holds, and what each report
+ * is made of.
+ *
+ * Scenarios are in it with titles and figures, so that a file can be read without the code that
+ * wrote it.
+ */
+import type { Figure, Measurement, Scenario } from '../scenarios/scenario.js';
+import type { Machine } from '../systems/machine.js';
+
+export interface ScenarioFacts {
+  readonly name: string;
+  readonly title: string;
+  readonly group: string;
+  readonly members: number;
+  readonly figures: readonly Figure[];
+  readonly scale: {
+    readonly dimension: string;
+    readonly what: string;
+    readonly at: number;
+  } | null;
+}
+
+export interface Run {
+  readonly scenario: string;
+  readonly system: string;
+  /** From 1; warm-up rounds are not kept. */
+  readonly round: number;
+  readonly measurement: Measurement;
+}
+
+export interface Results {
+  readonly startedAt: string;
+  readonly commit: string;
+  readonly machine: Machine;
+  readonly settings: {
+    readonly rounds: number;
+    readonly seconds: number;
+    readonly minutes: number;
+    readonly isQuick: boolean;
+  };
+  /** The first is what is measured, the second, if any, what it is compared with. */
+  readonly systems: readonly string[];
+  readonly scenarios: readonly ScenarioFacts[];
+  readonly runs: readonly Run[];
+  /** Scenarios that could not be run, and why. */
+  readonly skipped: readonly string[];
+}
+
+export function factsOf(scenario: Scenario, at: number | null): ScenarioFacts {
+  const { name, title, group, members, figures, scale } = scenario;
+  const point =
+    scale === null || at === null ? null : { dimension: scale.dimension, what: scale.what, at };
+  return { name, title, group, members, figures, scale: point };
+}
+
+/** Of one figure, one value a round, in the order of the rounds; runs without it are left out. */
+export function valuesOf(
+  results: Results,
+  which: { readonly scenario: string; readonly system: string; readonly figure: string },
+): readonly number[] {
+  return runsOf(results, which).flatMap(({ measurement }) => {
+    const value = measurement.values[which.figure];
+    return value === undefined || !Number.isFinite(value) ? [] : [value];
+  });
+}
+
+export function runsOf(
+  results: Results,
+  which: { readonly scenario: string; readonly system: string },
+): readonly Run[] {
+  return results.runs.filter(
+    ({ scenario, system }) => scenario === which.scenario && system === which.system,
+  );
+}

@@ -1,0 +1,42 @@
+/** Goal: the summary does not flatter. Method: small hand-made rounds. */
+import { describe, expect, it } from 'vitest';
+import { inGroupsOf, median, ratioOf, slopeOf, summarize } from './statistics.js';
+
+describe('several rounds', () => {
+  it('are summed up by their median, with the lowest and the highest', () => {
+    expect(summarize([10, 30, 20])).toEqual({ median: 20, lowest: 10, highest: 30, runs: 3 });
+    expect(summarize([])).toBeNull();
+  });
+
+  it('give the ratio of medians, spread by the rounds as they belong together', () => {
+    const ratio = ratioOf([10, 30, 20], [10, 10, 5], 'higher');
+    expect(ratio).toEqual({ ofMedians: 2, lowest: 1, highest: 4 });
+  });
+
+  it('give a ratio above 1 to who is better, also where less is better', () => {
+    expect(ratioOf([5], [20], 'lower')).toEqual({ ofMedians: 4, lowest: 4, highest: 4 });
+    expect(ratioOf([20], [5], 'lower')?.ofMedians).toBe(0.25);
+  });
+
+  it('have no ratio when one side was not measured', () => {
+    expect(ratioOf([1], [], 'higher')).toBeNull();
+    expect(ratioOf([], [1], 'higher')).toBeNull();
+  });
+
+  it('have as median of an even number the mean of the middle two', () => {
+    expect(median([4, 1, 3, 2])).toBe(2.5);
+    expect(median([])).toBeNaN();
+  });
+});
+
+describe('a series', () => {
+  it('has the slope of the line through it', () => {
+    expect(slopeOf([5, 7, 9, 11])).toBe(2);
+    expect(slopeOf([4, 4, 4])).toBe(0);
+    expect(slopeOf([7])).toBe(0);
+  });
+
+  it('is summed up in whole groups, without what is left over', () => {
+    expect(inGroupsOf(2, [1, 2, 3, 4, 5])).toEqual([3, 7]);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * What several rounds say: medians, their spread, and the ratio of two systems round by round.
+ *
+ * Pure. The ratio is that of the medians; its spread is the lowest and highest ratio of one round,
+ * whose two runs lie closest together in time. A ratio above 1 is always in favour of the measured.
+ */
+export interface Summary {
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+  readonly runs: number;
+}
+
+export interface Ratio {
+  readonly ofMedians: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+/** Null of none. */
+export function summarize(values: readonly number[]): Summary | null {
+  if (values.length === 0) return null;
+  return {
+    median: median(values),
+    lowest: Math.min(...values),
+    highest: Math.max(...values),
+    runs: values.length,
+  };
+}
+
+/** How much better the measured is; null when a side has no value. Index is the round. */
+export function ratioOf(
+  measured: readonly number[],
+  baseline: readonly number[],
+  better: 'higher' | 'lower',
+): Ratio | null {
+  if (measured.length === 0 || baseline.length === 0) return null;
+  const ratio = (one: number, other: number) => (better === 'higher' ? one / other : other / one);
+  const pairs = Math.min(measured.length, baseline.length);
+  const rounds = Array.from({ length: pairs }, (_, round) =>
+    ratio(measured[round] ?? Number.NaN, baseline[round] ?? Number.NaN),
+  );
+  return {
+    ofMedians: ratio(median(measured), median(baseline)),
+    lowest: Math.min(...rounds),
+    highest: Math.max(...rounds),
+  };
+}
+
+/** Of an even number of values the mean of the two in the middle; NaN of none. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  if (sorted.length % 2 === 1) return upper;
+  return ((sorted[sorted.length / 2 - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** Least squares: by how much `values` grow per step. 0 of fewer than two. */
+export function slopeOf(values: readonly number[]): number {
+  const count = values.length;
+  if (count < 2) return 0;
+  const middle = (count - 1) / 2;
+  const mean = values.reduce((sum, value) => sum + value, 0) / count;
+  let above = 0;
+  let below = 0;
+  for (const [at, value] of values.entries()) {
+    above += (at - middle) * (value - mean);
+    below += (at - middle) ** 2;
+  }
+  return above / below;
+}
+
+/** Sums of `size` neighbours; what is left over at the end is not a whole one and dropped. */
+export function inGroupsOf(size: number, values: readonly number[]): readonly number[] {
+  return Array.from({ length: Math.floor(values.length / size) }, (_, group) =>
+    values.slice(group * size, (group + 1) * size).reduce((sum, value) => sum + value, 0),
+  );
+}

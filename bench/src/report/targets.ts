@@ -1,0 +1,165 @@
+/**
+ * What Rookery must reach, row by row, and whether it does.
+ *
+ * A goal is a ratio to ZooKeeper measured in the same run, or a bound of Rookery's own median. The
+ * rows are the project's targets; a row is met when each of its goals is. Pure.
+ */
+import type { Unit } from '../scenarios/scenario.js';
+import { type Results, valuesOf } from './results.js';
+import { type Ratio, ratioOf, summarize } from './statistics.js';
+
+export type Goal =
+  | {
+      readonly kind: 'ratio';
+      readonly scenario: string;
+      readonly figure: string;
+      readonly least: number;
+    }
+  | {
+      readonly kind: 'atMost';
+      readonly scenario: string;
+      readonly figure: string;
+      readonly most: number;
+    };
+
+export interface Target {
+  readonly what: string;
+  readonly goals: readonly Goal[];
+}
+
+export type Outcome = 'met' | 'not met' | 'not measured';
+
+export interface Verdict {
+  readonly what: string;
+  readonly outcome: Outcome;
+  readonly goals: readonly GoalVerdict[];
+}
+
+export interface GoalVerdict {
+  readonly goal: Goal;
+  readonly title: string;
+  readonly unit: Unit;
+  readonly outcome: Outcome;
+  /** Rookery's median. */
+  readonly measured: number | null;
+  /** ZooKeeper's median. */
+  readonly baseline: number | null;
+  readonly ratio: Ratio | null;
+}
+
+const ratio = (scenario: string, figure: string, least: number): Goal => ({
+  ...{ kind: 'ratio', scenario, figure, least },
+});
+const atMost = (scenario: string, figure: string, most: number): Goal => ({
+  ...{ kind: 'atMost', scenario, figure, most },
+});
+
+export const TARGETS: readonly Target[] = [
+  {
+    what: 'getData 100 B, 30 connections x 32',
+    goals: [ratio('mix-100-w32', 'perSecond', 14), atMost('mix-100-w32', 'p99Ms', 5)],
+  },
+  {
+    what: 'setData 100 B, 30 connections x 32',
+    goals: [
+      ratio('mix-0-w32', 'perSecond', 6),
+      atMost('mix-0-w32', 'p99Ms', 20),
+      atMost('mix-0-w32', 'p999Ms', 50),
+    ],
+  },
+  {
+    what: 'create 100 B, 30 connections x 32',
+    goals: [ratio('create-w32', 'perSecond', 5), atMost('create-w32', 'p999Ms', 100)],
+  },
+  { what: '70 % get, 30 % set, 30 x 32', goals: [ratio('mix-70-w32', 'perSecond', 6)] },
+  {
+    what: 'setData, 30 connections x 1',
+    goals: [ratio('mix-0-w1', 'perSecond', 2.3), atMost('mix-0-w1', 'p99Ms', 5)],
+  },
+  { what: 'getData, 30 connections x 1', goals: [ratio('mix-100-w1', 'perSecond', 2.8)] },
+  { what: 'setData, 1 connection x 1', goals: [atMost('single-write', 'p50Ms', 0.5)] },
+  { what: 'leader killed: longest gap', goals: [atMost('failover-kill', 'gapMs', 100)] },
+  {
+    what: 'leader frozen: longest gap, and no election by load alone',
+    goals: [atMost('failover-freeze', 'gapMs', 1500), atMost('sustained-full', 'elections', 0)],
+  },
+  { what: 'cold start to serving', goals: [atMost('cold-start', 'servingMs', 700)] },
+  { what: '1M znodes: memory per member', goals: [atMost('znodes', 'memberMb', 400)] },
+  {
+    what: '1M znodes: loading, and a reader meanwhile',
+    goals: [ratio('znodes', 'loadPerSecond', 4), atMost('znodes', 'readerMaxMs', 50)],
+  },
+  { what: '1M znodes: killed follower back', goals: [atMost('znodes', 'diffBackMs', 1500)] },
+  { what: '1M znodes: all restarted', goals: [atMost('znodes', 'restartMs', 3000)] },
+  { what: '1M znodes: disk of three members', goals: [atMost('znodes', 'diskMb', 1200)] },
+  { what: '3000 sessions: connect all', goals: [atMost('sessions', 'connectMs', 900)] },
+  { what: 'one change seen by 3000 watchers', goals: [atMost('watches', 'fanOutMs', 50)] },
+  {
+    what: 'memory per member, empty and with 3000 sessions',
+    goals: [atMost('sessions', 'emptyMb', 90), atMost('sessions', 'memberMb', 120)],
+  },
+  {
+    what: 'minutes at half of the maximum load',
+    goals: [
+      atMost('sustained-half', 'p999Ms', 50),
+      atMost('sustained-half', 'growthPercent', 1),
+      atMost('sustained-half', 'elections', 0),
+    ],
+  },
+  {
+    what: 'the client library, per call and per watch',
+    goals: [
+      atMost('client', 'callUs', 10),
+      atMost('client', 'windowedCallUs', 10),
+      atMost('client', 'watchBytes', 1024),
+    ],
+  },
+];
+
+/** What the rows need, each once. */
+export function scenariosOfTargets(): readonly string[] {
+  return [...new Set(TARGETS.flatMap(({ goals }) => goals.map(({ scenario }) => scenario)))];
+}
+
+export function verdictsOf(results: Results): readonly Verdict[] {
+  return TARGETS.map(({ what, goals }) => {
+    const verdicts = goals.map((goal) => verdictOf(results, goal));
+    return { what, outcome: outcomeOf(verdicts.map(({ outcome }) => outcome)), goals: verdicts };
+  });
+}
+
+/** One goal missed is a row missed; one not measured leaves the row open. */
+function outcomeOf(outcomes: readonly Outcome[]): Outcome {
+  if (outcomes.includes('not met')) return 'not met';
+  return outcomes.includes('not measured') ? 'not measured' : 'met';
+}
+
+function verdictOf(results: Results, goal: Goal): GoalVerdict {
+  const { scenario, figure } = goal;
+  const facts = results.scenarios
+    .find(({ name }) => name === scenario)
+    ?.figures.find(({ key }) => key === figure);
+  const measured = valuesOf(results, { scenario, figure, system: 'rookery' });
+  const baseline = valuesOf(results, { scenario, figure, system: 'zookeeper' });
+  const better = facts?.better ?? 'higher';
+  const compared = ratioOf(measured, baseline, better);
+  const own = summarize(measured)?.median ?? null;
+  return {
+    goal,
+    title: facts?.title ?? figure,
+    unit: facts?.unit ?? '',
+    outcome: outcomeOfGoal(goal, own, compared),
+    measured: own,
+    baseline: summarize(baseline)?.median ?? null,
+    ratio: compared,
+  };
+}
+
+function outcomeOfGoal(goal: Goal, own: number | null, compared: Ratio | null): Outcome {
+  if (goal.kind === 'ratio') {
+    if (compared === null) return 'not measured';
+    return compared.ofMedians >= goal.least ? 'met' : 'not met';
+  }
+  if (own === null) return 'not measured';
+  return own <= goal.most ? 'met' : 'not met';
+}

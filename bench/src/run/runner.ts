@@ -1,0 +1,147 @@
+/**
+ * Runs scenarios on the systems in turn, round by round, and collects what they measured.
+ *
+ * Within a scenario the rounds alternate between the systems; where ensembles are shared, a round
+ * that does not count comes first, because a JVM compiles. Ensembles live as long as scenarios of
+ * their kind follow each other. A run that fails is told and left out; the others go on. Whoever is
+ * not measured idles.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Run } from '../report/results.js';
+import { GENERATOR_SHARE_MAX } from '../scenarios/load-figures.js';
+import type { Measurement, Scenario } from '../scenarios/scenario.js';
+import { Ensemble, type SystemUnderTest } from '../systems/ensemble.js';
+import type { SystemName } from '../systems/plan.js';
+import { isElectionBetween, statesOf } from '../systems/srvr.js';
+import { Context } from './context.js';
+import type { Progress } from './progress.js';
+import type { PlannedRun } from './schedule.js';
+import type { Settings } from './settings.js';
+
+export interface RunnerOptions {
+  readonly settings: Settings;
+  readonly directory: string;
+  readonly basePort: number;
+  readonly generators: number;
+  readonly profileDirectory: string | null;
+  /** The products whose ensembles are started, or servers that are there. */
+  readonly systems: readonly SystemName[] | SystemUnderTest;
+}
+
+const PORTS_PER_SYSTEM = 400;
+
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #progress: Progress;
+  readonly #shared = new Map<string, Ensemble>();
+  readonly #runs: Run[] = [];
+  #ensembles = 0;
+
+  constructor(options: RunnerOptions, progress: Progress) {
+    this.#options = options;
+    this.#progress = progress;
+  }
+
+  async runAll(planned: readonly PlannedRun[]): Promise<readonly Run[]> {
+    try {
+      for (const { scenario, system, round } of planned) {
+        const startedMs = performance.now();
+        this.#progress.onStart({ scenario, system, round });
+        const measured = await this.#runOnce(scenario, system);
+        this.#progress.onEnd(measured, (performance.now() - startedMs) / 1000);
+        if (measured === null || round === 0) continue;
+        this.#runs.push({ scenario: scenario.name, system, round, measurement: measured });
+      }
+    } finally {
+      await this.#stopShared();
+    }
+    return this.#runs;
+  }
+
+  async #runOnce(scenario: Scenario, system: string): Promise<Measurement | null> {
+    let ensemble: Ensemble | null = null;
+    try {
+      const subject = await this.#subject(scenario, system);
+      ensemble = subject.ensemble;
+      return await this.#measure(scenario, subject);
+    } catch (error) {
+      this.#progress.onFailure(error instanceof Error ? (error.stack ?? '') : String(error));
+      // Whatever state it is in, nothing else shall be measured on it.
+      await this.#stopShared();
+      return null;
+    } finally {
+      if (ensemble !== null && ensemble.obituary !== '') {
+        this.#progress.onFailure(ensemble.obituary);
+      }
+      if (ensemble !== null && scenario.isFresh) await this.#remove(ensemble);
+    }
+  }
+
+  async #measure(scenario: Scenario, system: SystemUnderTest): Promise<Measurement> {
+    const { settings, generators } = this.#options;
+    const onStep = (step: string) => this.#progress.onStep(step);
+    const context = new Context({ system, settings, generators, onStep });
+    try {
+      const before = await statesOf(system.hosts);
+      const measured = await scenario.run(context);
+      const after = await statesOf(system.hosts);
+      const troubles = [...measured.troubles];
+      if (!scenario.isDisruptive && isElectionBetween(before, after)) troubles.push('ELECTION');
+      const share = measured.generatorShare;
+      if (share !== null && share > GENERATOR_SHARE_MAX) {
+        troubles.push(`the generator was busy (${Math.round(100 * share)} % of a processor)`);
+      }
+      return { ...measured, troubles };
+    } finally {
+      await context.end();
+    }
+  }
+
+  async #subject(scenario: Scenario, name: string): Promise<SystemUnderTest> {
+    const { systems } = this.#options;
+    if ('hosts' in systems) return systems;
+    const system = systems.find((one) => one === name);
+    if (system === undefined) throw new Error(`there is no system ${name}`);
+    if (scenario.isFresh) {
+      await this.#stopShared();
+      const ensemble = await this.#start(scenario, system);
+      return { name, hosts: ensemble.hosts, ensemble };
+    }
+    const key = `${system} ${scenario.members} ${scenario.javaHeapMegabytes}`;
+    for (const [other, ensemble] of this.#shared) {
+      if (other.slice(system.length) === key.slice(system.length)) continue;
+      await this.#remove(ensemble);
+      this.#shared.delete(other);
+    }
+    const ensemble = this.#shared.get(key) ?? (await this.#start(scenario, system));
+    this.#shared.set(key, ensemble);
+    return { name, hosts: ensemble.hosts, ensemble };
+  }
+
+  async #start(scenario: Scenario, system: SystemName): Promise<Ensemble> {
+    const { directory, basePort, profileDirectory } = this.#options;
+    const { members, javaHeapMegabytes } = scenario;
+    this.#progress.onStep('starting');
+    return await Ensemble.start({
+      system,
+      directory: join(directory, `${system}-${++this.#ensembles}`),
+      members,
+      basePort: basePort + (system === 'rookery' ? 0 : PORTS_PER_SYSTEM),
+      javaHeapMegabytes,
+      profileDirectory,
+    });
+  }
+
+  async #stopShared(): Promise<void> {
+    for (const ensemble of this.#shared.values()) await this.#remove(ensemble);
+    this.#shared.clear();
+  }
+
+  /** Its data too, unless a member ended by itself: its output tells why. */
+  async #remove(ensemble: Ensemble): Promise<void> {
+    const isSound = ensemble.obituary === '';
+    await ensemble.stop();
+    if (isSound) rmSync(ensemble.directory, { recursive: true, force: true });
+  }
+}

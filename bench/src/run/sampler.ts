@@ -1,0 +1,45 @@
+/**
+ * Looks at the members once a second while something runs: memory, and who leads.
+ *
+ * Asking takes the servers next to nothing. A change of leader between two looks is an election;
+ * two within a second count once.
+ */
+import type { SystemUnderTest } from '../systems/ensemble.js';
+import { isElectionBetween, type MemberState, statesOf } from '../systems/srvr.js';
+
+const EVERY_MS = 1000;
+
+export class Sampler {
+  readonly #system: SystemUnderTest;
+  readonly #timer: NodeJS.Timeout;
+  #states: readonly (MemberState | null)[] | null = null;
+  #pending: Promise<void>;
+  /** Of the largest member, at each look; none for servers that are not ours. */
+  readonly residentBytes: number[] = [];
+  elections = 0;
+
+  constructor(system: SystemUnderTest) {
+    this.#system = system;
+    this.#pending = this.#look();
+    this.#timer = setInterval(() => {
+      this.#pending = this.#pending.then(() => this.#look());
+    }, EVERY_MS);
+  }
+
+  /** After a last look. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#pending;
+    await this.#look();
+  }
+
+  async #look(): Promise<void> {
+    const { ensemble, hosts } = this.#system;
+    if (ensemble !== null) {
+      this.residentBytes.push(Math.max(...ensemble.facts().residentBytes));
+    }
+    const states = await statesOf(hosts);
+    if (this.#states !== null && isElectionBetween(this.#states, states)) this.elections++;
+    this.#states = states;
+  }
+}

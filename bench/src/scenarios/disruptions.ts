@@ -1,0 +1,124 @@
+/**
+ * The steps in which members die, freeze and come back; for every scenario that needs them.
+ *
+ * Each leaves the ensemble whole: all members serve when it resolves. Gaps are the longest time
+ * without any acknowledged write to anybody, of writers at all members that resume their sessions
+ * as a client does; what the generator itself needs to reconnect is in them.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../run/context.js';
+import type { LoadGroup } from '../run/load-group.js';
+
+/** Writes flow for this long before and after the disruption. */
+const BEFORE_MS = 1000;
+const AFTER_MS = 1000;
+const GAP_MAX_MS = 60_000;
+const PROGRESS_MS = 20;
+const WRITERS = 6;
+
+export interface Gap {
+  readonly gapMs: number;
+  readonly troubles: readonly string[];
+}
+
+/** The leader is killed; the others go on. It comes back afterwards. */
+export async function gapOfKilledLeader(context: Context): Promise<Gap> {
+  const { ensemble } = context;
+  const leader = await ensemble.leader();
+  return await gapDuring(context, {
+    disrupt: () => void ensemble.kill(leader),
+    repair: () => ensemble.startAgain(leader),
+    others: others(context, leader),
+  });
+}
+
+/** The leader hangs, and its connections stay open: only its silence tells. */
+export async function gapOfFrozenLeader(context: Context): Promise<Gap> {
+  const { ensemble } = context;
+  const leader = await ensemble.leader();
+  return await gapDuring(context, {
+    disrupt: () => ensemble.freeze(leader),
+    repair: () => ensemble.thaw(leader),
+    others: others(context, leader),
+  });
+}
+
+/** A follower is killed, misses `missed`, and is started again: until it serves. */
+export async function followerBackMs(
+  context: Context,
+  options: { readonly isWiped: boolean; readonly missed: () => Promise<void> },
+): Promise<number> {
+  const { ensemble } = context;
+  const leader = await ensemble.leader();
+  const [follower] = others(context, leader);
+  if (follower === undefined) throw new Error('there is no follower');
+  await ensemble.kill(follower);
+  await options.missed();
+  if (options.isWiped) ensemble.wipe(follower);
+  const fromMs = performance.now();
+  ensemble.startAgain(follower);
+  await ensemble.untilServing([follower]);
+  return performance.now() - fromMs;
+}
+
+/** All members are ended as an operator would, and started: until all serve. */
+export async function restartMs(context: Context): Promise<number> {
+  const { ensemble } = context;
+  await ensemble.stop();
+  const fromMs = performance.now();
+  ensemble.startAll();
+  await ensemble.untilServing();
+  return performance.now() - fromMs;
+}
+
+function others({ ensemble }: Context, member: number): readonly number[] {
+  return ensemble.hosts.map((_, index) => index).filter((index) => index !== member);
+}
+
+interface Disruption {
+  readonly disrupt: () => void;
+  readonly repair: () => void;
+  readonly others: readonly number[];
+}
+
+async function gapDuring(context: Context, disruption: Disruption): Promise<Gap> {
+  const { ensemble } = context;
+  const writers = await startWriters(context);
+  await sleep(BEFORE_MS);
+  disruption.disrupt();
+  const isOver = await writesFlow(context, disruption.others);
+  await sleep(AFTER_MS);
+  const ending = writers.stop();
+  // Now, so that what hangs at a frozen member is answered or cut.
+  disruption.repair();
+  const { longestSilenceMs, errors } = await ending;
+  await ensemble.untilServing();
+  const troubles = Object.entries(errors).map(([name, count]) => `${count} x ${name}`);
+  if (!isOver) troubles.push(`no write for ${GAP_MAX_MS / 1000} s`);
+  return { gapMs: longestSilenceMs, troubles };
+}
+
+/** Window 1: what one asks for is answered before it asks again, as most clients do. */
+async function startWriters(context: Context): Promise<LoadGroup> {
+  return await context.startLoad({
+    workload: { kind: 'mix', readPercent: 0 },
+    connections: WRITERS,
+    window: 1,
+    seconds: null,
+    warmupSeconds: 0,
+    processes: 1,
+  });
+}
+
+/** Until the members that are left elect a leader among them and serve. */
+async function writesFlow(context: Context, members: readonly number[]): Promise<boolean> {
+  const { ensemble } = context;
+  const deadlineMs = performance.now() + GAP_MAX_MS;
+  while (performance.now() < deadlineMs) {
+    const states = await ensemble.statesOf(members);
+    const leaders = states.filter((state) => state?.mode === 'leader').length;
+    if (leaders === 1 && states.every((state) => state !== null)) return true;
+    await sleep(PROGRESS_MS);
+  }
+  return false;
+}

@@ -1,0 +1,159 @@
+/**
+ * What short runs do not show: checkpoints under full load, minutes at full and at half load, and
+ * how many bytes reach the disk for each byte of payload.
+ *
+ * A checkpoint is ZooKeeper's snapshot. Half load is half of what the same ensemble did at full
+ * load just before; its latency counts from when a request was due.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inGroupsOf, slopeOf } from '../report/statistics.js';
+import type { Context } from '../run/context.js';
+import { Sampler } from '../run/sampler.js';
+import { LOAD_FIGURES, partsOf, throughputOf, valuesOf } from './load-figures.js';
+import { type Figure, type Measurement, measurement, type Scenario, scenario } from './scenario.js';
+
+const WRITES = { kind: 'mix', readPercent: 0 } as const;
+/** Long enough for several checkpoints of either product. */
+const CHECKPOINT_SECONDS_MIN = 20;
+const SECONDS_PER_MINUTE = 60;
+const SLICES_PER_SECOND = 10;
+/** Growth counts from minute 2; of a shorter run, from its half. */
+const GROWTH_FROM_SECONDS = 120;
+const SETTLE_MS = 1000;
+
+const ENDURANCE_FIGURES: readonly Figure[] = [
+  ...LOAD_FIGURES.filter(({ key }) => key !== 'cpuUs'),
+  { key: 'slowestSecond', title: 'slowest second', unit: '1/s', better: 'higher' },
+  { key: 'over50', title: 'silences over 50 ms', unit: '', better: 'lower' },
+  { key: 'growthPercent', title: 'memory growth per minute', unit: '%', better: 'lower' },
+  { key: 'elections', title: 'elections', unit: '', better: 'lower' },
+];
+
+export const enduranceScenarios: readonly Scenario[] = [
+  scenario({
+    name: 'checkpoint',
+    title: 'checkpoints of 100,000 znodes under full write load',
+    group: 'endurance',
+    isFresh: true,
+    needsProcesses: true,
+    figures: [
+      ...LOAD_FIGURES,
+      { key: 'over50', title: 'silences over 50 ms', unit: '', better: 'lower' },
+    ],
+    secondsAbout: (settings) => 20 + checkpointSeconds(settings),
+    run: checkpoint,
+  }),
+  scenario({
+    name: 'sustained-full',
+    title: 'setData at full load for minutes',
+    group: 'endurance',
+    isFresh: true,
+    roundsMax: 1,
+    figures: ENDURANCE_FIGURES,
+    secondsAbout: ({ minutes }) => minutes * SECONDS_PER_MINUTE + 6,
+    run: (context) => sustained(context, null),
+  }),
+  scenario({
+    name: 'sustained-half',
+    title: 'setData at half of the maximum load for minutes',
+    group: 'endurance',
+    isFresh: true,
+    roundsMax: 1,
+    figures: ENDURANCE_FIGURES,
+    secondsAbout: ({ minutes, seconds }) => minutes * SECONDS_PER_MINUTE + seconds + 6,
+    run: async (context) => {
+      context.step('the maximum');
+      const full = await context.load({ workload: WRITES });
+      return await sustained(context, full.operations / full.seconds / 2);
+    },
+  }),
+  ...[100, 1024].map((valueBytes) =>
+    scenario({
+      name: `written-${valueBytes}`,
+      title: `bytes written to disk, setData ${valueBytes} B`,
+      group: 'endurance',
+      needsProcesses: true,
+      figures: [
+        { key: 'factor', title: 'by all, per byte of payload', unit: 'x', better: 'lower' },
+      ],
+      run: (context) => written(context, valueBytes),
+    }),
+  ),
+];
+
+function checkpointSeconds({ isQuick, seconds }: Context['settings']): number {
+  return isQuick ? seconds : Math.max(seconds, CHECKPOINT_SECONDS_MIN);
+}
+
+async function checkpoint(context: Context): Promise<Measurement> {
+  const { settings } = context;
+  const space = {
+    root: context.newRoot(),
+    keys: settings.sizes.checkpointZnodes,
+    valueBytes: 100,
+  };
+  context.step(`loading ${space.keys} znodes`);
+  await context.load({
+    ...{ workload: { kind: 'fill' }, space, isSetUp: true, seconds: null, warmupSeconds: 0 },
+  });
+  context.step('full write load');
+  const result = await context.load({
+    workload: WRITES,
+    space,
+    seconds: checkpointSeconds(settings),
+    processes: 1,
+  });
+  const values = { ...valuesOf(result), over50: result.silencesOver50Ms };
+  return measurement(values, partsOf(result));
+}
+
+async function sustained(context: Context, perSecond: number | null): Promise<Measurement> {
+  const { settings, system } = context;
+  context.step(perSecond === null ? 'full load' : `${Math.round(perSecond)} a second`);
+  const sampler = new Sampler(system);
+  const result = await context.load({
+    workload: WRITES,
+    seconds: settings.minutes * SECONDS_PER_MINUTE,
+    perSecond,
+    processes: 1,
+  });
+  await sampler.stop();
+  const seconds = inGroupsOf(SLICES_PER_SECOND, throughputOf(result).values);
+  const perSeconds = seconds.map((value) => value / SLICES_PER_SECOND);
+  const values: Record<string, number> = {
+    ...valuesOf(result),
+    over50: result.silencesOver50Ms,
+    elections: sampler.elections,
+  };
+  if (perSeconds.length > 0) values['slowestSecond'] = Math.min(...perSeconds);
+  const memory = sampler.residentBytes;
+  if (memory.length > 0) values['growthPercent'] = growthPercentPerMinute(memory);
+  return measurement(values, {
+    ...partsOf(result),
+    series: [
+      { name: 'operations', unit: '1/s', stepSeconds: 1, values: perSeconds },
+      { name: 'memory', unit: 'MB', stepSeconds: 1, values: memory.map((bytes) => bytes / 1e6) },
+    ],
+  });
+}
+
+/** Of one look a second: the slope from minute 2 on, as a share of what was there then. */
+export function growthPercentPerMinute(residentBytes: readonly number[]): number {
+  const isLong = residentBytes.length >= 2 * GROWTH_FROM_SECONDS;
+  const from = isLong ? GROWTH_FROM_SECONDS : Math.floor(residentBytes.length / 2);
+  const late = residentBytes.slice(from);
+  const [first] = late;
+  if (first === undefined || first === 0) return 0;
+  return (100 * slopeOf(late) * SECONDS_PER_MINUTE) / first;
+}
+
+async function written(context: Context, valueBytes: number): Promise<Measurement> {
+  const { ensemble } = context;
+  const load = await context.startLoad({ workload: WRITES, valueBytes, warmupSeconds: 0 });
+  const before = ensemble.facts().writtenBytes;
+  const result = await load.result;
+  // What a checkpoint or compaction still writes for it belongs to it.
+  await sleep(SETTLE_MS);
+  const bytes = ensemble.facts().writtenBytes - before;
+  return measurement({ factor: bytes / (result.operations * valueBytes) }, partsOf(result));
+}

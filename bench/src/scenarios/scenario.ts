@@ -1,0 +1,94 @@
+/**
+ * What a scenario is: what it needs, what it measures, and the run that measures it.
+ *
+ * A scenario is data and one function. It knows neither rounds nor other systems: the runner calls
+ * it once per round and system, and the report compares. Values are medians' raw material: one
+ * number per figure and run, absent where the server cannot do what is asked.
+ */
+import type { HistogramData } from '../load/histogram.js';
+import type { Context } from '../run/context.js';
+import type { Settings } from '../run/settings.js';
+
+export const UNITS = ['1/s', 'ms', 'us', 's', 'MB', 'KB', 'B', '%', 'x', ''] as const;
+export type Unit = (typeof UNITS)[number];
+
+export interface Figure {
+  readonly key: string;
+  readonly title: string;
+  readonly unit: Unit;
+  readonly better: 'higher' | 'lower';
+}
+
+export const DIMENSIONS = ['members', 'znodes', 'sessions', 'watches', 'value bytes'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** One point of a row of the scaling table: `what`, at this size. */
+export interface Scale {
+  readonly dimension: Dimension;
+  readonly what: string;
+  readonly at: (settings: Settings) => number;
+}
+
+export type MemberCount = 3 | 5 | 7;
+
+export interface Scenario {
+  readonly name: string;
+  readonly title: string;
+  readonly group: string;
+  readonly members: MemberCount;
+  readonly figures: readonly Figure[];
+  /** An ensemble that nobody used before, for each run. */
+  readonly isFresh: boolean;
+  /** It kills, freezes or watches processes: servers that are not ours cannot be used. */
+  readonly needsProcesses: boolean;
+  /** Elections are part of it; elsewhere one is a trouble, and said. */
+  readonly isDisruptive: boolean;
+  readonly javaHeapMegabytes: number | null;
+  /** Fewer than asked for, where one round takes very long; null for no limit. */
+  readonly roundsMax: number | null;
+  readonly scale: Scale | null;
+  /** About, of one run; only for the progress shown. */
+  readonly secondsAbout: (settings: Settings) => number;
+  readonly run: (context: Context) => Promise<Measurement>;
+}
+
+export interface Series {
+  readonly name: string;
+  readonly unit: Unit;
+  readonly stepSeconds: number;
+  readonly values: readonly number[];
+}
+
+export interface Measurement {
+  readonly values: Readonly<Record<string, number>>;
+  readonly latency: HistogramData | null;
+  readonly series: readonly Series[];
+  /** What went wrong or must be known to read the values; empty when all went well. */
+  readonly troubles: readonly string[];
+  /** The busiest generator's share of one processor; null where it does not matter. */
+  readonly generatorShare: number | null;
+}
+
+const DEFAULTS = {
+  members: 3,
+  isFresh: false,
+  needsProcesses: false,
+  isDisruptive: false,
+  javaHeapMegabytes: null,
+  roundsMax: null,
+  scale: null,
+  secondsAbout: ({ seconds, warmupSeconds }: Settings) => seconds + warmupSeconds + 1,
+} as const satisfies Partial<Scenario>;
+
+type Given = Pick<Scenario, 'name' | 'title' | 'group' | 'figures' | 'run'> & Partial<Scenario>;
+
+export function scenario(given: Given): Scenario {
+  return { ...DEFAULTS, ...given };
+}
+
+export function measurement(
+  values: Readonly<Record<string, number>>,
+  rest: Partial<Measurement> = {},
+): Measurement {
+  return { values, latency: null, series: [], troubles: [], generatorShare: null, ...rest };
+}

@@ -1,0 +1,133 @@
+/**
+ * Sessions in thousands: connected, cut and resumed all at once, left to expire; and what they and
+ * an empty member cost in memory.
+ *
+ * Each session of the expiry has an ephemeral znode; it is over when the last of these is gone, and
+ * a writer goes on meanwhile: expiring so many must not silence it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MEGABYTE } from '../report/units.js';
+import type { Context } from '../run/context.js';
+import { partsOf } from './load-figures.js';
+import { type Measurement, measurement, type Scenario, scenario } from './scenario.js';
+
+const SHARES = [0.01, 0.1, 1] as const;
+const DIALS_MAX = 100;
+const SESSION_TIMEOUT_MS = 30_000;
+/** The least that both products give by default: two ticks. */
+const SHORT_TIMEOUT_MS = 4000;
+/** Until garbage and start-up are behind a member; memory is looked at after it. */
+const SETTLE_MS = 3000;
+const QUICK_SETTLE_MS = 500;
+const POLL_MS = 20;
+const EXPIRY_TIMEOUT_MS = 120_000;
+
+export const sessionScenarios: readonly Scenario[] = [
+  ...SHARES.map(connectScenario),
+  scenario({
+    name: 'session-expiry',
+    title: '3,000 sessions with an ephemeral znode each expire together',
+    group: 'sessions',
+    isFresh: true,
+    figures: [
+      { key: 'lateMs', title: 'last gone after the timeout', unit: 'ms', better: 'lower' },
+      { key: 'silenceMs', title: "a writer's longest silence", unit: 'ms', better: 'lower' },
+    ],
+    secondsAbout: () => 20,
+    run: expiry,
+  }),
+];
+
+function connectScenario(share: number): Scenario {
+  const name = share === 1 ? 'sessions' : `sessions-${share * 100}-percent`;
+  return scenario({
+    name,
+    title: `${share * 3000} sessions: connect, memory, all cut and resumed at once`,
+    group: 'sessions',
+    isFresh: true,
+    needsProcesses: true,
+    figures: [
+      { key: 'connectMs', title: 'connect all', unit: 'ms', better: 'lower' },
+      { key: 'stormMs', title: 'resume all after a cut', unit: 'ms', better: 'lower' },
+      { key: 'emptyMb', title: 'memory per member, empty', unit: 'MB', better: 'lower' },
+      { key: 'memberMb', title: 'memory per member, connected', unit: 'MB', better: 'lower' },
+      { key: 'sessionKb', title: 'memory per session and member', unit: 'KB', better: 'lower' },
+    ],
+    scale: {
+      dimension: 'sessions',
+      what: 'connect, memory',
+      at: ({ sizes }) => Math.round(sizes.sessions * share),
+    },
+    secondsAbout: () => 14,
+    run: (context) => connectAndStorm(context, share),
+  });
+}
+
+async function connectAndStorm(context: Context, share: number): Promise<Measurement> {
+  const { hosts } = context.system;
+  const sessions = Math.round(context.settings.sizes.sessions * share);
+  await settle(context);
+  const emptyBytes = Math.max(...context.ensemble.facts().residentBytes);
+  const agent = context.agent();
+  const crowd = { hosts, sessions, sessionTimeoutMs: SESSION_TIMEOUT_MS, dialsMax: DIALS_MAX };
+  const connected = await agent.call('connectCrowd', crowd);
+  await settle(context);
+  const memberBytes = Math.max(...context.ensemble.facts().residentBytes);
+  context.step('reconnect storm');
+  const storm = await agent.call('reconnectCrowd');
+  await agent.call('closeCrowd');
+  const failures = connected.failures + storm.failures;
+  return measurement(
+    {
+      connectMs: connected.elapsedMs,
+      stormMs: storm.elapsedMs,
+      emptyMb: emptyBytes / MEGABYTE,
+      memberMb: memberBytes / MEGABYTE,
+      sessionKb: (memberBytes - emptyBytes) / 1000 / sessions,
+    },
+    {
+      troubles: failures === 0 ? [] : [`${failures} sessions failed`],
+      generatorShare: connected.cpuShare,
+    },
+  );
+}
+
+async function settle({ settings }: Context): Promise<void> {
+  await sleep(settings.isQuick ? QUICK_SETTLE_MS : SETTLE_MS);
+}
+
+async function expiry(context: Context): Promise<Measurement> {
+  const { hosts } = context.system;
+  const { sessions } = context.settings.sizes;
+  const parent = context.newRoot();
+  const client = await context.client();
+  await client.create(parent, Buffer.alloc(0));
+  const agent = context.agent();
+  const crowd = { hosts, sessions, sessionTimeoutMs: SHORT_TIMEOUT_MS, dialsMax: DIALS_MAX };
+  const connected = await agent.call('connectCrowd', crowd);
+  const created = await agent.call('createEphemerals', parent);
+  const writer = await context.startLoad({
+    workload: { kind: 'mix', readPercent: 0 },
+    connections: 3,
+    window: 1,
+    seconds: null,
+    warmupSeconds: 0,
+    processes: 1,
+  });
+  context.step('expiry');
+  await agent.call('abandonCrowd');
+  const fromMs = performance.now();
+  let left = sessions;
+  while (left > 0 && performance.now() - fromMs < EXPIRY_TIMEOUT_MS) {
+    await sleep(POLL_MS);
+    const stat = await client.exists(parent);
+    left = stat?.numChildren ?? 0;
+  }
+  const lateMs = performance.now() - fromMs - SHORT_TIMEOUT_MS;
+  const result = await writer.stop();
+  const failures = connected.failures + created.failures + left;
+  const parts = partsOf(result);
+  const troubles = [...(parts.troubles ?? [])];
+  if (failures > 0) troubles.push(`${failures} sessions failed or did not expire`);
+  return measurement({ lateMs, silenceMs: result.longestSilenceMs }, { ...parts, troubles });
+}

@@ -1,0 +1,32 @@
+/**
+ * All scenarios, in the order in which they run, and the choice among them.
+ */
+import { clientScenarios } from './client.js';
+import { createScenarios } from './creates.js';
+import { enduranceScenarios } from './endurance.js';
+import { failoverScenarios } from './failover.js';
+import { largeTreeScenarios } from './large-tree.js';
+import { mixScenarios } from './mixes.js';
+import type { Scenario } from './scenario.js';
+import { sessionScenarios } from './sessions.js';
+import { watchScenarios } from './watches.js';
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...mixScenarios,
+  ...createScenarios,
+  ...watchScenarios,
+  ...sessionScenarios,
+  ...failoverScenarios,
+  ...largeTreeScenarios,
+  ...enduranceScenarios,
+  ...clientScenarios,
+];
+
+/** By names and groups, in the table's order; throws for a name that is neither. */
+export function chooseScenarios(names: readonly string[]): readonly Scenario[] {
+  for (const name of names) {
+    if (SCENARIOS.some((one) => one.name === name || one.group === name)) continue;
+    throw new Error(`no scenario and no group is named ${name}; --list shows them`);
+  }
+  return SCENARIOS.filter(({ name, group }) => names.includes(name) || names.includes(group));
+}

@@ -1,0 +1,72 @@
+/**
+ * One change seen by very many: every session watches the same znode, then it is written.
+ *
+ * Timed from just before the write to the last session's event; the median of several changes.
+ */
+
+import { median } from '../report/statistics.js';
+import type { Context } from '../run/context.js';
+import { type Measurement, measurement, type Scenario, scenario } from './scenario.js';
+
+const SHARES = [0.01, 0.1, 1] as const;
+const DIALS_MAX = 100;
+const SESSION_TIMEOUT_MS = 30_000;
+const CHANGES_PER_REPETITION = 3;
+
+export const watchScenarios: readonly Scenario[] = SHARES.map((share) =>
+  scenario({
+    name: share === 1 ? 'watches' : `watches-${share * 100}-percent`,
+    title: share === 1 ? 'one change, 3,000 watchers' : `one change, ${share * 3000} watchers`,
+    group: 'watches',
+    isFresh: true,
+    figures: [
+      { key: 'fanOutMs', title: 'all have seen it', unit: 'ms', better: 'lower' },
+      { key: 'fanOutMaxMs', title: 'slowest change', unit: 'ms', better: 'lower' },
+      { key: 'watchMs', title: 'all watches set', unit: 'ms', better: 'lower' },
+    ],
+    scale: {
+      dimension: 'watches',
+      what: 'one change seen by all',
+      at: ({ sizes }) => Math.round(sizes.sessions * share),
+    },
+    secondsAbout: () => 6,
+    run: (context) => fanOut(context, share),
+  }),
+);
+
+async function fanOut(context: Context, share: number): Promise<Measurement> {
+  const { hosts } = context.system;
+  const { sizes } = context.settings;
+  const [host] = hosts;
+  if (host === undefined) throw new Error('no hosts given');
+  const path = context.newRoot();
+  const client = await context.client();
+  await client.create(path, Buffer.alloc(100));
+  const agent = context.agent();
+  const sessions = Math.round(sizes.sessions * share);
+  const crowd = { hosts, sessions, sessionTimeoutMs: SESSION_TIMEOUT_MS, dialsMax: DIALS_MAX };
+  const connected = await agent.call('connectCrowd', crowd);
+  let failures = connected.failures;
+  const watchMs: number[] = [];
+  const changeMs: number[] = [];
+  const cpuShares: number[] = [];
+  for (let change = 0; change < sizes.repetitions * CHANGES_PER_REPETITION; change++) {
+    const set = await agent.call('watch', path);
+    const seen = await agent.call('change', host, path);
+    failures += set.failures + seen.failures;
+    watchMs.push(set.elapsedMs);
+    changeMs.push(seen.elapsedMs);
+    cpuShares.push(seen.cpuShare);
+  }
+  await agent.call('closeCrowd');
+  const troubles = failures === 0 ? [] : [`${failures} sessions failed or saw nothing`];
+  const generatorShare = median(cpuShares);
+  return measurement(
+    {
+      fanOutMs: median(changeMs),
+      fanOutMaxMs: Math.max(...changeMs),
+      watchMs: median(watchMs),
+    },
+    { troubles, generatorShare },
+  );
+}

@@ -1,0 +1,123 @@
+/**
+ * A member's process: started, started anew, signalled, looked at, and certainly ended.
+ *
+ * Every one of them is ended when the bench itself exits, whatever the reason. Facts come from
+ * Linux's /proc; elsewhere they are 0. Output of all its lives goes to one file.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+
+const KILL_AFTER_MS = 30_000;
+/** USER_HZ of every Linux that Node runs on. */
+const CLOCK_TICKS_PER_SECOND = 100;
+
+export interface ProcessFacts {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  /** Handed to the disk, by this process's writes. */
+  readonly writtenBytes: number;
+}
+
+const NOTHING: ProcessFacts = { cpuSeconds: 0, residentBytes: 0, writtenBytes: 0 };
+
+export class ManagedProcess {
+  readonly #command: readonly string[];
+  readonly #logFile: string;
+  readonly #killOnExit = () => this.#child.kill('SIGKILL');
+  #child: ChildProcess;
+  /** The bench asked for its end. */
+  #isEnded = false;
+
+  constructor(command: readonly string[], logFile: string) {
+    this.#command = command;
+    this.#logFile = logFile;
+    this.#child = this.#spawn();
+    process.on('exit', this.#killOnExit);
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** It ended, and nobody asked for it. */
+  get hasFailed(): boolean {
+    return !this.isRunning && !this.#isEnded;
+  }
+
+  /** How it ended. */
+  get ending(): string {
+    const { pid, exitCode, signalCode } = this.#child;
+    return `process ${pid} ended with ${signalCode ?? `code ${exitCode}`} (${this.#logFile})`;
+  }
+
+  /** The end of its output, for an error message. */
+  get lastOutput(): string {
+    return readFileSync(this.#logFile, 'utf8').split('\n').slice(-12).join('\n');
+  }
+
+  facts(): ProcessFacts {
+    try {
+      const stat = this.#proc('stat');
+      // The command's name may hold spaces; the fields after it do not.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const ticks = Number(fields[11]) + Number(fields[12]);
+      const residentKb = Number(/^VmRSS:\s+(\d+)/m.exec(this.#proc('status'))?.[1] ?? 0);
+      return {
+        cpuSeconds: ticks / CLOCK_TICKS_PER_SECOND,
+        residentBytes: residentKb * 1024,
+        writtenBytes: Number(/^write_bytes: (\d+)/m.exec(this.#proc('io'))?.[1] ?? 0),
+      };
+    } catch {
+      return NOTHING;
+    }
+  }
+
+  /** Freezes or thaws it. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Ends it as an operator would. */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM');
+    process.off('exit', this.#killOnExit);
+  }
+
+  /** After its end. */
+  startAgain(): void {
+    if (this.isRunning) throw new Error('it still runs');
+    this.#isEnded = false;
+    process.off('exit', this.#killOnExit);
+    process.on('exit', this.#killOnExit);
+    this.#child = this.#spawn();
+  }
+
+  #spawn(): ChildProcess {
+    const [program = '', ...parameters] = this.#command;
+    const output = openSync(this.#logFile, 'a');
+    const child = spawn(program, parameters, { stdio: ['ignore', output, output] });
+    closeSync(output);
+    return child;
+  }
+
+  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    this.#isEnded = true;
+    if (!this.isRunning) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill(signal);
+    // A frozen process ends only when it runs on.
+    this.#child.kill('SIGCONT');
+    const kill = setTimeout(() => this.#child.kill('SIGKILL'), KILL_AFTER_MS);
+    await ended;
+    clearTimeout(kill);
+  }
+
+  #proc(name: string): string {
+    return readFileSync(`/proc/${this.#child.pid}/${name}`, 'utf8');
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * How the members of an ensemble are started: directories, ports and commands, per product.
+ *
+ * `zookeeper` is Apache ZooKeeper from Debian's package with its default settings (tick 2000,
+ * initLimit 10, syncLimit 5, 4lw srvr only, fsync on, the JVM's own heap size unless one is given),
+ * except for two: no admin web server, since all of them want one port, and no limit of 60
+ * connections per address, since all load comes from one. `rookery` is this repository's build.
+ */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { unreachable } from '@rookery/protocol';
+import type { Host } from '../load/connection.js';
+
+export const SYSTEMS = ['zookeeper', 'rookery'] as const;
+export type SystemName = (typeof SYSTEMS)[number];
+
+export interface EnsembleOptions {
+  readonly system: SystemName;
+  readonly directory: string;
+  readonly members: number;
+  /** Client ports are this and the next ones; peer ports lie 100 and 200 above. */
+  readonly basePort: number;
+  /** Of each ZooKeeper member; null for what Java takes by itself. */
+  readonly javaHeapMegabytes: number | null;
+  /** Where each Rookery member writes a CPU profile when it ends; null for none. */
+  readonly profileDirectory: string | null;
+}
+
+export interface MemberPlan {
+  readonly host: Host;
+  readonly command: readonly string[];
+  /** All its data, and nothing else. */
+  readonly dataDirectory: string;
+  /** Makes the data directory what it must be before a first start. */
+  readonly prepare: () => void;
+}
+
+const ZOOKEEPER_JAR = '/usr/share/java/zookeeper.jar';
+const LOG_FRAMEWORK_CONFIG = '/etc/zookeeper/conf';
+const ROOKERY = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
+const HOST = '127.0.0.1';
+const PEER_PORT = 100;
+const ELECTION_PORT = 200;
+
+/** What must be installed or built first; null when nothing is missing. */
+export function missingFor(system: SystemName): string | null {
+  switch (system) {
+    case 'zookeeper':
+      return existsSync(ZOOKEEPER_JAR)
+        ? null
+        : `${ZOOKEEPER_JAR} is missing: apt-get install zookeeper`;
+    case 'rookery':
+      return existsSync(ROOKERY) ? null : `${ROOKERY} is missing: npm run build`;
+    default:
+      return unreachable(system);
+  }
+}
+
+export function planMembers(options: EnsembleOptions): readonly MemberPlan[] {
+  mkdirSync(options.directory, { recursive: true });
+  const ids = Array.from({ length: options.members }, (_, index) => index + 1);
+  switch (options.system) {
+    case 'zookeeper':
+      return ids.map((id) => zookeeperMember(options, ids, id));
+    case 'rookery':
+      return rookeryMembers(options, ids);
+    default:
+      return unreachable(options.system);
+  }
+}
+
+function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: number): MemberPlan {
+  const { directory, basePort, javaHeapMegabytes } = options;
+  const dataDirectory = join(directory, String(id));
+  const config = join(directory, `zoo-${id}.cfg`);
+  const peers = ids.map((peer) => {
+    const port = basePort + peer - 1;
+    return `server.${peer}=${HOST}:${port + PEER_PORT}:${port + ELECTION_PORT}`;
+  });
+  const lines = [
+    'tickTime=2000',
+    'initLimit=10',
+    'syncLimit=5',
+    `dataDir=${dataDirectory}`,
+    `clientPort=${basePort + id - 1}`,
+    'maxClientCnxns=0',
+    'admin.enableServer=false',
+    ...peers,
+  ];
+  writeFileSync(config, `${lines.join('\n')}\n`);
+  return {
+    host: { host: HOST, port: basePort + id - 1 },
+    command: [
+      'java',
+      ...(javaHeapMegabytes === null ? [] : [`-Xmx${javaHeapMegabytes}m`]),
+      `-Dzookeeper.log.dir=${directory}`,
+      '-Dzookeeper.root.logger=WARN,CONSOLE',
+      '-cp',
+      `${LOG_FRAMEWORK_CONFIG}:${ZOOKEEPER_JAR}`,
+      'org.apache.zookeeper.server.quorum.QuorumPeerMain',
+      config,
+    ],
+    dataDirectory,
+    prepare: () => {
+      mkdirSync(dataDirectory, { recursive: true });
+      writeFileSync(join(dataDirectory, 'myid'), `${id}\n`);
+    },
+  };
+}
+
+function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): readonly MemberPlan[] {
+  const { directory, basePort, profileDirectory } = options;
+  const config = join(directory, 'ensemble.json');
+  const servers = ids.map((id) => ({
+    id,
+    host: HOST,
+    clientPort: basePort + id - 1,
+    peerPort: basePort + id - 1 + PEER_PORT,
+  }));
+  writeFileSync(config, JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers }));
+  return ids.map((id) => {
+    const dataDirectory = join(directory, 'data', String(id));
+    const profile =
+      profileDirectory === null
+        ? []
+        : ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, `--cpu-prof-name=${id}.cpuprofile`];
+    const run = [ROOKERY, 'server', '--config', config, '--id', String(id)];
+    return {
+      host: { host: HOST, port: basePort + id - 1 },
+      command: [process.execPath, ...profile, ...run],
+      dataDirectory,
+      prepare: () => undefined,
+    };
+  });
+}
