@@ -10,6 +10,7 @@ import { delay } from './delay.js';
 import { failedSync } from './failed-sync.js';
 import { flipBit } from './flip-bit.js';
 import { fullDisk } from './full-disk.js';
+import { interruptedSnapshot } from './interrupted-snapshot.js';
 import { isolateFollower } from './isolate-follower.js';
 import { isolateLeader } from './isolate-leader.js';
 import { partitionBridge } from './partition-bridge.js';
@@ -34,5 +35,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[isolateLeader, isolateFollower, resetLink, delay],
     ...[stallShort, stallLong, wallClock, clockRate],
     ...[slowDisk, failedSync, fullDisk, wipe, flipBit],
+    ...[interruptedSnapshot],
   ].map((kind) => [kind.name, kind]),
 );
