@@ -104,6 +104,12 @@ class Search<State, Op, Result> {
   }
 
   #takeAnswered(from: Configuration<State>): void {
+    const observer = this.#observerNow(from);
+    if (observer !== null) {
+      const { unanswered, state } = from;
+      this.#visit({ ...withTaken(from, observer), unanswered, state, doubtful: null });
+      return;
+    }
     this.#stack.push({ ...from, isSecondVisit: true });
     const open = this.#open[from.next] ?? [];
     // The last one pushed is looked at first: it shall be the one whose answer comes next.
@@ -118,6 +124,22 @@ class Search<State, Op, Result> {
         this.#visit({ ...withTaken(from, index), unanswered, state, doubtful: null });
       }
     }
+  }
+
+  /**
+   * One that changes nothing and is explained by the state: whatever order there is from here, it
+   * may as well come first, so nothing else need be tried. Without this, reads of one value that
+   * are under way together would be tried in each of their orders.
+   */
+  #observerNow({ next, ahead, state }: Configuration<State>): number | null {
+    for (const index of this.#open[next] ?? []) {
+      const taken = this.#answered[index];
+      if (taken === undefined || ahead.includes(index)) continue;
+      const { result } = taken.answer;
+      if (!this.#model.isObserver(taken.op, result)) continue;
+      if (this.#step(state, taken.op, result).length > 0) return index;
+    }
+    return null;
   }
 
   #takeUnanswered(from: Configuration<State>): void {
