@@ -170,7 +170,8 @@ export class Looking implements Role {
    */
   #best(electorate: Electorate): Candidate {
     const { id, currentEpoch, history, round, links } = this.#member;
-    let best: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };
+    const own: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };
+    let best = this.#mayWin(electorate) ? own : NOBODY;
     for (const link of links.values()) {
       const vote = link.vote;
       if (vote === null || vote.state !== 'looking' || vote.leader !== link.peer) continue;
@@ -178,6 +179,18 @@ export class Looking implements Role {
       if (isBetter(vote, best)) best = pick(vote);
     }
     return best;
+  }
+
+  /**
+   * Who reaches less than a quorum does not stand: whoever reaches more would wait for it in vain,
+   * and those who cannot reach it would elect that one over and over.
+   */
+  #mayWin(electorate: Electorate): boolean {
+    let voters = 1;
+    for (const link of this.#member.links.values()) {
+      if (link.vote === null || counts(this.#member, link, electorate)) voters += 1;
+    }
+    return voters >= this.#member.quorum;
   }
 
   #maybeDecide(electorate: Electorate): void {
@@ -204,9 +217,10 @@ export class Looking implements Role {
 
   #agrees({ vote, offeredEpoch }: Link): boolean {
     if (vote === null || vote.round !== this.#member.round) return false;
+    // An offer to follow this member is no vote for another one that it has come to prefer.
+    if (vote.leader !== this.#candidate.leader) return false;
     // Who followed this member in its last term has not offered itself for the next one yet.
-    if (vote.leader === this.#member.id && vote.state === 'following') return offeredEpoch !== null;
-    return vote.leader === this.#candidate.leader;
+    return vote.leader !== this.#member.id || vote.state !== 'following' || offeredEpoch !== null;
   }
 
   #decide(electorate: Electorate): void {
