@@ -1,9 +1,10 @@
 /**
- * Four kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build:
+ * Five kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build:
  * imports of our packages resolve to their src. The others start real processes from dist, after
  * everything before them: `e2e` one test file at a time, because what it measures is timing;
  * `client` two at a time; and `zookeeper` the same files of the client once more, against Apache
- * ZooKeeper, where Debian's package is installed.
+ * ZooKeeper, where Debian's package is installed. `proof` runs the simulator, and the simulator
+ * against mutants, side by side: neither measures time.
  *
  *   npm test                            all
  *   npx vitest run --project unit       the fast part
@@ -25,6 +26,7 @@ const alias = {
 };
 const members = 'test/src/e2e/**/*.test.ts';
 const client = 'test/src/client/**/*.test.ts';
+const proof = 'test/src/proof/**/*.test.ts';
 /** They need no server, one of their own, or Rookery's. */
 const rookeryOnly =
   '{api-docs,client-process,examples,hostile-server,mixed-*,packed,readme,tls}.test.ts';
@@ -45,7 +47,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{protocol,server,client,cli,test,bench}/src/**/*.test.ts'],
-          exclude: [members, client],
+          exclude: [members, client, proof],
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -81,6 +83,16 @@ export default defineConfig({
           env: { ROOKERY_E2E_PRODUCT: 'apache' },
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          ...processes,
+          name: 'proof',
+          include: [proof],
+          maxWorkers: 2,
+          sequence: { groupOrder: 4 },
         },
       },
     ],
