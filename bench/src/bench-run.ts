@@ -55,18 +55,24 @@ export async function runBench(options: BenchOptions): Promise<number> {
   const systems = systemsOf(options);
   const out = resolve(options.out);
   mkdirSync(out, { recursive: true });
-  const startedAt = new Date().toISOString();
-  const machine = describeMachine(out);
+  const names = 'hosts' in systems ? [systems.name] : systems;
+  const planned = plannedRuns(scenarios, { settings, systems: names });
+  const parts = {
+    ...{ startedAt: new Date().toISOString(), commit: commitOf(REPOSITORY) },
+    ...{ machine: describeMachine(out), settings, systems: names, scenarios, skipped },
+  };
   const directory = mkdtempSync(join(out, 'members-'));
   try {
     const profileDirectory = options.profile === undefined ? null : resolve(options.profile);
     const { basePort, generators } = options;
-    const runner = { settings, directory, basePort, generators, profileDirectory, systems };
-    const { runs, names, planned } = await measure(runner, scenarios);
-    const facts = { startedAt, machine, settings, scenarios, skipped };
-    const results = resultsOf({ ...facts, runs, systems: names });
-    write(results, { out, isResults: options.writeResults === true });
-    return runs.length < planned ? 1 : 0;
+    const progress = new Progress(planned, settings, process.stderr);
+    const runner = new Runner(
+      { settings, directory, basePort, generators, profileDirectory, systems },
+      progress,
+    );
+    const runs = await runner.runAll(planned, (some) => writeJson(out, resultsOf(parts, some)));
+    writeReports(resultsOf(parts, runs), { out, isResults: options.writeResults === true });
+    return runs.length < planned.filter(({ round }) => round > 0).length ? 1 : 0;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -96,37 +102,23 @@ function systemsOf({ connect, against }: BenchOptions): RunnerOptions['systems']
   return systems;
 }
 
-async function measure(
-  options: RunnerOptions,
-  scenarios: readonly Scenario[],
-): Promise<{ runs: readonly Run[]; names: readonly string[]; planned: number }> {
-  const names = 'hosts' in options.systems ? [options.systems.name] : options.systems;
-  const planned = plannedRuns(scenarios, { settings: options.settings, systems: names });
-  const progress = new Progress(planned, options.settings, process.stderr);
-  const runs = await new Runner(options, progress).runAll(planned);
-  return { runs, names, planned: planned.filter(({ round }) => round > 0).length };
-}
-
-function resultsOf(parts: {
+interface Parts {
   readonly startedAt: string;
+  readonly commit: string;
   readonly machine: Machine;
   readonly settings: Settings;
   readonly systems: readonly string[];
   readonly scenarios: readonly Scenario[];
-  readonly runs: readonly Run[];
   readonly skipped: readonly string[];
-}): Results {
-  const { settings } = parts;
+}
+
+function resultsOf({ settings, scenarios, ...parts }: Parts, runs: readonly Run[]): Results {
   const { rounds, seconds, minutes, isQuick } = settings;
   return {
-    startedAt: parts.startedAt,
-    commit: commitOf(REPOSITORY),
-    machine: parts.machine,
+    ...parts,
     settings: { rounds, seconds, minutes, isQuick },
-    systems: parts.systems,
-    scenarios: parts.scenarios.map((one) => factsOf(one, one.scale?.at(settings) ?? null)),
-    runs: parts.runs,
-    skipped: parts.skipped,
+    scenarios: scenarios.map((one) => factsOf(one, one.scale?.at(settings) ?? null)),
+    runs,
   };
 }
 
@@ -140,11 +132,19 @@ function commitOf(directory: string): string {
   return changed === '' ? commit : `${commit} with changes`;
 }
 
-function write(results: Results, to: { readonly out: string; readonly isResults: boolean }): void {
+function writeJson(out: string, results: Results): string {
+  const file = join(out, 'bench.json');
+  writeFileSync(file, `${JSON.stringify(results)}\n`);
+  return file;
+}
+
+function writeReports(
+  results: Results,
+  to: { readonly out: string; readonly isResults: boolean },
+): void {
+  const json = writeJson(to.out, results);
   process.stdout.write(textReport(results));
-  const json = join(to.out, 'bench.json');
   const html = join(to.out, 'report.html');
-  writeFileSync(json, `${JSON.stringify(results)}\n`);
   writeFileSync(html, htmlReport(results, readChartLibrary()));
   process.stderr.write(`written: ${json}, ${html}\n`);
   if (!to.isResults) return;

@@ -52,6 +52,7 @@ export interface LoadResult {
 const READ_BYTES = 256 * 1024;
 const SESSION_TIMEOUT_MS = 30_000;
 const DRAIN_TIMEOUT_MS = 10_000;
+const OPEN_TIMEOUT_MS = 30_000;
 const REDIAL_AFTER_MS = 10;
 const DELAY_RESOLUTION_MS = 5;
 const PACE_TICK_MS = 1;
@@ -71,6 +72,8 @@ export class LoadRun {
   readonly #readMemory = Buffer.allocUnsafeSlow(READ_BYTES);
   readonly #seats: readonly Seat[];
   #dialled = 0;
+  /** Connections that break are opened again. */
+  #isOpen = true;
   #isRunning = false;
   #stop: () => void = () => undefined;
   readonly #stopped = new Promise<void>((resolve) => {
@@ -94,7 +97,7 @@ export class LoadRun {
   async open(): Promise<void> {
     await Promise.all(
       this.#seats.map(async (seat) => {
-        const connection = await this.#dial(seat);
+        const connection = await this.#dialAnywhere(seat);
         await runToEnd(connection, syncSource(this.#options.space.root), this.#recorder);
       }),
     );
@@ -120,6 +123,7 @@ export class LoadRun {
     delay.disable();
     clearInterval(ticks);
     this.#isRunning = false;
+    this.#isOpen = false;
     await this.#drain();
     const cpuShare = (spentUs.user + spentUs.system) / 1000 / elapsedMs;
     const generator = { cpuShare, delayMaxMs: delay.max / 1e6 - DELAY_RESOLUTION_MS };
@@ -191,9 +195,22 @@ export class LoadRun {
     return connection;
   }
 
+  /** One of the members may be down: the next one is tried then. */
+  async #dialAnywhere(seat: Seat): Promise<LoadConnection> {
+    const deadlineMs = performance.now() + OPEN_TIMEOUT_MS;
+    for (;;) {
+      try {
+        return await this.#dial(seat);
+      } catch (error) {
+        if (performance.now() > deadlineMs) throw error;
+        await sleep(REDIAL_AFTER_MS);
+      }
+    }
+  }
+
   async #redial(seat: Seat): Promise<void> {
     seat.connection = null;
-    while (this.#isRunning) {
+    while (this.#isOpen) {
       await sleep(REDIAL_AFTER_MS);
       try {
         await this.#dial(seat);

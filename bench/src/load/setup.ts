@@ -32,26 +32,39 @@ const SESSION_TIMEOUT_MS = 30_000;
 const TIMEOUT_MS = 600_000;
 
 export async function setUp(options: SetUp): Promise<void> {
-  const host = options.hosts[0];
-  if (host === undefined) throw new Error('no hosts given');
-  const recorder = new Recorder();
-  const connection = new LoadConnection({
-    host,
-    window: WINDOW,
-    session: null,
-    sessionTimeoutMs: SESSION_TIMEOUT_MS,
-    recorder,
-    readMemory: Buffer.allocUnsafeSlow(READ_BYTES),
-    onLost: () => undefined,
-    onEvent: () => undefined,
-  });
-  await connection.connected();
   const paths = pathsOf(options);
-  if (paths.length > 0) {
-    const source = new CreateOnceSource(paths, options.space.valueBytes);
-    await runToEnd(connection, source, recorder);
-  }
+  if (paths.length === 0) return;
+  const recorder = new Recorder();
+  const connection = await connectAnywhere(options.hosts, recorder);
+  await runToEnd(connection, new CreateOnceSource(paths, options.space.valueBytes), recorder);
   await connection.close();
+}
+
+/** To the first host that gives a session: a member may be down. */
+async function connectAnywhere(
+  hosts: readonly Host[],
+  recorder: Recorder,
+): Promise<LoadConnection> {
+  let cause: unknown;
+  for (const host of hosts) {
+    const connection = new LoadConnection({
+      host,
+      window: WINDOW,
+      session: null,
+      sessionTimeoutMs: SESSION_TIMEOUT_MS,
+      recorder,
+      readMemory: Buffer.allocUnsafeSlow(READ_BYTES),
+      onLost: () => undefined,
+      onEvent: () => undefined,
+    });
+    try {
+      await connection.connected();
+      return connection;
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw new Error('no host gives a session', { cause });
 }
 
 /** Asks for all that a source has; throws when anything is refused or lost. */

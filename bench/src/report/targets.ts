@@ -4,7 +4,8 @@
  * A goal is a ratio to ZooKeeper measured in the same run, or a bound of Rookery's own median. The
  * rows are the project's targets; a row is met when each of its goals is. Pure.
  */
-import type { Unit } from '../scenarios/scenario.js';
+import type { Figure, Unit } from '../scenarios/scenario.js';
+import { SCENARIOS } from '../scenarios/table.js';
 import { type Results, valuesOf } from './results.js';
 import { type Ratio, ratioOf, summarize } from './statistics.js';
 
@@ -84,19 +85,19 @@ export const TARGETS: readonly Target[] = [
     goals: [atMost('failover-freeze', 'gapMs', 1500), atMost('sustained-full', 'elections', 0)],
   },
   { what: 'cold start to serving', goals: [atMost('cold-start', 'servingMs', 700)] },
-  { what: '1M znodes: memory per member', goals: [atMost('znodes', 'memberMb', 400)] },
+  { what: '1M znodes: memory per member', goals: [atMost('znodes-1m', 'memberMb', 400)] },
   {
     what: '1M znodes: loading, and a reader meanwhile',
-    goals: [ratio('znodes', 'loadPerSecond', 4), atMost('znodes', 'readerMaxMs', 50)],
+    goals: [ratio('znodes-1m', 'loadPerSecond', 4), atMost('znodes-1m', 'readerMaxMs', 50)],
   },
-  { what: '1M znodes: killed follower back', goals: [atMost('znodes', 'diffBackMs', 1500)] },
-  { what: '1M znodes: all restarted', goals: [atMost('znodes', 'restartMs', 3000)] },
-  { what: '1M znodes: disk of three members', goals: [atMost('znodes', 'diskMb', 1200)] },
-  { what: '3000 sessions: connect all', goals: [atMost('sessions', 'connectMs', 900)] },
-  { what: 'one change seen by 3000 watchers', goals: [atMost('watches', 'fanOutMs', 50)] },
+  { what: '1M znodes: killed follower back', goals: [atMost('znodes-1m', 'diffBackMs', 1500)] },
+  { what: '1M znodes: all restarted', goals: [atMost('znodes-1m', 'restartMs', 3000)] },
+  { what: '1M znodes: disk of three members', goals: [atMost('znodes-1m', 'diskMb', 1200)] },
+  { what: '3000 sessions: connect all', goals: [atMost('sessions-3000', 'connectMs', 900)] },
+  { what: 'one change seen by 3000 watchers', goals: [atMost('watches-3000', 'fanOutMs', 50)] },
   {
     what: 'memory per member, empty and with 3000 sessions',
-    goals: [atMost('sessions', 'emptyMb', 90), atMost('sessions', 'memberMb', 120)],
+    goals: [atMost('sessions-3000', 'emptyMb', 90), atMost('sessions-3000', 'memberMb', 120)],
   },
   {
     what: 'minutes at half of the maximum load',
@@ -136,23 +137,27 @@ function outcomeOf(outcomes: readonly Outcome[]): Outcome {
 
 function verdictOf(results: Results, goal: Goal): GoalVerdict {
   const { scenario, figure } = goal;
-  const facts = results.scenarios
-    .find(({ name }) => name === scenario)
-    ?.figures.find(({ key }) => key === figure);
+  const facts = figureOf(goal);
   const measured = valuesOf(results, { scenario, figure, system: 'rookery' });
   const baseline = valuesOf(results, { scenario, figure, system: 'zookeeper' });
-  const better = facts?.better ?? 'higher';
-  const compared = ratioOf(measured, baseline, better);
+  const compared = ratioOf(measured, baseline, facts.better);
   const own = summarize(measured)?.median ?? null;
   return {
     goal,
-    title: facts?.title ?? figure,
-    unit: facts?.unit ?? '',
+    title: facts.title,
+    unit: facts.unit,
     outcome: outcomeOfGoal(goal, own, compared),
     measured: own,
     baseline: summarize(baseline)?.median ?? null,
     ratio: compared,
   };
+}
+
+function figureOf({ scenario, figure }: Goal): Figure {
+  const found = SCENARIOS.find(({ name }) => name === scenario);
+  const facts = found?.figures.find(({ key }) => key === figure);
+  if (facts === undefined) throw new Error(`${scenario} does not measure ${figure}`);
+  return facts;
 }
 
 function outcomeOfGoal(goal: Goal, own: number | null, compared: Ratio | null): Outcome {

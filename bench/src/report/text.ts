@@ -59,12 +59,14 @@ function growthText(growth: number | null | undefined): string {
 }
 
 function targetsText(verdicts: readonly Verdict[]): string {
-  const cells = verdicts.flatMap(({ what, outcome, goals }) => [
+  const measured = verdicts.filter(({ goals }) => goals.some((goal) => goal.measured !== null));
+  const cells = measured.flatMap(({ what, outcome, goals }) => [
     [`  ${outcome}`, what, '', ''],
     ...goals.map((goal) => ['', `  ${goal.title}`, goalText(goal), goalMeasured(goal)]),
   ]);
   const met = verdicts.filter(({ outcome }) => outcome === 'met').length;
-  return `targets: ${met} of ${verdicts.length} met\n${alignColumns(cells)}`;
+  const head = `targets: ${met} of ${verdicts.length} met, ${measured.length} measured`;
+  return `${head}\n${alignColumns(cells)}`.trimEnd();
 }
 
 /** What is asked for. */

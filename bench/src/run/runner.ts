@@ -43,7 +43,11 @@ export class Runner {
     this.#progress = progress;
   }
 
-  async runAll(planned: readonly PlannedRun[]): Promise<readonly Run[]> {
+  /** `onRuns` gets all that were made so far, each time: a long bench may be cut short. */
+  async runAll(
+    planned: readonly PlannedRun[],
+    onRuns: (runs: readonly Run[]) => void,
+  ): Promise<readonly Run[]> {
     try {
       for (const { scenario, system, round } of planned) {
         const startedMs = performance.now();
@@ -52,6 +56,7 @@ export class Runner {
         this.#progress.onEnd(measured, (performance.now() - startedMs) / 1000);
         if (measured === null || round === 0) continue;
         this.#runs.push({ scenario: scenario.name, system, round, measurement: measured });
+        onRuns(this.#runs);
       }
     } finally {
       await this.#stopShared();

@@ -21,10 +21,15 @@ const SLICES_PER_SECOND = 10;
 const GROWTH_FROM_SECONDS = 120;
 const SETTLE_MS = 1000;
 
-const ENDURANCE_FIGURES: readonly Figure[] = [
+/** What is loaded and sampled around the load would count as its processor time. */
+const TAIL_FIGURES: readonly Figure[] = [
   ...LOAD_FIGURES.filter(({ key }) => key !== 'cpuUs'),
-  { key: 'slowestSecond', title: 'slowest second', unit: '1/s', better: 'higher' },
   { key: 'over50', title: 'silences over 50 ms', unit: '', better: 'lower' },
+];
+
+const ENDURANCE_FIGURES: readonly Figure[] = [
+  ...TAIL_FIGURES,
+  { key: 'slowestSecond', title: 'slowest second', unit: '1/s', better: 'higher' },
   { key: 'growthPercent', title: 'memory growth per minute', unit: '%', better: 'lower' },
   { key: 'elections', title: 'elections', unit: '', better: 'lower' },
 ];
@@ -36,10 +41,7 @@ export const enduranceScenarios: readonly Scenario[] = [
     group: 'endurance',
     isFresh: true,
     needsProcesses: true,
-    figures: [
-      ...LOAD_FIGURES,
-      { key: 'over50', title: 'silences over 50 ms', unit: '', better: 'lower' },
-    ],
+    figures: TAIL_FIGURES,
     secondsAbout: (settings) => 20 + checkpointSeconds(settings),
     run: checkpoint,
   }),

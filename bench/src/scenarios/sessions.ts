@@ -39,9 +39,8 @@ export const sessionScenarios: readonly Scenario[] = [
 ];
 
 function connectScenario(share: number): Scenario {
-  const name = share === 1 ? 'sessions' : `sessions-${share * 100}-percent`;
   return scenario({
-    name,
+    name: `sessions-${share * 3000}`,
     title: `${share * 3000} sessions: connect, memory, all cut and resumed at once`,
     group: 'sessions',
     isFresh: true,

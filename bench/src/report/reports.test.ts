@@ -1,0 +1,122 @@
+/** Goal: the reports say what was measured, losses and gaps included. Method: hand-made results. */
+import { describe, expect, it } from 'vitest';
+import { Histogram } from '../load/histogram.js';
+import { curveOf } from './charts.js';
+import { htmlReport, readChartLibrary } from './html.js';
+import { markdownReport, table } from './markdown.js';
+import { sampleResults } from './sample-results.js';
+import { scalingTables } from './scaling.js';
+import { alignColumns, textReport } from './text.js';
+import { formatValue } from './units.js';
+
+const compared = sampleResults([
+  {
+    scenario: 'mix-0-w32',
+    system: 'rookery',
+    values: { perSecond: [30_000, 50_000, 40_000], p99Ms: [12, 10, 11] },
+    troubles: ['3 x <NoNode>'],
+  },
+  {
+    scenario: 'mix-0-w32',
+    system: 'zookeeper',
+    values: { perSecond: [20_000, 20_000, 20_000], p99Ms: [5.5, 5.5, 5.5] },
+  },
+]);
+
+describe('the text report', () => {
+  it('has medians, spreads and ratios, and a ratio below 1 where we lose', () => {
+    const lines = textReport(compared).split('\n');
+    const operations = lines.find((line) => line.startsWith('  operations')) ?? '';
+    expect(operations).toContain('40.0k/s (30.0k/s to 50.0k/s)');
+    expect(operations).toContain('2.00x (1.50 to 2.50)');
+    expect(lines.find((line) => line.startsWith('  p99 '))).toContain('0.50x');
+  });
+
+  it('says troubles, each once a round', () => {
+    expect(textReport(compared).match(/!! rookery, round \d: 3 x <NoNode>/g)).toHaveLength(3);
+  });
+
+  it('shows a dash for what was not measured', () => {
+    const line = textReport(compared)
+      .split('\n')
+      .find((one) => one.startsWith('  p50'));
+    expect(line).toMatch(/p50 +- +- +-$/);
+  });
+
+  it('aligns its columns', () => {
+    expect(
+      alignColumns([
+        ['a', 'b'],
+        ['long', 'c'],
+      ]),
+    ).toBe('a     b\nlong  c');
+  });
+});
+
+describe('the HTML report', () => {
+  it('needs nothing from elsewhere, and escapes what it did not write itself', () => {
+    const html = htmlReport(compared, readChartLibrary());
+    expect(html).toContain('3 x &lt;NoNode&gt;');
+    expect(html).not.toMatch(/<script[^>]+src=|<link/);
+    expect(html).toContain('Chart');
+    expect(html).not.toContain('sourceMappingURL');
+  });
+
+  it('cannot be ended early by data within it', () => {
+    const html = htmlReport(compared, 'x = "</script><b>"');
+    expect(html).not.toContain('</script><b>');
+  });
+});
+
+describe('the results file', () => {
+  it('has all targets, measured or not', () => {
+    const markdown = markdownReport(compared);
+    expect(markdown).toContain('| setData 100 B, 30 connections x 32 | operations | at least 6x |');
+    expect(markdown).toContain('not measured');
+    expect(markdown).toContain('- trouble: rookery, round 1: 3 x <NoNode>');
+  });
+
+  it('keeps a bar within a cell from ending it', () => {
+    expect(table(['a'], [['x|y']])).toBe('| a |\n| --- |\n| x\\|y |');
+  });
+});
+
+describe('the scaling table', () => {
+  const scaled = sampleResults([
+    { scenario: 'members-7-write', system: 'rookery', values: { perSecond: [50, 60, 70] } },
+    { scenario: 'members-3-write', system: 'rookery', values: { perSecond: [120] } },
+    { scenario: 'members-3-read', system: 'rookery', values: { perSecond: [7] } },
+  ]);
+
+  it('orders by size, and relates each to the smallest of its own kind', () => {
+    const tables = scalingTables(scaled);
+    const writes = tables.find(({ what }) => what === 'setData');
+    const column = writes?.figures.findIndex(({ key }) => key === 'perSecond') ?? -1;
+    expect(writes?.rows.map(({ at }) => at)).toEqual([3, 7]);
+    expect(writes?.rows.map(({ values }) => values[column])).toEqual([120, 60]);
+    expect(writes?.rows.map(({ growth }) => growth[column])).toEqual([1, 0.5]);
+    expect(tables.find(({ what }) => what === 'getData')?.rows).toHaveLength(1);
+  });
+});
+
+describe('a percentile curve', () => {
+  it('ends where no value of its own is left', () => {
+    const latency = new Histogram();
+    for (let value = 1; value <= 100; value++) latency.add(value * 1000);
+    const curve = curveOf(latency);
+    expect(curve[0]).toEqual({ x: 1, y: expect.closeTo(1, 1) });
+    expect(curve.at(-1)?.x).toBeCloseTo(100);
+    expect(curve.at(-1)?.y).toBeGreaterThanOrEqual(99);
+    expect(curveOf(new Histogram())).toEqual([]);
+  });
+});
+
+describe('a figure', () => {
+  it('is as precise as it is worth', () => {
+    expect(formatValue(1_234_567, '1/s')).toBe('1.23M/s');
+    expect(formatValue(74_700, '1/s')).toBe('74.7k/s');
+    expect(formatValue(0.6234, 'ms')).toBe('0.62 ms');
+    expect(formatValue(0, '')).toBe('0');
+    expect(formatValue(Number.NaN, 'ms')).toBe('-');
+  });
+});

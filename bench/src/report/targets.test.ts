@@ -1,0 +1,83 @@
+/** Goal: a verdict is what the figures say. Method: results made by hand, one figure at a time. */
+import { describe, expect, it } from 'vitest';
+import { SCENARIOS } from '../scenarios/table.js';
+import { caveat } from './facts-text.js';
+import { type Sample, sampleResults } from './sample-results.js';
+import { scenariosOfTargets, TARGETS, verdictsOf } from './targets.js';
+
+const READS = 'getData 100 B, 30 connections x 32';
+
+function outcomeOf(what: string, samples: readonly Sample[]): string | undefined {
+  return verdictsOf(sampleResults(samples)).find((verdict) => verdict.what === what)?.outcome;
+}
+
+describe('the targets', () => {
+  it('name figures that the scenarios have', () => {
+    for (const { goals } of TARGETS) {
+      for (const { scenario, figure } of goals) {
+        const found = SCENARIOS.find(({ name }) => name === scenario);
+        expect(
+          found?.figures.map(({ key }) => key),
+          scenario,
+        ).toContain(figure);
+      }
+    }
+  });
+
+  it('need each scenario once', () => {
+    const names = scenariosOfTargets();
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toContain('mix-0-w32');
+    expect(names).not.toContain('members-7-read');
+  });
+
+  it('are met when every goal of the row is, at the bound too', () => {
+    const met: Sample[] = [
+      { scenario: 'mix-100-w32', system: 'rookery', values: { perSecond: [1400], p99Ms: [5] } },
+      { scenario: 'mix-100-w32', system: 'zookeeper', values: { perSecond: [100] } },
+    ];
+    expect(outcomeOf(READS, met)).toBe('met');
+  });
+
+  it('are not met when the ratio of medians falls short, whatever the best round was', () => {
+    const missed: Sample[] = [
+      {
+        scenario: 'mix-100-w32',
+        system: 'rookery',
+        values: { perSecond: [9000, 1300, 1300], p99Ms: [1, 1, 1] },
+      },
+      { scenario: 'mix-100-w32', system: 'zookeeper', values: { perSecond: [100, 100, 100] } },
+    ];
+    expect(outcomeOf(READS, missed)).toBe('not met');
+  });
+
+  it('are not met when one bound is missed, though the ratio is unknown', () => {
+    const slow: Sample[] = [
+      { scenario: 'mix-100-w32', system: 'rookery', values: { perSecond: [1], p99Ms: [5.01] } },
+    ];
+    expect(outcomeOf(READS, slow)).toBe('not met');
+  });
+
+  it('stay open without the system to compare with, and without any run', () => {
+    const alone: Sample[] = [
+      { scenario: 'mix-100-w32', system: 'rookery', values: { perSecond: [1e6], p99Ms: [1] } },
+    ];
+    expect(outcomeOf(READS, alone)).toBe('not measured');
+    expect(outcomeOf(READS, [])).toBe('not measured');
+  });
+
+  it('are met with no election at all', () => {
+    const what = 'minutes at half of the maximum load';
+    const values = { p999Ms: [20], growthPercent: [-0.3], elections: [0] };
+    const run = { scenario: 'sustained-half', system: 'rookery' };
+    expect(outcomeOf(what, [{ ...run, values }])).toBe('met');
+    expect(outcomeOf(what, [{ ...run, values: { ...values, elections: [1] } }])).toBe('not met');
+  });
+});
+
+describe('a quick run', () => {
+  it('says that its figures mean nothing', () => {
+    expect(caveat(sampleResults([], { isQuick: true }))).toMatch(/quick/);
+    expect(caveat(sampleResults([]))).toBeNull();
+  });
+});

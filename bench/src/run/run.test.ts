@@ -1,0 +1,145 @@
+/** Goal: rounds alternate, shares add up, time left shrinks. Method: plans made by hand. */
+import { describe, expect, it } from 'vitest';
+import { Histogram } from '../load/histogram.js';
+import type { LoadResult } from '../load/load.js';
+import { Pace } from '../load/pace.js';
+import { Recorder } from '../load/recorder.js';
+import { growthPercentPerMinute } from '../scenarios/endurance.js';
+import { measurement, scenario } from '../scenarios/scenario.js';
+import { chooseScenarios, SCENARIOS } from '../scenarios/table.js';
+import { isElectionBetween } from '../systems/srvr.js';
+import { merged, shares } from './load-group.js';
+import { formatDuration, Progress } from './progress.js';
+import { plannedRuns } from './schedule.js';
+import { settingsOf } from './settings.js';
+
+const settings = settingsOf({
+  ...{ rounds: 2, seconds: 10, warmup: 0, minutes: undefined, quick: false },
+});
+const plain = scenario({
+  ...{ name: 'plain', title: '', group: '', figures: [], secondsAbout: () => 10 },
+  run: async () => measurement({}),
+});
+const systems = ['rookery', 'zookeeper'];
+
+describe('the schedule', () => {
+  it('alternates the systems round by round, after one that warms up', () => {
+    const runs = plannedRuns([plain], { settings, systems });
+    expect(runs.map(({ system, round }) => `${round} ${system}`)).toEqual([
+      ...['0 rookery', '0 zookeeper', '1 rookery', '1 zookeeper', '2 rookery', '2 zookeeper'],
+    ]);
+  });
+
+  it('has no warm-up where each run has an ensemble of its own, and keeps to a limit', () => {
+    const fresh = { ...plain, isFresh: true, roundsMax: 1 };
+    expect(plannedRuns([fresh], { settings, systems })).toHaveLength(2);
+  });
+
+  it('runs scenarios with the same kind of ensemble one after the other', () => {
+    const kinds = SCENARIOS.filter((one) => !one.isFresh).map(({ members }) => members);
+    const changes = kinds.filter((members, index) => index > 0 && members !== kinds[index - 1]);
+    expect(changes).toEqual([5, 7, 3]);
+  });
+
+  it('takes names and groups, and refuses what is neither', () => {
+    const names = chooseScenarios(['client', 'mix-0-w1']).map(({ name }) => name);
+    expect(names).toEqual(['mix-0-w1', 'client']);
+    expect(() => chooseScenarios(['mixes', 'nonsense'])).toThrow('nonsense');
+  });
+
+  it('has no two scenarios of one name', () => {
+    expect(new Set(SCENARIOS.map(({ name }) => name)).size).toBe(SCENARIOS.length);
+  });
+});
+
+describe('progress', () => {
+  it('knows the time left better once a run has ended', () => {
+    const lines: string[] = [];
+    const output = { write: (text: string) => lines.push(text) };
+    const runs = plannedRuns([plain], { settings, systems: ['rookery'] });
+    const progress = new Progress(runs, settings, output);
+    expect(progress.secondsLeft).toBe(30);
+    for (const run of runs.slice(0, 1)) progress.onStart(run);
+    progress.onEnd(measurement({}, { troubles: ['it creaked'] }), 4);
+    expect(progress.secondsLeft).toBe(8);
+    expect(lines.join('')).toContain('[1/3] plain rookery warm-up');
+    expect(lines.join('')).toContain('!! it creaked');
+  });
+
+  it('gives times as people say them', () => {
+    expect([5.2, 600, 9000].map(formatDuration)).toEqual(['6 s', '10 min', '2.5 h']);
+  });
+});
+
+describe('a load of several processes', () => {
+  const part = (operations: number, slices: readonly number[], silenceMs: number): LoadResult => ({
+    ...{ seconds: 1, operations, latency: new Histogram().toData(), slices },
+    ...{ longestSilenceMs: silenceMs, silencesOver50Ms: 0, errors: { NoNode: 1 } },
+    ...{ lostRequests: 0, lostConnections: 1 },
+    generator: { cpuShare: silenceMs / 100, delayMaxMs: 0 },
+  });
+
+  it('adds up, but is as silent as its least silent part and as busy as its busiest', () => {
+    const all = merged([part(10, [4, 6], 30), part(5, [5], 20)]);
+    expect([all.operations, all.slices]).toEqual([15, [9, 6]]);
+    expect([all.longestSilenceMs, all.generator.cpuShare]).toEqual([20, 0.3]);
+    expect([all.errors, all.lostConnections]).toEqual([{ NoNode: 2 }, 2]);
+  });
+
+  it('shares its connections out evenly, all of them', () => {
+    expect(shares(30, 4)).toEqual([7, 8, 7, 8]);
+    expect(shares(2, 2)).toEqual([1, 1]);
+  });
+});
+
+describe('a pace', () => {
+  it('keeps the time at which a request was due, however late it is taken', () => {
+    const pace = new Pace(100, 10);
+    expect(pace.take(99)).toBeNull();
+    expect([pace.take(125), pace.take(125), pace.take(125), pace.take(125)]).toEqual([
+      ...[100, 110, 120, null],
+    ]);
+  });
+});
+
+describe('a recorder', () => {
+  it('counts a silence until the measured time ends, and errors do not break it', () => {
+    const recorder = new Recorder();
+    recorder.measure(1000, 2000);
+    recorder.onReply(1000, 1010, true);
+    recorder.onReply(1000, 1400, false);
+    recorder.end(1700);
+    expect(recorder.longestSilenceMs).toBe(690);
+    expect(recorder.silences).toBe(1);
+    expect(recorder.operations).toBe(2);
+  });
+
+  it('leaves out what comes before and after', () => {
+    const recorder = new Recorder();
+    recorder.onReply(1, 2, true);
+    recorder.measure(1000, 2000);
+    recorder.onReply(999, 2000, true);
+    expect(recorder.operations).toBe(0);
+  });
+});
+
+describe('memory growth', () => {
+  it('is per minute, from minute 2 on, of what was there then', () => {
+    const settling = Array.from({ length: 120 }, (_, second) => 50 + second);
+    const steady = Array.from({ length: 300 }, (_, second) => 1000 + second);
+    expect(growthPercentPerMinute([...settling, ...steady])).toBeCloseTo(6);
+    expect(growthPercentPerMinute([])).toBe(0);
+  });
+});
+
+describe('an election', () => {
+  it('is a change of role or epoch, not a member that is slow or has seen nothing yet', () => {
+    const leading = { mode: 'leader', epoch: 3 };
+    const following = { mode: 'follower', epoch: 3 };
+    expect(isElectionBetween([leading, following], [leading, following])).toBe(false);
+    expect(isElectionBetween([leading, following], [following, leading])).toBe(true);
+    expect(isElectionBetween([leading], [{ mode: 'leader', epoch: 4 }])).toBe(true);
+    expect(isElectionBetween([{ mode: 'follower', epoch: 0 }], [following])).toBe(false);
+    expect(isElectionBetween([leading], [null])).toBe(false);
+  });
+});
