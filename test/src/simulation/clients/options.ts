@@ -15,6 +15,7 @@ export const WORKS = [
   'multis',
   'watches',
   'syncs',
+  'families',
 ] as const;
 export type Work = (typeof WORKS)[number];
 

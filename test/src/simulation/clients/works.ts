@@ -2,7 +2,8 @@
  * The kinds of work of simulated clients: each pushes one to four operations that belong together.
  *
  * Paths: `/r/<n>` registers that all write, `/own/<client>-<n>` written by one client alone,
- * `/e/<client>-<n>` ephemerals, `/q/` sequential nodes, `/m/<n>` what multis create and delete.
+ * `/e/<client>-<n>` ephemerals, `/q/` sequential nodes, `/m/<n>` what multis create and delete,
+ * `/m/f<n>` parents that come and go with their children.
  * The five directories are never deleted, so sequence numbers below them never begin again.
  */
 import type { MultiPart, Operation } from '../contract/history.js';
@@ -33,12 +34,14 @@ export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
   multis,
   watches,
   syncs,
+  families,
 };
 
 /** Nodes of one client in a directory. */
 const OWN_NODES = 4;
 /** Sequential nodes that a client lets stand. */
 const NAMES_KEPT = 3;
+const FAMILIES = 2;
 const ANY_VERSION = -1;
 
 /** All that a client does that never writes and never waits for a quorum. */
@@ -152,6 +155,26 @@ function syncs(scene: Scene): void {
   const path = scene.random.pick(scene.registers);
   scene.push({ kind: 'sync', path });
   scene.push({ kind: 'get', path, watch: false });
+}
+
+/** Parents that all delete while others give them children. */
+function families(scene: Scene): void {
+  const { random } = scene;
+  const parent = `/m/f${random.below(FAMILIES)}`;
+  const child = `${parent}/${random.below(OWN_NODES)}`;
+  const mode = random.chance(0.3) ? 'ephemeral' : 'persistent';
+  const bears = { kind: 'create', path: child, data: scene.text(), mode } as const;
+  const begins = { kind: 'create', path: parent, data: scene.text(), mode: 'persistent' } as const;
+  const removes = { kind: 'delete', path: child, version: ANY_VERSION } as const;
+  const ends = { kind: 'delete', path: parent, version: ANY_VERSION } as const;
+  const dice = random.next();
+  if (dice < 0.25) scene.push(begins);
+  else if (dice < 0.5) scene.push(bears);
+  else if (dice < 0.65) scene.push(removes);
+  else if (dice < 0.8) scene.push(ends);
+  else if (dice < 0.85) scene.push({ kind: 'multi', parts: [begins, bears] });
+  else if (dice < 0.9) scene.push({ kind: 'multi', parts: [removes, ends] });
+  else list(scene, parent);
 }
 
 function read(scene: Scene, path: string): void {
