@@ -121,6 +121,21 @@ describe('a lease', () => {
     ).toThrow('since it answered it');
   });
 
+  it('is not made longer by what its client says after its timeout, when the end may be due', () => {
+    const scene = () => new Scene().connects().reads();
+    expect(() => scene().runs(DEADLINE_MS).reads().runs(50).expires()).not.toThrow();
+    const inTime = () =>
+      scene()
+        .runs(TIMEOUT_MS - 500)
+        .reads();
+    expect(() => inTime().runs(DEADLINE_MS).expires()).not.toThrow();
+    expect(() =>
+      inTime()
+        .runs(TIMEOUT_MS + 500)
+        .expires(),
+    ).toThrow('since it answered it');
+  });
+
   it('does not run while the leader stands still', () => {
     const scene = new Scene().connects().runs(DEADLINE_MS).reads().stands(60_000);
     expect(() => scene.runs(1_000).expires()).toThrow('having run for 1050 ms of 6000');

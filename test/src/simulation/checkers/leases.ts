@@ -30,7 +30,7 @@ interface Lease {
   member: PeerId | -1;
   outstanding: number;
   readonly heard: LastHeard;
-  /** When the last request was sent to the leader itself that has been answered. */
+  /** When the last request was sent to the leader itself, in time, that has been answered. */
   ledAtMs: number;
   /** When its client last was told anything. */
   quietSinceMs: number;
@@ -132,7 +132,8 @@ class Leases implements Checker {
     lease.quietSinceMs = atMs;
     lease.heard.hear(invocation.atMs);
     if (lease.member !== this.#term?.leader) return;
-    lease.ledAtMs = Math.max(lease.ledAtMs, invocation.atMs);
+    // The leader, too, takes down what its own clients say with its heartbeats.
+    if (invocation.atMs <= lease.heard.atMs) lease.ledAtMs = invocation.atMs;
   }
 
   onUnanswered({ invocation }: Unanswered): void {
