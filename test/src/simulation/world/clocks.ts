@@ -9,6 +9,8 @@ import type { Timer, Timers } from '@rookery/server/simulated';
 import type { Scheduler } from './scheduler.js';
 
 const WALL_START_MS = 1_700_000_000_000;
+/** What a turn of a process takes: work that is cut into slices goes on over many. */
+const TURN_MS = 0.1;
 
 export class MachineClock {
   readonly #scheduler: Scheduler;
@@ -74,8 +76,9 @@ export class ProcessTimers implements Timers {
     return this.#after(Math.max(0, delayMs) / this.#clock.rate, action);
   }
 
+  /** Other events come between the turns of a process that begins one after the other by itself. */
   defer(action: () => void): void {
-    this.#after(0, action);
+    this.#after(TURN_MS, action);
   }
 
   /** Nothing runs before this moment of the run's clock. */
