@@ -3,10 +3,12 @@
  *
  * Each is a LoadConnection of window 1, pinged while it idles. Times run from just before the first
  * packet to the moment the last answer is in our hands. At most `dialsMax` are being connected at a
- * time, except where all come at once by intent. Failures are counted, never repaired.
+ * time, except where all come at once by intent. A connection that is not made is tried again, at
+ * the next member, as a client does; anything else that fails is counted and left.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateFlag, CreateRequest, OpCode, PathWatchRequest } from '@rookery/protocol';
-import { type Host, LoadConnection } from './connection.js';
+import { type Host, LoadConnection, SessionGoneError } from './connection.js';
 import { frameOf, WORLD } from './frames.js';
 import type { Session } from './handshake.js';
 import { OneFrameSource } from './one-frame-source.js';
@@ -21,12 +23,17 @@ export interface CrowdOptions {
 
 export interface CrowdTiming {
   readonly elapsedMs: number;
+  /** Sessions that are gone, refused, or without an answer. */
   readonly failures: number;
+  /** What went wrong, and how often, be it repaired by trying again or not. */
+  readonly reasons: Readonly<Record<string, number>>;
 }
 
 const READ_BYTES = 64 * 1024;
 const ANSWER_TIMEOUT_MS = 60_000;
 const PINGS_PER_TIMEOUT = 3;
+const ATTEMPTS_MAX = 20;
+const RETRY_AFTER_MS = 50;
 
 export class Crowd {
   readonly #options: CrowdOptions;
@@ -89,7 +96,7 @@ export class Crowd {
         resolve();
       };
     });
-    return { elapsedMs: performance.now() - fromMs, failures: missing };
+    return { elapsedMs: performance.now() - fromMs, failures: missing, reasons: {} };
   }
 
   /** Cuts every connection; the sessions are left to expire. */
@@ -116,25 +123,38 @@ export class Crowd {
 
   async #dialAll(dialsMax: number): Promise<CrowdTiming> {
     const fromMs = performance.now();
+    const reasons: Record<string, number> = {};
     let next = 0;
     let failures = 0;
     const dialSome = async () => {
       while (next < this.#options.sessions) {
         const index = next++;
-        try {
-          await this.#dial(index);
-        } catch {
-          failures++;
-        }
+        if (!(await this.#dialPatiently(index, reasons))) failures++;
       }
     };
     await Promise.all(Array.from({ length: dialsMax }, dialSome));
-    return { elapsedMs: performance.now() - fromMs, failures };
+    return { elapsedMs: performance.now() - fromMs, failures, reasons };
   }
 
-  async #dial(index: number): Promise<void> {
+  /** False when the session is gone, or none of the attempts was answered. */
+  async #dialPatiently(index: number, reasons: Record<string, number>): Promise<boolean> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      try {
+        await this.#dial(index, attempt);
+        return true;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        reasons[reason] = (reasons[reason] ?? 0) + 1;
+        if (error instanceof SessionGoneError) return false;
+        await sleep(RETRY_AFTER_MS);
+      }
+    }
+    return false;
+  }
+
+  async #dial(index: number, attempt: number): Promise<void> {
     const { hosts, sessionTimeoutMs } = this.#options;
-    const host = hosts[index % hosts.length];
+    const host = hosts[(index + attempt) % hosts.length];
     if (host === undefined) throw new Error('no hosts given');
     const connection = new LoadConnection({
       host,
@@ -162,7 +182,8 @@ export class Crowd {
     );
     const unanswered = answered.filter((isAnswered) => !isAnswered).length;
     const failures = this.#failures() - failuresBefore + unanswered;
-    return { elapsedMs: performance.now() - fromMs, failures };
+    const reasons = Object.fromEntries(this.#recorder.errors);
+    return { elapsedMs: performance.now() - fromMs, failures, reasons };
   }
 
   #failures(): number {

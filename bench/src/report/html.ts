@@ -43,7 +43,7 @@ export function htmlReport(results: Results, chartLibrary: string): string {
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<style>${STYLE}</style></head><body>`,
     ...body,
-    `<script type="application/json" id="charts">${scriptSafe(JSON.stringify(charts))}</script>`,
+    `<script type="application/json" id="charts">${jsonForScript(charts)}</script>`,
     `<script>${scriptSafe(chartLibrary)}</script><script>${SCRIPT}</script></body></html>\n`,
   ].join('\n');
 }
@@ -125,7 +125,12 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Neither data nor library may end the element they stand in. */
-function scriptSafe(text: string): string {
-  return text.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+/** Data must not end the element it stands in. */
+function jsonForScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}
+
+/** Nor must a string of the library. */
+function scriptSafe(code: string): string {
+  return code.replaceAll('</script', '<\\/script');
 }

@@ -73,8 +73,8 @@ export class Progress {
 
   #line(text: string): void {
     const isTerminal = this.#output.isTTY === true;
-    const left = isTerminal ? '' : `[${this.#ended}/${this.#planned.length}] `;
-    this.#output.write(`${isTerminal ? CLEAR_LINE : ''}${left}${text}\n`);
+    const at = `[${this.#ended}/${this.#planned.length}, ${formatDuration(this.secondsLeft)} left] `;
+    this.#output.write(`${isTerminal ? CLEAR_LINE : at}${text}\n`);
   }
 }
 

@@ -62,7 +62,7 @@ describe('progress', () => {
     for (const run of runs.slice(0, 1)) progress.onStart(run);
     progress.onEnd(measurement({}, { troubles: ['it creaked'] }), 4);
     expect(progress.secondsLeft).toBe(8);
-    expect(lines.join('')).toContain('[1/3] plain rookery warm-up');
+    expect(lines.join('')).toContain('[1/3, 8 s left] plain rookery warm-up');
     expect(lines.join('')).toContain('!! it creaked');
   });
 

@@ -4,8 +4,10 @@
  * Timed from just before the write to the last session's event; the median of several changes.
  */
 
+import type { Timed } from '../load/agent-service.js';
 import { median } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
+import { crowdTroubles } from './crowd-troubles.js';
 import { type Measurement, measurement, type Scenario, scenario } from './scenario.js';
 
 const SHARES = [0.01, 0.1, 1] as const;
@@ -46,27 +48,23 @@ async function fanOut(context: Context, share: number): Promise<Measurement> {
   const sessions = Math.round(sizes.sessions * share);
   const crowd = { hosts, sessions, sessionTimeoutMs: SESSION_TIMEOUT_MS, dialsMax: DIALS_MAX };
   const connected = await agent.call('connectCrowd', crowd);
-  let failures = connected.failures;
-  const watchMs: number[] = [];
-  const changeMs: number[] = [];
-  const cpuShares: number[] = [];
+  const sets: Timed[] = [];
+  const changes: Timed[] = [];
   for (let change = 0; change < sizes.repetitions * CHANGES_PER_REPETITION; change++) {
-    const set = await agent.call('watch', path);
-    const seen = await agent.call('change', host, path);
-    failures += set.failures + seen.failures;
-    watchMs.push(set.elapsedMs);
-    changeMs.push(seen.elapsedMs);
-    cpuShares.push(seen.cpuShare);
+    sets.push(await agent.call('watch', path));
+    changes.push(await agent.call('change', host, path));
   }
   await agent.call('closeCrowd');
-  const troubles = failures === 0 ? [] : [`${failures} sessions failed or saw nothing`];
-  const generatorShare = median(cpuShares);
+  const changeMs = changes.map(({ elapsedMs }) => elapsedMs);
   return measurement(
     {
       fanOutMs: median(changeMs),
       fanOutMaxMs: Math.max(...changeMs),
-      watchMs: median(watchMs),
+      watchMs: median(sets.map(({ elapsedMs }) => elapsedMs)),
     },
-    { troubles, generatorShare },
+    {
+      troubles: crowdTroubles({ connect: [connected], watch: sets, change: changes }),
+      generatorShare: median(changes.map(({ cpuShare }) => cpuShare)),
+    },
   );
 }
