@@ -25,5 +25,8 @@ describe('a session', () => {
     expect(heardAt(5, 1006, 1206)).toBe(1206);
     expect(heardAt(5, 1006, 1206, 2206)).toBe(2206);
     expect(heardAt(5, 1006, 1206, 2207)).toBe(1206);
+    expect(heardAt(5, 1006, 2007)).toBe(5);
+    expect(heardAt(5, 1006, 2007, 2206)).toBe(5);
+    expect(heardAt(5, 1006, 2007, 2207)).toBe(2207);
   });
 });

@@ -10,8 +10,10 @@ export class LastHeard {
   readonly #timeoutMs: number;
   readonly #toldWithinMs: number;
   #atMs = 0;
-  /** The first one of those that were late; 0 for none. */
-  #lateAtMs = 0;
+  /** When the last answered request was sent, in time or not. */
+  #sentAtMs = 0;
+  /** What is sent before this follows one that was late, of which the leader may not know. */
+  #doubtfulUntilMs = 0;
 
   constructor(setup: { readonly timeoutMs: number; readonly toldWithinMs: number }) {
     this.#timeoutMs = setup.timeoutMs;
@@ -25,13 +27,10 @@ export class LastHeard {
 
   /** A request that was sent at this time has been answered. */
   hear(sentAtMs: number): void {
-    if (sentAtMs <= this.#atMs) return;
-    const isLate = this.#atMs > 0 && sentAtMs - this.#atMs > this.#timeoutMs;
-    if (!isLate) this.#atMs = sentAtMs;
-    else if (this.#lateAtMs === 0) this.#lateAtMs = sentAtMs;
-    else if (sentAtMs - this.#lateAtMs >= this.#toldWithinMs) {
-      this.#atMs = sentAtMs;
-      this.#lateAtMs = 0;
-    }
+    if (sentAtMs <= this.#sentAtMs) return;
+    const isLate = this.#sentAtMs > 0 && sentAtMs - this.#sentAtMs > this.#timeoutMs;
+    this.#sentAtMs = sentAtMs;
+    if (isLate) this.#doubtfulUntilMs = sentAtMs + this.#toldWithinMs;
+    if (sentAtMs >= this.#doubtfulUntilMs) this.#atMs = sentAtMs;
   }
 }
