@@ -34,9 +34,10 @@ export interface BenchOptions {
   readonly minutes?: number;
   readonly quick?: true;
   readonly generators: number;
-  readonly out: string;
+  readonly out?: string;
   readonly basePort: number;
   readonly profile?: string;
+  readonly keep?: true;
   readonly writeResults?: true;
 }
 
@@ -53,7 +54,7 @@ export async function runBench(options: BenchOptions): Promise<number> {
   });
   const { scenarios, skipped } = choose(options);
   const systems = systemsOf(options);
-  const out = resolve(options.out);
+  const out = resolve(options.out ?? join(REPOSITORY, 'bench', 'out'));
   mkdirSync(out, { recursive: true });
   const names = 'hosts' in systems ? [systems.name] : systems;
   const planned = plannedRuns(scenarios, { settings, systems: names });
@@ -62,19 +63,26 @@ export async function runBench(options: BenchOptions): Promise<number> {
     ...{ machine: describeMachine(out), settings, systems: names, scenarios, skipped },
   };
   const directory = mkdtempSync(join(out, 'members-'));
+  const isKept = options.keep === true;
+  const remove = () => {
+    if (!isKept) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+  };
+  // Cut short by a signal too; the members are ended before, by hooks of their own.
+  process.on('exit', remove);
   try {
     const profileDirectory = options.profile === undefined ? null : resolve(options.profile);
     const { basePort, generators } = options;
     const progress = new Progress(planned, settings, process.stderr);
     const runner = new Runner(
-      { settings, directory, basePort, generators, profileDirectory, systems },
+      { settings, directory, basePort, generators, profileDirectory, systems, isKept },
       progress,
     );
     const runs = await runner.runAll(planned, (some) => writeJson(out, resultsOf(parts, some)));
     writeReports(resultsOf(parts, runs), { out, isResults: options.writeResults === true });
     return runs.length < planned.filter(({ round }) => round > 0).length ? 1 : 0;
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 }
 

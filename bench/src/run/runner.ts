@@ -25,6 +25,8 @@ export interface RunnerOptions {
   readonly basePort: number;
   readonly generators: number;
   readonly profileDirectory: string | null;
+  /** Members' directories stay. */
+  readonly isKept: boolean;
   /** The products whose ensembles are started, or servers that are there. */
   readonly systems: readonly SystemName[] | SystemUnderTest;
 }
@@ -143,10 +145,8 @@ export class Runner {
     this.#shared.clear();
   }
 
-  /** Its data too, unless a member ended by itself: its output tells why. */
   async #remove(ensemble: Ensemble): Promise<void> {
-    const isSound = ensemble.obituary === '';
     await ensemble.stop();
-    if (isSound) rmSync(ensemble.directory, { recursive: true, force: true });
+    if (!this.#options.isKept) rmSync(ensemble.directory, { recursive: true, force: true });
   }
 }

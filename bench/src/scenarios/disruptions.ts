@@ -8,6 +8,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../run/context.js';
 import type { LoadGroup } from '../run/load-group.js';
+import { throughputOf } from './load-figures.js';
+import type { Series } from './scenario.js';
 
 /** Writes flow for this long before and after the disruption. */
 const BEFORE_MS = 1000;
@@ -18,6 +20,8 @@ const WRITERS = 6;
 
 export interface Gap {
   readonly gapMs: number;
+  /** Acknowledged writes, from a second before to a second after. */
+  readonly writes: Series;
   readonly troubles: readonly string[];
 }
 
@@ -91,11 +95,11 @@ async function gapDuring(context: Context, disruption: Disruption): Promise<Gap>
   const ending = writers.stop();
   // Now, so that what hangs at a frozen member is answered or cut.
   disruption.repair();
-  const { longestSilenceMs, errors } = await ending;
+  const result = await ending;
   await ensemble.untilServing();
-  const troubles = Object.entries(errors).map(([name, count]) => `${count} x ${name}`);
+  const troubles = Object.entries(result.errors).map(([name, count]) => `${count} x ${name}`);
   if (!isOver) troubles.push(`no write for ${GAP_MAX_MS / 1000} s`);
-  return { gapMs: longestSilenceMs, troubles };
+  return { gapMs: result.longestSilenceMs, writes: throughputOf(result), troubles };
 }
 
 /** Window 1: what one asks for is answered before it asks again, as most clients do. */

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inGroupsOf, slopeOf } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
 import { Sampler } from '../run/sampler.js';
-import { LOAD_FIGURES, partsOf, throughputOf, valuesOf } from './load-figures.js';
+import { LOAD_FIGURES, partsOf, throughputOf, valuesOf, warmUp } from './load-figures.js';
 import { type Figure, type Measurement, measurement, type Scenario, scenario } from './scenario.js';
 
 const WRITES = { kind: 'mix', readPercent: 0 } as const;
@@ -88,6 +88,7 @@ function checkpointSeconds({ isQuick, seconds }: Context['settings']): number {
 }
 
 async function checkpoint(context: Context): Promise<Measurement> {
+  await warmUp(context);
   const { settings } = context;
   const space = {
     root: context.newRoot(),
@@ -111,6 +112,7 @@ async function checkpoint(context: Context): Promise<Measurement> {
 
 async function sustained(context: Context, perSecond: number | null): Promise<Measurement> {
   const { settings, system } = context;
+  if (perSecond === null) await warmUp(context);
   context.step(perSecond === null ? 'full load' : `${Math.round(perSecond)} a second`);
   const sampler = new Sampler(system);
   const result = await context.load({

@@ -6,7 +6,14 @@
 import { median } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
 import { type Gap, gapOfFrozenLeader, gapOfKilledLeader, restartMs } from './disruptions.js';
-import { type Figure, type Measurement, measurement, type Scenario, scenario } from './scenario.js';
+import {
+  type Figure,
+  type Measurement,
+  measurement,
+  type Scenario,
+  type Series,
+  scenario,
+} from './scenario.js';
 
 const FROZEN_REPETITIONS_MAX = 2;
 
@@ -59,13 +66,18 @@ async function gaps(
 ): Promise<Measurement> {
   const gapsMs: number[] = [];
   const troubles: string[] = [];
+  let series: readonly Series[] = [];
   for (let repetition = 1; repetition <= repetitions; repetition++) {
     context.step(`repetition ${repetition} of ${repetitions}`);
     const gap = await measure(context);
     gapsMs.push(gap.gapMs);
     troubles.push(...gap.troubles);
+    series = [gap.writes];
   }
-  return measurement({ gapMs: median(gapsMs), gapMaxMs: Math.max(...gapsMs) }, { troubles });
+  return measurement(
+    { gapMs: median(gapsMs), gapMaxMs: Math.max(...gapsMs) },
+    { series, troubles },
+  );
 }
 
 /** The ensemble is stopped and wiped: what it started with before is not what is timed. */

@@ -37,6 +37,12 @@ export async function measureLoad(context: Context, request: LoadRequest): Promi
   );
 }
 
+/** For an ensemble of its own, which no round warmed up: a JVM compiles first, and so does V8. */
+export async function warmUp(context: Context): Promise<void> {
+  context.step('warm-up');
+  await context.load({ workload: { kind: 'mix', readPercent: 50 } });
+}
+
 export function valuesOf(result: LoadResult): Record<string, number> {
   const latency = Histogram.of([result.latency]);
   const ms = (percent: number) => latency.percentileUs(percent) / 1000;

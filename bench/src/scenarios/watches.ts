@@ -20,7 +20,6 @@ export const watchScenarios: readonly Scenario[] = SHARES.map((share) =>
     name: `watches-${share * 3000}`,
     title: `one change, ${share * 3000} watchers`,
     group: 'watches',
-    isFresh: true,
     figures: [
       { key: 'fanOutMs', title: 'all have seen it', unit: 'ms', better: 'lower' },
       { key: 'fanOutMaxMs', title: 'slowest change', unit: 'ms', better: 'lower' },

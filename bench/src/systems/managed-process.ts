@@ -33,7 +33,7 @@ export class ManagedProcess {
     this.#command = command;
     this.#logFile = logFile;
     this.#child = this.#spawn();
-    process.on('exit', this.#killOnExit);
+    process.prependListener('exit', this.#killOnExit);
   }
 
   get isRunning(): boolean {
@@ -93,7 +93,7 @@ export class ManagedProcess {
     if (this.isRunning) throw new Error('it still runs');
     this.#isEnded = false;
     process.off('exit', this.#killOnExit);
-    process.on('exit', this.#killOnExit);
+    process.prependListener('exit', this.#killOnExit);
     this.#child = this.#spawn();
   }
 
