@@ -6,11 +6,14 @@
  * started ends with it. Exit code 2 for a mistake of whoever called, 1 when something failed or a
  * run had troubles that make its figures unbelievable.
  */
+import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
 import { type BenchOptions, runBench } from './bench-run.js';
 import { hostsOption, listOption, numberOption, wholeOption } from './options.js';
 import { SCENARIOS } from './scenarios/table.js';
 
+/** The rest is for the members. */
+const CORES_PER_GENERATOR = 4;
 /** Ensembles of seven, their processes and the generators each listen for the end. */
 const EXIT_LISTENERS_MAX = 200;
 
@@ -35,7 +38,12 @@ const program = new Command('bench')
   .option('--warmup <n>', 'seconds before each (default: 1)', numberOption({ min: 0, max: 600 }))
   .option('--minutes <n>', 'of sustained load (default: 10)', numberOption({ min: 0.02, max: 1e4 }))
   .option('--quick', 'all of it tiny, to see that it works')
-  .option('--generators <n>', 'processes of one load', wholeOption({ min: 1, max: 64 }), 1)
+  .option(
+    '--generators <n>',
+    'processes of one load',
+    wholeOption({ min: 1, max: 64 }),
+    Math.max(1, Math.floor(availableParallelism() / CORES_PER_GENERATOR)),
+  )
   .option('--out <dir>', 'where bench.json and report.html go (default: bench/out)')
   .option('--base-port <port>', 'first port', wholeOption({ min: 1024, max: 60_000 }), 25_181)
   .option('--profile <dir>', 'CPU profiles of the Rookery members')

@@ -3,8 +3,9 @@
  * an empty member cost in memory.
  *
  * Connecting is timed twice: just after the start, when memory is looked at, and once the code has
- * been compiled, by either product. Each session of the expiry has an ephemeral znode; it is over when the last of these is gone, and
- * a writer goes on meanwhile: expiring so many must not silence it.
+ * been compiled, by either product. Each session of the expiry has an ephemeral znode; it is over
+ * when the last of these is gone, and a writer goes on meanwhile: expiring so many must not silence
+ * it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MEGABYTE } from '../report/units.js';

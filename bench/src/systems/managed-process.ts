@@ -102,12 +102,15 @@ export class ManagedProcess {
     const output = openSync(this.#logFile, 'a');
     const child = spawn(program, parameters, { stdio: ['ignore', output, output] });
     closeSync(output);
+    // A program that is not there: its exit code says so, as of one that fails at once.
+    child.on('error', () => undefined);
     return child;
   }
 
   async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    this.#isEnded = true;
+    // One that had ended by itself stays one that failed.
     if (!this.isRunning) return;
+    this.#isEnded = true;
     const ended = once(this.#child, 'exit');
     this.#child.kill(signal);
     // A frozen process ends only when it runs on.
