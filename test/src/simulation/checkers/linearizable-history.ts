@@ -1,7 +1,7 @@
 /**
  * Property: each znode behaves as one place of memory: writes, and reads behind a sync of the same
  * connection, have one order that respects real time and explains all answers.
- * Source: ARCHITECTURE.md on sync; Herlihy and Wing. Costlier than other checkers.
+ * Source: ARCHITECTURE.md on sync; Herlihy and Wing.
  *
  * Collects operations on each path, searches when it has so many, leaves out some and begins again;
  * what was under way or in doubt when it began stays in doubt there. A read that
@@ -22,7 +22,7 @@ import type { Invocation, MultiPart, Reply, Result, Unanswered } from '../contra
 export interface LinearizableHistoryOptions {
   /** Of one path, that are searched together; default 100. */
   readonly operationsMax?: number;
-  /** That are then left out, at a path; default 200. */
+  /** That are then left out, at a path; default 0. */
   readonly leftOut?: number;
   /** Default 100. */
   readonly pathsMax?: number;
@@ -68,7 +68,7 @@ class LinearizableHistory implements Checker {
   readonly #floors = new Map<number, number>();
 
   constructor(options: LinearizableHistoryOptions) {
-    const defaults = { operationsMax: 100, leftOut: 200, pathsMax: 100, stepsMax: 20_000 };
+    const defaults = { operationsMax: 100, leftOut: 0, pathsMax: 100, stepsMax: 20_000 };
     this.#options = { ...defaults, ...options };
   }
 

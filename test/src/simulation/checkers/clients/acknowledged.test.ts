@@ -42,6 +42,19 @@ describe('acknowledged writes', () => {
     );
   });
 
+  it('and lost ones are done by the time their session has synced, or never', () => {
+    const inDoubt = (syncsFirst: boolean) => {
+      const history = begun();
+      history.lose(history.ask(SET('/a', 'y')));
+      const done = () => history.applied(3, setOp('/a', 1, 'y'));
+      if (!syncsFirst) done();
+      history.done({ kind: 'sync', path: '/' }, { zxid: syncsFirst ? 2 : 3 }, { connection: 2 });
+      if (syncsFirst) done();
+    };
+    expect(() => inDoubt(false)).not.toThrow();
+    expect(() => inDoubt(true)).toThrow(LOST);
+  });
+
   it('must not be those of another session', () => {
     const history = begun();
     history.applied(3, OPEN, { session: 0 });

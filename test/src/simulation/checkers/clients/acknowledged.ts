@@ -4,10 +4,11 @@
  *
  * The answer to a write names the transaction that did it, so that one must be what was asked for.
  * A session's transactions are a subsequence of its requests in the order they were sent: each is
- * matched with the first request it can be of, which settles all before it. No member skips what
+ * matched with the first request it can be of, which settles all before it. So does a sync: what its
+ * session sent before, over a lost connection too, is done by then or never. No member skips what
  * another has applied, and at the end every member's tree is the replay of all of them.
  */
-import { formatZxid, unreachable } from '@rookery/protocol';
+import { ErrorCode, formatZxid, unreachable } from '@rookery/protocol';
 import type { NodeOp, ReplicatedState, TxnOp } from '@rookery/server/simulated';
 import { PropertyBroken } from '../../contract/checker.js';
 import type { Invocation, MultiPart, PartResult, Reply } from '../../contract/history.js';
@@ -63,6 +64,7 @@ class Acknowledged implements Part {
 
   onReply({ invocation, result, order }: Reply): void {
     const { operation, session } = invocation;
+    if (operation.kind === 'sync' && result.error === ErrorCode.ok) this.#settle(invocation);
     if (!isWrite(operation)) return;
     this.#settle(invocation);
     const { zxid, error } = result;
