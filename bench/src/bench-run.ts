@@ -52,6 +52,9 @@ export async function runBench(options: BenchOptions): Promise<number> {
     minutes: options.minutes,
     quick: options.quick === true,
   });
+  if (settings.isQuick && options.writeResults === true) {
+    throw new Error('--quick measures nothing that is worth --write-results');
+  }
   const { scenarios, skipped } = choose(options);
   const systems = systemsOf(options);
   const out = resolve(options.out ?? join(REPOSITORY, 'bench', 'out'));

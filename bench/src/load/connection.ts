@@ -3,8 +3,8 @@
  *
  * Owns the socket, the session and the order of replies: each must carry the xid that is next, the
  * length its request calls for, and a zxid that does not fall; what does not is counted as an error
- * under a name of its own. Watch events are handed on, replies to pings swallowed. A lost connection
- * is told to the owner and never repaired here.
+ * under a name of its own. Watch events are handed on, replies to pings swallowed. A connection
+ * that is lost is told to the owner and never repaired here.
  */
 import net from 'node:net';
 import {

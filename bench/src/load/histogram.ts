@@ -3,8 +3,8 @@
  *
  * Constant memory and a few instructions per value, so that recording every single operation costs
  * the generator nothing it could notice. Values are microseconds; anything above 71 minutes counts
- * as 71 minutes. Percentiles are the upper end of their bucket: never flattering. As data it travels
- * from the processes that measure to the one that reports, and adds up there.
+ * as 71 minutes. Percentiles are the upper end of their bucket: never flattering. As data it
+ * travels from the processes that measure to the one that reports, and adds up there.
  */
 const SUB_BITS = 6;
 const SUB_COUNT = 1 << SUB_BITS;

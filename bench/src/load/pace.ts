@@ -1,5 +1,5 @@
 /**
- * When the requests of one connection are due, for a load that is given and not "as fast as it can".
+ * When the requests of one connection are due, for a given load, not "as fast as it can".
  *
  * A request that could not be sent in time keeps the time at which it was due, and its latency
  * counts from there: a stall of the server shows in every request that it held up. Pure.

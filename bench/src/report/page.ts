@@ -1,12 +1,13 @@
 /**
  * The fixed parts of the HTML report: its style, and the few lines that draw the charts.
  *
- * The script is for browsers, and so text here. It gets the charts as JSON, draws each when it comes
- * into view, and knows two kinds of axes; everything else is decided in `charts.ts`.
+ * The script is for browsers, and so text here. It gets the charts as JSON, draws each when it
+ * comes into view, and knows two kinds of axes; everything else is decided in `charts.ts`.
  */
 export const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --good: #1a7f37; --bad: #c62828; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2rem auto; padding: 0 1rem; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; }
+body { margin: 2rem auto; padding: 0 1rem; }
 h2 { margin-top: 2.5rem; } h3 { margin: 2rem 0 .3rem; }
 table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }

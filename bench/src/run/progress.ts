@@ -2,7 +2,7 @@
  * What is shown while the bench runs: which run, which step of it, how long all of it will take.
  *
  * On a terminal the line of the current run is rewritten in place; elsewhere each run is one line
- * when it ends. Time left is measured where a run of the scenario has ended already, else estimated.
+ * when it ends. Time left is measured where a run of the scenario has ended, else estimated.
  */
 import { formatValue } from '../report/units.js';
 import type { Measurement } from '../scenarios/scenario.js';

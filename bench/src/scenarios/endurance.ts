@@ -64,6 +64,7 @@ export const enduranceScenarios: readonly Scenario[] = [
     figures: ENDURANCE_FIGURES,
     secondsAbout: ({ minutes, seconds }) => minutes * SECONDS_PER_MINUTE + seconds + 6,
     run: async (context) => {
+      await warmUp(context);
       context.step('the maximum');
       const full = await context.load({ workload: WRITES });
       return await sustained(context, full.operations / full.seconds / 2);
