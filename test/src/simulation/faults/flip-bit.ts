@@ -1,4 +1,4 @@
-/** One bit of a record on a member's disk is another when it starts again; never in the last one. */
+/** One bit of a record on a member's disk is another when it starts again; never the last one. */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, roll } from './dice.js';
 import { victimsOf } from './guard.js';

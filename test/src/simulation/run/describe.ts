@@ -83,7 +83,8 @@ export function session(seen: SessionSeen): string {
 export function started(seen: Started): string {
   const { recovered } = seen;
   const epochs = `accepted ${recovered.acceptedEpoch} current ${recovered.currentEpoch}`;
-  const zxids = `checkpoint ${formatZxid(recovered.checkpointZxid)} last ${formatZxid(recovered.last)}`;
+  const checkpoint = formatZxid(recovered.checkpointZxid);
+  const zxids = `checkpoint ${checkpoint} last ${formatZxid(recovered.last)}`;
   const damage = recovered.damaged === null ? '' : `, damaged: ${recovered.damaged}`;
   return `${ofMember(seen)} started: ${epochs} ${zxids}${damage}`;
 }

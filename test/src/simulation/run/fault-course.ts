@@ -70,7 +70,7 @@ export class FaultCourse {
     this.#note('all is healed');
   }
 
-  /** Not all at once: what is due at one moment is many actions, and it may fall between any two. */
+  /** What is due at one moment is many actions: the fault may fall between any two of them. */
   #onDue(fault: PlannedFault): void {
     const actions = Math.floor(roll(fault, DELAY_DIE) ** 2 * DELAY_ACTIONS_MAX);
     if (actions === 0) this.#begin(fault);

@@ -1,4 +1,4 @@
-/** What counts as heard of a session with a timeout of a second, told to its leader within 200 ms. */
+/** What counts as heard of a session with a timeout of 1 s, told to its leader within 200 ms. */
 import { describe, expect, it } from 'vitest';
 import { LastHeard } from './last-heard.js';
 
