@@ -3,14 +3,18 @@
  *
  * A program of its own, run by trial.ts in the workspace: `hunt.js <first seed> <seeds>`. Says on
  * standard output, a JSON object a line, which seed begins and what came of the last one. In every
- * seed but the odd ones clients think for longer: most bugs need faults, and not load, to show, and
- * so there are several times as many faults in the same time.
+ * seed but the odd ones clients think for longer, some only read, and faults are many: most bugs
+ * need faults, and not load, to show.
  */
 import { optionsOf } from '../simulation/run/arguments.js';
 import { runOne } from '../simulation/run/run.js';
 import type { HuntLine } from './trial.js';
 
-const UNHURRIED = ['clients.thinkMaxMs=50'];
+/** Two faults a second, for twenty seconds. */
+const TROUBLED = [
+  ...['durationMs=20000', 'spreadMs=20000', 'faults=40'],
+  ...['clients.thinkMaxMs=30', 'clients.readerShare=0.3'],
+];
 
 const [firstSeed = 1, seeds = 1] = process.argv.slice(2).map(Number);
 
@@ -21,7 +25,7 @@ async function hunt(): Promise<void> {
   let requests = 0;
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     say({ kind: 'begins', seed });
-    const result = await runOne(optionsOf({ seed, set: seed % 2 === 0 ? UNHURRIED : [] }));
+    const result = await runOne(optionsOf({ seed, set: seed % 2 === 0 ? TROUBLED : [] }));
     requests += result.requests;
     if (result.failure === null) continue;
     const { property, message } = result.failure;

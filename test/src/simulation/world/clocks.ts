@@ -10,7 +10,7 @@ import type { Scheduler } from './scheduler.js';
 
 const WALL_START_MS = 1_700_000_000_000;
 /** What a turn of a process takes: work that is cut into slices goes on over many. */
-const TURN_MS = 0.1;
+const TURN_MS = 0.7;
 
 export class MachineClock {
   readonly #scheduler: Scheduler;
