@@ -130,13 +130,15 @@ export class Runner {
     const { directory, basePort, profileDirectory } = this.#options;
     const { members, javaHeapMegabytes } = scenario;
     this.#progress.onStep('starting');
+    // Named by the scenario that it was started for; others may share it.
+    const name = `${++this.#ensembles}-${system}-${scenario.name}`;
     return await Ensemble.start({
       system,
-      directory: join(directory, `${system}-${++this.#ensembles}`),
+      directory: join(directory, name),
       members,
       basePort: basePort + (system === 'rookery' ? 0 : PORTS_PER_SYSTEM),
       javaHeapMegabytes,
-      profileDirectory,
+      profileDirectory: profileDirectory === null ? null : join(profileDirectory, name),
     });
   }
 
