@@ -34,6 +34,18 @@ describe('a run', () => {
     expect(lines.length).toBeGreaterThan(first.orders);
   });
 
+  it('has the same trace twice, to the byte, whatever has run in between', async () => {
+    const trace = async (seed: number) => {
+      const lines: string[] = [];
+      await runOne(optionsOf({ ...SMALL, seed }), { trace: (line) => void lines.push(line) });
+      return lines.join('\n');
+    };
+    const first = await trace(4);
+    await trace(3);
+    // Not toBe: nobody reads a difference of megabytes.
+    expect((await trace(4)) === first).toBe(true);
+  });
+
   it('has another digest for another seed, and for a fault less', async () => {
     const options = optionsOf({ ...SMALL, seed: 3, members: 3 });
     const digests = [
@@ -50,5 +62,14 @@ describe('a run', () => {
     expect(failure?.property).toBe('nothing is applied after a second');
     expect(simulatedMs).toBeGreaterThan(1000);
     expect(simulatedMs).toBeLessThan(1500);
+  });
+
+  it('fails, and does not reject, where something throws that nobody catches', async () => {
+    const options = optionsOf({ ...SMALL, seed: 3, members: 3, only: [] });
+    const trace = (line: string) => {
+      if (line.includes('all is healed')) throw new Error('thrown by hand 17');
+    };
+    const { failure } = await runOne(options, { trace });
+    expect(failure?.property).toBe('invariant: thrown by hand #');
   });
 });

@@ -44,6 +44,8 @@ class Run {
   readonly #clients: Clients;
   readonly #course: FaultCourse;
   #convergedAfterMs = 0;
+  /** What no one has caught: in production it ends the process. */
+  #uncaught: { readonly error: unknown } | null = null;
 
   constructor(options: RunOptions, { checkers, trace }: RunExtras) {
     this.#options = options;
@@ -73,7 +75,7 @@ class Run {
   }
 
   async toEnd(): Promise<RunResult> {
-    const failure = (await this.#safety()) ?? (await this.#liveness());
+    const failure = await this.#failure();
     const { counts, order } = this.#recorder;
     return {
       failure,
@@ -86,6 +88,21 @@ class Run {
       begun: this.#course.begun,
       leftOut: this.#course.leftOut,
     };
+  }
+
+  /** Whatever goes wrong is the run's failure: a campaign must be able to say in which seed. */
+  async #failure(): Promise<Failure | null> {
+    const onRejection = (error: unknown) => {
+      this.#uncaught ??= { error };
+    };
+    process.on('unhandledRejection', onRejection);
+    try {
+      return (await this.#safety()) ?? (await this.#liveness());
+    } catch (error) {
+      return failureOf(error);
+    } finally {
+      process.off('unhandledRejection', onRejection);
+    }
   }
 
   async #safety(): Promise<Failure | null> {
@@ -128,7 +145,8 @@ class Run {
   #broken(): Failure | null {
     const { broken } = this.#recorder;
     if (broken !== null) return { property: broken.property, message: broken.message };
-    return this.#world.failure === null ? null : failureOf(this.#world.failure.error);
+    const ended = this.#world.failure ?? this.#uncaught;
+    return ended === null ? null : failureOf(ended.error);
   }
 
   /** What a converged ensemble has and this one has not; null when it has all. */

@@ -14,8 +14,13 @@ interface Scheduled {
   action: (() => void) | null;
 }
 
+/** A moment that has more actions than this does not end: without it, nobody knew in which seed. */
+const ACTIONS_OF_A_MOMENT_MAX = 1_000_000;
+
 export class Scheduler {
   #nowMs = 0;
+  /** How many actions have run at `#nowMs`. */
+  #ranNow = 0;
   #order = 0;
   /** A binary heap, the next one first. */
   readonly #heap: Scheduled[] = [];
@@ -80,12 +85,22 @@ export class Scheduler {
       }
       this.#pop();
       if (next.action === null) continue;
-      this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+      this.#moveTo(next.dueMs);
       next.action();
       this.#ran += 1;
       if (this.#afterRan.length > 0) this.#callAfterRan();
       return true;
     }
+  }
+
+  #moveTo(dueMs: number): void {
+    if (dueMs > this.#nowMs) {
+      this.#nowMs = dueMs;
+      this.#ranNow = 0;
+    }
+    this.#ranNow += 1;
+    if (this.#ranNow <= ACTIONS_OF_A_MOMENT_MAX) return;
+    throw new Error(`time stands still at ${this.#nowMs} ms: what is done there has no end`);
   }
 
   #callAfterRan(): void {

@@ -78,6 +78,13 @@ describe('the scheduler', () => {
   });
 });
 
+it('a scheduler whose time stands still says so, and does not hang', async () => {
+  const scheduler = new Scheduler();
+  const again = () => void scheduler.after(0, again);
+  again();
+  await expect(scheduler.advance(1)).rejects.toThrow('time stands still at 0 ms');
+});
+
 describe('the clocks of a machine', () => {
   it('run at its rate, and what comes due while it stands still runs afterwards in order', async () => {
     const scheduler = new Scheduler();
