@@ -54,15 +54,17 @@ export function factsOf(scenario: Scenario, at: number | null): ScenarioFacts {
   return { name, title, group, members, figures, scale: point };
 }
 
-/** Of one figure, one value a round, in the order of the rounds; runs without it are left out. */
+/** Of one figure: round n at n-1, NaN for a round that failed or has no such value. */
 export function valuesOf(
   results: Results,
   which: { readonly scenario: string; readonly system: string; readonly figure: string },
 ): readonly number[] {
-  return runsOf(results, which).flatMap(({ measurement }) => {
-    const value = measurement.values[which.figure];
-    return value === undefined || !Number.isFinite(value) ? [] : [value];
-  });
+  const values: number[] = [];
+  for (const { round, measurement } of runsOf(results, which)) {
+    while (values.length < round) values.push(Number.NaN);
+    values[round - 1] = measurement.values[which.figure] ?? Number.NaN;
+  }
+  return values;
 }
 
 export function runsOf(

@@ -6,7 +6,7 @@
  */
 import type { Figure } from '../scenarios/scenario.js';
 import { type Results, type ScenarioFacts, valuesOf } from './results.js';
-import { median } from './statistics.js';
+import { summarize } from './statistics.js';
 
 export interface ScalingTable {
   readonly dimension: string;
@@ -62,7 +62,7 @@ function rowsOf(
   const measured = sorted.flatMap(({ name, scale }) => {
     const values = figures.map(({ key }) => {
       const rounds = valuesOf(results, { scenario: name, system, figure: key });
-      return rounds.length === 0 ? null : median(rounds);
+      return summarize(rounds)?.median ?? null;
     });
     const isMeasured = values.some((value) => value !== null);
     return isMeasured ? [{ at: scale?.at ?? 0, system, values }] : [];

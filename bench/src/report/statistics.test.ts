@@ -23,6 +23,13 @@ describe('several rounds', () => {
     expect(ratioOf([], [1], 'higher')).toBeNull();
   });
 
+  it('are paired by their number, whatever round failed on either side', () => {
+    const ratio = ratioOf([Number.NaN, 30, 40], [10, 10, Number.NaN], 'higher');
+    expect(ratio).toEqual({ ofMedians: 3.5, lowest: 3, highest: 3 });
+    expect(summarize([Number.NaN, 4])).toEqual({ median: 4, lowest: 4, highest: 4, runs: 1 });
+    expect(ratioOf([Number.NaN], [1], 'higher')).toBeNull();
+  });
+
   it('have as median of an even number the mean of the middle two', () => {
     expect(median([4, 1, 3, 2])).toBe(2.5);
     expect(median([])).toBeNaN();

@@ -17,8 +17,9 @@ export interface Ratio {
   readonly highest: number;
 }
 
-/** Null of none. */
-export function summarize(values: readonly number[]): Summary | null {
+/** Of the rounds that have a value; null of none. */
+export function summarize(rounds: readonly number[]): Summary | null {
+  const values = rounds.filter(Number.isFinite);
   if (values.length === 0) return null;
   return {
     median: median(values),
@@ -28,22 +29,27 @@ export function summarize(values: readonly number[]): Summary | null {
   };
 }
 
-/** How much better the measured is; null when a side has no value. Index is the round. */
+/**
+ * How much better the measured is; null when a side has no value. Index is the round: its spread is
+ * that of the rounds in which both have one.
+ */
 export function ratioOf(
   measured: readonly number[],
   baseline: readonly number[],
   better: 'higher' | 'lower',
 ): Ratio | null {
-  if (measured.length === 0 || baseline.length === 0) return null;
-  const ratio = (one: number, other: number) => (better === 'higher' ? one / other : other / one);
-  const pairs = Math.min(measured.length, baseline.length);
-  const rounds = Array.from({ length: pairs }, (_, round) =>
-    ratio(measured[round] ?? Number.NaN, baseline[round] ?? Number.NaN),
-  );
+  const own = summarize(measured);
+  const other = summarize(baseline);
+  if (own === null || other === null) return null;
+  const ratio = (one: number, two: number) => (better === 'higher' ? one / two : two / one);
+  const rounds = measured
+    .map((value, round) => ratio(value, baseline[round] ?? Number.NaN))
+    .filter(Number.isFinite);
+  const ofMedians = ratio(own.median, other.median);
   return {
-    ofMedians: ratio(median(measured), median(baseline)),
-    lowest: Math.min(...rounds),
-    highest: Math.max(...rounds),
+    ofMedians,
+    lowest: rounds.length === 0 ? ofMedians : Math.min(...rounds),
+    highest: rounds.length === 0 ? ofMedians : Math.max(...rounds),
   };
 }
 
