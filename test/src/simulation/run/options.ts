@@ -2,8 +2,8 @@
  * Everything that a run depends on, as one plain object, and the draw of it from a seed.
  *
  * Swarm testing: each seed draws its own ensemble, load, kinds of faults and sizes, because a run
- * of everything at once never stays long in the states that matter. What is drawn for one thing does
- * not move when another is overridden. Pure; `arguments.ts` prints and reads it.
+ * of everything at once never stays long in the states that matter. What is drawn for one thing
+ * does not move when another is overridden. Pure; `arguments.ts` prints and reads it.
  */
 import type { Tuning } from '@rookery/server/simulated';
 import { type ClientOptions, drawClientOptions } from '../clients/index.js';

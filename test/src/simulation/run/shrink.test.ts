@@ -59,7 +59,7 @@ describe('shrinking', () => {
     expect(options.members).toBe(1);
   });
 
-  it('leaves no fault, one client, one member and a short time where no more is needed', async () => {
+  it('leaves no fault, one client and one member where no more is needed', async () => {
     const { options } = await shrunk(() => 'p');
     expect(indicesOf(options)).toEqual([]);
     expect([options.clients.count, options.members, options.durationMs]).toEqual([1, 1, 100]);
