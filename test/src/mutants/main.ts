@@ -1,17 +1,11 @@
 /**
  * Is the simulator any good? Breaks the server on purpose, one small bug at a time, and asks it.
  *
- *   npm run sim:mutants                     all of them
- *     -- --only name,name                   these
- *     -- --sample 6 --turn 17               so many, other ones for each number
- *     -- --seed 1 --seeds 200               the first seed of each, and how many at most
- *     -- --jobs 1 --json FILE --list
- *     -- --record                     keeps the result in recorded.json
- *
- * Exits with 1 when a mutant that counts is not caught, does not count, or does not fit any more.
+ * `npm run sim:mutants -- --help` for the options. Exits with 1 when a mutant that counts is not
+ * caught, does not count, or does not fit any more.
  */
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
 import { allMutants, seededMutants } from './index.js';
 import type { Mutant } from './mutant.js';
 import { record } from './recorded.js';
@@ -20,36 +14,59 @@ import { named, sampled } from './selection.js';
 import { type TrialResult, tryMutant } from './trial.js';
 import { Workspace } from './workspace.js';
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    sample: { type: 'string' },
-    turn: { type: 'string', default: '0' },
-    seed: { type: 'string', default: '1' },
-    seeds: { type: 'string', default: '200' },
-    jobs: { type: 'string', default: '1' },
-    json: { type: 'string' },
-    record: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
-  },
-});
-const options = { firstSeed: Number(values.seed), seedsMax: Number(values.seeds) };
+interface Values {
+  readonly only?: string;
+  readonly sample?: number;
+  readonly turn: number;
+  readonly seed: number;
+  readonly seeds: number;
+  readonly jobs: number;
+  readonly json?: string;
+  readonly record: boolean;
+  readonly list: boolean;
+}
+
+const command = new Command('sim:mutants')
+  .description('Breaks the server one small bug at a time; the simulator must notice each.')
+  .option('--only <names>', 'these, with commas')
+  .option('--sample <n>', 'so many, other ones for each --turn', whole)
+  .option('--turn <n>', 'which sample', whole, 0)
+  .option('--seed <n>', 'the first seed of each', whole, 1)
+  .option('--seeds <n>', 'how many seeds at most', whole, 200)
+  .option('--jobs <n>', 'so many at a time', whole, 1)
+  .option('--json <file>', 'the results as JSON')
+  .option('--record', 'keeps the results in recorded.json', false)
+  .option('--list', 'names the mutants and what each breaks', false)
+  .parse();
+const values = command.opts<Values>();
+const options = { firstSeed: values.seed, seedsMax: values.seeds };
 const mutants = chosen();
 
 if (values.list) {
   for (const { name, area, breaks } of mutants) console.log(`${name} (${area}): ${breaks}`);
 } else {
-  const results = await tryAll(mutants, Number(values.jobs));
+  const results = await tryAll(mutants, values.jobs);
   console.log(`\n${tableOf(results).join('\n')}`);
   if (values.json !== undefined) await writeFile(values.json, JSON.stringify(results, null, 2));
   if (values.record) await record(results);
   process.exitCode = isContent(results) ? 0 : 1;
 }
 
+function whole(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError('expected a whole number');
+}
+
 function chosen(): readonly Mutant[] {
   const { only, sample, turn } = values;
-  if (only !== undefined) return named(allMutants, only.split(','));
-  if (sample !== undefined) return sampled(seededMutants, Number(sample), Number(turn));
+  if (only !== undefined) {
+    const names = only.split(',');
+    const unknown = names.find((name) => !allMutants.some((mutant) => mutant.name === name));
+    if (unknown !== undefined) command.error(`error: no mutant is called ${unknown}`);
+    return named(allMutants, names);
+  }
+  if (sample !== undefined) return sampled(seededMutants, sample, turn);
   return seededMutants;
 }
 
