@@ -95,10 +95,14 @@ export class MemoryStream implements ByteStream {
     this.#close(undefined);
   }
 
-  /** The process is gone: no handler of this end is called again. */
-  crash(): void {
+  /**
+   * The process is gone: no handler of this end is called again. `lostShare`, in [0, 1): of what it
+   * has sent and the other end not got, so much is lost, the last first.
+   */
+  crash(lostShare = 0): void {
     if (this.#isClosed) return;
     this.#handlers = null;
+    this.#inFlight.length -= Math.floor(lostShare * (this.#inFlight.length + 1));
     this.#send({ kind: 'gone', error: new Error('read ECONNRESET') });
     this.#close(undefined);
   }

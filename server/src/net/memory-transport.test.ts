@@ -67,6 +67,20 @@ describe('the network in memory', () => {
     await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
+  it('loses as much as it is told of what a crashed host had sent, the last first', async () => {
+    const textAfter = async (lostShare: number) => {
+      const { timers, network, near, far } = await connected();
+      for (const piece of ['a', 'b', 'c']) far.stream.write(Buffer.from(piece));
+      network.crash('b', () => lostShare);
+      await timers.advance(5);
+      expect(near.isClosed).toBe(true);
+      return near.text;
+    };
+    expect(await textAfter(0)).toBe('abc');
+    expect(await textAfter(0.5)).toBe('a');
+    expect(await textAfter(0.99)).toBe('');
+  });
+
   it('times out a dial across a cut, and lets one through that is healed in time', async () => {
     const { timers, network } = await connected();
     network.cut('a', 'b');

@@ -3,8 +3,8 @@
  *
  * Deterministic: all it does happens in actions of the injected timers. Bytes arrive in order,
  * after a latency; a cut between two hosts, both ways or one way, holds back everything on its way,
- * dials included, until it is healed, as TCP does with what it sends again; a reset loses what is on
- * its way and both ends are told; a crash resets every stream of a host.
+ * dials included, until it is healed, as TCP does with what it sends again; a reset loses what is
+ * on its way and both ends are told; a crash resets every stream of a host.
  */
 import { MemoryStream } from './memory-stream.js';
 import type { Timers } from './timers.js';
@@ -94,14 +94,17 @@ export class MemoryNetwork {
     }
   }
 
-  /** The process at `host` is gone: its own handlers hear nothing more, the others get a reset. */
-  crash(host: string): void {
+  /**
+   * The process at `host` is gone: its own handlers hear nothing more, the others get a reset.
+   * `lostShare` is asked for each of its streams how much of what was on its way is lost.
+   */
+  crash(host: string, lostShare: () => number = () => 0): void {
     for (const key of [...this.#listeners.keys()]) {
       if (key.startsWith(`${host}:`)) this.#listeners.delete(key);
     }
     for (const dial of [...this.#heldDials]) if (dial.from === host) this.#heldDials.delete(dial);
     for (const stream of [...this.#streams]) {
-      if (stream.localAddress === host) stream.crash();
+      if (stream.localAddress === host) stream.crash(lostShare());
     }
   }
 

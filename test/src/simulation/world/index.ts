@@ -226,6 +226,7 @@ export class SimulatedWorld implements World {
 
   #newMachine(setup: SimulatedWorldSetup, id: PeerId, host: string): Machine {
     const { log } = setup;
+    const losses = setup.random.fork(`${host} losses`);
     const options = {
       base: { member: id },
       level: log === undefined ? 'silent' : 'debug',
@@ -242,8 +243,11 @@ export class SimulatedWorld implements World {
       disk: setup.disk,
       logger: pino(options, { write: (line: string) => log?.(line) }),
       transport: () => this.#network.transport(host),
-      onGone: () => {
-        this.#network.crash(host);
+      onGone: (how) => {
+        // A machine that dies takes with it what it had not sent: some others have it, some have
+        // not.
+        const losesSome = how !== 'stopped' && losses.chance(0.5);
+        this.#network.crash(host, () => (losesSome ? losses.next() : 0));
         this.#network.release(host);
         this.#recordReach();
       },

@@ -31,7 +31,7 @@ export interface MachineParts {
   readonly logger: Logger;
   transport(): Transport;
   /** The process is gone; its streams must go too. */
-  onGone(id: PeerId): void;
+  onGone(how: 'stopped' | 'crashed' | 'failed'): void;
   /** It serves clients now, or no longer. */
   onServing(id: PeerId, serves: boolean): void;
   /** It ended by itself, and no fault explains it. */
@@ -185,7 +185,7 @@ export class Machine {
     this.disk.detach(disk);
     this.#parts.recorder.gone({ ...this.#who(process.incarnation), how });
     this.#parts.onServing(this.id, false);
-    this.#parts.onGone(this.id);
+    this.#parts.onGone(how);
   }
 
   #who(incarnation: number) {
