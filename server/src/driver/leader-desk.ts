@@ -140,8 +140,8 @@ export class LeaderDesk {
   }
 
   /**
-   * Asks what the turn's syncs and attaches wait for, all in one question. Once the turn's proposals
-   * are made: a sync must show what came before it.
+   * Asks what the turn's syncs and attaches wait for, all in one question. Once the turn's
+   * proposals are made: a sync must show what came before it.
    */
   askToConfirm(): void {
     if (this.#gathering.length === 0) return;

@@ -1,8 +1,9 @@
 /**
- * `npm run sim -- --minutes 3`: the fixed seeds, then fresh ones, each a whole ensemble under faults.
+ * `npm run sim -- --minutes 3`: the fixed seeds, then fresh ones, each a whole ensemble under
+ * faults.
  *
- * What it prints at the end (seeds, requests, faults by kind; of a failure the seed, the options and
- * the command that replays it) is in the test's output. `ROOKERY_SIM_MINUTES` makes it longer.
+ * What it prints at the end (seeds, requests, faults by kind; of a failure the seed, the options
+ * and the command that replays it) is in the test's output. `ROOKERY_SIM_MINUTES` makes it longer.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

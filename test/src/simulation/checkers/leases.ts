@@ -2,12 +2,12 @@
  * Property: a leader ends a session when, by its own clock while it ran, its lease has run out.
  * Source: ARCHITECTURE.md, Sessions; client-protocol, section 1.7 "Expiry"; ZOOKEEPER-1208, 1622.
  *
- * Not earlier: the timeout and 2H after it began to lead, after the session was opened, and after it
- * answered the session itself; the timeout after any answered request was sent. What others heard
- * may reach it 2H late. Not much later either: a silent session goes. Whoever resumes one unseen
- * touches it, so that is asked only of sessions that no client was ever told of, and of those whose
- * client is connected, has all its answers and says nothing. Their end must be decided by H after
- * the deadline: whatever a client asks for later than that is applied behind it.
+ * Not earlier: the timeout and 2H after it began to lead, after the session was opened, and after
+ * it answered the session itself; the timeout after any answered request was sent. What others
+ * heard may reach it 2H late. Not much later either: a silent session goes. Whoever resumes one
+ * unseen touches it, so that is asked only of sessions that no client was ever told of, and of
+ * those whose client is connected, has all its answers and says nothing. Their end must be decided
+ * by H after the deadline: whatever a client asks for later than that is applied behind it.
  */
 import { epochOf, formatZxid, type PeerId, type Zxid } from '@rookery/protocol';
 import {

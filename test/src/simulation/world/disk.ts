@@ -167,7 +167,9 @@ const GROUP_KEY_BYTES = 8;
 /** Of the mark of a segment's end, as text of one byte a character. */
 const END_KEY = '\xffe';
 
-/** The last group is proved to have been there by the mark of the log's end, where it is behind it. */
+/**
+ * The last group is proved to have been there by the mark of the log's end, where it is behind it.
+ */
 function loseGroup(log: MemoryStore, which: number): boolean {
   const segments = log.names().toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
   const groups = segments.flatMap((name) =>

@@ -4,9 +4,9 @@
  *
  * The answer to a write names the transaction that did it, so that one must be what was asked for.
  * A session's transactions are a subsequence of its requests in the order they were sent: each is
- * matched with the first request it can be of, which settles all before it. So does a sync: what its
- * session sent before, over a lost connection too, is done by then or never. No member skips what
- * another has applied, and at the end every member's tree is the replay of all of them.
+ * matched with the first request it can be of, which settles all before it. So does a sync: what
+ * its session sent before, over a lost connection too, is done by then or never. No member skips
+ * what another has applied, and at the end every member's tree is the replay of all of them.
  */
 import { ErrorCode, formatZxid, unreachable } from '@rookery/protocol';
 import type { NodeOp, ReplicatedState, TxnOp } from '@rookery/server/simulated';

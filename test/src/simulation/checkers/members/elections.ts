@@ -4,8 +4,8 @@
  *
  * Safety does not rest on votes, discovery and synchronization do that; so an election that counts
  * what it must not is seen nowhere else but in elections that come to nothing. What a member has
- * heard is the newest vote of each live link. Its decision is told by the note `election.decided`. Who
- * follows this member already goes where it goes, and counts for whom it elects.
+ * heard is the newest vote of each live link. Its decision is told by the note `election.decided`.
+ * Who follows this member already goes where it goes, and counts for whom it elects.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';

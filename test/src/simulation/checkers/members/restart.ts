@@ -4,8 +4,8 @@
  * 2332, 2354, 3642, 4643, 4813, 4837, 5094.
  *
  * Exactly: log and epochs are those after some number of the outputs that storage was given and had
- * not reported, in their order; the next one may have been done in part. Only a disk that was struck
- * may be found damaged or empty; one whose flipped bit goes unnoticed must hold everything.
+ * not reported, in their order; the next one may have been done in part. Only a disk that was
+ * struck may be found damaged or empty; one whose flipped bit goes unnoticed must hold everything.
  */
 import type { Recovered, StorageOutput, Ticket } from '@rookery/server/simulated';
 import type { Checker, NewChecker } from '../../contract/checker.js';

@@ -1,4 +1,6 @@
-/** Goal: Time accepts a standing and a going clock, also from who is behind; refuses a falling one. */
+/**
+ * Goal: Time accepts a standing and a going clock, also from who is behind; refuses a falling one.
+ */
 import { describe, expect, it } from 'vitest';
 import { Told, zxid } from './testing/observations.js';
 import { newTime } from './time.js';

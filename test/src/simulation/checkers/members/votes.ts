@@ -2,11 +2,11 @@
  * Property: a wiped, damaged or new member counts for nothing before it has durably synced.
  * Source: ARCHITECTURE.md invariant 9, Electorate; Zab counts on what a voter once acknowledged.
  *
- * A damaged one gives its ensemble id up, on disk, before a snapshot makes the disk sound. Until its
- * NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, a wiped one
- * votes for nobody, and its ACKEPOCH is none of the quorum by which a leader enters an epoch. Only
- * while nobody was ever told that the ensemble is founded, a leader may enter with members that have
- * no id yet.
+ * A damaged one gives its ensemble id up, on disk, before a snapshot makes the disk sound. Until
+ * its NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, a wiped
+ * one votes for nobody, and its ACKEPOCH is none of the quorum by which a leader enters an epoch.
+ * Only while nobody was ever told that the ensemble is founded, a leader may enter with members
+ * that have no id yet.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
 import type { Ticket, ZabOutput } from '@rookery/server/simulated';
