@@ -2,7 +2,7 @@
  * All simulated clients of a run.
  *
  * A pure function of the seed and of what the members answer. `drain` ends the work: each client
- * comes back, reconnects until a member serves it, asks a last time (a sync and reads behind it)
+ * comes back, reconnects until a member serves it, asks a last time (a write, a sync and reads)
  * and is drained when that is answered. Created and driven by the run.
  */
 import type { Timers, Transport } from '@rookery/server/simulated';

@@ -62,9 +62,11 @@ export class Workload implements Scene {
     for (const path of this.registers) this.#createIfMissing(path);
   }
 
-  /** What a client asks at the very end, when all faults are healed. */
+  /** What a client asks at the very end, all healed: writes, too, must be answered then. */
   lastRequests(): readonly Operation[] {
+    const write = { kind: 'set', path: '/r', data: this.text(), version: -1 } as const;
     return [
+      ...(this.isReader ? [] : [write]),
       { kind: 'sync', path: '/r' },
       ...this.registers.map((path) => ({ kind: 'get' as const, path, watch: false })),
       { kind: 'children', path: '/q', watch: false },
