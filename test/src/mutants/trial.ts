@@ -54,8 +54,9 @@ const FAULT_FREE_DEADLINE_MS = 60_000;
 /** A run takes seconds; what takes longer than this many of them in a row hangs. */
 const SEED_DEADLINE_MS = 20_000;
 const HUNT_DEADLINE_MS = 120_000;
-/** Errors by which code says that it is broken, and not which promise. */
-const UNNAMED = /^(?:TypeError|RangeError|ReferenceError|SyntaxError)\b/;
+/** By which code, a checker's too, says that it is broken, and not which promise is. */
+const UNNAMED =
+  /^(?:TypeError|RangeError|ReferenceError|SyntaxError)\b|: its checker failed: |time stands still/;
 
 export async function tryMutant(
   workspace: Workspace,
