@@ -23,6 +23,7 @@ export const electionMutants: readonly Mutant[] = [
     name: 'vote-by-hearsay',
     area: 'zab',
     breaks: 'a candidate is believed only from its own mouth',
+    aim: ['members=5', 'kinds=["partition-bridge","partition-flapping","crash-leader"]'],
     file: 'zab/looking.ts',
     find: "if (vote === null || vote.state !== 'looking' || vote.leader !== link.peer) continue;",
     replace: "if (vote === null || vote.state !== 'looking' || vote.leader === 0) continue;",

@@ -105,6 +105,7 @@ export const architectureMutants: readonly Mutant[] = [
     name: 'arch-stall-counts-for-expiry',
     area: 'architecture',
     breaks: 'the clock of deadlines does not count time in which the leader itself was stopped',
+    aim: ['members=1', 'kinds=["stall-long"]', 'faults=8', 'clients.vanishEveryMs=0'],
     file: 'sessions/lease-clock.ts',
     find: 'Math.min(stepMs, this.#stepMaxMs)',
     replace: 'Math.max(stepMs, Math.min(stepMs, this.#stepMaxMs))',
@@ -131,6 +132,15 @@ export const architectureMutants: readonly Mutant[] = [
     name: 'arch-gone-unconfirmed',
     area: 'architecture',
     breaks: 'that a session is gone is told only after a quorum has confirmed the leader',
+    aim: [
+      'members=3',
+      'kinds=["slow-disk","isolate-leader","crash-leader"]',
+      'settings.minSessionTimeoutMs=500',
+      'clients.timeoutMinMs=500',
+      'clients.timeoutMaxMs=1000',
+      'clients.vanishEveryMs=2000',
+      'clients.moveEveryMs=500',
+    ],
     file: 'driver/leader-desk.ts',
     find: `    if (attached.valid) this.#hooks.answer(origin, attached);
     else this.#gathering.push({ origin, answer: () => attached });`,

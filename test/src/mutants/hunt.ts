@@ -1,10 +1,10 @@
 /**
  * The hunt for the mutant in this build: runs of the simulator, seed after seed, until one fails.
  *
- * A program of its own, run by trial.ts in the workspace: `hunt.js <first seed> <seeds>`. Says on
- * standard output, a JSON object a line, which seed begins and what came of the last one. In every
- * seed but the odd ones clients think for longer, some only read, and faults are many: most bugs
- * need faults, and not load, to show.
+ * A program of its own, run by trial.ts in the workspace: `hunt.js <first seed> <seeds> <path=json>
+ * ...`. Says on standard output, a JSON object a line, which seed begins and what came of the last
+ * one. In every seed but the odd ones clients think for longer, some only read, and faults are many:
+ * most bugs need faults, and not load, to show. There the settings given hold, too.
  */
 import { optionsOf } from '../simulation/run/arguments.js';
 import { runOne } from '../simulation/run/run.js';
@@ -16,7 +16,8 @@ const TROUBLED = [
   ...['clients.thinkMaxMs=30', 'clients.readerShare=0.3'],
 ];
 
-const [firstSeed = 1, seeds = 1] = process.argv.slice(2).map(Number);
+const [firstSeed = 1, seeds = 1] = process.argv.slice(2, 4).map(Number);
+const aim = process.argv.slice(4);
 
 await hunt();
 process.exit(0);
@@ -25,7 +26,9 @@ async function hunt(): Promise<void> {
   let requests = 0;
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     say({ kind: 'begins', seed });
-    const result = await runOne(optionsOf({ seed, set: seed % 2 === 0 ? TROUBLED : [] }));
+    const result = await runOne(
+      optionsOf({ seed, set: seed % 2 === 0 ? [...TROUBLED, ...aim] : [] }),
+    );
     requests += result.requests;
     if (result.failure === null) continue;
     const { property, message } = result.failure;

@@ -33,6 +33,11 @@ export interface Mutant extends Edit {
   readonly breaks: string;
   /** Further edits of the same bug, for those that take more than one. */
   readonly also?: readonly Edit[];
+  /**
+   * `path=json` of a run's options, for a bug that shows in few constellations: every other seed is
+   * aimed at one of them.
+   */
+  readonly aim?: readonly string[];
 }
 
 export function editsOf(mutant: Mutant): readonly Edit[] {

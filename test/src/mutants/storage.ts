@@ -72,6 +72,7 @@ export const storageMutants: readonly Mutant[] = [
     name: 'flip-before-the-new-log',
     area: 'storage',
     breaks: 'an installed snapshot takes the place of tree and log in one atomic flip',
+    aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
     find: `this.options);
       await this.changeMeta({ generation, damaged: null });`,
@@ -89,6 +90,7 @@ export const storageMutants: readonly Mutant[] = [
     name: 'old-generation-goes-before-the-flip',
     area: 'storage',
     breaks: 'the tree in use is untouched until the flip',
+    aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
     find: `      await this.changeMeta({ generation, damaged: null });
       const old = this.live;`,
@@ -107,6 +109,7 @@ export const storageMutants: readonly Mutant[] = [
     name: 'trunc-not-on-disk',
     area: 'storage',
     breaks: 'what was truncated is gone from the log on disk',
+    aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
     file: 'storage/txn-log.ts',
     find: '      if (!segment.empty) await segment.cut(after);\n',
     replace: '      if (!segment.empty) segment.last = after;\n',
@@ -115,6 +118,7 @@ export const storageMutants: readonly Mutant[] = [
     name: 'trunc-one-too-little',
     area: 'storage',
     breaks: 'everything after the common point leaves the log',
+    aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
     file: 'storage/segment.ts',
     find: 'if (zxidOfKey(key) > after) operations',
     replace: 'if (zxidOfKey(key) > after + 1) operations',

@@ -78,7 +78,8 @@ export async function tryMutant(
   }
   const { firstSeed, seedsMax } = options;
   const deadlineMs = HUNT_DEADLINE_MS + seedsMax * SEED_DEADLINE_MS;
-  const hunt = await workspace.run([HUNT, `${firstSeed}`, `${seedsMax}`], { deadlineMs });
+  const args = [HUNT, `${firstSeed}`, `${seedsMax}`, ...(mutant.aim ?? [])];
+  const hunt = await workspace.run(args, { deadlineMs });
   return { ...about, ...outcomeOf(hunt, options) };
 }
 
