@@ -24,7 +24,8 @@ export interface MemoryStoreOptions {
   readonly readGate?: () => Promise<void>;
 }
 
-const ITERATE_COUNT = 64;
+/** Entries of one reading: so few that a small tree takes several. */
+const ITERATE_COUNT = 8;
 
 export class MemoryStore implements KeyValueStore {
   private readonly options: MemoryStoreOptions;

@@ -135,6 +135,7 @@ export const storageMutants: readonly Mutant[] = [
     name: 'recovery-ignores-the-end-mark',
     area: 'storage',
     breaks: 'a log that was quiet has lost nothing of its end unnoticed',
+    aim: ['members=3', 'kinds=["flip-bit","clean-stop"]'],
     file: 'storage/log-recovery.ts',
     find: 'if (segment.last < end) {',
     replace: 'if (segment.last < 0) {',

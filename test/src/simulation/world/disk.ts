@@ -117,7 +117,7 @@ export class SimulatedDisk {
   #newStore(): MemoryStore {
     return new MemoryStore({
       gate: ({ sync }) => this.#change(sync),
-      readGate: () => this.#waits(0),
+      readGate: () => this.#waits(this.#slowByMs / 2),
     });
   }
 

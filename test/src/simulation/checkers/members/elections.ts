@@ -5,7 +5,7 @@
  * Safety does not rest on votes, discovery and synchronization do that; so an election that counts
  * what it must not is seen nowhere else but in elections that come to nothing. What a member has
  * heard is the newest vote of each live link. Its decision is told by the note `election.decided`.
- * Who follows this member already goes where it goes, and counts for whom it elects.
+ * An offer to follow the member is a vote for it, not for another one that it has come to prefer.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -62,9 +62,7 @@ class Elections implements Checker {
     const { leader, round } = decision;
     const supporters: PeerId[] = [seen.member];
     for (const [peer, { vote }] of heard) {
-      if (vote === null || vote.round !== round) continue;
-      const offersItself = vote.state === 'following' && vote.leader === seen.member;
-      if (vote.leader === leader || offersItself) supporters.push(peer);
+      if (vote?.leader === leader && vote.round === round) supporters.push(peer);
     }
     if (supporters.length < this.#members.quorum) {
       const what = `elects ${leader} in round ${round} by the votes of ${supporters.join(', ')}`;
