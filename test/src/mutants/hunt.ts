@@ -3,8 +3,8 @@
  *
  * A program of its own, run by trial.ts in the workspace: `hunt.js <first seed> <seeds> <path=json>
  * ...`. Says on standard output, a JSON object a line, which seed begins and what came of the last
- * one. In every seed but the odd ones clients think for longer, some only read, and faults are many:
- * most bugs need faults, and not load, to show. There the settings given hold, too.
+ * one. In every seed but the odd ones clients think for longer, some only read, and faults are
+ * many: most bugs need faults, and not load, to show. There the settings given hold, too.
  */
 import { optionsOf } from '../simulation/run/arguments.js';
 import { runOne } from '../simulation/run/run.js';

@@ -159,23 +159,6 @@ export const requestMutants: readonly Mutant[] = [
   takeSyncs()`,
   },
   {
-    name: 'pending-writes-survive-the-role',
-    area: 'pipeline',
-    breaks: 'a role change forgets what was not handed on: nothing goes to the next leader',
-    file: 'pipeline/outbox.ts',
-    find: `  clear(): void {
-    this.#forwards = [];`,
-    replace: '  clear(): void {',
-    also: [
-      {
-        file: 'driver/driver.ts',
-        find: '    const items = this.#pipeline.takeForwards();\n',
-        replace:
-          "    const items = this.#role === 'looking' ? [] : this.#pipeline.takeForwards();\n",
-      },
-    ],
-  },
-  {
     name: 'clients-survive-the-role',
     area: 'pipeline',
     breaks: 'a role change ends all client connections',

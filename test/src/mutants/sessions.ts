@@ -9,17 +9,20 @@ export const sessionMutants: readonly Mutant[] = [
     area: 'sessions',
     // A member reports what it once heard of for ever.
     breaks: 'a session expires when nobody is heard of it any more',
+    aim: [
+      'members=3',
+      'kinds=["wall-clock"]',
+      'settings.peerTimeoutMs=200',
+      'settings.peerHeartbeatMs=20',
+      'clients.vanishEveryMs=1000',
+      'clients.moveEveryMs=0',
+      'clients.timeoutMinMs=2000',
+      'clients.timeoutMaxMs=3000',
+      'clients.outstandingMax=1',
+    ],
     file: 'pipeline/pipeline.ts',
     find: '    this.#heard = [];\n    for (const session of heard) {',
     replace: '    this.#heard = [...new Set(heard)];\n    for (const session of heard) {',
-  },
-  {
-    name: 'touched-by-who-does-not-own-it',
-    area: 'sessions',
-    breaks: 'a late report of an earlier owner counts for nothing',
-    file: 'pipeline/leadership.ts',
-    find: 'if (this.#ownership.ownerOf(session) === origin) this.#leases',
-    replace: 'if (this.#ownership.ownerOf(session) !== 0 && origin > 0) this.#leases',
   },
   {
     name: 'request-of-who-does-not-own-it',

@@ -17,10 +17,10 @@ export const electionMutants: readonly NamedMutant[] = [
     name: 'zk-582-epoch-of-the-log-alone',
     area: 'named',
     file: 'zab/looking.ts',
-    find: '    let best: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };',
+    find: '    const own: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };',
     replace:
       '    const epoch = history.last === history.base ? 0 : currentEpoch;\n' +
-      '    let best: Candidate = { leader: id, epoch, zxid: history.last };',
+      '    const own: Candidate = { leader: id, epoch, zxid: history.last };',
     breaks: 'a member whose log is empty votes with its recorded epoch',
     scenario: trace('zk-582-only-a-checkpoint'),
   },
