@@ -74,11 +74,12 @@ async function tryAll(all: readonly Mutant[], jobs: number): Promise<readonly Tr
   const results: TrialResult[] = [];
   const waiting = [...all];
   const width = Math.max(...all.map(({ name }) => name.length));
+  const original = await Workspace.create();
   const work = async () => {
     const workspace = await Workspace.create();
     try {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const result = await tryMutant(workspace, next, options);
+        const result = await tryMutant({ workspace, original }, next, options);
         results.push(result);
         console.log(rowOf(result, width));
       }
@@ -86,7 +87,11 @@ async function tryAll(all: readonly Mutant[], jobs: number): Promise<readonly Tr
       await workspace.remove();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(jobs, all.length) }, work));
+  try {
+    await Promise.all(Array.from({ length: Math.min(jobs, all.length) }, work));
+  } finally {
+    await original.remove();
+  }
   const order = new Map(all.map(({ name }, index) => [name, index]));
   return results.sort((one, other) => (order.get(one.name) ?? 0) - (order.get(other.name) ?? 0));
 }

@@ -2,8 +2,9 @@
  * The trial of one mutant: does it count, and which property's keeper catches it, in which seed?
  *
  * A mutant counts if its build passes the run without faults. It is caught if a run of the
- * simulator then fails by a checker, an invariant or the bound of convergence; an error that names
- * no property (a TypeError, a hang) does not do. Never throws.
+ * simulator then fails by a checker, an invariant or the bound of convergence, and the original
+ * passes the very same run; an error that names no property (a TypeError, a hang) does not do. Never
+ * throws.
  */
 import type { CommandResult } from './command.js';
 import type { Mutant } from './mutant.js';
@@ -58,11 +59,13 @@ const HUNT_DEADLINE_MS = 120_000;
 const UNNAMED =
   /^(?:TypeError|RangeError|ReferenceError|SyntaxError)\b|: its checker failed: |time stands still/;
 
+/** `original` is a workspace in which no mutant is made; it may be shared. */
 export async function tryMutant(
-  workspace: Workspace,
+  workspaces: { readonly workspace: Workspace; readonly original: Workspace },
   mutant: Mutant,
   options: TrialOptions,
 ): Promise<TrialResult> {
+  const { workspace, original } = workspaces;
   const { name, area, breaks } = mutant;
   const about = { name, area, breaks, message: '', seeds: 0, requests: 0 };
   try {
@@ -77,16 +80,37 @@ export async function tryMutant(
     return { ...about, verdict: 'does not count', by: reasonOf(free), message: free.stderr };
   }
   const { firstSeed, seedsMax } = options;
+  let requests = 0;
+  for (let seed = firstSeed; ; ) {
+    const left = firstSeed + seedsMax - seed;
+    const outcome = await hunt(workspace, mutant, { firstSeed: seed, seedsMax: left });
+    requests += outcome.requests;
+    const seeds = seed - firstSeed + outcome.seeds;
+    const result = { ...about, ...outcome, seeds, requests };
+    if (outcome.verdict !== 'caught') return result;
+    const last = { firstSeed: firstSeed + seeds - 1, seedsMax: 1 };
+    const sound = await hunt(original, mutant, last);
+    if (sound.verdict === 'survived') return result;
+    // What fails without the mutant shows nothing of it.
+    seed = firstSeed + seeds;
+  }
+}
+
+async function hunt(
+  workspace: Workspace,
+  { aim = [] }: Mutant,
+  options: TrialOptions,
+): Promise<Outcome> {
+  const { firstSeed, seedsMax } = options;
   const deadlineMs = HUNT_DEADLINE_MS + seedsMax * SEED_DEADLINE_MS;
-  const args = [HUNT, `${firstSeed}`, `${seedsMax}`, ...(mutant.aim ?? [])];
-  const hunt = await workspace.run(args, { deadlineMs });
-  return { ...about, ...outcomeOf(hunt, options) };
+  const args = [HUNT, `${firstSeed}`, `${seedsMax}`, ...aim];
+  return outcomeOf(await workspace.run(args, { deadlineMs }), options);
 }
 
 type Outcome = Pick<TrialResult, 'verdict' | 'by' | 'message' | 'seeds' | 'requests'>;
 
-function outcomeOf(hunt: CommandResult, { firstSeed, seedsMax }: TrialOptions): Outcome {
-  const lines = linesOf(hunt.stdout);
+function outcomeOf(hunted: CommandResult, { firstSeed, seedsMax }: TrialOptions): Outcome {
+  const lines = linesOf(hunted.stdout);
   const last = lines.at(-1);
   if (last?.kind === 'survived') {
     const by = `nobody in ${seedsMax} seeds`;
@@ -98,9 +122,9 @@ function outcomeOf(hunt: CommandResult, { firstSeed, seedsMax }: TrialOptions): 
     return { verdict, by: property, message, seeds: last.seed - firstSeed + 1, requests };
   }
   const seed = last?.kind === 'begins' ? last.seed : firstSeed;
-  const at = { message: hunt.stderr, seeds: seed - firstSeed + 1, requests: 0 };
-  if (hunt.code === null) return { ...at, verdict: 'hangs', by: `seed ${seed} does not end` };
-  return { ...at, verdict: 'unnamed', by: `seed ${seed}: ${reasonOf(hunt)}` };
+  const at = { message: hunted.stderr, seeds: seed - firstSeed + 1, requests: 0 };
+  if (hunted.code === null) return { ...at, verdict: 'hangs', by: `seed ${seed} does not end` };
+  return { ...at, verdict: 'unnamed', by: `seed ${seed}: ${reasonOf(hunted)}` };
 }
 
 function linesOf(stdout: string): readonly HuntLine[] {

@@ -22,12 +22,14 @@ const mutants = sampled(
   SAMPLE,
   turn,
 );
-const workspace = await Workspace.create();
-afterAll(() => workspace.remove());
+const workspaces = { workspace: await Workspace.create(), original: await Workspace.create() };
+afterAll(async () => {
+  for (const workspace of Object.values(workspaces)) await workspace.remove();
+});
 
 describe(`the simulator, of the mutants of turn ${turn},`, () => {
   it.each(mutants)('catches $name', async (mutant) => {
-    const result = await tryMutant(workspace, mutant, { firstSeed: 1, seedsMax: SEEDS_MAX });
+    const result = await tryMutant(workspaces, mutant, { firstSeed: 1, seedsMax: SEEDS_MAX });
     expect(result).toMatchObject({ verdict: 'caught' });
   });
 
