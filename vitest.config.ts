@@ -17,7 +17,7 @@ import { defineConfig } from 'vitest/config';
 const source = (path: string) => fileURLToPath(new URL(`./${path}/index.ts`, import.meta.url));
 // An alias covers what begins with it, so a subpath comes before its package.
 const alias = {
-  '@rookery/server/simulated': source('server/src/simulated'),
+  '../../server/dist/simulated/index.js': source('server/src/simulated'),
   '@rookery/server/testing': source('server/src/testing'),
   '@rookery/protocol/peer': source('protocol/src/peer'),
   '@rookery/protocol': source('protocol/src'),

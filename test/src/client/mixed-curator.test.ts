@@ -194,6 +194,8 @@ describe.skipIf(mayLackCurator())('Node and Curator', () => {
     const [actor, other] = [java(), java()];
     const leases = await semaphore.acquireMany(2);
     expect(await actor.call('semaphore.acquire', path, 3, 2, REFUSED_MS)).toEqual(['false']);
+    // What Curator took back may not have reached this client's member yet.
+    await untilNames(client, `${path}/leases`, 2);
     expect(await semaphore.holders()).toHaveLength(2);
     expect(await actor.call('semaphore.acquire', path, 3, 1)).toEqual(['true']);
     await expect(semaphore.acquire({ timeoutMs: REFUSED_MS })).rejects.toThrow(LockTimeoutError);

@@ -13,7 +13,7 @@ import {
   MemoryEnsemble,
   names,
   write,
-} from '@rookery/server/simulated';
+} from '../simulated.js';
 
 const WRITES = 100;
 

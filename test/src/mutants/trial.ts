@@ -3,8 +3,8 @@
  *
  * A mutant counts if its build passes the run without faults. It is caught if a run of the
  * simulator then fails by a checker, an invariant or the bound of convergence, and the original
- * passes the very same run; an error that names no property (a TypeError, a hang) does not do. Never
- * throws.
+ * passes the very same run; an error that names no property (a TypeError, a hang) does not do.
+ * Never throws.
  */
 import type { CommandResult } from './command.js';
 import type { Mutant } from './mutant.js';

@@ -7,12 +7,7 @@
  * that is what the tests of those bugs assert. Called by exact-checkpoints.test.ts.
  */
 import { makeZxid, type Zxid } from '@rookery/protocol';
-import {
-  type CheckpointRecord,
-  IGNORE_CHANGES,
-  ReplicatedState,
-  type Txn,
-} from '@rookery/server/simulated';
+import { type CheckpointRecord, IGNORE_CHANGES, ReplicatedState, type Txn } from '../simulated.js';
 
 /** What a transaction is asked for; its zxid is its place in the list. */
 export type Step = Pick<Txn, 'session' | 'op'>;

@@ -3,6 +3,7 @@
  * empty, epochs apart from the history they belong to, checkpoints that the log had left behind.
  */
 import { makeZxid } from '@rookery/protocol';
+import { expect, it } from 'vitest';
 import {
   connected,
   everyoneServes,
@@ -18,8 +19,7 @@ import {
   serving,
   TINY_LOG,
   write,
-} from '@rookery/server/simulated';
-import { expect, it } from 'vitest';
+} from '../simulated.js';
 import { heldByEach } from './ephemerals.js';
 
 /** The key of a tree's checkpoint record; znodes and sessions sort behind it. */

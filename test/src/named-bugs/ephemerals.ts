@@ -3,7 +3,7 @@
  * bugs in which one of them kept what the others had lost.
  */
 import { type Codec, ErrorCode, JuteReader, Stat } from '@rookery/protocol';
-import { connected, type MemoryClient, type MemoryEnsemble } from '@rookery/server/simulated';
+import { connected, type MemoryClient, type MemoryEnsemble } from '../simulated.js';
 
 export const EPHEMERAL = 1;
 

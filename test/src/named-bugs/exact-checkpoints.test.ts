@@ -4,8 +4,8 @@
  * meanwhile; each scenario tries every point at which one may begin.
  */
 import { OpCode } from '@rookery/protocol';
-import type { ReplicatedState } from '@rookery/server/simulated';
 import { describe, expect, it } from 'vitest';
+import type { ReplicatedState } from '../simulated.js';
 import { applyStep, captureDuring, loaded, type Step, visible, zxidAt } from './captured.js';
 
 const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];

@@ -2,8 +2,9 @@
  * ZOOKEEPER-4814: the readOnly byte, which clients before 3.4 neither send nor expect, was in every
  * ConnectResponse; such a client took it for the beginning of the next frame.
  */
-import { type TestClient, TestEnsemble } from '@rookery/server/simulated';
+
 import { expect, it } from 'vitest';
+import { type TestClient, TestEnsemble } from '../simulated.js';
 
 const OLD_BYTES = 36;
 

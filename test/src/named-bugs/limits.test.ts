@@ -3,6 +3,7 @@
  * the last of an epoch.
  */
 import { CreateRequest, ErrorCode, encode } from '@rookery/protocol';
+import { expect, it } from 'vitest';
 import {
   connected,
   everyoneServes,
@@ -13,8 +14,7 @@ import {
   names,
   serving,
   write,
-} from '@rookery/server/simulated';
-import { expect, it } from 'vitest';
+} from '../simulated.js';
 import { EPHEMERAL, heldByEach, untilGone } from './ephemerals.js';
 
 const FRAME_BYTES = 20_000;

@@ -9,8 +9,8 @@ import { cp, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeZxid, type Proposal } from '@rookery/protocol';
-import { openLevelStores, ReplicatedState, Storage } from '@rookery/server/simulated';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openLevelStores, ReplicatedState, Storage } from '../simulated.js';
 
 const SEGMENT_BYTES = 400;
 const EPOCHS = { accepted: 1, current: 1, ensembleId: 'e', founded: true };

@@ -4,6 +4,7 @@
  * found later truncated its log to almost nothing.
  */
 import { Empty, ErrorCode, OpCode } from '@rookery/protocol';
+import { expect, it } from 'vitest';
 import {
   connected,
   everyoneServes,
@@ -13,8 +14,7 @@ import {
   notes,
   serving,
   write,
-} from '@rookery/server/simulated';
-import { expect, it } from 'vitest';
+} from '../simulated.js';
 import { heldByEach } from './ephemerals.js';
 
 it('ZK-3526: read-only clients that come, go and time out leave nothing behind that a quorum would have to undo', async () => {

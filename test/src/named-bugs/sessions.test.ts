@@ -3,6 +3,7 @@
  * every ephemeral's owner is a live session, on every member.
  */
 import { Empty, ErrorCode, OpCode } from '@rookery/protocol';
+import { expect, it } from 'vitest';
 import {
   connected,
   everyoneServes,
@@ -15,8 +16,7 @@ import {
   TestEnsemble,
   TINY_LOG,
   write,
-} from '@rookery/server/simulated';
-import { expect, it } from 'vitest';
+} from '../simulated.js';
 import { EPHEMERAL, heldByEach, orphans, untilGone } from './ephemerals.js';
 
 async function withEphemerals(

@@ -4,6 +4,7 @@
  */
 import dns from 'node:dns';
 import net from 'node:net';
+import { afterEach, expect, it, vi } from 'vitest';
 import {
   type ByteStream,
   keptLog,
@@ -11,8 +12,7 @@ import {
   PeerDialler,
   systemTimers,
   TcpTransport,
-} from '@rookery/server/simulated';
-import { afterEach, expect, it, vi } from 'vitest';
+} from '../simulated.js';
 
 const LOCAL = '127.0.0.1';
 /** Loopback, too, with nobody listening. */

@@ -12,8 +12,8 @@ import {
   WatcherType,
   WatchesRequest,
 } from '@rookery/protocol';
-import { resume, type TestClient, TestEnsemble } from '@rookery/server/simulated';
 import { expect, it } from 'vitest';
+import { resume, type TestClient, TestEnsemble } from '../simulated.js';
 
 const MODE = { persistent: 0, recursive: 1 } as const;
 

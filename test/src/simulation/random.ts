@@ -4,7 +4,7 @@
  * `fork` gives a stream of its own for each part of a run, so that leaving out a fault does not
  * change what the network or the clients do.
  */
-import { seededRandom } from '@rookery/server/simulated';
+import { seededRandom } from '../simulated.js';
 
 export class Random {
   readonly #seed: number;

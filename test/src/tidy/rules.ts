@@ -136,7 +136,8 @@ export function toDoOffences(file: SourceFile): string[] {
 /** `allowed` are the packages that ARCHITECTURE.md gives a reason for. */
 export function packageOffences(file: SourceFile, allowed: ReadonlySet<string>): string[] {
   return file.imports
-    .filter((name) => !/^node:|^@rookery\/|\/src\//.test(name) && !allowed.has(packageOf(name)))
+    .filter((name) => !/^node:|^@rookery\/|\/(src|dist)\//.test(name))
+    .filter((name) => !allowed.has(packageOf(name)))
     .map((name) => `imports ${name}, which ARCHITECTURE.md gives no reason for`);
 }
 

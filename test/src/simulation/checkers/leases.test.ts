@@ -3,8 +3,8 @@
  * leader's ticks, one session and one client, by hand. H is 1 s, the timeout 4 s, a tick 50 ms.
  */
 import { makeZxid } from '@rookery/protocol';
-import type { ZabInput, ZabOutput } from '@rookery/server/simulated';
 import { describe, expect, it } from 'vitest';
+import type { ZabInput, ZabOutput } from '../../simulated.js';
 import type { Invocation, Operation } from '../contract/history.js';
 import { newLeases } from './leases.js';
 

@@ -3,8 +3,9 @@
  * each time. Method: against an ensemble in memory, without any checker; what they record is the
  * evidence.
  */
-import { MemoryEnsemble } from '@rookery/server/simulated';
+
 import { describe, expect, it } from 'vitest';
+import { MemoryEnsemble } from '../../simulated.js';
 import type { Checker } from '../contract/checker.js';
 import type { Reply, SessionSeen, WatchEventSeen } from '../contract/history.js';
 import { Random } from '../random.js';

@@ -5,7 +5,7 @@
  * comes back, reconnects until a member serves it, asks a last time (a write, a sync and reads)
  * and is drained when that is answered. Created and driven by the run.
  */
-import type { Timers, Transport } from '@rookery/server/simulated';
+import type { Timers, Transport } from '../../simulated.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
 import type { ClientOptions } from './options.js';

@@ -6,7 +6,7 @@
  * connection open, or drops it and stays away. Tells the recorder everything in the order in which
  * it happens. `drain` ends the caprices and asks the last questions. Called by Clients.
  */
-import type { ByteStream, Timer, Timers, Transport } from '@rookery/server/simulated';
+import type { ByteStream, Timer, Timers, Transport } from '../../simulated.js';
 import { PropertyBroken } from '../contract/checker.js';
 import type { Invocation, Operation, Result, SessionSeen } from '../contract/history.js';
 import type { Random } from '../random.js';

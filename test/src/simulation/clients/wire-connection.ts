@@ -15,7 +15,7 @@ import {
   SET_WATCHES_XID,
   WATCH_XID,
 } from '@rookery/protocol';
-import type { ByteStream } from '@rookery/server/simulated';
+import type { ByteStream } from '../../simulated.js';
 import type { Invocation, Operation, Result } from '../contract/history.js';
 import type { WatchLists } from './held-watches.js';
 import { readLong, readResult, readText } from './reply-reader.js';

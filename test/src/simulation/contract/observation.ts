@@ -5,13 +5,7 @@
  * from 1 for each member. `ownMs` is the member's own monotonic clock, which may run fast or slow.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
-import type {
-  Recovered,
-  ReplicatedState,
-  Txn,
-  ZabInput,
-  ZabOutput,
-} from '@rookery/server/simulated';
+import type { Recovered, ReplicatedState, Txn, ZabInput, ZabOutput } from '../../simulated.js';
 
 export interface OfMember {
   readonly order: number;

@@ -5,7 +5,7 @@
  * members' log. Called by Recorder.
  */
 import { formatZxid } from '@rookery/protocol';
-import type { ZabInput, ZabOutput } from '@rookery/server/simulated';
+import type { ZabInput, ZabOutput } from '../../simulated.js';
 import type { PropertyBroken } from '../contract/checker.js';
 import type {
   Invocation,

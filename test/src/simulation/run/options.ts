@@ -5,7 +5,7 @@
  * of everything at once never stays long in the states that matter. What is drawn for one thing
  * does not move when another is overridden. Pure; `arguments.ts` prints and reads it.
  */
-import type { Tuning } from '@rookery/server/simulated';
+import type { Tuning } from '../../simulated.js';
 import { type ClientOptions, drawClientOptions } from '../clients/index.js';
 import type { RunFacts } from '../contract/checker.js';
 import { CLOCK_DRIFT, FAULT_KINDS } from '../faults/index.js';

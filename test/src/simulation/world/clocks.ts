@@ -5,7 +5,7 @@
  * process has scheduled never runs after its death, and not while it stands still: what came due
  * meanwhile runs afterwards, in order.
  */
-import type { Timer, Timers } from '@rookery/server/simulated';
+import type { Timer, Timers } from '../../simulated.js';
 import type { Scheduler } from './scheduler.js';
 
 const WALL_START_MS = 1_700_000_000_000;

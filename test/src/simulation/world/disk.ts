@@ -5,7 +5,7 @@
  * so that a process may die before any of them, or with one under way. Owns the damage that faults
  * do; never decides when.
  */
-import { MemoryStore, StorageFault, type Timers } from '@rookery/server/simulated';
+import { MemoryStore, StorageFault, type Timers } from '../../simulated.js';
 import type { Random } from '../random.js';
 
 export interface DiskOptions {

@@ -5,6 +5,7 @@
  * for the same seed. Never decides what goes wrong.
  */
 import type { PeerId } from '@rookery/protocol';
+import { pino } from 'pino';
 import {
   type Config,
   MemoryNetwork,
@@ -13,8 +14,7 @@ import {
   type Timers,
   type Transport,
   type Tuning,
-} from '@rookery/server/simulated';
-import { pino } from 'pino';
+} from '../../simulated.js';
 import type { World } from '../contract/world.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';

@@ -5,14 +5,14 @@
  * in its promises never runs again, and nothing of it is recorded. Called by the world alone.
  */
 import type { PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
 import {
   type Config,
   Member,
   type MemberObserver,
   type Transport,
   type Tuning,
-} from '@rookery/server/simulated';
-import type { Logger } from 'pino';
+} from '../../simulated.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
 import { MachineClock, ProcessTimers } from './clocks.js';

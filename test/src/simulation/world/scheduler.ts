@@ -5,7 +5,7 @@
  * every promise that can settle does. Time stands still while an action runs. Nothing here is
  * random, so a run is the same each time.
  */
-import type { Timer } from '@rookery/server/simulated';
+import type { Timer } from '../../simulated.js';
 
 interface Scheduled {
   readonly dueMs: number;

@@ -1,8 +1,9 @@
 /**
  * The simulated world: what faults do to members, and that a run is a function of its seed.
  */
-import { MemoryClient } from '@rookery/server/simulated';
+
 import { describe, expect, it } from 'vitest';
+import { MemoryClient } from '../../simulated.js';
 import { Random } from '../random.js';
 import { Recorder } from '../run/recorder.js';
 import { MachineClock, ProcessTimers } from './clocks.js';

@@ -1,6 +1,7 @@
 /** Acknowledged writes and refusals against what was committed, by small histories. */
-import { IGNORE_CHANGES, ReplicatedState, type TxnOp } from '@rookery/server/simulated';
+
 import { describe, expect, it } from 'vitest';
+import { IGNORE_CHANGES, ReplicatedState, type TxnOp } from '../../../simulated.js';
 import type { Operation } from '../../contract/history.js';
 import { ClientView } from './client-view.js';
 import { CLOSE, createOp, OPEN, refusal, SET, SmallHistory, STAT, setOp } from './small-history.js';

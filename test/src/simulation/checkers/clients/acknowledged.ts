@@ -9,7 +9,7 @@
  * what another has applied, and at the end every member's tree is the replay of all of them.
  */
 import { ErrorCode, formatZxid, unreachable } from '@rookery/protocol';
-import type { NodeOp, ReplicatedState, TxnOp } from '@rookery/server/simulated';
+import type { NodeOp, ReplicatedState, TxnOp } from '../../../simulated.js';
 import { PropertyBroken } from '../../contract/checker.js';
 import type { Invocation, MultiPart, PartResult, Reply } from '../../contract/history.js';
 import type { Applied, End } from '../../contract/observation.js';

@@ -1,6 +1,7 @@
 /** The replay's past: what it shows at every zxid that it remembers, and what it forgets. */
-import type { TxnOp } from '@rookery/server/simulated';
+
 import { describe, expect, it } from 'vitest';
+import type { TxnOp } from '../../../simulated.js';
 import { CommittedTree } from './committed-tree.js';
 import { CLOSE, createOp, OPEN, refusal, setOp } from './small-history.js';
 

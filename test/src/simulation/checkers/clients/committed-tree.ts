@@ -8,7 +8,7 @@
  * that compare what clients were shown.
  */
 import { EventType, epochOf, formatZxid, parentOf } from '@rookery/protocol';
-import type { NodeOp, Txn } from '@rookery/server/simulated';
+import type { NodeOp, Txn } from '../../../simulated.js';
 import { PropertyBroken } from '../../contract/checker.js';
 import { NodeState, PathHistory } from './node-state.js';
 

@@ -4,8 +4,8 @@
  * Stamps order and time as the recorder does and tells one checker. What is not said is as plain as
  * can be: member 1, client 1 in session 1 on connection 1, a millisecond between any two things.
  */
-import type { Txn, TxnOp } from '@rookery/server/simulated';
-import { ReplicatedState } from '@rookery/server/simulated';
+import type { Txn, TxnOp } from '../../../simulated.js';
+import { ReplicatedState } from '../../../simulated.js';
 import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
 import type {
   Invocation,

@@ -8,7 +8,7 @@
  * lost its disk, is taken to have held it. At the end everyone has it.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
-import type { ZabOutput } from '@rookery/server/simulated';
+import type { ZabOutput } from '../../../simulated.js';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { DiskStruck, End, OfMember, Started, Step } from '../../contract/observation.js';
 import { DiskModel, lastOf } from './model/disk-model.js';

@@ -15,7 +15,7 @@ import {
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
-import type { ZabOutput } from '@rookery/server/simulated';
+import type { ZabOutput } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, Started, Step } from '../../contract/observation.js';
 import { DiskModel, lastOf } from './model/disk-model.js';

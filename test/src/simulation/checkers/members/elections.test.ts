@@ -3,8 +3,8 @@
  * of member 1 of three, by hand.
  */
 import { makeZxid, type VoteMessage } from '@rookery/protocol';
-import type { ZabInput, ZabOutput } from '@rookery/server/simulated';
 import { describe, expect, it } from 'vitest';
+import type { ZabInput, ZabOutput } from '../../../simulated.js';
 import { newElections } from './elections.js';
 
 const ZXID = makeZxid(3, 7);

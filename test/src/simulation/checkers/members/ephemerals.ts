@@ -7,7 +7,7 @@
  * index of owners, at the end, and with the first transaction after a start or a snapshot.
  */
 import type { Zxid } from '@rookery/protocol';
-import type { ReplicatedState, TxnOp } from '@rookery/server/simulated';
+import type { ReplicatedState, TxnOp } from '../../../simulated.js';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { Applied, End, Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';

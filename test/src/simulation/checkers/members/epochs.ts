@@ -7,7 +7,7 @@
  * alone proposes in it and tells learners to serve, and nobody logs in it what was not proposed.
  */
 import { epochOf, type PeerId, type Proposal, type Zxid } from '@rookery/protocol';
-import type { Ticket, ZabOutput } from '@rookery/server/simulated';
+import type { Ticket, ZabOutput } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, OfMember, Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';

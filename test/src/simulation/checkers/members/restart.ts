@@ -7,7 +7,7 @@
  * not reported, in their order; the next one may have been done in part. Only a disk that was
  * struck may be found damaged or empty; one whose flipped bit goes unnoticed must hold everything.
  */
-import type { Recovered, StorageOutput, Ticket } from '@rookery/server/simulated';
+import type { Recovered, StorageOutput, Ticket } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, OfMember, Started, Step } from '../../contract/observation.js';
 import { applyTo, DiskModel, lastOf, type SavedEpochs } from './model/disk-model.js';

@@ -9,7 +9,7 @@
  * that have no id yet.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
-import type { Ticket, ZabOutput } from '@rookery/server/simulated';
+import type { Ticket, ZabOutput } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, Started, Step } from '../../contract/observation.js';
 import { broken } from './model/failure.js';

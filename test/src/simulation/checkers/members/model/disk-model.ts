@@ -12,7 +12,7 @@ import type {
   Ticket,
   ZabInput,
   ZabOutput,
-} from '@rookery/server/simulated';
+} from '../../../../simulated.js';
 import { ZxidRanges } from './zxid-ranges.js';
 
 export interface SavedEpochs {

@@ -20,7 +20,7 @@ import {
   type TxnOp,
   type ZabInput,
   type ZabOutput,
-} from '@rookery/server/simulated';
+} from '../../../../simulated.js';
 import type { Checker, NewChecker } from '../../../contract/checker.js';
 
 const FACTS = { peerTimeoutMs: 1000, heartbeatMs: 100, clockDrift: 0.01, latencyMaxMs: 2 };

@@ -4,7 +4,7 @@
  *
  * Small on purpose, and without the run's plans: it shows that the checkers accept the product.
  */
-import { MemoryClient } from '@rookery/server/simulated';
+import { MemoryClient } from '../../../../simulated.js';
 import type { NewChecker } from '../../../contract/checker.js';
 import { Random } from '../../../random.js';
 import { Recorder } from '../../../run/recorder.js';
