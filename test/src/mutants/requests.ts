@@ -181,6 +181,12 @@ export const requestMutants: readonly Mutant[] = [
     name: 'welcomed-before-its-session-is-here',
     area: 'pipeline',
     breaks: 'a resumed session is served once its own creation is applied here',
+    aim: [
+      'members=3',
+      'kinds=["delay","slow-disk"]',
+      'clients.moveEveryMs=200',
+      'clients.closeEveryMs=700',
+    ],
     file: 'pipeline/pipeline.ts',
     find: 'else if (connection.session > this.#state.lastZxid) this.#handshake',
     replace: 'else if (connection.session < 0) this.#handshake',
