@@ -1,5 +1,5 @@
 /**
- * `npm run sim -- --minutes 3`: the fixed seeds, then fresh ones, each a whole ensemble under
+ * `npm run sim -- --minutes 2`: the fixed seeds, then fresh ones, each a whole ensemble under
  * faults.
  *
  * What it prints at the end (seeds, requests, faults by kind; of a failure the seed, the options
@@ -11,7 +11,7 @@ import { expect, it } from 'vitest';
 import { REPOSITORY } from '../harness/product.js';
 
 const MAIN = join(REPOSITORY, 'test/dist/simulation/main.js');
-const MINUTES = Number(process.env['ROOKERY_SIM_MINUTES'] ?? 3);
+const MINUTES = Number(process.env['ROOKERY_SIM_MINUTES'] ?? 2);
 /** For the last seed, and for a failure to be made small. */
 const GRACE_MS = 10 * 60_000;
 
