@@ -100,14 +100,6 @@ export const sessionMutants: readonly Mutant[] = [
     replace: 'if (this.#tickedAtMs === Number.NEGATIVE_INFINITY) this.#tick();',
   },
   {
-    name: 'answers-of-an-old-leader-count',
-    area: 'driver',
-    breaks: 'what only a leader says counts for nothing from another member',
-    file: 'driver/driver.ts',
-    find: "if (peer === this.#leader && this.#role === 'following') this.#onAnswer(message);",
-    replace: "if (this.#role !== 'looking') this.#onAnswer(message);",
-  },
-  {
     name: 'proposals-before-they-are-prepared',
     area: 'driver',
     // The desk is kept over a role change: the next term proposes what the last one prepared.
