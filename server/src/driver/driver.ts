@@ -296,9 +296,7 @@ export class Driver {
   // The core
 
   #onPersisted(ticket: Ticket): void {
-    this.#turns.run(() => {
-      this.#step({ kind: 'persisted', ticket });
-    });
+    this.#turns.run(() => this.#step({ kind: 'persisted', ticket }));
   }
 
   #step(input: ZabInput): void {
