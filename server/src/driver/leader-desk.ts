@@ -36,7 +36,15 @@ export interface DeskHooks {
 /** What only a leader that still leads may say: that all is seen, or that a session is gone. */
 interface Unconfirmed {
   readonly origin: PeerId;
+  /** The answer is kept until this leader has applied what it had proposed when it asked. */
+  readonly afterApply: boolean;
   answer(zxid: Zxid): Answer;
+}
+
+interface Unapplied {
+  readonly origin: PeerId;
+  readonly zxid: Zxid;
+  readonly answer: Answer;
 }
 
 /** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
@@ -49,10 +57,13 @@ export class LeaderDesk {
   readonly #hooks: DeskHooks;
   readonly #syncs = new Map<number, Unconfirmed[]>();
   #gathering: Unconfirmed[] = [];
+  /** Confirmed, in the order of their zxids. */
+  #unapplied: Unapplied[] = [];
   #nextConfirm = 1;
   #nextNotesMs = 0;
   #proposals: Proposal[] = [];
   #last: Zxid;
+  #applied: Zxid;
   /** Bytes of this term's proposals; -1 before the first. */
   #sizes: ProposalSizes = { last: -1, min: -1, max: -1 };
 
@@ -60,11 +71,12 @@ export class LeaderDesk {
     this.leadership = leadership;
     this.#hooks = hooks;
     this.#last = leadership.lastZxid;
+    this.#applied = leadership.lastZxid;
   }
 
   /** Answers that wait for a quorum. */
   get pendingSyncs(): number {
-    return this.#syncs.size + this.#gathering.length;
+    return this.#syncs.size + this.#gathering.length + this.#unapplied.length;
   }
 
   get proposalSizes(): ProposalSizes {
@@ -84,19 +96,24 @@ export class LeaderDesk {
   }
 
   /**
-   * That a session is gone is told only once a quorum has confirmed this leader: another one may
-   * already have made it, and a client that is told so loses its ephemerals for good.
+   * That a session is gone is told only once a quorum has confirmed this leader (another one may
+   * already have made it) and the closing of it is committed (the next leader might not have it):
+   * a client that is told so takes its ephemerals for gone, for good.
    */
   onAttach(origin: PeerId, attach: Attach): void {
     const attached = this.leadership.onAttach(origin, attach, this.#hooks.time());
     if (attached.valid) this.#hooks.answer(origin, attached);
-    else this.#gathering.push({ origin, answer: () => attached });
+    else this.#gathering.push({ origin, afterApply: true, answer: () => attached });
     this.#sendDetaches();
   }
 
   onSync(origin: PeerId, sync: SyncRequest): void {
     const { request } = sync;
-    this.#gathering.push({ origin, answer: (zxid) => ({ kind: 'synced', request, zxid }) });
+    this.#gathering.push({
+      origin,
+      afterApply: false,
+      answer: (zxid) => ({ kind: 'synced', request, zxid }),
+    });
   }
 
   /** The link of a member was lost: what it heard of its clients last may not have got through. */
@@ -124,12 +141,17 @@ export class LeaderDesk {
 
   onApplied(zxid: Zxid, txn: Txn): void {
     this.leadership.onApplied(zxid, txn);
+    this.#applied = zxid;
+    if (this.#unapplied.length > 0) this.#answerApplied();
   }
 
   onConfirmed(id: number, zxid: Zxid): void {
     const waiting = this.#syncs.get(id) ?? [];
     this.#syncs.delete(id);
-    for (const { origin, answer } of waiting) this.#hooks.answer(origin, answer(zxid));
+    for (const { origin, afterApply, answer } of waiting) {
+      if (!afterApply || zxid <= this.#applied) this.#hooks.answer(origin, answer(zxid));
+      else this.#unapplied.push({ origin, zxid, answer: answer(zxid) });
+    }
   }
 
   /** The turn's proposals, in order. */
@@ -163,6 +185,14 @@ export class LeaderDesk {
         this.#sizes = { last, min: smallest, max: Math.max(max, last) };
       }
     }
+  }
+
+  #answerApplied(): void {
+    const waiting = this.#unapplied;
+    const still = waiting.findIndex(({ zxid }) => zxid > this.#applied);
+    const ready = still < 0 ? waiting.length : still;
+    this.#unapplied = waiting.slice(ready);
+    for (const { origin, answer } of waiting.slice(0, ready)) this.#hooks.answer(origin, answer);
   }
 
   #sendDetaches(): void {
