@@ -1,6 +1,6 @@
 /**
  * The inner process of `npm run chaos`: started by main.ts in the clients' namespace, with what it
- * has decided as JSON. Prints the progress and the report; exit code 1 on any violation.
+ * has decided as JSON. Prints the progress and the report; exit code 1 when that is not valid.
  */
 import { Layout } from './namespaces.js';
 import type { WeatherMaker } from './network.js';

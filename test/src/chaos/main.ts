@@ -2,8 +2,9 @@
  * `npm run chaos`: real members under real faults. `--help` for the options.
  *
  * Makes the namespaces, runs inside.ts among them and removes them, whatever comes of it; what runs
- * that were killed have left is removed first. Exit code 0 when all is well, 1 on any violation, 2
- * when the arguments are wrong or the machine cannot do it, 130 when interrupted.
+ * that were killed have left is removed first. Exit code 0 when all is well, 1 on any violation and
+ * where a run of this length should have tested more (report.ts), 2 when the arguments are wrong or
+ * the machine cannot do it, 130 when interrupted.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';

@@ -8,16 +8,69 @@ import { type Findings, reportOf, type StepDone, textOf } from './report.js';
 import { type Checked, countsOf } from './workload-runs.js';
 import type { Verdict } from './workloads/workload.js';
 
+const WHOLE_MS = 600_000;
+
 it('all is well when every verdict is valid and nothing else was found', () => {
   const report = reportOf(found({ workloads: [checked(true)] }), []);
   expect(report.valid).toBe(true);
   expect(textOf(report)).toMatch(/all is well$/);
 });
 
-it('a workload that could not be judged violates nothing, and is named', () => {
+it('what a short run could not judge violates nothing, and is named', () => {
   const report = reportOf(found({ workloads: [checked(true), checked('unknown')] }), []);
   expect(report.valid).toBe(true);
   expect(textOf(report)).toMatch(/nothing is wrong; not judged whole: set$/);
+});
+
+it('from ten minutes on every workload must be judged', () => {
+  const workloads = [checked(true), checked('unknown')];
+  expect(reportOf(found({ workloads, lastedMs: WHOLE_MS - 1 }), []).valid).toBe(true);
+  const report = reportOf(found({ workloads, lastedMs: WHOLE_MS }), []);
+  expect(report.valid).toBe(false);
+  expect(textOf(report)).toContain(
+    'NOT TESTED: the workload set could not be judged: too little was read',
+  );
+  expect(textOf(report)).toMatch(/NOT TESTED WHOLE: nothing is wrong in what was tested$/);
+});
+
+it('a workload of which nothing succeeded is not tested, however short the run', () => {
+  const idle = { ...checked('unknown'), outcomes: { ok: 0, fail: 5, info: 5 } };
+  const report = reportOf(found({ workloads: [idle], lastedMs: 1_000 }), []);
+  expect(report.valid).toBe(false);
+  expect(report.untested).toEqual(['the workload set could not be judged: too little was read']);
+});
+
+it('from ten minutes on every nemesis must have struck', () => {
+  const parts = { steps: [step('kill-one', {})] };
+  const planned = ['kill-one', 'kill-all', 'loss'];
+  expect(reportOf(found({ ...parts, lastedMs: WHOLE_MS - 1 }), planned).valid).toBe(true);
+  const report = reportOf(found({ ...parts, lastedMs: WHOLE_MS }), planned);
+  expect(report.valid).toBe(false);
+  expect(textOf(report)).toContain(
+    'NOT TESTED: the nemesis kill-all never struck in 600.0 s and 1 steps',
+  );
+  expect(textOf(report)).toContain('NOT TESTED: the nemesis loss never struck');
+});
+
+it('after as many steps as there are nemeses each must have struck, in a short run too', () => {
+  const planned = ['kill-one', 'flipped-bit'];
+  const struck = [step('kill-one', {}), step('flipped-bit', {})];
+  expect(reportOf(found({ steps: struck }), planned).valid).toBe(true);
+  const missed = [step('kill-one', {}), step('flipped-bit', { missed: ['flipped-bit'] })];
+  const report = reportOf(found({ steps: missed }), planned);
+  expect(report.valid).toBe(false);
+  expect(report.untested).toEqual(['the nemesis flipped-bit never struck in 60.0 s and 2 steps']);
+});
+
+it('a run without any strike has tested nothing, however short it is', () => {
+  const report = reportOf(found({ lastedMs: 1_000 }), ['kill-one', 'loss']);
+  expect(report.valid).toBe(false);
+  expect(report.untested).toEqual(['no nemesis ever struck']);
+});
+
+it('a violation is called one even where not all was tested', () => {
+  const parts = { workloads: [checked(false), checked('unknown')], lastedMs: WHOLE_MS };
+  expect(textOf(reportOf(found(parts), []))).toMatch(/VIOLATED$/);
 });
 
 it('a violated workload violates the run, and its problems are told', () => {
@@ -86,14 +139,19 @@ function found(parts: Partial<Findings>): Findings {
 }
 
 function checked(valid: Verdict['valid']): Checked {
-  const problems = valid === false ? ['write 7 was lost'] : [];
   return {
     ...{ name: 'set', byOperation: {}, historyFile: '/tmp/run/history-set.jsonl' },
     outcomes: { ok: 3, fail: 2, info: 1 },
-    verdict: { valid, problems, counts: { writes: 3 } },
+    verdict: { valid, problems: problemsOf(valid), counts: { writes: 3 } },
   };
 }
 
+function problemsOf(valid: Verdict['valid']): readonly string[] {
+  if (valid === 'unknown') return ['too little was read'];
+  return valid ? [] : ['write 7 was lost'];
+}
+
 function step(kind: string, parts: Partial<StepDone>): StepDone {
-  return { kind, atMs: 0, notes: [], lastedMs: 0, recoveryMs: 0, unavailableMs: 0, ...parts };
+  const lengths = { lastedMs: 0, recoveryMs: 0, unavailableMs: 0 };
+  return { kind, atMs: 0, notes: [], missed: [], ...lengths, ...parts };
 }

@@ -1,12 +1,16 @@
 /**
  * What a run found, for people and for programs. Pure.
  *
- * A run is valid when no workload found a violation and nothing else went wrong: `unknown` is no
- * violation, but it is said.
+ * A run is valid when no workload found a violation, nothing else went wrong, and it has tested what
+ * its length allows: after ten minutes every nemesis has struck and every workload is judged. In a
+ * shorter one a nemesis may not have had its turn, and what is `unknown` is only said.
  */
 import { unreachable } from '@rookery/protocol';
 import { type ChaosOptions, commandOf } from './options.js';
 import type { Checked, Outcomes } from './workload-runs.js';
+
+/** From here on the run must have tested all: see "within ten minutes" in plan.test.ts. */
+const WHOLE_RUN_MS = 600_000;
 
 /** One step of the plan as it went. */
 export interface StepDone {
@@ -16,6 +20,8 @@ export interface StepDone {
   readonly atMs: number;
   /** What was done. */
   readonly notes: readonly string[];
+  /** Nemeses among them that found nothing to do, or failed. */
+  readonly missed: readonly string[];
   /** From the strike until all members served again. */
   readonly lastedMs: number;
   /** Of that, after the healing. */
@@ -50,18 +56,53 @@ export interface Report extends Findings {
   readonly faults: readonly FaultSummary[];
   /** Nemeses that never struck although they were asked for. */
   readonly absent: readonly string[];
+  /** What a run of this length tests and this one did not; with any of it, it is not valid. */
+  readonly untested: readonly string[];
 }
 
 export function reportOf(found: Findings, planned: readonly string[]): Report {
-  const violations = found.workloads.filter(({ verdict }) => verdict.valid === false);
-  const struck = new Set(found.steps.flatMap(({ kind }) => kind.split(' + ')));
+  const struck = new Set(
+    found.steps.flatMap(({ kind, missed }) => {
+      return kind.split(' + ').filter((name) => !missed.includes(name));
+    }),
+  );
+  const absent = planned.filter((name) => !struck.has(name));
+  const untested = [
+    ...untestedNemeses(found, planned, absent),
+    ...found.workloads.filter((checked) => isOwed(found, checked)).map(unjudged),
+  ];
   return {
-    valid: violations.length === 0 && found.findings.length === 0,
+    valid: !isViolated(found) && untested.length === 0,
     command: commandOf(found.options),
     ...found,
-    faults: faultsOf(found.steps),
-    absent: planned.filter((name) => !struck.has(name)),
+    ...{ faults: faultsOf(found.steps), absent, untested },
   };
+}
+
+function isViolated({ workloads, findings }: Findings): boolean {
+  return findings.length > 0 || workloads.some(({ verdict }) => verdict.valid === false);
+}
+
+/** Each comes once before any comes again: after so many steps, too, all must have struck. */
+function untestedNemeses(
+  { steps, lastedMs }: Findings,
+  planned: readonly string[],
+  absent: readonly string[],
+): readonly string[] {
+  if (planned.length > 0 && absent.length === planned.length) return ['no nemesis ever struck'];
+  const isOver = lastedMs >= WHOLE_RUN_MS || steps.length >= planned.length;
+  if (!isOver) return [];
+  const after = `in ${seconds(lastedMs)} s and ${steps.length} steps`;
+  return absent.map((name) => `the nemesis ${name} never struck ${after}`);
+}
+
+/** A verdict: of a run that is long enough, and of any in which nothing at all succeeded. */
+function isOwed({ lastedMs }: Findings, { verdict, outcomes }: Checked): boolean {
+  return verdict.valid === 'unknown' && (lastedMs >= WHOLE_RUN_MS || outcomes.ok === 0);
+}
+
+function unjudged({ name, verdict }: Checked): string {
+  return `the workload ${name} could not be judged: ${verdict.problems.join('; ')}`;
 }
 
 /** In the order of their first strike. */
@@ -92,6 +133,7 @@ export function textOf(report: Report): string {
     ...report.faults.map(faultLine),
     ...(report.absent.length > 0 ? [`never struck: ${report.absent.join(', ')}`] : []),
     ...report.findings.flatMap((finding) => ['', `FOUND: ${finding}`]),
+    ...report.untested.flatMap((what) => ['', `NOT TESTED: ${what}`]),
     '',
     `histories, logs, report.json: ${report.directory}`,
     `again: ${report.command}`,
@@ -99,8 +141,10 @@ export function textOf(report: Report): string {
   ].join('\n');
 }
 
-function conclusion({ valid, workloads }: Report): string {
-  if (!valid) return 'VIOLATED';
+function conclusion(report: Report): string {
+  const { workloads, untested } = report;
+  if (isViolated(report)) return 'VIOLATED';
+  if (untested.length > 0) return 'NOT TESTED WHOLE: nothing is wrong in what was tested';
   const unknown = workloads.filter(({ verdict }) => verdict.valid === 'unknown');
   if (unknown.length === 0) return 'all is well';
   return `nothing is wrong; not judged whole: ${unknown.map(({ name }) => name).join(', ')}`;

@@ -126,14 +126,20 @@ export class ChaosRun {
     const kind = step.strikes.map(({ nemesis }) => nemesis).join(' + ');
     const struckMs = performance.now();
     const notes: string[] = [];
-    const field = this.#field((text) => {
+    const missed: string[] = [];
+    const note = (text: string) => {
       notes.push(text);
       this.#tell(performance.now() - beganMs, `${kind}: ${text}`);
-    });
+    };
     await Promise.all(
-      step.strikes.map(({ nemesis, random, holdMs }) => {
-        const strike = this.#nemesis(nemesis).strike(field, random, holdMs);
-        return strike.catch((error: unknown) => this.#onFinding(`${nemesis} failed: ${error}`));
+      step.strikes.map(async ({ nemesis, random, holdMs }) => {
+        const field = this.#field(note, () => missed.push(nemesis));
+        try {
+          await this.#nemesis(nemesis).strike(field, random, holdMs);
+        } catch (error) {
+          missed.push(nemesis);
+          this.#onFinding(`${nemesis} failed: ${error}`);
+        }
       }),
     );
     const healedMs = performance.now();
@@ -142,7 +148,7 @@ export class ChaosRun {
     const nowMs = performance.now();
     this.#members.excuseNoLonger();
     const done: StepDone = {
-      ...{ kind, notes },
+      ...{ kind, notes, missed },
       atMs: struckMs - beganMs,
       lastedMs: nowMs - struckMs,
       recoveryMs: nowMs - healedMs,
@@ -194,11 +200,15 @@ export class ChaosRun {
     });
   }
 
-  #field(note: (text: string) => void): Field {
+  #field(note: (text: string) => void, onMiss: () => void): Field {
     const pause = async (ms: number) => {
       await sleep(ms);
     };
-    return { members: this.#members, network: this.#network, pause, note };
+    const miss = (text: string) => {
+      onMiss();
+      note(text);
+    };
+    return { members: this.#members, network: this.#network, pause, note, miss };
   }
 
   #nemesis(name: string): Nemesis {

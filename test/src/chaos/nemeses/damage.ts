@@ -12,12 +12,12 @@ import type { Nemesis } from './nemesis.js';
 
 export const flippedBit = damaging('flipped-bit', (directory, random) => {
   const what = flip(directory, random);
-  return what === null ? 'no file is large enough for a flip' : `flipped ${what}`;
+  return what === null ? null : `flipped ${what}`;
 });
 
 export const truncatedFile = damaging('truncated-file', (directory, random) => {
   const what = truncate(directory, random);
-  return what === null ? 'no file could be cut' : `cut ${what}`;
+  return what === null ? null : `cut ${what}`;
 });
 
 export const wipedMember = damaging('wiped-member', (directory) => {
@@ -25,15 +25,21 @@ export const wipedMember = damaging('wiped-member', (directory) => {
   return 'everything is gone';
 });
 
-function damaging(name: string, befall: (directory: string, random: Random) => string): Nemesis {
+/** `befall` says what it did; null when no file is large enough for it. */
+function damaging(
+  name: string,
+  befall: (directory: string, random: Random) => string | null,
+): Nemesis {
   return {
     name,
     isAlone: true,
-    async strike({ members, pause, note }, random, holdMs) {
+    async strike({ members, pause, note, miss }, random, holdMs) {
       const id = random.pick(members.ids);
       await members.kill([id]);
       await members.level(members.ids.filter((other) => other !== id));
-      note(`member ${id}: ${befall(members.directory(id), random)}`);
+      const what = befall(members.directory(id), random);
+      if (what === null) miss(`member ${id}: no file is large enough`);
+      else note(`member ${id}: ${what}`);
       await pause(holdMs / 2);
       members.start([id]);
     },

@@ -28,4 +28,6 @@ export interface Field {
   pause(ms: number): Promise<void>;
   /** What was done, for the report: one line. */
   note(text: string): void;
+  /** Why nothing could be done: in the report like a note, and it does not count as a strike. */
+  miss(text: string): void;
 }
