@@ -6,6 +6,7 @@
  * up in server/src afterwards.
  */
 import type { Mutant } from './mutant.js';
+import { GONE_IN_DOUBT } from './sessions.js';
 
 export const architectureMutants: readonly Mutant[] = [
   {
@@ -132,18 +133,10 @@ export const architectureMutants: readonly Mutant[] = [
     name: 'arch-gone-unconfirmed',
     area: 'architecture',
     breaks: 'that a session is gone is told only after a quorum has confirmed the leader',
-    aim: [
-      'members=3',
-      'kinds=["slow-disk","isolate-leader","crash-leader"]',
-      'settings.minSessionTimeoutMs=500',
-      'clients.timeoutMinMs=500',
-      'clients.timeoutMaxMs=1000',
-      'clients.vanishEveryMs=2000',
-      'clients.moveEveryMs=500',
-    ],
+    aim: GONE_IN_DOUBT,
     file: 'driver/leader-desk.ts',
     find: `    if (attached.valid) this.#hooks.answer(origin, attached);
-    else this.#gathering.push({ origin, answer: () => attached });`,
+    else this.#gathering.push({ origin, afterApply: true, answer: () => attached });`,
     replace: '    this.#hooks.answer(origin, attached);',
   },
 ];

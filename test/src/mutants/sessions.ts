@@ -3,6 +3,17 @@
  */
 import type { Mutant } from './mutant.js';
 
+/** Sessions that expire and are asked for again while the leader may lose its quorum. */
+export const GONE_IN_DOUBT = [
+  'members=3',
+  'kinds=["slow-disk","isolate-leader","crash-leader"]',
+  'settings.minSessionTimeoutMs=500',
+  'clients.timeoutMinMs=500',
+  'clients.timeoutMaxMs=1000',
+  'clients.vanishEveryMs=2000',
+  'clients.moveEveryMs=500',
+] as const;
+
 export const sessionMutants: readonly Mutant[] = [
   {
     name: 'touched-by-a-dead-connection',
@@ -39,6 +50,15 @@ export const sessionMutants: readonly Mutant[] = [
     file: 'pipeline/leadership.ts',
     find: '    if (before !== undefined) this.#detaches.push(',
     replace: '    if (before === origin) this.#detaches.push(',
+  },
+  {
+    name: 'gone-before-committed',
+    area: 'sessions',
+    breaks: 'that a session is gone is told only once the closing of it is committed',
+    aim: GONE_IN_DOUBT,
+    file: 'driver/leader-desk.ts',
+    find: 'afterApply: true,',
+    replace: 'afterApply: false,',
   },
   {
     name: 'expiry-without-slack',
