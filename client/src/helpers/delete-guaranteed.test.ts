@@ -133,6 +133,25 @@ it('turns none away that is for a session: nobody else would delete its znode', 
   expect(server.paths()).toEqual([]);
 });
 
+it('takes on what is added while it is about to stop, however near the end that is', async () => {
+  const { client, server, surroundings } = setUp();
+  const microtasksMax = 12;
+  for (let microtasks = 0; microtasks <= microtasksMax; microtasks++) {
+    await client.create('/a');
+    await client.create('/b');
+    await client.deleteGuaranteed('/a');
+    for (let index = 0; index < microtasks; index++) await null;
+    void client.deleteGuaranteed('/b');
+    await surroundings.settle();
+    expect(server.paths(), `added ${microtasks} microtasks after the last was done`).toEqual([]);
+  }
+  // So many, and it has stopped before: none of its last steps was left out.
+  await client.create('/a');
+  await client.deleteGuaranteed('/a');
+  for (let index = 0; index < microtasksMax; index++) await null;
+  expect(client.listenerCount).toBe(0);
+});
+
 it('has a bound for what is for no session', async () => {
   const { client } = setUp();
   const deletions = new GuaranteedDeletions(client, { deletionsMax: 2 });

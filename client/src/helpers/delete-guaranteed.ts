@@ -67,7 +67,7 @@ export class GuaranteedDeletions {
         return;
       }
       this.#waiting.add({ path, session, resolve, reject });
-      if (!this.#isRunning) this.#start();
+      if (!this.#isRunning) void this.#run();
     });
     added.catch(() => {
       // For those who do not look: the background is where it was sent.
@@ -75,30 +75,29 @@ export class GuaranteedDeletions {
     return added;
   }
 
-  /** Its listener stands only while there is work, so that an idle client has none. */
-  #start(): void {
+  /**
+   * The first attempt is made in the turn of the call, before anything the caller sends next. When
+   * nothing is left it says so in the same turn, with no await in between: what is added after that
+   * begins a run of its own, and would otherwise be sent by nobody. Its listener stands only while
+   * there is work, so that an idle client has none.
+   */
+  async #run(): Promise<void> {
     this.#isRunning = true;
     const stopListening = this.#client.onState(({ state }) => this.#onState(state));
-    const stop = () => {
+    const startMs = this.#client.surroundings.nowMs();
+    try {
+      for (let failures = 0; this.#waiting.size > 0; ) {
+        const batch = firstOf(this.#waiting, BATCH_MAX);
+        await Promise.all(batch.map((deletion) => this.#attempt(deletion)));
+        const isStuck = batch.every((deletion) => this.#waiting.has(deletion));
+        failures = isStuck ? failures + 1 : 0;
+        if (isStuck) await this.#pause(failures - 1, startMs);
+      }
+    } catch (error) {
+      for (const deletion of this.#waiting) this.#end(deletion, error);
+    } finally {
       this.#isRunning = false;
       stopListening();
-    };
-    this.#work().then(stop, (error: unknown) => {
-      stop();
-      for (const deletion of this.#waiting) this.#end(deletion, error);
-    });
-  }
-
-  /** The first attempt is made in the turn of the call, before anything the caller sends next. */
-  async #work(): Promise<void> {
-    const startMs = this.#client.surroundings.nowMs();
-    let failures = 0;
-    while (this.#waiting.size > 0) {
-      const batch = firstOf(this.#waiting, BATCH_MAX);
-      await Promise.all(batch.map((deletion) => this.#attempt(deletion)));
-      const isStuck = batch.every((deletion) => this.#waiting.has(deletion));
-      failures = isStuck ? failures + 1 : 0;
-      if (isStuck) await this.#pause(failures - 1, startMs);
     }
   }
 
