@@ -1,9 +1,9 @@
 /**
  * What a run found, for people and for programs. Pure.
  *
- * A run is valid when no workload found a violation, nothing else went wrong, and it has tested what
- * its length allows: after ten minutes every nemesis has struck and every workload is judged. In a
- * shorter one a nemesis may not have had its turn, and what is `unknown` is only said.
+ * A run is valid when no workload found a violation, nothing else went wrong, and it has tested
+ * what its length allows: after ten minutes every nemesis has struck and every workload is judged.
+ * In a shorter one a nemesis may not have had its turn, and what is `unknown` is only said.
  */
 import { unreachable } from '@rookery/protocol';
 import { type ChaosOptions, commandOf } from './options.js';
