@@ -1,7 +1,8 @@
 /**
- * Runs one program to its end and collects what it said; kills it at a deadline.
+ * Runs one program to its end and collects what it said; kills it at a deadline, or when we end.
  *
- * Only the process that was started here is ever killed. Called by the workspace.
+ * It leads a group of its own and is killed with that: a compiler that outlived its wrapper would
+ * go on writing. Only what was started here is ever killed. Called by the workspace.
  */
 import { spawn } from 'node:child_process';
 
@@ -18,8 +19,14 @@ export function runCommand(
 ): Promise<CommandResult> {
   const [program = process.execPath, ...args] = command;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-    const killer = setTimeout(() => child.kill('SIGKILL'), options.deadlineMs);
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+    const child = spawn(program, args, { cwd: options.cwd, stdio, detached: true });
+    const kill = () => {
+      if (child.pid !== undefined) killGroup(child.pid);
+    };
+    const killer = setTimeout(kill, options.deadlineMs);
+    // Before others who listen for the exit and remove what the program works on.
+    process.prependListener('exit', kill);
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -28,10 +35,26 @@ export function runCommand(
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
-    child.once('error', reject);
-    child.once('close', (code) => {
+    const forget = () => {
       clearTimeout(killer);
+      process.off('exit', kill);
+    };
+    child.once('error', (error) => {
+      forget();
+      reject(error);
+    });
+    child.once('close', (code) => {
+      forget();
       resolve({ code, stdout, stderr });
     });
   });
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    // All of it has ended by itself.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }

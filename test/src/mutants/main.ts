@@ -2,10 +2,11 @@
  * Is the simulator any good? Breaks the server on purpose, one small bug at a time, and asks it.
  *
  * `npm run sim:mutants -- --help` for the options. Exits with 1 when a mutant that counts is not
- * caught, does not count, or does not fit any more.
+ * caught, does not count, or does not fit any more; with 130 when it was interrupted.
  */
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { removeCopiesAtExit } from './copies.js';
 import { allMutants, seededMutants } from './index.js';
 import type { Mutant } from './mutant.js';
 import { record } from './recorded.js';
@@ -74,6 +75,7 @@ async function tryAll(all: readonly Mutant[], jobs: number): Promise<readonly Tr
   const results: TrialResult[] = [];
   const waiting = [...all];
   const width = Math.max(...all.map(({ name }) => name.length));
+  removeCopiesAtExit();
   const original = await Workspace.create();
   const work = async () => {
     const workspace = await Workspace.create();

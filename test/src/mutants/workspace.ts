@@ -6,11 +6,11 @@
  * itself is never written to. One mutant is in a workspace at a time; several workspaces do not
  * know of each other. Called by main.ts, the sample in CI and the tests of the named bugs.
  */
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CommandResult, runCommand } from './command.js';
+import { newCopy, removeLeftovers } from './copies.js';
 import { edited, editsOf, type Mutant } from './mutant.js';
 
 /** The repository, from test/src/mutants as from test/dist/mutants. */
@@ -30,9 +30,10 @@ export class Workspace {
     this.folder = folder;
   }
 
-  /** The repository must be built (`tsc -b`). */
+  /** The repository must be built (`tsc -b`). What runs that were killed have left is removed. */
   static async create(): Promise<Workspace> {
-    const folder = await mkdtemp(join(tmpdir(), 'rookery-mutants-'));
+    removeLeftovers();
+    const folder = newCopy();
     await cp(join(ROOT, 'tsconfig.base.json'), join(folder, 'tsconfig.base.json'));
     await cp(join(ROOT, 'package.json'), join(folder, 'package.json'));
     for (const name of PACKAGES) await copyPackage(name, folder);

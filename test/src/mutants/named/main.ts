@@ -10,6 +10,7 @@
  */
 import { cp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeCopiesAtExit } from '../copies.js';
 import { ROOT, Workspace } from '../workspace.js';
 import { namedMutants } from './index.js';
 import type { NamedMutant } from './named-mutant.js';
@@ -23,6 +24,7 @@ const wanted = process.argv.slice(2);
 const mutants = namedMutants.filter(
   ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
 );
+removeCopiesAtExit();
 const workspace = await Workspace.create();
 let failures = 0;
 try {
