@@ -1,8 +1,9 @@
 /**
- * Five kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build:
+ * Six kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build:
  * imports of our packages resolve to their src. The others start real processes from dist, after
  * everything before them: `e2e` one test file at a time, because what it measures is timing;
- * `client` two at a time; and `zookeeper` the same files of the client once more, against Apache
+ * `answers` two at a time: what a server answers, whenever it does; `client` three at a time, as
+ * they mostly wait for each other's sessions; and `zookeeper` the same files of the client once more, against Apache
  * ZooKeeper, where Debian's package is installed. `proof` runs the simulator, and the simulator
  * against mutants, side by side: neither measures time.
  *
@@ -25,6 +26,9 @@ const alias = {
   '@rookery/client': source('client/src'),
 };
 const members = 'test/src/e2e/**/*.test.ts';
+/** Those among them that ask for answers, and measure no time and no memory. */
+const answers =
+  'test/src/e2e/{bad-input,foreign-*,large-directory,limits,model,operator-errors,read-only}.test.ts';
 const client = 'test/src/client/**/*.test.ts';
 const proof = 'test/src/proof/**/*.test.ts';
 /** They need no server, one of their own, or Rookery's. */
@@ -58,6 +62,7 @@ export default defineConfig({
           ...processes,
           name: 'e2e',
           include: [members],
+          exclude: [answers],
           fileParallelism: false,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
@@ -67,10 +72,20 @@ export default defineConfig({
         resolve: { alias },
         test: {
           ...processes,
-          name: 'client',
-          include: [client],
+          name: 'answers',
+          include: [answers],
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          ...processes,
+          name: 'client',
+          include: [client],
+          maxWorkers: 3,
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -81,8 +96,8 @@ export default defineConfig({
           include: hasZooKeeper || isRequired ? [client] : [],
           exclude: [`test/src/client/${rookeryOnly}`],
           env: { ROOKERY_E2E_PRODUCT: 'apache' },
-          maxWorkers: 2,
-          sequence: { groupOrder: 3 },
+          maxWorkers: 3,
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -92,7 +107,7 @@ export default defineConfig({
           name: 'proof',
           include: [proof],
           maxWorkers: 2,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],

@@ -130,7 +130,7 @@ class Leases implements Checker {
     if (lease === undefined) return;
     lease.outstanding -= 1;
     lease.quietSinceMs = atMs;
-    lease.heard.hear(invocation.atMs);
+    lease.heard.hear(invocation.atMs, atMs);
     if (lease.member !== this.#term?.leader) return;
     // The leader, too, takes down what its own clients say with its heartbeats.
     if (invocation.atMs <= lease.heard.atMs) lease.ledAtMs = invocation.atMs;

@@ -6,7 +6,7 @@
  * An expiry (a closeSession that nobody asked for) is applied after the leader decided it, so when
  * it is first applied at least the timeout must have passed since the client sent the last request
  * that was answered, on clocks that run at most `clockDrift` too fast. Replies that come later
- * count too: what was answered was heard, unless its client had been silent for too long. A client
+ * count too: what was answered was heard, unless it was answered too late (LastHeard). A client
  * is told that a session expired only after that.
  */
 import { formatZxid } from '@rookery/protocol';
@@ -55,11 +55,11 @@ class Expiry implements Checker {
     this.#fail(`${who}, which nobody has closed [${order}]`);
   }
 
-  onReply({ invocation }: Reply): void {
+  onReply({ invocation, atMs: answeredAtMs }: Reply): void {
     const { session, atMs } = invocation;
     const lease = this.#leases.get(session);
     if (lease === undefined || atMs <= lease.heard.atMs) return;
-    lease.heard.hear(atMs);
+    lease.heard.hear(atMs, answeredAtMs);
     const ended = this.#ended.get(session);
     if (ended?.isExpiry === true) this.#check(lease, ended.atMs);
   }
