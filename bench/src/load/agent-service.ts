@@ -7,18 +7,15 @@
  */
 import { OpCode, SetDataRequest } from '@rookery/protocol';
 import { type ClientCost, type ClientCostOptions, measureClientCost } from './client-cost.js';
-import { type Host, LoadConnection } from './connection.js';
+import type { Host, LoadConnection } from './connection.js';
 import { Crowd, type CrowdOptions, type CrowdTiming } from './crowd.js';
 import { frameOf } from './frames.js';
+import { idleConnection } from './idle-connection.js';
 import { type LoadOptions, type LoadResult, LoadRun } from './load.js';
 import { OneFrameSource } from './one-frame-source.js';
-import { Recorder } from './recorder.js';
 import { type SetUp, setUp } from './setup.js';
 
 export type Timed = CrowdTiming & { readonly cpuShare: number };
-
-const READ_BYTES = 4096;
-const SESSION_TIMEOUT_MS = 30_000;
 
 export class AgentService {
   #load: LoadRun | null = null;
@@ -67,8 +64,7 @@ export class AgentService {
 
   /** From the write of `path`, through a connection of its own, to the last session's event. */
   async change(host: Host, path: string): Promise<Timed> {
-    const writer = this.#writer ?? (await connectWriter(host));
-    this.#writer = writer;
+    const writer = await this.#theWriter(host);
     const request = { path, data: new Uint8Array(100), version: -1 };
     return await withCpuShare(async () => {
       const events = this.#theCrowd.events();
@@ -90,25 +86,18 @@ export class AgentService {
     return await measureClientCost(options);
   }
 
+  async #theWriter(host: Host): Promise<LoadConnection> {
+    if (this.#writer !== null) return this.#writer;
+    const writer = idleConnection(host);
+    await writer.connected();
+    this.#writer = writer;
+    return writer;
+  }
+
   get #theCrowd(): Crowd {
     if (this.#crowd === null) throw new Error('no crowd is there');
     return this.#crowd;
   }
-}
-
-async function connectWriter(host: Host): Promise<LoadConnection> {
-  const connection = new LoadConnection({
-    host,
-    window: 1,
-    session: null,
-    sessionTimeoutMs: SESSION_TIMEOUT_MS,
-    recorder: new Recorder(),
-    readMemory: Buffer.allocUnsafeSlow(READ_BYTES),
-    onLost: () => undefined,
-    onEvent: () => undefined,
-  });
-  await connection.connected();
-  return connection;
 }
 
 async function withCpuShare(task: () => Promise<CrowdTiming>): Promise<Timed> {

@@ -5,13 +5,11 @@
  * so what is timed by it is exact to that.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Host, LoadConnection } from '../load/connection.js';
-import { Recorder } from '../load/recorder.js';
+import type { Host } from '../load/connection.js';
+import { idleConnection } from '../load/idle-connection.js';
 
 const RETRY_MS = 10;
 const ATTEMPT_TIMEOUT_MS = 1000;
-const SESSION_TIMEOUT_MS = 30_000;
-const READ_BYTES = 4096;
 
 /** False when `deadlineMs` (of performance.now) passes first. */
 export async function untilServing(host: Host, deadlineMs: number): Promise<boolean> {
@@ -23,16 +21,7 @@ export async function untilServing(host: Host, deadlineMs: number): Promise<bool
 }
 
 async function givesSession(host: Host): Promise<boolean> {
-  const connection = new LoadConnection({
-    host,
-    window: 1,
-    session: null,
-    sessionTimeoutMs: SESSION_TIMEOUT_MS,
-    recorder: new Recorder(),
-    readMemory: Buffer.allocUnsafeSlow(READ_BYTES),
-    onLost: () => undefined,
-    onEvent: () => undefined,
-  });
+  const connection = idleConnection(host);
   const timeout = setTimeout(() => connection.abandon(), ATTEMPT_TIMEOUT_MS);
   try {
     await connection.connected();
