@@ -5,6 +5,7 @@ import type { NewChecker } from '../contract/checker.js';
 import { ClientView } from './clients/client-view.js';
 import { newCutOff } from './clients/cut-off.js';
 import { newExpiry } from './clients/expiry.js';
+import { newMovedOn } from './clients/moved-on.js';
 import { newRealTimeOrder } from './clients/real-time-order.js';
 import { newSequenceNumbers } from './clients/sequence-numbers.js';
 import { newSessionFifo } from './clients/session-fifo.js';
@@ -19,4 +20,5 @@ export const CLIENT_CHECKERS: readonly NewChecker[] = [
   newSequenceNumbers,
   newExpiry,
   newCutOff,
+  newMovedOn,
 ];

@@ -26,6 +26,7 @@ const BUSY: ClientOptions = {
   moveEveryMs: 0,
   closeEveryMs: 0,
   patienceMs: 0,
+  asksOn: false,
 };
 
 class Seen implements Checker {
@@ -124,6 +125,13 @@ describe('simulated clients', () => {
     }
     expect(writers.size).toBeGreaterThan(0);
     expect(writers.size).toBeLessThan(4);
+  });
+
+  it('that ask on where they have left are ended there, and counted for nothing', async () => {
+    const { clients, seen, recorder } = await run({ moveEveryMs: 100, asksOn: true }, 2_000);
+    expect(recorder.counts.overheard).toBeGreaterThan(0);
+    expect(clients.askingWhereTheyLeft).toBe(0);
+    expect(seen.replies.length + seen.unanswered).toBe(clients.requests);
   });
 
   it('that are impatient go elsewhere when nothing is answered for long', async () => {

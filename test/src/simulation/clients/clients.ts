@@ -8,8 +8,9 @@
 import type { Timers, Transport } from '../../simulated.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
+import type { Seat } from './client-parts.js';
 import type { ClientOptions } from './options.js';
-import { type Seat, SimulatedClient } from './simulated-client.js';
+import { SimulatedClient } from './simulated-client.js';
 
 export interface ClientsSetup {
   /** The run's own clock, which no fault touches. */
@@ -50,6 +51,11 @@ export class Clients {
 
   get isDrained(): boolean {
     return this.#clients.every((client) => client.isDrained);
+  }
+
+  /** Who is served elsewhere and can still ask where it was before: the member must end that. */
+  get askingWhereTheyLeft(): number {
+    return this.#clients.filter((client) => client.hasLeftOneOpen).length;
   }
 
   /** Invocations so far. */

@@ -44,6 +44,8 @@ export interface ClientOptions {
    * than any timeout, so that what it has asked for may still be under way; 0 for very long.
    */
   readonly patienceMs: number;
+  /** Some that move keep the old connection and go on asking there, until the member ends it. */
+  readonly asksOn: boolean;
 }
 
 export function drawClientOptions(random: Random): ClientOptions {
@@ -63,5 +65,6 @@ export function drawClientOptions(random: Random): ClientOptions {
     moveEveryMs: random.pick([0, 1_000, 10_000]),
     closeEveryMs: random.pick([0, 5_000, 20_000]),
     patienceMs: random.pick([0, 30, 150]),
+    asksOn: random.chance(0.5),
   };
 }

@@ -6,31 +6,16 @@
  * connection open, or drops it and stays away. Tells the recorder everything in the order in which
  * it happens. `drain` ends the caprices and asks the last questions. Called by Clients.
  */
-import type { ByteStream, Timer, Timers, Transport } from '../../simulated.js';
+import type { ByteStream, Timer } from '../../simulated.js';
 import { PropertyBroken } from '../contract/checker.js';
 import type { Invocation, Operation, Result, SessionSeen } from '../contract/history.js';
 import type { Random } from '../random.js';
-import type { Recorder } from '../run/recorder.js';
+import { Caprices } from './caprices.js';
+import type { ClientParts } from './client-parts.js';
 import { HeldWatches } from './held-watches.js';
-import type { ClientOptions } from './options.js';
+import { LeftBehind } from './left-behind.js';
 import { type Welcome, WireConnection } from './wire-connection.js';
 import { Workload } from './workload.js';
-
-export interface Seat {
-  readonly id: number;
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface ClientParts {
-  readonly timers: Timers;
-  readonly transport: Transport;
-  readonly members: readonly Seat[];
-  readonly recorder: Recorder;
-  readonly options: ClientOptions;
-  /** A number that no connection of the run has had. */
-  nextConnection(): number;
-}
 
 interface Open {
   readonly number: number;
@@ -52,7 +37,9 @@ export class SimulatedClient {
   readonly #parts: ClientParts;
   readonly #random: Random;
   readonly #workload: Workload;
+  readonly #caprices: Caprices;
   readonly #held = new HeldWatches();
+  #leftBehind: LeftBehind | null = null;
   #session: Welcome | null = null;
   /** From replies alone: an event may come before others of the same zxid. */
   #seenZxid = 0;
@@ -69,7 +56,6 @@ export class SimulatedClient {
   #burst: Timer | null = null;
   #sentAtMs = 0;
   #heardAtMs = 0;
-  #nextActAtMs = { vanish: 0, move: 0, close: 0 };
   requests = 0;
 
   constructor(number: number, random: Random, parts: ClientParts) {
@@ -77,10 +63,11 @@ export class SimulatedClient {
     this.#random = random;
     this.#parts = parts;
     this.#workload = new Workload(number, random.fork('work'), parts.options);
+    this.#caprices = new Caprices(parts.timers, random, parts.options);
   }
 
   start(): void {
-    for (const act of ['vanish', 'move', 'close'] as const) this.#planAct(act);
+    this.#caprices.planAll();
     this.#connectAfter(this.#wholeMs(0, RETRY_MAX_MS));
   }
 
@@ -92,6 +79,11 @@ export class SimulatedClient {
 
   get isDrained(): boolean {
     return this.#isLive && this.#hasAskedLast && this.#open?.wire.outstanding === 0;
+  }
+
+  /** It goes on asking where it has moved from, and nobody has ended that. */
+  get hasLeftOneOpen(): boolean {
+    return this.#leftBehind?.isOpen === true;
   }
 
   #connectAfter(delayMs: number): void {
@@ -228,10 +220,7 @@ export class SimulatedClient {
 
   /** A caprice when one is due, with requests under way or without; else a burst. */
   #act(): void {
-    const nowMs = this.#parts.timers.nowMs();
-    const due = (['vanish', 'move', 'close'] as const).find(
-      (act) => nowMs >= this.#nextActAtMs[act],
-    );
+    const { due } = this.#caprices;
     if (due === undefined || due === 'close' || this.#random.chance(0.5)) {
       this.#sendBurst();
       if (due === 'close') this.#closeSession();
@@ -239,7 +228,7 @@ export class SimulatedClient {
       this.#waitInPatience();
     }
     if (due === undefined) return;
-    this.#planAct(due);
+    this.#caprices.plan(due);
     if (due === 'vanish') this.#vanish();
     if (due === 'move') this.#move();
   }
@@ -254,14 +243,6 @@ export class SimulatedClient {
       if (this.#open?.number !== connection || this.#isAway || this.#isDraining) return;
       if (this.#sentAtMs === sentAtMs && this.#heardAtMs < sentAtMs) this.#move();
     });
-  }
-
-  #planAct(act: 'vanish' | 'move' | 'close'): void {
-    const { timers, options } = this.#parts;
-    const { vanishEveryMs, moveEveryMs, closeEveryMs } = options;
-    const everyMs = { vanish: vanishEveryMs, move: moveEveryMs, close: closeEveryMs }[act];
-    const inMs = everyMs === 0 ? Infinity : this.#random.between(0, 2 * everyMs);
-    this.#nextActAtMs[act] = timers.nowMs() + inMs;
   }
 
   #sendBurst(): void {
@@ -329,16 +310,28 @@ export class SimulatedClient {
 
   /** To another member, with or without telling this one. */
   #move(): void {
-    const wire = this.#open?.wire;
+    const open = this.#open;
     const dice = this.#random.next();
-    if (dice < 0.4) return this.#drop();
+    if (dice < 0.4 || open === null) return this.#drop();
     this.#leave();
-    if (dice < 0.7) wire?.end();
+    if (dice < 0.7) open.wire.end();
+    else if (this.#parts.options.asksOn && dice < 0.9 && !this.hasLeftOneOpen) this.#askOn(open);
     else {
       const laterMs = this.#wholeMs(0, FORGOTTEN_MAX_MS);
-      this.#parts.timers.after(laterMs, () => wire?.destroy());
+      this.#parts.timers.after(laterMs, () => open.wire.destroy());
     }
     this.#connectAfter(0);
+  }
+
+  #askOn({ wire, number: connection }: Open): void {
+    const { timers, recorder } = this.#parts;
+    const session = this.#session?.session ?? 0;
+    const random = this.#random.fork(`left ${connection}`);
+    const path = this.#workload.registers[0] ?? '/r';
+    const client = this.#number;
+    this.#leftBehind = new LeftBehind({
+      ...{ timers, random, recorder, wire, client, session, connection, path },
+    });
   }
 
   #endSession(change: 'expired' | 'closed'): void {

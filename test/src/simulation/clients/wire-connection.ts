@@ -38,6 +38,13 @@ export interface ConnectionHandlers {
   onNonsense(what: string): void;
 }
 
+/** What is still told of a connection after `leave`. */
+export interface OverheardHandlers {
+  /** Of a reply or an event: the zxid of its header. */
+  onHeader(zxid: number): void;
+  onLost(): void;
+}
+
 const NO_BYTES = new Uint8Array(0);
 const NO_PASSWORD = new Uint8Array(16);
 /** Answered invocations are cut off the front of the list from this many on. */
@@ -50,6 +57,7 @@ export class WireConnection {
   #rest: Uint8Array = NO_BYTES;
   #isWelcome = false;
   #isLeft = false;
+  #overheard: OverheardHandlers | null = null;
   /** From xid `#firstXid` on; null where the reply came, and for a closeSession. */
   #asked: (Invocation | null)[] = [];
   #firstXid = 1;
@@ -136,6 +144,18 @@ export class WireConnection {
     return left.sort((one, other) => one.order - other.order);
   }
 
+  /** After `leave`: whatever comes is told by its header alone. */
+  overhear(handlers: OverheardHandlers): void {
+    this.#overheard = handlers;
+  }
+
+  /** After `overhear`; sent at once. */
+  askOn(operation: Operation): void {
+    const xid = operation.kind === 'ping' ? PING_XID : this.#nextXid(null);
+    writeRequest(this.#writer, xid, operation);
+    this.flush();
+  }
+
   destroy(): void {
     this.#stream.destroy();
   }
@@ -148,13 +168,14 @@ export class WireConnection {
   }
 
   #lose(): void {
-    if (this.#isLeft) return;
-    this.#handlers.onLost();
+    if (this.#isLeft) this.#overheard?.onLost();
+    else this.#handlers.onLost();
   }
 
   #onData(chunk: Uint8Array): void {
-    if (this.#isLeft) return;
+    if (this.#isLeft && this.#overheard === null) return;
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    if (this.#overheard !== null) return this.#onOverheard(bytes, this.#overheard);
     const reader = new JuteReader(bytes);
     let start = 0;
     try {
@@ -172,6 +193,20 @@ export class WireConnection {
       this.#handlers.onNonsense(error.message);
     }
     this.#rest = start === bytes.length ? NO_BYTES : Uint8Array.prototype.slice.call(bytes, start);
+  }
+
+  #onOverheard(bytes: Uint8Array, { onHeader }: OverheardHandlers): void {
+    let start = 0;
+    while (bytes.length - start >= 4) {
+      const reader = new JuteReader(bytes, start);
+      const length = reader.int();
+      if (length > reader.remaining) break;
+      start = reader.position + length;
+      // The xid.
+      reader.int();
+      onHeader(readLong(reader));
+    }
+    this.#rest = Uint8Array.prototype.slice.call(bytes, start);
   }
 
   #onFrame(reader: JuteReader): void {

@@ -5,7 +5,14 @@
  * first contradiction. A method that is missing costs nothing. It keeps what it needs and no more:
  * a run may have a million requests. Never touches the world.
  */
-import type { Invocation, Reply, SessionSeen, Unanswered, WatchEventSeen } from './history.js';
+import type {
+  Invocation,
+  Overheard,
+  Reply,
+  SessionSeen,
+  Unanswered,
+  WatchEventSeen,
+} from './history.js';
 import type { Applied, DiskStruck, End, Gone, Reach, Started, Step } from './observation.js';
 
 export interface Checker {
@@ -21,6 +28,7 @@ export interface Checker {
   onReply?(seen: Reply): void;
   onUnanswered?(seen: Unanswered): void;
   onWatchEvent?(seen: WatchEventSeen): void;
+  onOverheard?(seen: Overheard): void;
   onSession?(seen: SessionSeen): void;
   onEnd?(seen: End): void;
 }

@@ -107,6 +107,21 @@ export interface WatchEventSeen {
   readonly zxid: number;
 }
 
+/**
+ * A reply or an event on a connection that its client has left for another and goes on asking on.
+ * Nothing of it counts for the client's history.
+ */
+export interface Overheard {
+  readonly order: number;
+  readonly atMs: number;
+  readonly client: number;
+  /** That it had when the client left. */
+  readonly session: number;
+  readonly connection: number;
+  /** Of the header; -1 where it says none. */
+  readonly zxid: number;
+}
+
 export interface SessionSeen {
   readonly order: number;
   readonly atMs: number;

@@ -7,25 +7,7 @@
 import { formatZxid } from '@rookery/protocol';
 import type { ZabInput, ZabOutput } from '../../simulated.js';
 import type { PropertyBroken } from '../contract/checker.js';
-import type {
-  Invocation,
-  MultiPart,
-  Operation,
-  Reply,
-  SessionSeen,
-  Unanswered,
-  WatchEventSeen,
-} from '../contract/history.js';
-import type {
-  Applied,
-  DiskStruck,
-  End,
-  Gone,
-  OfMember,
-  Reach,
-  Started,
-  Step,
-} from '../contract/observation.js';
+import type * as Seen from '../contract/seen.js';
 
 interface Stamp {
   readonly order: number;
@@ -36,16 +18,16 @@ function head({ order, atMs }: Stamp): string {
   return `${String(order).padStart(7)} ${atMs.toFixed(3).padStart(11)}`;
 }
 
-function ofMember(seen: OfMember): string {
+function ofMember(seen: Seen.OfMember): string {
   return `${head(seen)} member ${seen.member}.${seen.incarnation}`;
 }
 
-export function invocation(seen: Invocation): string {
+export function invocation(seen: Seen.Invocation): string {
   const session = formatZxid(seen.session);
   return `${head(seen)} client ${seen.client} (${session}) asks ${operation(seen.operation)}`;
 }
 
-export function reply(seen: Reply): string {
+export function reply(seen: Seen.Reply): string {
   const { invocation, result } = seen;
   const { error, zxid, path, data, stat, children, parts } = result;
   const facts = [
@@ -61,18 +43,24 @@ export function reply(seen: Reply): string {
   return `${head(seen)} client ${invocation.client} told ${asked}: ${facts.join(' ')}`;
 }
 
-export function unanswered(seen: Unanswered): string {
+export function unanswered(seen: Seen.Unanswered): string {
   const { invocation } = seen;
   const asked = `${operation(invocation.operation)} of ${invocation.order}`;
   return `${head(seen)} client ${invocation.client} unanswered ${asked}`;
 }
 
-export function watchEvent(seen: WatchEventSeen): string {
+export function watchEvent(seen: Seen.WatchEventSeen): string {
   const zxid = seen.zxid < 0 ? `${seen.zxid}` : formatZxid(seen.zxid);
   return `${head(seen)} client ${seen.client} event ${seen.type} ${seen.path} zxid ${zxid}`;
 }
 
-export function session(seen: SessionSeen): string {
+export function overheard(seen: Seen.Overheard): string {
+  const zxid = seen.zxid < 0 ? `${seen.zxid}` : formatZxid(seen.zxid);
+  const where = `on connection ${seen.connection}, which it has left`;
+  return `${head(seen)} client ${seen.client} overhears ${zxid} ${where}`;
+}
+
+export function session(seen: Seen.SessionSeen): string {
   const { client, change, member, timeoutMs, connection } = seen;
   const where = member === 0 ? '' : ` at member ${member}`;
   const which = `session ${formatZxid(seen.session)}`;
@@ -80,7 +68,7 @@ export function session(seen: SessionSeen): string {
   return `${head(seen)} client ${client} ${which} ${change}${where}, ${how}`;
 }
 
-export function started(seen: Started): string {
+export function started(seen: Seen.Started): string {
   const { recovered } = seen;
   const epochs = `accepted ${recovered.acceptedEpoch} current ${recovered.currentEpoch}`;
   const checkpoint = formatZxid(recovered.checkpointZxid);
@@ -89,31 +77,31 @@ export function started(seen: Started): string {
   return `${ofMember(seen)} started: ${epochs} ${zxids}${damage}`;
 }
 
-export function gone(seen: Gone): string {
+export function gone(seen: Seen.Gone): string {
   return `${ofMember(seen)} ${seen.how}`;
 }
 
-export function diskStruck(seen: DiskStruck): string {
+export function diskStruck(seen: Seen.DiskStruck): string {
   return `${ofMember(seen)} disk ${seen.how}`;
 }
 
-export function step(seen: Step): string {
+export function step(seen: Seen.Step): string {
   const outputs = seen.outputs.map(output).join('; ');
   return `${ofMember(seen)} ${input(seen.input)} -> ${outputs}`;
 }
 
-export function applied(seen: Applied): string {
+export function applied(seen: Seen.Applied): string {
   const { zxid, txn } = seen;
   const path = 'path' in txn.op ? ` ${txn.op.path}` : '';
   const who = `session ${formatZxid(txn.session)}`;
   return `${ofMember(seen)} applied ${formatZxid(zxid)} ${txn.op.kind}${path} ${who}`;
 }
 
-export function reach(seen: Reach): string {
+export function reach(seen: Seen.Reach): string {
   return `${head(seen)} member ${seen.member} reaches ${seen.reaches.join(',') || 'nobody'}`;
 }
 
-export function end(seen: End): string {
+export function end(seen: Seen.End): string {
   const members = seen.members.map(({ member, applied }) => `${member} ${formatZxid(applied)}`);
   return `${head(seen)} end: ${members.join(', ')}`;
 }
@@ -126,7 +114,7 @@ export function broken(error: PropertyBroken): string {
   return `BROKEN ${error.message}`;
 }
 
-export function operation(asked: Operation | MultiPart): string {
+export function operation(asked: Seen.Operation | Seen.MultiPart): string {
   if (asked.kind === 'multi') return `multi[${asked.parts.map(operation).join('; ')}]`;
   if (asked.kind === 'ping') return 'ping';
   const facts = [

@@ -8,24 +8,7 @@
  * run: no text is built unless there is a trace.
  */
 import { type Checker, PropertyBroken } from '../contract/checker.js';
-import type {
-  Invocation,
-  Reply,
-  Result,
-  SessionSeen,
-  Unanswered,
-  WatchEventSeen,
-} from '../contract/history.js';
-import type {
-  Applied,
-  DiskStruck,
-  End,
-  Gone,
-  OfMember,
-  Reach,
-  Started,
-  Step,
-} from '../contract/observation.js';
+import type * as Seen from '../contract/seen.js';
 import * as describe from './describe.js';
 import { RunningDigest } from './digest.js';
 
@@ -47,6 +30,7 @@ export interface RecordedCounts {
   replies: number;
   unanswered: number;
   watchEvents: number;
+  overheard: number;
   sessions: number;
   steps: number;
   applied: number;
@@ -67,6 +51,7 @@ const TAG = {
   reach: 11,
   end: 12,
   note: 13,
+  overheard: 14,
 } as const;
 
 interface Listener<T> {
@@ -82,6 +67,7 @@ export class Recorder {
     replies: 0,
     unanswered: 0,
     watchEvents: 0,
+    overheard: 0,
     sessions: 0,
     steps: 0,
     applied: 0,
@@ -112,10 +98,10 @@ export class Recorder {
     return this.#digest.hex();
   }
 
-  invocation(seen: Unstamped<Invocation>): Invocation {
+  invocation(seen: Unstamped<Seen.Invocation>): Seen.Invocation {
     const { client, session, connection, operation } = seen;
     const { order, atMs } = this.#stamp(TAG.invocation);
-    const full: Invocation = { order, atMs, client, session, connection, operation };
+    const full: Seen.Invocation = { order, atMs, client, session, connection, operation };
     this.counts.invocations += 1;
     const digest = this.#digest;
     digest.number(client);
@@ -130,9 +116,9 @@ export class Recorder {
     return full;
   }
 
-  reply(invocation: Invocation, result: Result): void {
+  reply(invocation: Seen.Invocation, result: Seen.Result): void {
     const { order, atMs } = this.#stamp(TAG.reply);
-    const full: Reply = { order, atMs, invocation, result };
+    const full: Seen.Reply = { order, atMs, invocation, result };
     this.counts.replies += 1;
     const digest = this.#digest;
     digest.number(invocation.order);
@@ -146,19 +132,28 @@ export class Recorder {
     this.#trace?.(describe.reply(full));
   }
 
-  unanswered(invocation: Invocation): void {
+  unanswered(invocation: Seen.Invocation): void {
     const { order, atMs } = this.#stamp(TAG.unanswered);
-    const full: Unanswered = { order, atMs, invocation };
+    const full: Seen.Unanswered = { order, atMs, invocation };
     this.counts.unanswered += 1;
     this.#digest.number(invocation.order);
     this.#tell(this.#listeners.unanswered, full);
     this.#trace?.(describe.unanswered(full));
   }
 
-  watchEvent(seen: Unstamped<WatchEventSeen>): void {
+  watchEvent(seen: Unstamped<Seen.WatchEventSeen>): void {
     const { client, session, connection, type, path, zxid } = seen;
     const { order, atMs } = this.#stamp(TAG.watchEvent);
-    const full: WatchEventSeen = { order, atMs, client, session, connection, type, path, zxid };
+    const full: Seen.WatchEventSeen = {
+      order,
+      atMs,
+      client,
+      session,
+      connection,
+      type,
+      path,
+      zxid,
+    };
     this.counts.watchEvents += 1;
     const digest = this.#digest;
     digest.number(client);
@@ -171,10 +166,21 @@ export class Recorder {
     this.#trace?.(describe.watchEvent(full));
   }
 
-  session(seen: Unstamped<SessionSeen>): void {
+  overheard(seen: Unstamped<Seen.Overheard>): void {
+    const { client, session, connection, zxid } = seen;
+    const { order, atMs } = this.#stamp(TAG.overheard);
+    const full: Seen.Overheard = { order, atMs, client, session, connection, zxid };
+    this.counts.overheard += 1;
+    this.#digest.number(connection);
+    this.#digest.number(zxid);
+    this.#tell(this.#listeners.overheard, full);
+    this.#trace?.(describe.overheard(full));
+  }
+
+  session(seen: Unstamped<Seen.SessionSeen>): void {
     const { client, session, connection, change, member, timeoutMs, zxid } = seen;
     const { order, atMs } = this.#stamp(TAG.session);
-    const full: SessionSeen = {
+    const full: Seen.SessionSeen = {
       ...{ order, atMs, client, session, connection, change, member, timeoutMs, zxid },
     };
     this.counts.sessions += 1;
@@ -190,10 +196,10 @@ export class Recorder {
     this.#trace?.(describe.session(full));
   }
 
-  started(seen: Unstamped<Started>): void {
+  started(seen: Unstamped<Seen.Started>): void {
     const { member, incarnation, ownMs, recovered } = seen;
     const { order, atMs } = this.#stamp(TAG.started);
-    const full: Started = { order, atMs, member, incarnation, ownMs, recovered };
+    const full: Seen.Started = { order, atMs, member, incarnation, ownMs, recovered };
     this.#ofMember(full);
     this.#digest.number(recovered.last);
     this.#digest.number(recovered.currentEpoch);
@@ -201,30 +207,30 @@ export class Recorder {
     this.#trace?.(describe.started(full));
   }
 
-  gone(seen: Unstamped<Gone>): void {
+  gone(seen: Unstamped<Seen.Gone>): void {
     const { member, incarnation, ownMs, how } = seen;
     const { order, atMs } = this.#stamp(TAG.gone);
-    const full: Gone = { order, atMs, member, incarnation, ownMs, how };
+    const full: Seen.Gone = { order, atMs, member, incarnation, ownMs, how };
     this.#ofMember(full);
     this.#digest.text(how);
     this.#tell(this.#listeners.gone, full);
     this.#trace?.(describe.gone(full));
   }
 
-  diskStruck(seen: Unstamped<DiskStruck>): void {
+  diskStruck(seen: Unstamped<Seen.DiskStruck>): void {
     const { member, incarnation, ownMs, how } = seen;
     const { order, atMs } = this.#stamp(TAG.diskStruck);
-    const full: DiskStruck = { order, atMs, member, incarnation, ownMs, how };
+    const full: Seen.DiskStruck = { order, atMs, member, incarnation, ownMs, how };
     this.#ofMember(full);
     this.#digest.text(how);
     this.#tell(this.#listeners.diskStruck, full);
     this.#trace?.(describe.diskStruck(full));
   }
 
-  step(seen: Unstamped<Step>): void {
+  step(seen: Unstamped<Seen.Step>): void {
     const { member, incarnation, ownMs, input, outputs } = seen;
     const { order, atMs } = this.#stamp(TAG.step);
-    const full: Step = { order, atMs, member, incarnation, ownMs, input, outputs };
+    const full: Seen.Step = { order, atMs, member, incarnation, ownMs, input, outputs };
     this.counts.steps += 1;
     this.#ofMember(full);
     const digest = this.#digest;
@@ -242,10 +248,10 @@ export class Recorder {
     this.#trace?.(describe.step(full));
   }
 
-  applied(seen: Unstamped<Applied>): void {
+  applied(seen: Unstamped<Seen.Applied>): void {
     const { member, incarnation, ownMs, zxid, txn, state } = seen;
     const { order, atMs } = this.#stamp(TAG.applied);
-    const full: Applied = { order, atMs, member, incarnation, ownMs, zxid, txn, state };
+    const full: Seen.Applied = { order, atMs, member, incarnation, ownMs, zxid, txn, state };
     this.counts.applied += 1;
     this.#ofMember(full);
     this.#digest.number(zxid);
@@ -254,19 +260,19 @@ export class Recorder {
     this.#trace?.(describe.applied(full));
   }
 
-  reach(seen: Unstamped<Reach>): void {
+  reach(seen: Unstamped<Seen.Reach>): void {
     const { member, reaches } = seen;
     const { order, atMs } = this.#stamp(TAG.reach);
-    const full: Reach = { order, atMs, member, reaches };
+    const full: Seen.Reach = { order, atMs, member, reaches };
     this.#digest.number(member);
     for (const other of reaches) this.#digest.number(other);
     this.#tell(this.#listeners.reach, full);
     this.#trace?.(describe.reach(full));
   }
 
-  end(seen: Unstamped<End>): void {
+  end(seen: Unstamped<Seen.End>): void {
     const { order, atMs } = this.#stamp(TAG.end);
-    const full: End = { order, atMs, members: seen.members };
+    const full: Seen.End = { order, atMs, members: seen.members };
     for (const { member, applied, state } of full.members) {
       this.#digest.number(member);
       this.#digest.number(applied);
@@ -291,7 +297,7 @@ export class Recorder {
     return { order: this.#order, atMs };
   }
 
-  #ofMember({ member, incarnation, ownMs }: OfMember): void {
+  #ofMember({ member, incarnation, ownMs }: Seen.OfMember): void {
     this.#digest.number(member);
     this.#digest.number(incarnation);
     this.#digest.number(ownMs);
@@ -319,18 +325,21 @@ function brokenBy(property: string, error: unknown): PropertyBroken {
 
 function listenersOf(checkers: readonly Checker[]) {
   return {
-    invocation: those<Invocation>(checkers, (checker) => checker.onInvocation?.bind(checker)),
-    reply: those<Reply>(checkers, (checker) => checker.onReply?.bind(checker)),
-    unanswered: those<Unanswered>(checkers, (checker) => checker.onUnanswered?.bind(checker)),
-    watchEvent: those<WatchEventSeen>(checkers, (checker) => checker.onWatchEvent?.bind(checker)),
-    session: those<SessionSeen>(checkers, (checker) => checker.onSession?.bind(checker)),
-    started: those<Started>(checkers, (checker) => checker.onStarted?.bind(checker)),
-    gone: those<Gone>(checkers, (checker) => checker.onGone?.bind(checker)),
-    diskStruck: those<DiskStruck>(checkers, (checker) => checker.onDiskStruck?.bind(checker)),
-    step: those<Step>(checkers, (checker) => checker.onStep?.bind(checker)),
-    applied: those<Applied>(checkers, (checker) => checker.onApplied?.bind(checker)),
-    reach: those<Reach>(checkers, (checker) => checker.onReach?.bind(checker)),
-    end: those<End>(checkers, (checker) => checker.onEnd?.bind(checker)),
+    invocation: those<Seen.Invocation>(checkers, (checker) => checker.onInvocation?.bind(checker)),
+    reply: those<Seen.Reply>(checkers, (checker) => checker.onReply?.bind(checker)),
+    unanswered: those<Seen.Unanswered>(checkers, (checker) => checker.onUnanswered?.bind(checker)),
+    watchEvent: those<Seen.WatchEventSeen>(checkers, (checker) =>
+      checker.onWatchEvent?.bind(checker),
+    ),
+    overheard: those<Seen.Overheard>(checkers, (checker) => checker.onOverheard?.bind(checker)),
+    session: those<Seen.SessionSeen>(checkers, (checker) => checker.onSession?.bind(checker)),
+    started: those<Seen.Started>(checkers, (checker) => checker.onStarted?.bind(checker)),
+    gone: those<Seen.Gone>(checkers, (checker) => checker.onGone?.bind(checker)),
+    diskStruck: those<Seen.DiskStruck>(checkers, (checker) => checker.onDiskStruck?.bind(checker)),
+    step: those<Seen.Step>(checkers, (checker) => checker.onStep?.bind(checker)),
+    applied: those<Seen.Applied>(checkers, (checker) => checker.onApplied?.bind(checker)),
+    reach: those<Seen.Reach>(checkers, (checker) => checker.onReach?.bind(checker)),
+    end: those<Seen.End>(checkers, (checker) => checker.onEnd?.bind(checker)),
   };
 }
 

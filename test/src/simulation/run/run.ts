@@ -154,6 +154,8 @@ class Run {
     const idle = this.#world.ids.filter((id) => !this.#world.serves(id));
     if (idle.length > 0) return `members ${idle.join(', ')} do not serve`;
     if (!this.#clients.isDrained) return 'clients still wait for answers';
+    const doubled = this.#clients.askingWhereTheyLeft;
+    if (doubled > 0) return `${doubled} connections are open whose sessions have moved on`;
     const ends = this.#ends();
     const texts = ends.map(({ member, state, applied }) => {
       return { member, text: `${formatZxid(applied)} with digest ${state.digest()}` };

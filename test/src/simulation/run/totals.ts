@@ -10,6 +10,7 @@ export class Totals {
   steps = 0;
   applied = 0;
   watchEvents = 0;
+  overheard = 0;
   /** Of all runs, from the healing of everything. */
   slowestConvergenceMs = 0;
   readonly #begun = new Map<string, number>();
@@ -22,6 +23,7 @@ export class Totals {
     this.steps += result.counts.steps;
     this.applied += result.counts.applied;
     this.watchEvents += result.counts.watchEvents;
+    this.overheard += result.counts.overheard;
     this.slowestConvergenceMs = Math.max(this.slowestConvergenceMs, result.convergedAfterMs);
     addAll(this.#begun, result.begun);
     addAll(this.#leftOut, result.leftOut);
@@ -53,16 +55,17 @@ export class Totals {
       `${this.steps} steps of cores`,
       `${this.applied} transactions applied`,
       `${this.watchEvents} watch events`,
+      `${this.overheard} things told where clients had left`,
       `slowest convergence ${(this.slowestConvergenceMs / 1000).toFixed(1)} s simulated`,
     ].join(', ');
     return [this.line(tookMs), seen, ...faults].join('\n');
   }
 
   json(tookMs: number): Record<string, unknown> {
-    const { seeds, requests, simulatedMs, steps, applied, watchEvents } = this;
+    const { seeds, requests, simulatedMs, steps, applied, watchEvents, overheard } = this;
     const { slowestConvergenceMs } = this;
     return {
-      ...{ seeds, requests, simulatedMs, tookMs, steps, applied, watchEvents },
+      ...{ seeds, requests, simulatedMs, tookMs, steps, applied, watchEvents, overheard },
       slowestConvergenceMs,
       faults: Object.fromEntries(this.#begun),
       leftOut: Object.fromEntries(this.#leftOut),

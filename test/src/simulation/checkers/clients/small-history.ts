@@ -10,6 +10,7 @@ import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
 import type {
   Invocation,
   Operation,
+  Overheard,
   Result,
   SessionSeen,
   StatSeen,
@@ -69,6 +70,11 @@ export class SmallHistory {
   event(type: number, path: string, zxid: number, by: Partial<WatchEventSeen> = {}): void {
     const plain = { client: 1, session: 1, connection: 1 };
     this.#checker.onWatchEvent?.({ ...this.#stamp(), ...plain, type, path, zxid, ...by });
+  }
+
+  overheard(zxid: number, by: Partial<Overheard> = {}): void {
+    const plain = { client: 1, session: 1, connection: 1 };
+    this.#checker.onOverheard?.({ ...this.#stamp(), ...plain, zxid, ...by });
   }
 
   session(change: SessionSeen['change'], how: Partial<SessionSeen> = {}): void {

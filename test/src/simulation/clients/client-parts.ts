@@ -1,0 +1,20 @@
+/** What a simulated client is made of, and where members listen. */
+import type { Timers, Transport } from '../../simulated.js';
+import type { Recorder } from '../run/recorder.js';
+import type { ClientOptions } from './options.js';
+
+export interface Seat {
+  readonly id: number;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ClientParts {
+  readonly timers: Timers;
+  readonly transport: Transport;
+  readonly members: readonly Seat[];
+  readonly recorder: Recorder;
+  readonly options: ClientOptions;
+  /** A number that no connection of the run has had. */
+  nextConnection(): number;
+}
