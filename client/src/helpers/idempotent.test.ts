@@ -149,6 +149,21 @@ describe('idempotentSet', () => {
     expect([stat.version, server.read('/a').data?.toString()]).toEqual([1, 'x']);
   });
 
+  it('knows its own write at a member that is behind until it has synced', async () => {
+    const { client, server, surroundings } = setUp();
+    await client.create('/a', '0');
+    const old = await client.getData('/a');
+    const read = client.getData.bind(client);
+    client.getData = async (...given) => {
+      const isBehind = client.sentCount('sync') === 0;
+      return isBehind ? old : await read(...given);
+    };
+    client.failNext('setData', 'reply-lost');
+    const stat = await settled(surroundings, idempotentSet(client, '/a', 'x', { version: 0 }));
+    expect(stat).toEqual(server.stat('/a'));
+    expect(stat.version).toBe(1);
+  });
+
   it('does not take the same data for its own that was there before', async () => {
     const { client, server, surroundings } = setUp();
     await client.create('/a', 'x');

@@ -83,6 +83,8 @@ export async function idempotentSet(
   const since = await zxidSeen(client, path, options);
   return await insist(client, options, async (operation, doubt) => {
     if (doubt) {
+      // The member that we are connected to now may not know yet what we have written.
+      await client.sync(path, operation);
       const { stat, ...node } = await client.getData(path, operation);
       const isNext = version === -1 || stat.version === nextVersion(version);
       if (isNext && stat.mzxid > since && isSame(node.data, data)) return stat;
