@@ -3,7 +3,13 @@
  * begin and end together, while replies are lost, connections cut, members killed and sessions
  * over.
  */
-import { Barrier, DoubleBarrier, LeaseLostError, SessionExpiredError } from '@rookery/client';
+import {
+  Barrier,
+  type Client,
+  DoubleBarrier,
+  LeaseLostError,
+  SessionExpiredError,
+} from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
 import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
@@ -87,7 +93,9 @@ test('members enter and leave together though the reply to any step is lost', as
       );
       let inside = 0;
       await Promise.all(
-        barriers.map(async (barrier) => {
+        barriers.map(async (barrier, index) => {
+          // The directory is made by the client whose reply is lost.
+          if (index === 1) await untilThere(control, path);
           const lease = await barrier.enter();
           inside++;
           expect(lease.held).toBe(true);
@@ -102,6 +110,11 @@ test('members enter and leave together though the reply to any step is lost', as
     expect.arrayContaining(['create2', 'createContainer', 'exists', 'getData', 'getChildren2']),
   );
 });
+
+async function untilThere(client: Client, path: string): Promise<void> {
+  const look = async () => (await client.exists(path)) ?? undefined;
+  await until(`${path} is there`, DEADLINE_MS, look);
+}
 
 test('groups enter and leave one after the other while members die and connections break', async () => {
   const path = '/double/rounds';
