@@ -58,7 +58,8 @@ class Scene {
   connects(): this {
     const seen = { change: 'resumed', client: 1, connection: 1, zxid: 0 } as const;
     const session = { session: SESSION, member: 1, timeoutMs: TIMEOUT_MS };
-    this.#checker.onSession?.({ ...this.#stamp(), ...seen, ...session });
+    const stamp = this.#stamp();
+    this.#checker.onSession?.({ ...stamp, ...seen, ...session, askedAtMs: stamp.atMs });
     return this;
   }
 

@@ -141,10 +141,11 @@ class Leases implements Checker {
     if (lease !== undefined) lease.outstanding -= 1;
   }
 
-  onSession({ session, member, atMs }: SessionSeen): void {
+  onSession({ session, change, member, askedAtMs, atMs }: SessionSeen): void {
     const lease = this.#leases.get(session);
     if (lease === undefined) return;
     lease.member = member;
+    if (change === 'opened' || change === 'resumed') lease.heard.hear(askedAtMs, atMs);
     lease.quietSinceMs = atMs;
     this.#overdue.delete(lease);
   }

@@ -20,6 +20,7 @@ import { Workload } from './workload.js';
 interface Open {
   readonly number: number;
   readonly member: number;
+  readonly askedAtMs: number;
   readonly wire: WireConnection;
 }
 
@@ -137,7 +138,7 @@ export class SimulatedClient {
       onLost: () => this.#drop(),
       onNonsense: (what) => this.#onNonsense(what),
     });
-    this.#open = { number, member, wire };
+    this.#open = { number, member, askedAtMs: timers.nowMs(), wire };
     const { timeoutMinMs, timeoutMaxMs } = options;
     const timeoutMs = this.#wholeMs(timeoutMinMs, timeoutMaxMs);
     wire.connect({ seenZxid: this.#seenZxid, timeoutMs, session: this.#session });
@@ -373,6 +374,7 @@ export class SimulatedClient {
       connection: open.number,
       change,
       member: change === 'disconnected' ? 0 : open.member,
+      askedAtMs: open.askedAtMs,
       timeoutMs: session.timeoutMs,
       zxid,
     });

@@ -136,6 +136,8 @@ export interface SessionSeen {
   readonly change: 'opened' | 'resumed' | 'disconnected' | 'expired' | 'closed' | 'reset';
   /** Where it is connected, 0 when it is not. */
   readonly member: number;
+  /** When the handshake of this connection was sent. */
+  readonly askedAtMs: number;
   readonly timeoutMs: number;
   /** The last zxid that the client had seen by then; of `reset`, that of the answer. */
   readonly zxid: number;

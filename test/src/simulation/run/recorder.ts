@@ -178,10 +178,11 @@ export class Recorder {
   }
 
   session(seen: Unstamped<Seen.SessionSeen>): void {
-    const { client, session, connection, change, member, timeoutMs, zxid } = seen;
+    const { client, session, connection, change, member, askedAtMs, timeoutMs, zxid } = seen;
     const { order, atMs } = this.#stamp(TAG.session);
     const full: Seen.SessionSeen = {
-      ...{ order, atMs, client, session, connection, change, member, timeoutMs, zxid },
+      ...{ order, atMs, client, session, connection, change },
+      ...{ member, askedAtMs, timeoutMs, zxid },
     };
     this.counts.sessions += 1;
     const digest = this.#digest;
@@ -190,6 +191,7 @@ export class Recorder {
     digest.number(connection);
     digest.text(change);
     digest.number(member);
+    digest.number(askedAtMs);
     digest.number(timeoutMs);
     digest.number(zxid);
     this.#tell(this.#listeners.session, full);

@@ -46,9 +46,10 @@ class Expiry implements Checker {
     const { session, change, client, timeoutMs, order } = seen;
     if (change === 'opened' || change === 'resumed') {
       this.#forget(client, session);
-      const lease = this.#leases.get(session);
-      if (lease === undefined) this.#leases.set(session, this.#newLease(session, timeoutMs));
-      else lease.timeoutMs = timeoutMs;
+      const lease = this.#leases.get(session) ?? this.#newLease(session, timeoutMs);
+      lease.timeoutMs = timeoutMs;
+      this.#leases.set(session, lease);
+      this.#onAnswered(lease, seen.askedAtMs, seen.atMs);
     }
     if (change !== 'expired' || this.#ended.has(session)) return;
     const who = `client ${client} was told that session ${formatZxid(session)} has expired`;
@@ -59,9 +60,7 @@ class Expiry implements Checker {
     const { session, atMs } = invocation;
     const lease = this.#leases.get(session);
     if (lease === undefined || atMs <= lease.heard.atMs) return;
-    lease.heard.hear(atMs, answeredAtMs);
-    const ended = this.#ended.get(session);
-    if (ended?.isExpiry === true) this.#check(lease, ended.atMs);
+    this.#onAnswered(lease, atMs, answeredAtMs);
   }
 
   onApplied({ zxid, txn, atMs }: Applied): void {
@@ -72,6 +71,12 @@ class Expiry implements Checker {
     this.#ended.set(txn.session, { atMs, isExpiry });
     const lease = this.#leases.get(txn.session);
     if (isExpiry && lease !== undefined) this.#check(lease, atMs);
+  }
+
+  #onAnswered(lease: Lease, sentAtMs: number, answeredAtMs: number): void {
+    lease.heard.hear(sentAtMs, answeredAtMs);
+    const ended = this.#ended.get(lease.session);
+    if (ended?.isExpiry === true) this.#check(lease, ended.atMs);
   }
 
   #newLease(session: number, timeoutMs: number): Lease {

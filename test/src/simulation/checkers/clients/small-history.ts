@@ -78,8 +78,10 @@ export class SmallHistory {
   }
 
   session(change: SessionSeen['change'], how: Partial<SessionSeen> = {}): void {
-    const plain = { client: 1, session: 1, connection: 1, member: 1, timeoutMs: 4_000, zxid: 0 };
-    this.#checker.onSession?.({ ...this.#stamp(), ...plain, change, ...how });
+    const where = { client: 1, session: 1, connection: 1, member: 1 };
+    const stamp = this.#stamp();
+    const what = { change, askedAtMs: stamp.atMs, timeoutMs: 4_000, zxid: 0 };
+    this.#checker.onSession?.({ ...stamp, ...where, ...what, ...how });
   }
 
   /** By session 1 at member 1, unless it says otherwise. */
