@@ -5,13 +5,17 @@
  * apart as they matter; the page puts the labels. Time series are those of the last round. Pure.
  */
 import { Histogram } from '../load/histogram.js';
+import type { Unit } from '../scenarios/scenario.js';
 import { type Results, type Run, runsOf, type ScenarioFacts } from './results.js';
 
 export interface ChartData {
   readonly id: string;
   readonly title: string;
   readonly kind: 'percentiles' | 'time';
+  readonly xTitle: string;
   readonly yTitle: string;
+  /** Behind a value, with the space that it takes. */
+  readonly unit: string;
   readonly lines: readonly {
     readonly label: string;
     readonly color: string;
@@ -39,8 +43,12 @@ function percentiles(results: Results, { name }: ScenarioFacts): readonly ChartD
     return points.length === 0 ? [] : [{ label: system, color: colorOf(index), points }];
   });
   if (lines.length === 0) return [];
-  const chart = { id: `${name}-latency`, title: 'latency', yTitle: 'ms', lines } as const;
-  return [{ ...chart, kind: 'percentiles' }];
+  const titles = {
+    title: 'latency by percentile, all rounds',
+    xTitle: 'percentile of operations',
+    yTitle: 'ms, logarithmic',
+  } as const;
+  return [{ id: `${name}-latency`, kind: 'percentiles', ...titles, unit: ' ms', lines }];
 }
 
 /** Up to the percentile of which there still is a value of its own. */
@@ -64,9 +72,19 @@ function timeSeries(results: Results, { name }: ScenarioFacts): readonly ChartDa
     const unit = last
       .flatMap(({ run }) => run.measurement.series)
       .find((one) => one.name === title)?.unit;
-    if (lines.length === 0) return [];
-    return [{ id: `${name}-${title}`, title, kind: 'time', yTitle: unit ?? '', lines } as const];
+    if (lines.length === 0 || unit === undefined) return [];
+    return [
+      {
+        ...{ id: `${name}-${title}`, kind: 'time', title: `${title} over time, last round` },
+        ...{ xTitle: 'seconds', ...unitTexts(unit), lines },
+      } as const,
+    ];
   });
+}
+
+function unitTexts(unit: Unit): Pick<ChartData, 'yTitle' | 'unit'> {
+  if (unit === '1/s') return { yTitle: 'per second', unit: '/s' };
+  return { yTitle: unit, unit: unit === '' ? '' : ` ${unit}` };
 }
 
 function lineOf(

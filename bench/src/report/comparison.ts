@@ -58,7 +58,15 @@ export function formatSummary(summary: Summary | null, { unit }: Figure): string
   if (summary === null) return '-';
   const median = formatValue(summary.median, unit);
   if (summary.runs === 1) return median;
-  return `${median} (${formatValue(summary.lowest, unit)} to ${formatValue(summary.highest, unit)})`;
+  const highest = formatValue(summary.highest, unit);
+  const lowest = formatValue(summary.lowest, unit);
+  return `${median} (${withoutUnitOf(highest, lowest)} to ${highest})`;
+}
+
+/** The number alone, where both have the same unit: `900/s to 1.20k/s`, but `1.10 to 1.20k/s`. */
+function withoutUnitOf(other: string, text: string): string {
+  const unit = other.replace(/^[-\d.]+/, '');
+  return unit !== '' && text.replace(/^[-\d.]+/, '') === unit ? text.slice(0, -unit.length) : text;
 }
 
 /** `1.64x (1.50 to 1.71)`. */

@@ -17,29 +17,35 @@ import { type Verdict, verdictsOf } from './targets.js';
 import { goalMeasured, goalText } from './text.js';
 import { formatValue, significant } from './units.js';
 
+const SCALING_NOTE =
+  '<p>Medians, in brackets how many times that of the smallest size of the same system.</p>';
+
 export function htmlReport(results: Results, chartLibrary: string): string {
   const scenarios = compare(results);
   const charts = scenarios.flatMap(({ scenario }) => chartsOf(results, scenario));
   const warning = caveat(results);
+  const title = `Bench of ${results.systems.join(' and ')}`;
+  const subtitle = subtitleOf(results);
+  const facts = factLines(results).map((line) => line.map(escapeHtml));
+  const scaling = scalingTables(results);
   const body = [
-    `<h1>${escapeHtml(results.systems.join(' and '))}, measured</h1>`,
+    `<h1>${escapeHtml(title)}</h1>`,
+    `<p class="subtitle">${escapeHtml(subtitle)}</p>`,
     ...(warning === null ? [] : [`<p class="caveat">${escapeHtml(warning)}</p>`]),
-    tableHtml(
-      [],
-      factLines(results).map((line) => line.map(escapeHtml)),
-    ),
+    '<noscript><p class="caveat">The charts need JavaScript.</p></noscript>',
+    `<div class="facts">${tableHtml([], facts)}</div>`,
     '<h2>Targets</h2>',
     targetsHtml(verdictsOf(results)),
     '<h2>Scenarios</h2>',
-    '<p>Medians of the rounds, in brackets the lowest and the highest. The ratio says how much ' +
-      'better the first system is. Percentile curves hold all rounds; time series the last.</p>',
+    `<p>${escapeHtml(legendOf(results))}</p>`,
     ...scenarios.map((rows) => scenarioHtml(results, rows)),
-    '<h2>Scaling</h2>',
-    ...scalingTables(results).map(scalingHtml),
+    ...(scaling.length === 0 ? [] : ['<h2>Scaling</h2>', SCALING_NOTE]),
+    ...scaling.map(scalingHtml),
     ...results.skipped.map((reason) => `<p>Not run: ${escapeHtml(reason)}</p>`),
   ];
   return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Bench report</title>',
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    `<title>${escapeHtml(`${title}: ${subtitle}`)}</title>`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<style>${STYLE}</style></head><body>`,
     ...body,
@@ -55,32 +61,68 @@ export function readChartLibrary(): string {
   return bundle.replace(/^\/\/# sourceMappingURL=.*$/m, '');
 }
 
+/** When, what and where, in a line. */
+function subtitleOf({ startedAt, commit, machine }: Results): string {
+  const date = startedAt.replace(/T(\d\d:\d\d).*$/, ' $1 UTC');
+  return `${date}, commit ${commit}, on ${machine.cpu} with ${machine.cores} cores`;
+}
+
+function legendOf({ settings, systems }: Results): string {
+  const rounds = 'Medians of the rounds, in brackets the lowest and the highest.';
+  const ratio = `The ratio says how much better ${systems[0]} is.`;
+  return [
+    ...(settings.rounds > 1 ? [rounds] : ['One round.']),
+    ...(systems.length > 1 ? [ratio] : []),
+  ].join(' ');
+}
+
+/** What was measured in sight, the rest on request: most runs are of a few scenarios. */
 function targetsHtml(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.flatMap(({ what, outcome, goals }) =>
-    goals.map((goal, index) => [
-      index === 0 ? mark(outcome, outcome) : '',
-      index === 0 ? escapeHtml(what) : '',
-      escapeHtml(goal.title),
-      escapeHtml(goalText(goal)),
-      mark(goal.outcome, goalMeasured(goal)),
-    ]),
-  );
-  return tableHtml(['', 'what', 'figure', 'goal', 'measured'], rows);
+  const isMeasured = ({ goals }: Verdict) => goals.some(({ measured }) => measured !== null);
+  const measured = verdicts.filter(isMeasured);
+  const others = verdicts.filter((verdict) => !isMeasured(verdict));
+  const met = verdicts.filter(({ outcome }) => outcome === 'met').length;
+  return [
+    `<p>${met} of ${verdicts.length} met, ${measured.length} measured.</p>`,
+    ...(measured.length === 0 ? [] : [targetTable(measured)]),
+    ...(others.length === 0
+      ? []
+      : [
+          `<details><summary>${others.length} not measured</summary>`,
+          `${targetTable(others)}</details>`,
+        ]),
+  ].join('\n');
+}
+
+function targetTable(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.flatMap(({ what, outcome, goals }) => [
+    `<tr><th colspan="3">${escapeHtml(what)} ${mark(outcome, outcome)}</th></tr>`,
+    ...goals.map((goal) =>
+      row('td', [
+        escapeHtml(goal.title),
+        whole(goalText(goal)),
+        mark(goal.outcome, goalMeasured(goal)),
+      ]),
+    ),
+  ]);
+  const head = row('th', ['figure', 'goal', 'measured']);
+  const body = rows.join('\n');
+  const table = `<table><thead>${head}</thead><tbody>${body}</tbody></table>`;
+  return `<div class="wide targets">${table}</div>`;
 }
 
 function scenarioHtml(results: Results, { scenario, rows, troubles }: ScenarioRows): string {
   const isCompared = results.systems.length > 1;
   const head = ['', ...results.systems, ...(isCompared ? ['ratio'] : [])].map(escapeHtml);
-  const cells = rows.map(({ figure, summaries, ratio }) =>
-    [
-      figure.title,
-      ...summaries.map((summary) => formatSummary(summary, figure)),
-      ...(isCompared ? [formatRatio(ratio)] : []),
-    ].map(escapeHtml),
-  );
-  const canvases = chartsOf(results, scenario).map(
-    ({ id }) => `<div><canvas id="${escapeHtml(id)}"></canvas></div>`,
-  );
+  const cells = rows.map(({ figure, summaries, ratio }) => [
+    escapeHtml(figure.title),
+    ...summaries.map((summary) => withSpread(formatSummary(summary, figure))),
+    ...(isCompared ? [withSpread(formatRatio(ratio))] : []),
+  ]);
+  const canvases = chartsOf(results, scenario).map(({ id, title }) => {
+    const label = escapeHtml(`${scenario.title}: ${title}`);
+    return `<div><canvas id="${escapeHtml(id)}" role="img" aria-label="${label}"></canvas></div>`;
+  });
   return [
     `<h3>${escapeHtml(scenario.title)} <code>${escapeHtml(scenario.name)}</code></h3>`,
     tableHtml(head, cells),
@@ -98,7 +140,7 @@ function scalingHtml({ dimension, what, figures, rows }: ScalingTable): string {
       if (value === null) return '-';
       const times = growth[index] ?? null;
       const text = formatValue(value, figures[index]?.unit ?? '');
-      return escapeHtml(times === null || times === 1 ? text : `${text} (${significant(times)}x)`);
+      return withSpread(times === null || times === 1 ? text : `${text} (${significant(times)}x)`);
     }),
   ]);
   return `<h3>${escapeHtml(what)}, by ${escapeHtml(dimension)}</h3>${tableHtml(head, cells)}`;
@@ -108,13 +150,27 @@ function mark(outcome: string, text: string): string {
   return `<span class="${outcome.replaceAll(' ', '-')}">${escapeHtml(text)}</span>`;
 }
 
+/** Breaks before its brackets at most, which stand back. */
+function withSpread(text: string): string {
+  const [, value = text, spread = ''] = /^(.*?) (\(.*\))$/.exec(text) ?? [];
+  if (spread === '') return whole(value);
+  return `${whole(value)} <span class="spread">${escapeHtml(spread)}</span>`;
+}
+
+/** Never broken. */
+function whole(text: string): string {
+  return `<span class="whole">${escapeHtml(text)}</span>`;
+}
+
 /** Cells are HTML already. */
 function tableHtml(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const row = (cells: readonly string[], tag: string) =>
-    `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
-  const top = head.length === 0 ? '' : `<thead>${row(head, 'th')}</thead>`;
-  const body = rows.map((cells) => row(cells, 'td')).join('\n');
+  const top = head.length === 0 ? '' : `<thead>${row('th', head)}</thead>`;
+  const body = rows.map((cells) => row('td', cells)).join('\n');
   return `<div class="wide"><table>${top}<tbody>${body}</tbody></table></div>`;
+}
+
+function row(tag: 'th' | 'td', cells: readonly string[]): string {
+  return `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
 }
 
 export function escapeHtml(text: string): string {

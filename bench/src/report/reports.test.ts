@@ -1,11 +1,15 @@
 /** Goal: the reports say what was measured, losses and gaps included. Method: hand-made results. */
 import { describe, expect, it } from 'vitest';
 import { Histogram } from '../load/histogram.js';
-import { curveOf } from './charts.js';
+import { chartsOf, curveOf } from './charts.js';
+import { formatSummary } from './comparison.js';
 import { htmlReport, readChartLibrary } from './html.js';
 import { markdownReport, table } from './markdown.js';
+import type { Results } from './results.js';
 import { sampleResults } from './sample-results.js';
 import { scalingTables } from './scaling.js';
+import { summarize } from './statistics.js';
+import { TARGETS } from './targets.js';
 import { alignColumns, textReport } from './text.js';
 import { formatValue } from './units.js';
 
@@ -23,13 +27,50 @@ const compared = sampleResults([
   },
 ]);
 
+const loaded: Results = {
+  ...compared,
+  runs: compared.runs.map((run) => ({
+    ...run,
+    measurement: {
+      ...run.measurement,
+      latency: latencyOf(1, 2, 3).toData(),
+      series: [
+        { name: 'operations', unit: '1/s', stepSeconds: 1, values: [1, 2] },
+        { name: 'memory', unit: 'MB', stepSeconds: 1, values: [3, 4] },
+      ],
+    },
+  })),
+};
+
 describe('the text report', () => {
   it('has medians, spreads and ratios, and a ratio below 1 where we lose', () => {
     const lines = textReport(compared).split('\n');
     const operations = lines.find((line) => line.startsWith('  operations')) ?? '';
-    expect(operations).toContain('40.0k/s (30.0k/s to 50.0k/s)');
+    expect(operations).toContain('40.0k/s (30.0 to 50.0k/s)');
     expect(operations).toContain('2.00x (1.50 to 2.50)');
     expect(lines.find((line) => line.startsWith('  p99 '))).toContain('0.50x');
+  });
+
+  it('says the unit of a spread twice only where it changes', () => {
+    const figure = {
+      key: 'perSecond',
+      title: 'operations',
+      unit: '1/s',
+      better: 'higher',
+    } as const;
+    const spread = (...values: number[]) => formatSummary(summarize(values), figure);
+    expect(spread(900, 1000, 1200)).toBe('1.00k/s (900/s to 1.20k/s)');
+    expect(spread(1100, 1150, 1200)).toBe('1.15k/s (1.10 to 1.20k/s)');
+    expect(spread(1100)).toBe('1.10k/s');
+  });
+
+  it('says of a figure without its comparison that there is no verdict', () => {
+    const alone = sampleResults([
+      { scenario: 'mix-0-w32', system: 'rookery', values: { perSecond: [30_000], p99Ms: [12] } },
+    ]);
+    const lines = textReport(alone).split('\n');
+    expect(lines.some((line) => line.endsWith('30.0k/s; nothing to compare with'))).toBe(true);
+    expect(lines.some((line) => line.endsWith('12.0 ms: met'))).toBe(true);
   });
 
   it('says troubles, each once a round', () => {
@@ -60,6 +101,37 @@ describe('the HTML report', () => {
     expect(html).not.toMatch(/<script[^>]+src=|<link/);
     expect(html).toContain('Chart');
     expect(html).not.toContain('sourceMappingURL');
+  });
+
+  it('has when, what and where in its title', () => {
+    const title = /<title>(.*)<\/title>/.exec(htmlReport(compared, ''))?.[1];
+    expect(title).toBe(
+      'Bench of rookery and zookeeper: 2026-01-01 00:00 UTC, commit abc, on a processor with 2 cores',
+    );
+  });
+
+  it('has every target, those that were not measured apart from the others', () => {
+    const html = htmlReport(compared, '');
+    const at = html.indexOf('<details>');
+    const [measured, others] = [html.slice(0, at), html.slice(at)];
+    expect(
+      TARGETS.filter(({ what }) => measured.includes(`<th colspan="3">${what} `)),
+    ).toHaveLength(1);
+    expect(TARGETS.filter(({ what }) => others.includes(`<th colspan="3">${what} `))).toHaveLength(
+      TARGETS.length - 1,
+    );
+  });
+
+  it('names both axes of each chart, with the unit', () => {
+    const [scenario] = loaded.scenarios;
+    if (scenario === undefined) throw new Error('the sample has a scenario');
+    expect(
+      chartsOf(loaded, scenario).map(({ kind, xTitle, yTitle }) => [kind, xTitle, yTitle]),
+    ).toEqual([
+      ['percentiles', 'percentile of operations', 'ms, logarithmic'],
+      ['time', 'seconds', 'per second'],
+      ['time', 'seconds', 'MB'],
+    ]);
   });
 
   it('cannot be ended early by data within it', () => {
@@ -101,9 +173,8 @@ describe('the scaling table', () => {
 
 describe('a percentile curve', () => {
   it('ends where no value of its own is left', () => {
-    const latency = new Histogram();
-    for (let value = 1; value <= 100; value++) latency.add(value * 1000);
-    const curve = curveOf(latency);
+    const ms = Array.from({ length: 100 }, (_, index) => index + 1);
+    const curve = curveOf(latencyOf(...ms));
     expect(curve[0]).toEqual({ x: 1, y: expect.closeTo(1, 1) });
     expect(curve.at(-1)?.x).toBeCloseTo(100);
     expect(curve.at(-1)?.y).toBeGreaterThanOrEqual(99);
@@ -117,6 +188,14 @@ describe('a figure', () => {
     expect(formatValue(74_700, '1/s')).toBe('74.7k/s');
     expect(formatValue(0.6234, 'ms')).toBe('0.62 ms');
     expect(formatValue(0, '')).toBe('0');
+    expect(formatValue(2, '')).toBe('2');
+    expect(formatValue(2.5, '')).toBe('2.50');
     expect(formatValue(Number.NaN, 'ms')).toBe('-');
   });
 });
+
+function latencyOf(...valuesMs: readonly number[]): Histogram {
+  const latency = new Histogram();
+  for (const valueMs of valuesMs) latency.add(valueMs * 1000);
+  return latency;
+}

@@ -79,9 +79,11 @@ export function goalText({ goal, unit }: GoalVerdict): string {
 export function goalMeasured({ outcome, measured, baseline, ratio, unit }: GoalVerdict): string {
   if (measured === null) return 'not measured';
   const parts = [formatValue(measured, unit)];
-  if (baseline !== null) {
-    parts.push(`ZooKeeper ${formatValue(baseline, unit)}`, `ratio ${formatRatio(ratio)}`);
-  }
+  if (baseline !== null) parts.push(`ZooKeeper ${formatValue(baseline, unit)}`);
+  const ratioText = formatRatio(ratio);
+  if (ratioText !== '-') parts.push(`ratio ${ratioText}`);
+  // Only a ratio can be without a verdict: ZooKeeper was not measured.
+  if (outcome === 'not measured') return `${parts.join(', ')}; nothing to compare with`;
   return `${parts.join(', ')}: ${outcome}`;
 }
 

@@ -11,7 +11,9 @@ export function formatValue(value: number, unit: Unit): string {
   if (unit === '1/s' && Math.abs(value) >= 1e6) return `${significant(value / 1e6)}M/s`;
   if (unit === '1/s' && Math.abs(value) >= 1e3) return `${significant(value / 1e3)}k/s`;
   if (unit === '1/s') return `${significant(value)}/s`;
-  return unit === '' ? significant(value) : `${significant(value)} ${unit}`;
+  // A count is whole, but for the median of an even number of rounds.
+  if (unit === '') return Number.isInteger(value) ? String(value) : significant(value);
+  return `${significant(value)} ${unit}`;
 }
 
 export function significant(value: number): string {
