@@ -24,20 +24,26 @@ export interface ClientsSetup {
 }
 
 export class Clients {
-  readonly #clients: readonly SimulatedClient[];
+  readonly #clients: SimulatedClient[];
+  readonly #setup: ClientsSetup;
   #connections = 0;
 
   constructor(setup: ClientsSetup) {
-    const { random, options, ...rest } = setup;
-    const nextConnection = () => ++this.#connections;
+    this.#setup = setup;
+    const { options, members } = setup;
     this.#clients = Array.from({ length: options.count }, (_, index) => {
-      const number = index + 1;
-      return new SimulatedClient(number, random.fork(`client-${number}`), {
-        ...rest,
-        options,
-        nextConnection,
-      });
+      return this.#newClient(index + 1, options, members);
     });
+  }
+
+  /** One more, who asks some members nothing but a write, a sync and reads. Call it once. */
+  ask(members: readonly Seat[]): { readonly isDrained: boolean } {
+    const options = { ...this.#setup.options, readerShare: 0 };
+    const client = this.#newClient(this.#clients.length + 1, options, members);
+    this.#clients.push(client);
+    client.drain();
+    client.start();
+    return client;
   }
 
   start(): void {
@@ -56,6 +62,14 @@ export class Clients {
   /** Who is served elsewhere and can still ask where it was before: the member must end that. */
   get askingWhereTheyLeft(): number {
     return this.#clients.filter((client) => client.hasLeftOneOpen).length;
+  }
+
+  #newClient(number: number, options: ClientOptions, members: readonly Seat[]): SimulatedClient {
+    const { random, timers, transport, recorder } = this.#setup;
+    const nextConnection = () => ++this.#connections;
+    return new SimulatedClient(number, random.fork(`client-${number}`), {
+      ...{ timers, transport, recorder, members, options, nextConnection },
+    });
   }
 
   /** Invocations so far. */

@@ -35,6 +35,8 @@ export interface World {
   start(id: PeerId): boolean;
   /** The process stands still for so long: nothing of it runs, its clock goes on. */
   stall(id: PeerId, durationMs: number): boolean;
+  /** Ends a stall now. */
+  wake(id: PeerId): boolean;
 
   /** The wall clock jumps, forward or back. */
   jumpWallClock(id: PeerId, byMs: number): void;

@@ -60,6 +60,10 @@ export class FakeWorld implements World {
     this.calls.push(`stall ${id} ${Math.round(durationMs)}`);
     return this.up.has(id);
   }
+  wake(id: PeerId): boolean {
+    this.calls.push(`wake ${id}`);
+    return false;
+  }
   jumpWallClock(id: PeerId, byMs: number): void {
     this.calls.push(`jump ${id} ${byMs}`);
   }

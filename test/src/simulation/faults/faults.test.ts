@@ -82,6 +82,20 @@ describe('strikes', () => {
     }
   });
 
+  it('of which none changes anything is left out, and its victims come back', () => {
+    class EmptyDisks extends FakeWorld {
+      override flipBit(): boolean {
+        return false;
+      }
+    }
+    const world = new EmptyDisks(5);
+    const stage = new FakeStage(world);
+    const kind = FAULT_KINDS.get('flip-bit');
+    expect(kind?.begin(world, faultOf('flip-bit', 1), stage)).toContain('no record');
+    stage.runLater();
+    expect([...world.up].sort()).toEqual(world.ids);
+  });
+
   it('reach every member, alone and together with others', () => {
     const struck = SEEDS.map((seed) => {
       const world = new FakeWorld(5);

@@ -9,11 +9,15 @@ export const flipBit: FaultKind = {
     const ids = victimsOf(world, fault);
     const refusal = stage.refusesStrike(ids);
     if (refusal !== null) return refusal;
+    let flipped = 0;
     for (const [at, id] of ids.entries()) {
       world.crash(id, { inFlight: roll(fault, 2) < 0.5 });
       const chosen = [roll(fault, 3), roll(fault, 4), roll(fault, 5)] as const;
-      world.flipBit(id, [chosen[0], (chosen[1] + at * 0.37) % 1, chosen[2]]);
+      if (world.flipBit(id, [chosen[0], (chosen[1] + at * 0.37) % 1, chosen[2]])) flipped += 1;
     }
-    return () => bringBack(world, stage, { ids, rolled: roll(fault, 7) });
+    const end = () => bringBack(world, stage, { ids, rolled: roll(fault, 7) });
+    if (flipped > 0) return end;
+    end();
+    return 'there is no record to flip a bit of, or it is empty';
   },
 };

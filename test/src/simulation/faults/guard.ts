@@ -42,14 +42,18 @@ export class StrikeGuard {
     for (const id of this.#world.ids) if (this.#world.serves(id)) this.#served.add(id);
   }
 
+  /** Every member has served once: the ensemble's id is on the disks of all. */
+  get isFounded(): boolean {
+    this.look();
+    return this.#served.size === this.#world.ids.length;
+  }
+
   /** As Stage.refusesStrike. */
   refuses(victims: readonly PeerId[]): string | null {
-    this.look();
     const { ids, struck } = this.#world;
     const most = minorityOf(ids.length);
     if (victims.length > most) return `of ${ids.length} members ${most} may be struck`;
     if (struck.size > 0) return `member ${[...struck].join(', ')} has not served again`;
-    const isFounded = ids.every((id) => this.#served.has(id));
-    return isFounded ? null : 'not every member has served yet';
+    return this.isFounded ? null : 'not every member has served yet';
   }
 }

@@ -27,6 +27,7 @@ import { wipe } from './wipe.js';
 export { CLOCK_DRIFT } from './clock-rate.js';
 export { DICE_COUNT, roll } from './dice.js';
 export { StrikeGuard } from './guard.js';
+export { bothWays, cutAll } from './links.js';
 
 export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
   [

@@ -4,6 +4,7 @@
  * Counts what was begun and what was left out, by kind, and notes both in the trace. Called by the
  * run, which moves the time.
  */
+import type { PeerId } from '@rookery/protocol';
 import type { PlannedFault, Stage } from '../contract/fault.js';
 import type { World } from '../contract/world.js';
 import { FAULT_KINDS, roll, StrikeGuard } from '../faults/index.js';
@@ -24,7 +25,7 @@ export class FaultCourse {
   readonly #agenda = new Agenda();
   readonly #active = new Map<number, () => void>();
   readonly #stage: Stage;
-  #isHealed = false;
+  #isOver = false;
 
   constructor(world: World, plan: readonly PlannedFault[], note: (text: string) => void) {
     this.#world = world;
@@ -32,7 +33,7 @@ export class FaultCourse {
     this.#guard = new StrikeGuard(world);
     this.#stage = {
       later: (delayMs, action) => {
-        if (!this.#isHealed) this.#agenda.at(world.nowMs + delayMs, action);
+        if (!this.#isOver) this.#agenda.at(world.nowMs + delayMs, action);
       },
       refusesStrike: (victims) => this.#guard.refuses(victims),
     };
@@ -52,22 +53,43 @@ export class FaultCourse {
 
   /** Ends all faults, mends whatever they may have left and starts every member. */
   heal(): void {
-    this.#isHealed = true;
-    this.#agenda.clear();
+    this.#stop();
     for (const index of [...this.#active.keys()]) this.#end(index);
+    this.#mend(this.#world.ids);
+    this.#note('all is healed');
+  }
+
+  /** These are mended, with the links among them; no fault begins, and none of the others ends. */
+  healAmong(ids: readonly PeerId[]): void {
+    this.#stop();
+    this.#mend(ids);
+    this.#note(`members ${ids.join(', ')} are healed`);
+  }
+
+  /** Every member has served once. */
+  get isFounded(): boolean {
+    return this.#guard.isFounded;
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    this.#agenda.clear();
+  }
+
+  #mend(ids: readonly PeerId[]): void {
     const world = this.#world;
-    for (const id of world.ids) {
+    for (const id of ids) {
       world.setClockRate(id, 1);
       world.slowDisk(id, 0);
       world.fillDisk(id, false);
-      for (const other of world.ids) {
+      world.wake(id);
+      for (const other of ids) {
         if (other === id) continue;
         world.heal(id, other);
         world.delay(id, other, 0);
       }
       world.start(id);
     }
-    this.#note('all is healed');
   }
 
   /** What is due at one moment is many actions: the fault may fall between any two of them. */
@@ -78,7 +100,7 @@ export class FaultCourse {
   }
 
   #begin(fault: PlannedFault): void {
-    if (this.#isHealed) return;
+    if (this.#isOver) return;
     const kind = FAULT_KINDS.get(fault.kind);
     if (kind === undefined) throw new Error(`there is no kind of fault ${fault.kind}`);
     const ends = kind.begin(this.#world, fault, this.#stage);

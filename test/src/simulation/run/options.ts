@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly spreadMs: number;
   /** Only these faults of the plan, by index; null for all. */
   readonly only: readonly number[] | null;
+  /** Before all is healed, only a quorum is, and must serve. */
+  readonly quorumFirst: boolean;
   readonly clients: ClientOptions;
   readonly settings: RunSettings;
   readonly tuning: Tuning;
@@ -64,6 +66,7 @@ export function drawOptions(seed: number): RunOptions {
     kinds,
     spreadMs: durationMs,
     only: null,
+    quorumFirst: random.fork('quorum').chance(0.6),
     clients,
     settings: drawSettings(random.fork('settings')),
     tuning: drawTuning(random.fork('tuning')),

@@ -15,8 +15,9 @@ import { ALL_CHECKERS } from './checkers.js';
 import { FaultCourse } from './fault-course.js';
 import { factsOf, type RunOptions } from './options.js';
 import { planOf } from './plan.js';
+import { ailTheRest, drawQuorum } from './quorum.js';
 import { Recorder } from './recorder.js';
-import { CONVERGES, type Failure, failureOf, type RunResult } from './verdict.js';
+import { CONVERGES, type Failure, failureOf, QUORUM_SERVES, type RunResult } from './verdict.js';
 
 export interface RunExtras {
   /** Instead of all. */
@@ -29,9 +30,11 @@ export interface RunExtras {
 const SLICE_MS = 25;
 /**
  * Simulated time in which a healed ensemble must converge: elections, snapshots of tiny trees, and
- * the sessions of the clients that gave up. The slowest of these takes seconds.
+ * the sessions of the clients that gave up. The slowest seen took 7 s.
  */
-const CONVERGE_MS = 40_000;
+const CONVERGE_MS = 20_000;
+/** The same for a quorum, until it has answered a client: sessions of others do not matter. */
+const QUORUM_MS = 10_000;
 
 export async function runOne(options: RunOptions, extras: RunExtras = {}): Promise<RunResult> {
   return await new Run(options, extras).toEnd();
@@ -44,6 +47,7 @@ class Run {
   readonly #clients: Clients;
   readonly #course: FaultCourse;
   #convergedAfterMs = 0;
+  #quorumServedAfterMs = 0;
   /** What no one has caught: in production it ends the process. */
   #uncaught: { readonly error: unknown } | null = null;
 
@@ -82,6 +86,7 @@ class Run {
       requests: counts.invocations,
       simulatedMs: this.#world.nowMs,
       convergedAfterMs: this.#convergedAfterMs,
+      quorumServedAfterMs: this.#quorumServedAfterMs,
       orders: order,
       digest: this.#recorder.digest(),
       counts: { ...counts },
@@ -97,7 +102,7 @@ class Run {
     };
     process.on('unhandledRejection', onRejection);
     try {
-      return (await this.#safety()) ?? (await this.#liveness());
+      return (await this.#safety()) ?? (await this.#quorum()) ?? (await this.#liveness());
     } catch (error) {
       return failureOf(error);
     } finally {
@@ -113,6 +118,29 @@ class Run {
       if (failure !== null) return failure;
       this.#course.run();
     }
+    return null;
+  }
+
+  /** Any majority of sound members, once they reach each other: nobody waits for the rest. */
+  async #quorum(): Promise<Failure | null> {
+    if (!this.#options.quorumFirst || !this.#course.isFounded) return null;
+    const random = new Random(this.#options.seed).fork('quorum');
+    const quorum = drawQuorum(this.#world, random);
+    if (quorum === null) return null;
+    const ailing = ailTheRest(this.#world, quorum, { random, forMs: QUORUM_MS });
+    this.#recorder.note(`the rest: ${ailing}`);
+    this.#course.healAmong(quorum);
+    const asked = this.#clients.ask(this.#world.addresses.filter(({ id }) => quorum.includes(id)));
+    const healedMs = this.#world.nowMs;
+    while (!asked.isDrained) {
+      const failure = await this.#advance(healedMs + QUORUM_MS);
+      if (failure !== null) return failure;
+      for (const id of quorum) this.#world.start(id);
+      if (this.#world.nowMs < healedMs + QUORUM_MS) continue;
+      const message = `members ${quorum.join(', ')} do not, within ${QUORUM_MS} ms; ${ailing}`;
+      return { property: QUORUM_SERVES, message };
+    }
+    this.#quorumServedAfterMs = this.#world.nowMs - healedMs;
     return null;
   }
 

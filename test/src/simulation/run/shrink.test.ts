@@ -15,7 +15,14 @@ const START: RunOptions = {
 function resultOf(property: string | null, simulatedMs = 15_000): RunResult {
   return {
     failure: property === null ? null : { property, message: property },
-    ...{ requests: 0, simulatedMs, convergedAfterMs: 0, orders: 0, digest: '' },
+    ...{
+      requests: 0,
+      simulatedMs,
+      convergedAfterMs: 0,
+      quorumServedAfterMs: 0,
+      orders: 0,
+      digest: '',
+    },
     counts: {
       ...{ invocations: 0, replies: 0, unanswered: 0, watchEvents: 0, overheard: 0 },
       ...{ sessions: 0, steps: 0, applied: 0 },

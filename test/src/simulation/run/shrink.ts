@@ -82,6 +82,7 @@ class Shrinking {
     const durationMs = Math.ceil(this.#result.simulatedMs);
     if (durationMs < this.#options.durationMs) await this.#try({ durationMs });
     await this.#try({ only: indicesOf(this.#options) });
+    if (this.#options.quorumFirst) await this.#try({ quorumFirst: false });
   }
 
   async #dropFaults(): Promise<void> {

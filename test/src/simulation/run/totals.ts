@@ -13,6 +13,9 @@ export class Totals {
   overheard = 0;
   /** Of all runs, from the healing of everything. */
   slowestConvergenceMs = 0;
+  /** Runs in which a quorum was healed first, and the longest until it served. */
+  quorums = 0;
+  slowestQuorumMs = 0;
   readonly #begun = new Map<string, number>();
   readonly #leftOut = new Map<string, number>();
 
@@ -25,6 +28,8 @@ export class Totals {
     this.watchEvents += result.counts.watchEvents;
     this.overheard += result.counts.overheard;
     this.slowestConvergenceMs = Math.max(this.slowestConvergenceMs, result.convergedAfterMs);
+    this.quorums += result.quorumServedAfterMs > 0 ? 1 : 0;
+    this.slowestQuorumMs = Math.max(this.slowestQuorumMs, result.quorumServedAfterMs);
     addAll(this.#begun, result.begun);
     addAll(this.#leftOut, result.leftOut);
   }
@@ -56,6 +61,7 @@ export class Totals {
       `${this.applied} transactions applied`,
       `${this.watchEvents} watch events`,
       `${this.overheard} things told where clients had left`,
+      `${this.quorums} quorums healed first, the slowest served after ${(this.slowestQuorumMs / 1000).toFixed(1)} s`,
       `slowest convergence ${(this.slowestConvergenceMs / 1000).toFixed(1)} s simulated`,
     ].join(', ');
     return [this.line(tookMs), seen, ...faults].join('\n');
@@ -63,10 +69,10 @@ export class Totals {
 
   json(tookMs: number): Record<string, unknown> {
     const { seeds, requests, simulatedMs, steps, applied, watchEvents, overheard } = this;
-    const { slowestConvergenceMs } = this;
+    const { slowestConvergenceMs, quorums, slowestQuorumMs } = this;
     return {
       ...{ seeds, requests, simulatedMs, tookMs, steps, applied, watchEvents, overheard },
-      slowestConvergenceMs,
+      ...{ slowestConvergenceMs, quorums, slowestQuorumMs },
       faults: Object.fromEntries(this.#begun),
       leftOut: Object.fromEntries(this.#leftOut),
     };

@@ -18,6 +18,8 @@ export interface RunResult {
   readonly simulatedMs: number;
   /** From the healing of everything until all had converged; 0 if that was not reached. */
   readonly convergedAfterMs: number;
+  /** From the healing of a quorum until it had served; 0 if that was not asked for or reached. */
+  readonly quorumServedAfterMs: number;
   /** The number of the last thing recorded. */
   readonly orders: number;
   /** Equal for equal runs. */
@@ -28,6 +30,8 @@ export interface RunResult {
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
+export const QUORUM_SERVES =
+  'a healed quorum serves a write, and a read behind a sync, whatever the rest do';
 export const CONVERGES = 'once all faults are healed, the ensemble converges';
 
 /**

@@ -53,7 +53,9 @@ export class ProcessTimers implements Timers {
   readonly #scheduler: Scheduler;
   readonly #clock: MachineClock;
   #isDead = false;
-  #stalledUntilMs = 0;
+  #isStalled = false;
+  /** What came due while the process stood still, in order. */
+  #held: (() => void)[] = [];
 
   constructor(scheduler: Scheduler, clock: MachineClock) {
     this.#scheduler = scheduler;
@@ -81,9 +83,17 @@ export class ProcessTimers implements Timers {
     this.#after(TURN_MS, action);
   }
 
-  /** Nothing runs before this moment of the run's clock. */
-  stallUntil(worldMs: number): void {
-    this.#stalledUntilMs = Math.max(this.#stalledUntilMs, worldMs);
+  /** Nothing runs until it is woken. */
+  stall(): void {
+    this.#isStalled = true;
+  }
+
+  /** Returns what came due meanwhile, to be run in this order, each as an action of its own. */
+  wake(): readonly (() => void)[] {
+    const held = this.#held;
+    this.#isStalled = false;
+    this.#held = [];
+    return held;
   }
 
   kill(): void {
@@ -91,14 +101,18 @@ export class ProcessTimers implements Timers {
   }
 
   #after(delayMs: number, action: () => void): Timer {
-    let timer: Timer;
+    let isCancelled = false;
     const run = () => {
-      if (this.#isDead) return;
-      const stallMs = this.#stalledUntilMs - this.#scheduler.nowMs;
-      if (stallMs > 0) timer = this.#scheduler.after(stallMs, run);
+      if (this.#isDead || isCancelled) return;
+      if (this.#isStalled) this.#held.push(run);
       else action();
     };
-    timer = this.#scheduler.after(delayMs, run);
-    return { cancel: () => timer.cancel() };
+    const timer = this.#scheduler.after(delayMs, run);
+    return {
+      cancel: () => {
+        isCancelled = true;
+        timer.cancel();
+      },
+    };
   }
 }

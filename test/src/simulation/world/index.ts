@@ -55,6 +55,7 @@ export class SimulatedWorld implements World {
   readonly #network: MemoryNetwork;
   readonly #machines = new Map<PeerId, Machine>();
   readonly #cuts = new Set<string>();
+  readonly #wakes: Random;
   readonly #delays = new Map<string, number>();
   readonly #reached = new Map<PeerId, string>();
   readonly #struck = new Set<PeerId>();
@@ -64,6 +65,7 @@ export class SimulatedWorld implements World {
   constructor(setup: SimulatedWorldSetup) {
     const { random, network } = setup;
     this.#recorder = setup.recorder;
+    this.#wakes = random.fork('wakes');
     this.#recorder.useClock(() => this.#scheduler.nowMs);
     this.ids = Array.from({ length: setup.members }, (_, index) => index + 1);
     const seats = this.ids.map((id) => ({ id, host: hostOf(id) }));
@@ -160,10 +162,24 @@ export class SimulatedWorld implements World {
     this.#network.hold(machine.host);
     this.#recordReach();
     this.#scheduler.after(durationMs, () => {
-      if (machine.stalledUntilMs > this.nowMs) return;
-      this.#network.release(machine.host);
-      this.#recordReach();
+      if (machine.stalledUntilMs <= this.nowMs) this.wake(id);
     });
+    return true;
+  }
+
+  /** Whether it reads its network or runs its timers first is drawn, as event loops differ in it. */
+  wake(id: PeerId): boolean {
+    const machine = this.#at(id);
+    const actions = machine.wake();
+    if (actions === null) return false;
+    const wakes = this.#wakes;
+    const place = wakes.pick([0, actions.length, wakes.below(actions.length + 1)]);
+    for (const action of actions.slice(0, place)) this.#scheduler.after(0, action);
+    this.#scheduler.after(0, () => {
+      if (machine.stalledUntilMs === 0) this.#network.release(machine.host);
+    });
+    for (const action of actions.slice(place)) this.#scheduler.after(0, action);
+    this.#recordReach();
     return true;
   }
 

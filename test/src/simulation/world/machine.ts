@@ -51,6 +51,7 @@ export class Machine {
   readonly host: string;
   readonly clock: MachineClock;
   readonly disk: SimulatedDisk;
+  /** 0 while it does not stand still. */
   stalledUntilMs = 0;
   readonly #parts: MachineParts;
   readonly #random: Random;
@@ -106,9 +107,17 @@ export class Machine {
 
   stall(durationMs: number): boolean {
     if (this.#process === null) return false;
-    this.stalledUntilMs = this.#parts.scheduler.nowMs + durationMs;
-    this.#process.timers.stallUntil(this.stalledUntilMs);
+    const untilMs = this.#parts.scheduler.nowMs + durationMs;
+    this.stalledUntilMs = Math.max(this.stalledUntilMs, untilMs);
+    this.#process.timers.stall();
     return true;
+  }
+
+  /** As ProcessTimers.wake; null if it does not stand still. */
+  wake(): readonly (() => void)[] | null {
+    if (this.#process === null || this.stalledUntilMs === 0) return null;
+    this.stalledUntilMs = 0;
+    return this.#process.timers.wake();
   }
 
   recordDiskStruck(how: 'wiped' | 'flipped'): void {
