@@ -52,6 +52,20 @@ describe('a persistent node', () => {
     expectNothingLeft(one);
   });
 
+  it('does not stand in the very moment in which its session is told lost', async () => {
+    const { one, node } = setUp();
+    await node.whenStanding();
+    const told: boolean[] = [];
+    const stop = one.onState(({ state }) => {
+      if (state === 'lost') told.push(node.isStanding);
+    });
+    one.loseSession();
+    expect([told, node.isStanding]).toEqual([[false], false]);
+    stop();
+    await node.close();
+    expectNothingLeft(one);
+  });
+
   it('is made anew when it, or its parent, is deleted, and when the session is lost', async () => {
     const { server, one, node } = setUp();
     await node.whenStanding();

@@ -94,9 +94,13 @@ export class PersistentNode implements AsyncDisposable {
     return this.#data;
   }
 
-  /** Whether the znode stood when it was looked at last, and nothing was heard since. */
+  /**
+   * Whether the znode stood when it was looked at last, and nothing was heard since. An ephemeral
+   * one does not stand any more when the client says that its session is lost.
+   */
   get isStanding(): boolean {
-    return this.#isStanding;
+    const isOver = this.#isEphemeral && this.#session?.signal.aborted === true;
+    return this.#isStanding && !isOver;
   }
 
   /** What has ended it, null while it works. */
@@ -116,7 +120,7 @@ export class PersistentNode implements AsyncDisposable {
    */
   async whenStanding(options: WaitOptions = {}): Promise<string> {
     this.start();
-    return await this.#until(options, () => (this.#isStanding ? this.#path : null));
+    return await this.#until(options, () => (this.isStanding ? this.#path : null));
   }
 
   /**
