@@ -6,8 +6,9 @@
  * it answered the session itself; the timeout after any answered request was sent. What others
  * heard may reach it 2H late. Not much later either: a silent session goes. Whoever resumes one
  * unseen touches it, so that is asked only of sessions that no client was ever told of, and of
- * those whose client is connected, has all its answers and says nothing. Their end must be decided
- * by H after the deadline: whatever a client asks for later than that is applied behind it.
+ * those whose client is connected, has all its answers, says nothing, and has never given up a
+ * handshake that may still be on its way. Their end must be decided by H after the deadline:
+ * whatever a client asks for later than that is applied behind it.
  */
 import { epochOf, formatZxid, type PeerId, type Zxid } from '@rookery/protocol';
 import {
@@ -34,6 +35,8 @@ interface Lease {
   ledAtMs: number;
   /** When its client last was told anything. */
   quietSinceMs: number;
+  /** A handshake was given up and may be carried out at any time, which touches it. */
+  mayBeResumedUnseen: boolean;
   /** Since when its end must have been decided; 0 while it need not. */
   overdueAtMs: number;
 }
@@ -106,7 +109,7 @@ class Leases implements Checker {
         ...{ session: zxid, timeoutMs: txn.op.timeoutMs, openedAtMs: atMs },
         ...{ member: -1, outstanding: 0, ledAtMs: 0 },
         heard: new LastHeard({ timeoutMs: txn.op.timeoutMs, toldWithinMs: this.#slackMs }),
-        ...{ quietSinceMs: atMs, overdueAtMs: 0 },
+        ...{ quietSinceMs: atMs, overdueAtMs: 0, mayBeResumedUnseen: false },
       });
     } else if (txn.op.kind === 'closeSession') {
       const lease = this.#leases.get(txn.session);
@@ -145,6 +148,7 @@ class Leases implements Checker {
     const lease = this.#leases.get(session);
     if (lease === undefined) return;
     lease.member = member;
+    if (change === 'abandoned') lease.mayBeResumedUnseen = true;
     if (change === 'opened' || change === 'resumed') lease.heard.hear(askedAtMs, atMs);
     lease.quietSinceMs = atMs;
     this.#overdue.delete(lease);
@@ -179,7 +183,8 @@ class Leases implements Checker {
 
   #look(term: Term, atMs: number): void {
     for (const lease of this.#leases.values()) {
-      if (lease.member === 0 || lease.outstanding !== 0 || this.#overdue.has(lease)) continue;
+      if (lease.member === 0 || lease.mayBeResumedUnseen) continue;
+      if (lease.outstanding !== 0 || this.#overdue.has(lease)) continue;
       const sinceMs = Math.max(lease.quietSinceMs, term.sinceMs, term.lostLinkAtMs);
       const ranMs = this.#running.between(term.leader, sinceMs, atMs);
       if (ranMs <= lease.timeoutMs + this.#slackMs + this.#lateMs) continue;

@@ -6,7 +6,7 @@ import { ErrorCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { PropertyBroken } from '../contract/checker.js';
 import type { Operation, Result } from '../contract/history.js';
-import { GET, SET, SmallHistory, STAT } from './clients/small-history.js';
+import { CLOSE, GET, SET, SmallHistory, STAT } from './clients/small-history.js';
 import { newLinearizableHistory } from './linearizable-history.js';
 
 const CREATE = (path: string, data = '0'): Operation => {
@@ -157,6 +157,30 @@ describe('a znode of the simulator', () => {
     seen.done(SYNC, {});
     seen.done(GET('/a'), shown('lost', 25));
     expect(verdictOf(seen)).toContain('no order explains get');
+  });
+
+  it('is not changed in a later part by what a session lost before its answered write', () => {
+    const nextPart = (settle: (history: SmallHistory) => void) => {
+      const history = new SmallHistory(newLinearizableHistory({ operationsMax: 10, leftOut: 1 }));
+      history.done(CREATE('/a'), at(0));
+      history.lose(history.ask(SET('/a', 'lost'), { client: 2, session: 2, connection: 2 }));
+      settle(history);
+      for (let version = 1; version <= 9; version++) history.done(SET('/a', 'x'), at(version));
+      // A part has ended, one is left out, and another one begins.
+      for (let version = 10; version <= 14; version++) history.done(SET('/a', 'x'), at(version));
+      history.done(SET('/a', 'y'), at(16));
+      return verdictOf(history);
+    };
+    const write = CREATE('/elsewhere');
+    expect(nextPart(() => undefined)).toBe('fine');
+    const elsewhere = { client: 2, session: 2, connection: 3 };
+    expect(nextPart((history) => history.done(write, at(0), elsewhere))).toContain('/a: no order');
+    const refused = { error: ErrorCode.noNode };
+    const badly = nextPart((history) => history.done(SET('/elsewhere'), refused, elsewhere));
+    expect(badly).toBe('fine');
+    expect(nextPart((history) => history.done(write, at(0)))).toBe('fine');
+    const closed = { session: 2 };
+    expect(nextPart((history) => history.applied(99, CLOSE, closed))).toContain('/a: no order');
   });
 
   it('that contradicts is told with no more operations than it takes', () => {

@@ -4,7 +4,10 @@
  * Source: ARCHITECTURE.md on sync; Herlihy and Wing.
  *
  * Collects operations on each path, searches when it has so many, leaves out some and begins again;
- * what was under way or in doubt when it began stays in doubt there. A read that
+ * what was under way or in doubt when it began stays in doubt there, until its session has had a
+ * later write answered on a newer connection, or is closed: what was asked before is done by then,
+ * or never will be (ZooKeeper's FIFO of a session), so that no more is in doubt than the living
+ * sessions have lost since. A read that
  * follows, on its connection, a sync that was answered well shows some state that was current
  * between the call of the sync and its own answer. (Behind a write it need not: the write's answer
  * may be long under way. That it shows the write is session-fifo's to check.) Left out: paths of
@@ -18,6 +21,8 @@ import type { Operation } from '../../checking/model.js';
 import { tells, type ZnodeOp, type ZnodeResult, znode } from '../../checking/models/znode.js';
 import { type Checker, type NewChecker, PropertyBroken } from '../contract/checker.js';
 import type { Invocation, MultiPart, Reply, Result, Unanswered } from '../contract/history.js';
+import type { Applied } from '../contract/observation.js';
+import { isWrite } from './clients/part.js';
 
 export interface LinearizableHistoryOptions {
   /** Of one path, that are searched together; default 100. */
@@ -39,7 +44,13 @@ interface PathHistory {
   /** How many operations are still to be left out before it begins again. */
   toLeaveOut: number;
   /** Writes that were never answered and whose data nobody has seen: they may still come. */
-  lost: Entry[];
+  lost: Lost[];
+}
+
+interface Lost {
+  readonly entry: Entry;
+  readonly session: number;
+  readonly connection: number;
 }
 
 /** What a write asks of one path. */
@@ -64,6 +75,8 @@ class LinearizableHistory implements Checker {
   readonly #leftOut = new Set<string>();
   /** Writes under way, by their order. */
   readonly #underWay = new Map<number, readonly Asked[]>();
+  /** Paths on which a session has lost writes, by session. */
+  readonly #losers = new Map<number, Set<string>>();
   /** By connection, the call of the last sync that was answered well. */
   readonly #floors = new Map<number, number>();
 
@@ -101,7 +114,14 @@ class LinearizableHistory implements Checker {
       return;
     }
     this.#settle(invocation, order, result);
-    if (isWell && operation.kind === 'sync') this.#floors.set(connection, invocation.order);
+    if (!isWell) return;
+    if (operation.kind === 'sync') this.#floors.set(connection, invocation.order);
+    else if (isWrite(operation)) this.#outOfDoubt(invocation.session, connection);
+  }
+
+  onApplied({ txn }: Applied): void {
+    if (txn.op.kind !== 'closeSession') return;
+    this.#outOfDoubt(txn.session, Number.POSITIVE_INFINITY);
   }
 
   onUnanswered({ invocation, order }: Unanswered): void {
@@ -113,7 +133,8 @@ class LinearizableHistory implements Checker {
   }
 
   /** The end of a write, on each of its paths; `result` null: it was not answered. */
-  #settle({ order: calledAt, client }: Invocation, at: number, result: Result | null): void {
+  #settle(invocation: Invocation, at: number, result: Result | null): void {
+    const { order: calledAt, client, session, connection } = invocation;
     const asked = this.#underWay.get(calledAt);
     if (asked === undefined) return;
     this.#underWay.delete(calledAt);
@@ -122,8 +143,12 @@ class LinearizableHistory implements Checker {
         const entry: Entry = { op, calledAt, answer: null, client };
         this.#add(path, entry, at);
         const history = this.#paths.get(path);
-        history?.lost.push(entry);
-        if (history?.beganAt === at) history.entries.push(entry);
+        if (history === undefined) continue;
+        history.lost.push({ entry, session, connection });
+        const paths = this.#losers.get(session);
+        if (paths === undefined) this.#losers.set(session, new Set([path]));
+        else paths.add(path);
+        if (history.beganAt === at) history.entries.push(entry);
       } else if (tells(op, result.error)) {
         const { error, stat } = result;
         const version = op.kind === 'set' ? stat?.version : undefined;
@@ -138,8 +163,24 @@ class LinearizableHistory implements Checker {
     const history = this.#paths.get(path);
     if (history === undefined || history.lost.length === 0) return;
     history.lost = history.lost.filter(
-      ({ op }) => (op.kind !== 'set' && op.kind !== 'create') || op.data !== data,
+      ({ entry: { op } }) => (op.kind !== 'set' && op.kind !== 'create') || op.data !== data,
     );
+  }
+
+  /** What the session has lost on older connections is done, or never will be. */
+  #outOfDoubt(session: number, connection: number): void {
+    const paths = this.#losers.get(session);
+    if (paths === undefined) return;
+    for (const path of paths) {
+      const history = this.#paths.get(path);
+      const isInDoubt = (lost: Lost) => lost.session === session && lost.connection >= connection;
+      if (history?.lost.some(isInDoubt) === true) continue;
+      paths.delete(path);
+      if (history !== undefined) {
+        history.lost = history.lost.filter((lost) => lost.session !== session);
+      }
+    }
+    if (paths.size === 0) this.#losers.delete(session);
   }
 
   /** `at`: the order of now. */
@@ -156,7 +197,7 @@ class LinearizableHistory implements Checker {
       if (history.toLeaveOut > 0) return;
       // What is under way may have taken effect before, and may later.
       history.beganAt = at;
-      history.entries = [...history.lost, ...this.#underWayOn(path)];
+      history.entries = [...history.lost.map(({ entry }) => entry), ...this.#underWayOn(path)];
       return;
     }
     // A write is in the history already, as one in doubt; a read may show what was before.

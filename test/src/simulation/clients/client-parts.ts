@@ -3,6 +3,9 @@ import type { Timers, Transport } from '../../simulated.js';
 import type { Recorder } from '../run/recorder.js';
 import type { ClientOptions } from './options.js';
 
+/** Whoever is not welcomed in this time tries another member. */
+export const HANDSHAKE_TIMEOUT_MS = 1_500;
+
 export interface Seat {
   readonly id: number;
   readonly host: string;

@@ -62,7 +62,7 @@ async function run(options: Partial<ClientOptions>, durationMs: number, seed = 1
   recorder.useClock(() => ensemble.timers.nowMs());
   const clients = new Clients({
     timers: ensemble.timers,
-    transport: ensemble.network.transport('clients'),
+    transportOf: () => ensemble.network.transport('clients'),
     members: ensemble.config.servers.map(({ id, host, clientPort }) => {
       return { id, host, port: clientPort };
     }),

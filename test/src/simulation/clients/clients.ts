@@ -15,8 +15,8 @@ import { SimulatedClient } from './simulated-client.js';
 export interface ClientsSetup {
   /** The run's own clock, which no fault touches. */
   readonly timers: Timers;
-  /** Of a host that is no member. */
-  readonly transport: Transport;
+  /** Of the client's host, which is no member. */
+  transportOf(client: number): Transport;
   readonly members: readonly Seat[];
   readonly random: Random;
   readonly recorder: Recorder;
@@ -65,7 +65,8 @@ export class Clients {
   }
 
   #newClient(number: number, options: ClientOptions, members: readonly Seat[]): SimulatedClient {
-    const { random, timers, transport, recorder } = this.#setup;
+    const { random, timers, recorder } = this.#setup;
+    const transport = this.#setup.transportOf(number);
     const nextConnection = () => ++this.#connections;
     return new SimulatedClient(number, random.fork(`client-${number}`), {
       ...{ timers, transport, recorder, members, options, nextConnection },

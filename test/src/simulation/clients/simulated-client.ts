@@ -11,7 +11,7 @@ import { PropertyBroken } from '../contract/checker.js';
 import type { Invocation, Operation, Result, SessionSeen } from '../contract/history.js';
 import type { Random } from '../random.js';
 import { Caprices } from './caprices.js';
-import type { ClientParts } from './client-parts.js';
+import { type ClientParts, HANDSHAKE_TIMEOUT_MS } from './client-parts.js';
 import { HeldWatches } from './held-watches.js';
 import { LeftBehind } from './left-behind.js';
 import { type Welcome, WireConnection } from './wire-connection.js';
@@ -25,7 +25,6 @@ interface Open {
 }
 
 const DIAL_TIMEOUT_MS = 500;
-const HANDSHAKE_TIMEOUT_MS = 1_500;
 /** After an attempt that failed. */
 const RETRY_MIN_MS = 5;
 const RETRY_MAX_MS = 100;
@@ -143,7 +142,9 @@ export class SimulatedClient {
     const timeoutMs = this.#wholeMs(timeoutMinMs, timeoutMaxMs);
     wire.connect({ seenZxid: this.#seenZxid, timeoutMs, session: this.#session });
     timers.after(HANDSHAKE_TIMEOUT_MS, () => {
-      if (this.#open?.number === number && !this.#isLive) this.#drop();
+      if (this.#open?.number !== number || this.#isLive) return;
+      this.#tell('abandoned');
+      this.#drop();
     });
   }
 
@@ -373,7 +374,7 @@ export class SimulatedClient {
       session: session.session,
       connection: open.number,
       change,
-      member: change === 'disconnected' ? 0 : open.member,
+      member: change === 'disconnected' || change === 'abandoned' ? 0 : open.member,
       askedAtMs: open.askedAtMs,
       timeoutMs: session.timeoutMs,
       zxid,

@@ -43,6 +43,8 @@ export interface RunFacts {
   readonly clockDrift: number;
   /** The longest way of a message when nothing is held back, ms. */
   readonly latencyMaxMs: number;
+  /** How much longer the answer to a client's handshake may be held back; 0 if left out. */
+  readonly clientsHeldMaxMs?: number;
 }
 
 /** Made anew for each run. */

@@ -131,9 +131,17 @@ export interface SessionSeen {
   /**
    * `opened`: a new session; `resumed`: the old one on a new connection; `disconnected`: the
    * connection is gone; `expired`: a server said that the session is over; `closed`: the client
-   * closed it and was told so; `reset`: the watches were set again (setWatches2 was answered).
+   * closed it and was told so; `reset`: the watches were set again (setWatches2 was answered);
+   * `abandoned`: not answered in time when it asked to resume it, which may happen yet, unseen.
    */
-  readonly change: 'opened' | 'resumed' | 'disconnected' | 'expired' | 'closed' | 'reset';
+  readonly change:
+    | 'opened'
+    | 'resumed'
+    | 'disconnected'
+    | 'expired'
+    | 'closed'
+    | 'reset'
+    | 'abandoned';
   /** Where it is connected, 0 when it is not. */
   readonly member: number;
   /** When the handshake of this connection was sent. */

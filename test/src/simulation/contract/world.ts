@@ -6,10 +6,15 @@
  */
 import type { PeerId } from '@rookery/protocol';
 
+/** Of what passes between a client and a member. */
+export type ClientWay = 'toMember' | 'toClient';
+
 export interface World {
   /** The run's clock, ms from its start; no fault touches it. */
   readonly nowMs: number;
   readonly ids: readonly PeerId[];
+  /** How many there are; their numbers are from 1. */
+  readonly clients: number;
   /** The leader that serves; 0 for none. */
   readonly leader: PeerId;
   /**
@@ -50,6 +55,10 @@ export interface World {
   resetLink(a: PeerId, b: PeerId): void;
   /** Each message from one to the other takes this much longer; 0 ends it. */
   delay(from: PeerId, to: PeerId, byMs: number): void;
+
+  /** As `cut`, between a client and a member. */
+  cutClient(client: number, id: PeerId, way: ClientWay): void;
+  healClient(client: number, id: PeerId, way: ClientWay): void;
 
   /** Each change of the member's disk takes this much longer; 0 ends it. */
   slowDisk(id: PeerId, byMs: number): void;

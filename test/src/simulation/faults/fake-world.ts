@@ -4,18 +4,21 @@
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Stage } from '../contract/fault.js';
-import type { World } from '../contract/world.js';
+import type { ClientWay, World } from '../contract/world.js';
 import { StrikeGuard } from './guard.js';
 
 export class FakeWorld implements World {
   nowMs = 0;
   leader: PeerId = 1;
   readonly ids: readonly PeerId[];
+  readonly clients = 3;
   readonly struck = new Set<PeerId>();
   readonly up: Set<PeerId>;
   readonly serving: Set<PeerId>;
   /** `from>to`. */
   readonly cuts = new Set<string>();
+  /** `client way member`. */
+  readonly clientCuts = new Set<string>();
   readonly delays = new Map<string, number>();
   readonly full = new Set<PeerId>();
   readonly slow = new Map<PeerId, number>();
@@ -81,6 +84,12 @@ export class FakeWorld implements World {
   }
   delay(from: PeerId, to: PeerId, byMs: number): void {
     this.delays.set(`${from}>${to}`, byMs);
+  }
+  cutClient(client: number, id: PeerId, way: ClientWay): void {
+    this.clientCuts.add(`${client} ${way} ${id}`);
+  }
+  healClient(client: number, id: PeerId, way: ClientWay): void {
+    this.clientCuts.delete(`${client} ${way} ${id}`);
   }
   slowDisk(id: PeerId, byMs: number): void {
     this.slow.set(id, byMs);

@@ -35,6 +35,7 @@ describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
         for (let i = 0; i < 3; i++) stage.runLater();
         expect([...world.up].sort(), where).toEqual(world.ids);
         expect([...world.cuts], where).toEqual([]);
+        expect([...world.clientCuts], where).toEqual([]);
         expect([...world.full], where).toEqual([]);
         expect(
           [...world.delays.values()].filter((ms) => ms !== 0),

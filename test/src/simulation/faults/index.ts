@@ -1,6 +1,8 @@
 /** All kinds of faults, by name. The order is part of every seed's meaning: append only. */
 import type { FaultKind } from '../contract/fault.js';
 import { cleanStop } from './clean-stop.js';
+import { clientsCut } from './clients-cut.js';
+import { clientsFlapping } from './clients-flapping.js';
 import { clockRate } from './clock-rate.js';
 import { crash } from './crash.js';
 import { crashAtChange } from './crash-at-change.js';
@@ -29,6 +31,9 @@ export { DICE_COUNT, roll } from './dice.js';
 export { StrikeGuard } from './guard.js';
 export { bothWays, cutAll } from './links.js';
 
+/** By these a client's handshake may be answered and the answer held back. */
+export const CUTS_CLIENTS: readonly string[] = [clientsCut.name, clientsFlapping.name];
+
 export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
   [
     ...[crash, crashLeader, crashSeveral, crashAtChange, restartAll, cleanStop],
@@ -37,5 +42,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[stallShort, stallLong, wallClock, clockRate],
     ...[slowDisk, failedSync, fullDisk, wipe, flipBit],
     ...[interruptedSnapshot],
+    ...[clientsCut, clientsFlapping],
   ].map((kind) => [kind.name, kind]),
 );

@@ -83,6 +83,10 @@ export class FaultCourse {
       world.slowDisk(id, 0);
       world.fillDisk(id, false);
       world.wake(id);
+      for (let client = 1; client <= world.clients; client++) {
+        world.healClient(client, id, 'toMember');
+        world.healClient(client, id, 'toClient');
+      }
       for (const other of ids) {
         if (other === id) continue;
         world.heal(id, other);

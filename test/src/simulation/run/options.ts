@@ -6,9 +6,9 @@
  * does not move when another is overridden. Pure; `arguments.ts` prints and reads it.
  */
 import type { Tuning } from '../../simulated.js';
-import { type ClientOptions, drawClientOptions } from '../clients/index.js';
+import { type ClientOptions, drawClientOptions, HANDSHAKE_TIMEOUT_MS } from '../clients/index.js';
 import type { RunFacts } from '../contract/checker.js';
-import { CLOCK_DRIFT, FAULT_KINDS } from '../faults/index.js';
+import { CLOCK_DRIFT, CUTS_CLIENTS, FAULT_KINDS } from '../faults/index.js';
 import { Random } from '../random.js';
 
 /** Of the members' configuration, what a run may change. */
@@ -77,6 +77,7 @@ export function drawOptions(seed: number): RunOptions {
 
 /** What checkers may know of such a run. */
 export function factsOf(options: RunOptions): RunFacts {
+  const cutsClients = options.kinds.some((kind) => CUTS_CLIENTS.includes(kind));
   return {
     members: options.members,
     peerTimeoutMs: options.settings.peerTimeoutMs,
@@ -84,6 +85,7 @@ export function factsOf(options: RunOptions): RunFacts {
     clockDrift: CLOCK_DRIFT,
     // The world rounds the end of a message's way up to a whole millisecond.
     latencyMaxMs: Math.ceil(options.network.latencyMaxMs) + 1,
+    clientsHeldMaxMs: cutsClients ? HANDSHAKE_TIMEOUT_MS : 0,
   };
 }
 

@@ -61,14 +61,14 @@ class Run {
     const random = new Random(options.seed);
     const { members, tuning, settings, network, disk } = options;
     this.#world = new SimulatedWorld({
-      ...{ members, tuning, settings, network, disk },
+      ...{ members, tuning, settings, network, disk, clients: options.clients.count },
       random: random.fork('world'),
       recorder: this.#recorder,
       ...(trace === undefined ? {} : { log: (line: string) => trace(line.trimEnd()) }),
     });
     this.#clients = new Clients({
       timers: this.#world.timers,
-      transport: this.#world.transport('clients'),
+      transportOf: (client) => this.#world.clientTransport(client),
       members: this.#world.addresses,
       random: random.fork('clients'),
       recorder: this.#recorder,

@@ -15,7 +15,7 @@ import {
   type Transport,
   type Tuning,
 } from '../../simulated.js';
-import type { World } from '../contract/world.js';
+import type { ClientWay, World } from '../contract/world.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
 import { MachineClock, ProcessTimers } from './clocks.js';
@@ -27,6 +27,8 @@ export type { DiskOptions } from './disk.js';
 
 export interface SimulatedWorldSetup {
   readonly members: number;
+  /** Processes that are no members and whose links faults may cut; default 0. */
+  readonly clients?: number;
   readonly random: Random;
   readonly recorder: Recorder;
   readonly tuning: Tuning;
@@ -46,6 +48,7 @@ export interface MemberAddress {
 
 export class SimulatedWorld implements World {
   readonly ids: readonly PeerId[];
+  readonly clients: number;
   readonly addresses: readonly MemberAddress[];
   readonly config: Config;
   /** The run's own clock. */
@@ -67,6 +70,7 @@ export class SimulatedWorld implements World {
     this.#recorder = setup.recorder;
     this.#wakes = random.fork('wakes');
     this.#recorder.useClock(() => this.#scheduler.nowMs);
+    this.clients = setup.clients ?? 0;
     this.ids = Array.from({ length: setup.members }, (_, index) => index + 1);
     const seats = this.ids.map((id) => ({ id, host: hostOf(id) }));
     this.config = { ...simulatedConfig(seats), ...setup.settings };
@@ -116,6 +120,11 @@ export class SimulatedWorld implements World {
   /** The transport of a process that is no member. */
   transport(host: string): Transport {
     return this.#network.transport(host);
+  }
+
+  /** That of a client whose links faults may cut. */
+  clientTransport(client: number): Transport {
+    return this.#network.transport(hostOfClient(client));
   }
 
   /** All members; they open as time advances. */
@@ -201,6 +210,14 @@ export class SimulatedWorld implements World {
     this.#cuts.delete(wayKey(hostOf(from), hostOf(to)));
     this.#network.healOneWay(hostOf(from), hostOf(to));
     this.#recordReach();
+  }
+
+  cutClient(client: number, id: PeerId, way: ClientWay): void {
+    this.#network.cutOneWay(...endsOf(client, id, way));
+  }
+
+  healClient(client: number, id: PeerId, way: ClientWay): void {
+    this.#network.healOneWay(...endsOf(client, id, way));
   }
 
   resetLink(a: PeerId, b: PeerId): void {
@@ -313,6 +330,15 @@ export class SimulatedWorld implements World {
 
 function hostOf(id: PeerId): string {
   return `member-${id}`;
+}
+
+function hostOfClient(client: number): string {
+  return `client-${client}`;
+}
+
+function endsOf(client: number, id: PeerId, way: ClientWay): [from: string, to: string] {
+  const ends = [hostOfClient(client), hostOf(id)] as const;
+  return way === 'toMember' ? [ends[0], ends[1]] : [ends[1], ends[0]];
 }
 
 function wayKey(from: string, to: string): string {

@@ -25,7 +25,8 @@ class CutOff implements Checker {
   readonly #quorum: number;
   /** H. */
   readonly #leaseMs: number;
-  readonly #latencyMs: number;
+  /** The answer to a handshake is on its way for so long at most. */
+  readonly #answerMaxMs: number;
   /** What each member reaches now. */
   readonly #reaches = new Map<number, readonly number[]>();
   /** When each last reached a quorum by itself; infinity while it does. */
@@ -36,10 +37,11 @@ class CutOff implements Checker {
   #someoneIsCutOff = false;
   readonly #members = new Map<number, number>();
 
-  constructor({ members, peerTimeoutMs, heartbeatMs, clockDrift, latencyMaxMs }: RunFacts) {
+  constructor(facts: RunFacts) {
+    const { members, peerTimeoutMs, heartbeatMs, clockDrift, latencyMaxMs } = facts;
     this.#quorum = Math.floor(members / 2) + 1;
     this.#leaseMs = (peerTimeoutMs + 2 * heartbeatMs) * (1 + clockDrift) + 2 * latencyMaxMs;
-    this.#latencyMs = latencyMaxMs;
+    this.#answerMaxMs = latencyMaxMs + (facts.clientsHeldMaxMs ?? 0);
   }
 
   onReach({ member, reaches, atMs }: Reach): void {
@@ -57,12 +59,13 @@ class CutOff implements Checker {
     );
   }
 
-  onSession({ change, connection, member, atMs, client, order }: SessionSeen): void {
+  onSession(seen: SessionSeen): void {
+    const { change, connection, member, askedAtMs, atMs, client, order } = seen;
     if (change === 'disconnected' || change === 'closed') this.#members.delete(connection);
     if (change !== 'opened' && change !== 'resumed' && change !== 'expired') return;
     if (change !== 'expired') this.#members.set(connection, member);
-    // When the handshake began is not recorded: its answer was on its way for a latency at most.
-    if (this.#isPast(member, atMs - this.#latencyMs)) {
+    // Answered after it was asked for, and no longer ago than an answer may be on its way.
+    if (this.#isPast(member, Math.max(askedAtMs, atMs - this.#answerMaxMs))) {
       this.#fail(member, `told client ${client} that its session is ${change} [${order}]`);
     }
   }
