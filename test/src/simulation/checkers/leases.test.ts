@@ -5,7 +5,7 @@
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ZabInput, ZabOutput } from '../../simulated.js';
-import type { Invocation, Operation } from '../contract/history.js';
+import type { Invocation, Operation, SessionSeen } from '../contract/history.js';
 import { newLeases } from './leases.js';
 
 const FACTS = {
@@ -56,8 +56,17 @@ class Scene {
   }
 
   connects(): this {
-    const seen = { change: 'resumed', client: 1, connection: 1, zxid: 0 } as const;
-    const session = { session: SESSION, member: 1, timeoutMs: TIMEOUT_MS };
+    return this.#seesSession('resumed', 1);
+  }
+
+  /** Its client had no answer when it asked to resume it. */
+  givesUp(): this {
+    return this.#seesSession('abandoned', 0);
+  }
+
+  #seesSession(change: SessionSeen['change'], member: number): this {
+    const seen = { change, client: 1, connection: 1, zxid: 0 } as const;
+    const session = { session: SESSION, member, timeoutMs: TIMEOUT_MS };
     const stamp = this.#stamp();
     this.#checker.onSession?.({ ...stamp, ...seen, ...session, askedAtMs: stamp.atMs });
     return this;
@@ -151,6 +160,15 @@ describe('a lease', () => {
     expect(() => silent().othersWrite()).toThrow('silent since 0 ms, is not ended');
     expect(() => silent().expires().othersWrite()).not.toThrow();
     expect(() => silent().reads().othersWrite()).not.toThrow();
+  });
+
+  it('may go on for a client that gave up a handshake, which may have come later', () => {
+    const scene = new Scene()
+      .givesUp()
+      .connects()
+      .reads()
+      .runs(DEADLINE_MS + 2_500);
+    expect(() => scene.othersWrite()).not.toThrow();
   });
 
   it('is over for a session that no client was told of', () => {

@@ -204,6 +204,41 @@ describe('a simulated world', () => {
     }
   });
 
+  it('goes on as soon as it is woken, and not again at the end of the stall', async () => {
+    const world = await serving();
+    const victim = world.leader;
+    expect(world.wake(victim)).toBe(false);
+    world.stall(victim, 50_000);
+    await until(world, 'was there another', () => ![0, victim].includes(world.leader));
+    expect(world.wake(victim)).toBe(true);
+    await until(world, 'did it follow', () => world.ids.every((id) => world.serves(id)));
+    expect(world.nowMs).toBeLessThan(20_000);
+    await world.advance(50_000);
+    expect(world.failure).toBeNull();
+  });
+
+  it('holds back what a client sends, or what it is sent, until that way is healed', async () => {
+    for (const way of ['toMember', 'toClient'] as const) {
+      const world = await serving({ clients: 1 });
+      const address = world.addresses[0];
+      if (address === undefined) throw new Error('no member');
+      const dial = world.clientTransport(1).dial(address, 1000);
+      await world.advance(5);
+      const client = new MemoryClient(await dial);
+      client.connect();
+      await until(world, 'was a session opened', () => client.connected !== null);
+      world.cutClient(1, 1, way);
+      const before = world.stateOf(1)?.lastZxid ?? 0;
+      const xid = client.create('/held');
+      await world.advance(1000);
+      expect(client.errorOf(xid)).toBeUndefined();
+      const isDone = (world.stateOf(1)?.lastZxid ?? 0) > before;
+      expect(isDone, way).toBe(way === 'toClient');
+      world.healClient(1, 1, way);
+      await until(world, 'was it answered', () => client.errorOf(xid) === 0);
+    }
+  });
+
   it('stops a member cleanly and starts it with all it had', async () => {
     const world = await serving();
     expect(world.stop(3)).toBe(true);

@@ -94,6 +94,25 @@ describe('a cut-off member', () => {
   });
 });
 
+describe('a handshake whose answer may be held back', () => {
+  const heldAt = (member: number, askedAtMs: number) => {
+    const history = new SmallHistory(newCutOff, { ...FACTS, clientsHeldMaxMs: 1_500 });
+    history.reach(member, [2, 3]);
+    history.nowMs = 100;
+    history.reach(member, []);
+    history.nowMs = BOUND_MS + 1_000;
+    return () => history.session('opened', { member, askedAtMs });
+  };
+
+  it('may have been answered in time', () => {
+    expect(heldAt(1, BOUND_MS - 1)).not.toThrow();
+  });
+
+  it('was not when it was asked for past the bound', () => {
+    expect(heldAt(1, BOUND_MS + 1)).toThrow(PROPERTY);
+  });
+});
+
 /** Members 1 and 2 of five hear only each other from 101 on. */
 function pairCutOff(): SmallHistory {
   const history = new SmallHistory(newCutOff, { ...FACTS, members: 5 });
