@@ -1,4 +1,4 @@
-/** The quorum that is healed first: a majority of sound disks, never all; and what ails the rest. */
+/** The quorum that is healed first: a majority of sound disks, never all; what ails the rest. */
 import { expect, it } from 'vitest';
 import { FakeWorld } from '../faults/fake-world.js';
 import { Random } from '../random.js';

@@ -2,8 +2,8 @@
  * A quorum that is to be healed while the rest stays ill: which members, and what ails the others.
  *
  * The design promises that any majority whose disks are sound, and whose members reach each other,
- * elects and serves, whatever the rest do: be down, stand still, hear and not be heard, or reach but
- * one of them. Drawn from the seed; called by the run between its phases.
+ * elects and serves, whatever the rest do: be down, stand still, hear and not be heard, or reach
+ * but one of them. Drawn from the seed; called by the run between its phases.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { World } from '../contract/world.js';
@@ -28,7 +28,7 @@ export function drawQuorum(world: World, random: Random): readonly PeerId[] | nu
 
 const AILMENTS = ['as it is', 'down', 'cut off', 'mute', 'deaf', 'bridged', 'frozen'] as const;
 
-/** Each member outside of the quorum keeps its faults and gets one more, for so long. Says which. */
+/** Each member outside the quorum keeps its faults and gets one more, for so long. Says which. */
 export function ailTheRest(
   world: World,
   quorum: readonly PeerId[],

@@ -61,7 +61,8 @@ export class Totals {
       `${this.applied} transactions applied`,
       `${this.watchEvents} watch events`,
       `${this.overheard} things told where clients had left`,
-      `${this.quorums} quorums healed first, the slowest served after ${(this.slowestQuorumMs / 1000).toFixed(1)} s`,
+      `${this.quorums} quorums healed first`,
+      `the slowest served after ${(this.slowestQuorumMs / 1000).toFixed(1)} s`,
       `slowest convergence ${(this.slowestConvergenceMs / 1000).toFixed(1)} s simulated`,
     ].join(', ');
     return [this.line(tookMs), seen, ...faults].join('\n');

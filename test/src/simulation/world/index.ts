@@ -176,7 +176,7 @@ export class SimulatedWorld implements World {
     return true;
   }
 
-  /** Whether it reads its network or runs its timers first is drawn, as event loops differ in it. */
+  /** Whether it reads its network or runs its timers first is drawn: event loops differ in it. */
   wake(id: PeerId): boolean {
     const machine = this.#at(id);
     const actions = machine.wake();
