@@ -3,8 +3,8 @@
  *
  * A client that is two by mistake, or one that a proxy has doubled: its session is served
  * elsewhere, so the member that had it must end this connection. Asks pings and reads until that
- * happens, and tells the recorder of everything that comes. Never writes, never ends the connection by itself.
- * Made by SimulatedClient when it moves.
+ * happens, and tells the recorder of everything that comes. Never writes, never ends the
+ * connection by itself. Made by SimulatedClient when it moves.
  */
 import type { Timer, Timers } from '../../simulated.js';
 import type { Operation } from '../contract/history.js';
