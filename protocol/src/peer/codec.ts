@@ -20,17 +20,15 @@ import {
   list,
   milliseconds,
   oneOf,
-  opcode,
   peerId,
   struct,
   text,
   uint,
   zxid,
 } from './fields.js';
-import { identities } from './identities.js';
+import { forwardedRequests } from './forwarded.js';
 import type {
   EpochRange,
-  ForwardedRequest,
   Hello,
   HistorySummary,
   PeerMessage,
@@ -62,28 +60,6 @@ const history = struct<HistorySummary>({
   base: zxid,
   ranges: list(struct<EpochRange>({ epoch, first: counter, last: counter })),
 });
-
-/** By hand, since there is one for every write. */
-const forwarded: Field<ForwardedRequest> = {
-  pack: (value) => [
-    uint.pack(value.request),
-    uint.pack(value.session),
-    opcode.pack(value.opcode),
-    bytes.pack(value.body),
-    identities.pack(value.identities),
-  ],
-  unpack: (packed) => {
-    const values = asArray(packed);
-    if (values.length !== 5) throw new MarshallingError('a request of a wrong size');
-    return {
-      request: uint.unpack(values[0]),
-      session: uint.unpack(values[1]),
-      opcode: opcode.unpack(values[2]),
-      body: bytes.unpack(values[3]),
-      identities: identities.unpack(values[4]),
-    };
-  },
-};
 
 /** The body is one byte string, so that a pack made once goes to every follower and to the log. */
 const proposals: Field<readonly Proposal[]> = {
@@ -127,7 +103,7 @@ const LAYOUTS: {
   commit: message(13, { zxid }),
   confirm: message(14, { round: uint }),
   confirmAck: message(15, { round: uint }),
-  requests: message(16, { items: list(forwarded) }),
+  requests: message(16, { items: forwardedRequests }),
   sync: message(17, { request: uint }),
   synced: message(18, { request: uint, zxid }),
   attach: message(19, { request: uint, session: uint, password: bytes }),

@@ -4,6 +4,9 @@
  * Layout, big-endian: uint32 count, then of each proposal its zxid (8 bytes), its predecessor's
  * zxid (8), uint32 length and the body. Unpacked bodies are views of the bytes that were given.
  * Invariant: within one pack each proposal names the one before it.
+ *
+ * An array of proposals has one pack, made or seen once and remembered with it, so that what goes
+ * to several followers and to the log is packed once by the leader, and never by who receives it.
  */
 import { assert } from '../assert.js';
 import { MarshallingError } from '../marshalling-error.js';
@@ -14,13 +17,24 @@ const COUNT_BYTES = 4;
 const HEADER_BYTES = 20;
 const COUNTER_SPAN = 0x1_0000_0000;
 
+/** The packs of arrays that are still in use, which nobody changes. */
+const packs = new WeakMap<readonly Proposal[], Uint8Array>();
+
 /** Bytes that a proposal adds to a pack. */
 export function packedBytesOf(proposal: Proposal): number {
   return HEADER_BYTES + proposal.body.length;
 }
 
-/** Asserts that the proposals are consecutive. */
+/** Asserts that the proposals are consecutive. Shared: neither may be changed any more. */
 export function packProposals(proposals: readonly Proposal[]): Uint8Array {
+  const known = packs.get(proposals);
+  if (known !== undefined) return known;
+  const packed = pack(proposals);
+  packs.set(proposals, packed);
+  return packed;
+}
+
+function pack(proposals: readonly Proposal[]): Uint8Array {
   let size = COUNT_BYTES;
   for (const proposal of proposals) size += packedBytesOf(proposal);
   const bytes = Buffer.allocUnsafeSlow(size);
@@ -40,7 +54,7 @@ export function packProposals(proposals: readonly Proposal[]): Uint8Array {
 }
 
 /** Throws MarshallingError for anything that packProposals cannot have made. */
-export function unpackProposals(packed: Uint8Array): Proposal[] {
+export function unpackProposals(packed: Uint8Array): readonly Proposal[] {
   const bytes = asBuffer(packed);
   if (bytes.length < COUNT_BYTES) throw new MarshallingError('a pack without its count');
   const count = bytes.readUInt32BE(0);
@@ -65,6 +79,7 @@ export function unpackProposals(packed: Uint8Array): Proposal[] {
     last = zxid;
   }
   if (at !== bytes.length) throw new MarshallingError(`${bytes.length - at} bytes after a pack`);
+  packs.set(proposals, packed);
   return proposals;
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a proposal is: the unit of the replicated log.
  *
- * `body` is the transaction, encoded once by the leader (msgpackr); the same bytes go to every
+ * `body` is the transaction, encoded once by the leader; the same bytes go to every
  * follower and into every log. The core and the log never look inside it.
  *
  * Invariant: `previous` is the zxid of the proposal right before this one in the log, across

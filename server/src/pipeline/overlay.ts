@@ -30,7 +30,15 @@ export interface NodeView {
   readonly dataBytes: number;
 }
 
+/** Of one shape, whatever it was made from: there is one for every write. */
 interface NodeRecord extends NodeView {
+  exists: boolean;
+  version: number;
+  creates: number;
+  aversion: number;
+  owner: SessionId;
+  acl: readonly Acl[];
+  dataBytes: number;
   readonly zxid: Zxid;
 }
 
@@ -156,7 +164,7 @@ export class Overlay {
   }
 
   commit(): void {
-    if (this.#changes.length > 0) this.#track({ opens: false, closes: 0 });
+    if (this.#changes.length > 0) this.#track(false, 0);
   }
 
   rollBack(): void {
@@ -171,40 +179,47 @@ export class Overlay {
     const parentPath = parentOf(path);
     const parent = this.node(parentPath);
     const creates = (parent.creates + 1) | 0;
-    const zxid = this.#zxid;
     const child: ChildChange = { parent: parentPath, by: 1, owner: created.owner };
-    this.#set(parentPath, { ...parent, creates, zxid }, child);
-    this.#set(path, { ...ABSENT, exists: true, ...created, zxid }, null);
+    const below = recordOf(parent, this.#zxid);
+    below.creates = creates;
+    this.#set(parentPath, below, child);
+    const record = recordOf(ABSENT, this.#zxid);
+    record.exists = true;
+    record.owner = created.owner;
+    record.acl = created.acl;
+    record.dataBytes = created.dataBytes;
+    this.#set(path, record, null);
   }
 
   delete(path: string): void {
     const parentPath = parentOf(path);
-    const zxid = this.#zxid;
     const child: ChildChange = { parent: parentPath, by: -1, owner: this.node(path).owner };
-    this.#set(parentPath, { ...this.node(parentPath), zxid }, child);
-    this.#set(path, { ...ABSENT, zxid }, null);
+    this.#set(parentPath, recordOf(this.node(parentPath), this.#zxid), child);
+    this.#set(path, recordOf(ABSENT, this.#zxid), null);
   }
 
   /** Returns the version that the znode has afterwards. */
   setData(path: string, dataBytes: number): number {
-    const node = this.node(path);
-    const version = nextVersion(node.version);
-    this.#set(path, { ...node, version, dataBytes, zxid: this.#zxid }, null);
-    return version;
+    const record = recordOf(this.node(path), this.#zxid);
+    record.version = nextVersion(record.version);
+    record.dataBytes = dataBytes;
+    this.#set(path, record, null);
+    return record.version;
   }
 
   /** Returns the aversion that the znode has afterwards. */
   setAcl(path: string, acl: readonly Acl[]): number {
-    const node = this.node(path);
-    const aversion = nextVersion(node.aversion);
-    this.#set(path, { ...node, aversion, acl, zxid: this.#zxid }, null);
-    return aversion;
+    const record = recordOf(this.node(path), this.#zxid);
+    record.aversion = nextVersion(record.aversion);
+    record.acl = acl;
+    this.#set(path, record, null);
+    return record.aversion;
   }
 
   /** A transaction of its own: the session's id is the zxid given to `begin`. */
   openSession(opened: OpenedSession): void {
     this.#opened.set(this.#zxid, opened);
-    this.#track({ opens: true, closes: 0 });
+    this.#track(true, 0);
   }
 
   /** A transaction of its own. The session's ephemerals are gone from here on. */
@@ -212,7 +227,7 @@ export class Overlay {
     assert(!this.#closing.has(session), () => `session ${session} is closed once`);
     this.#closing.add(session);
     this.#closingBelow.clear();
-    this.#track({ opens: false, closes: session });
+    this.#track(false, session);
   }
 
   /** The transaction is in the state now. */
@@ -266,8 +281,13 @@ export class Overlay {
     if (child !== null) this.#children.add(child);
   }
 
-  #track(kind: Pick<InFlight, 'opens' | 'closes'>): void {
-    this.#inFlight.push({ zxid: this.#zxid, changes: this.#changes, ...kind });
+  #track(opens: boolean, closes: SessionId): void {
+    this.#inFlight.push({ zxid: this.#zxid, changes: this.#changes, opens, closes });
     this.#changes = [];
   }
+}
+
+function recordOf(node: NodeView, zxid: Zxid): NodeRecord {
+  const { exists, version, creates, aversion, owner, acl, dataBytes } = node;
+  return { exists, version, creates, aversion, owner, acl, dataBytes, zxid };
 }

@@ -1,6 +1,5 @@
-import { MarshallingError } from '@rookery/protocol';
+import { type Int64, JuteWriter, MarshallingError } from '@rookery/protocol';
 import fc from 'fast-check';
-import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { NODE_MODES } from './modes.js';
 import type { NodeOp, Txn, TxnOp } from './txn.js';
@@ -36,7 +35,7 @@ const op: fc.Arbitrary<TxnOp> = fc.oneof(
   fc.record({ kind: fc.constant('closeSession' as const) }),
 );
 const txn: fc.Arbitrary<Txn> = fc.record({
-  ...{ origin: count, request: count, session: count, time: count, op },
+  ...{ origin: fc.nat(255), request: count, session: count, time: count, op },
 });
 
 /** Views are Buffers or Uint8Arrays; only their bytes matter. */
@@ -113,19 +112,87 @@ describe('the bytes of a transaction', () => {
     );
   });
 
-  it.each([
-    ['an unknown kind', [99, 1, 1, 1, 1, '/a']],
-    ['a field too many', [2, 1, 1, 1, 1, '/a', 1]],
-    ['a field too few', [2, 1, 1, 1, 1]],
-    ['a negative origin', [2, -1, 1, 1, 1, '/a']],
-    ['a fractional time', [2, 1, 1, 1, 1.5, '/a']],
-    ['an unknown mode', [1, 1, 1, 1, 1, '/a', null, 31, 4, 0, 1]],
-    ['a short password', [8, 1, 1, 1, 1, 1000, new Uint8Array(15)]],
-    ['half an ACL entry', [4, 1, 1, 1, 1, '/a', [31, 'world'], 1]],
-    ['a multi in a multi', [6, 1, 1, 1, 1, [6]]],
-    ['no array', { kind: 2 }],
-  ])('are refused when they hold %s', (_, fields) => {
-    const bytes = new Packr({ useRecords: false }).pack(fields);
-    expect(() => decodeTxn(bytes)).toThrow(MarshallingError);
+  it.each<[string, (writer: JuteWriter) => void]>([
+    ['an unknown kind', (writer) => head(writer, 99).string('/a')],
+    ['a kind below all', (writer) => head(writer, -1).string('/a')],
+    ['a byte too many', (writer) => deleted(writer).bool(false)],
+    ['an operation too few', (writer) => head(writer, MULTI).int(1)],
+    ['no path', (writer) => head(writer, DELETE).string(null)],
+    ['a negative request', (writer) => head(writer, DELETE, { request: -1 }).string('/a')],
+    ['a session beyond all counts', (writer) => head(writer, DELETE, { session: 2n ** 60n })],
+    ['an unknown mode', (writer) => created(writer, { mode: 4, ttlMs: 0 })],
+    ['a negative time to live', (writer) => created(writer, { mode: 3, ttlMs: -1 })],
+    ['a short password', (writer) => opened(writer).buffer(new Uint8Array(15))],
+    ['half an ACL entry', (writer) => withAcl(writer, 1).int(31)],
+    ['a list of ACL entries that is null', (writer) => withAcl(writer, -2).int(1)],
+    ['more ACL entries than bytes', (writer) => withAcl(writer, 0x7fff_ffff)],
+    ['a multi in a multi', (writer) => multi(writer, MULTI).int(0)],
+    ['a session in a multi', (writer) => multi(writer, CREATE_SESSION).string('/a')],
+  ])('are refused when they hold %s', (_, write) => {
+    const writer = new JuteWriter();
+    write(writer);
+    expect(() => decodeTxn(writer.take())).toThrow(MarshallingError);
+  });
+
+  it('are refused wherever they are cut off', () => {
+    fc.assert(
+      fc.property(txn, (original) => {
+        const bytes = encodeTxn(original);
+        for (let end = 0; end < bytes.length; end++) {
+          expect(() => decodeTxn(bytes.subarray(0, end))).toThrow(MarshallingError);
+        }
+      }),
+      { numRuns: 50 },
+    );
   });
 });
+
+const CREATE = 1;
+const DELETE = 2;
+const SET_ACL = 4;
+const MULTI = 6;
+const CREATE_SESSION = 8;
+
+function head(
+  writer: JuteWriter,
+  kind: number,
+  { request = 1, session = 1 }: { request?: number; session?: Int64 } = {},
+): JuteWriter {
+  writer.int((kind << 8) | 1);
+  writer.long(request);
+  writer.long(session);
+  writer.long(1);
+  return writer;
+}
+
+function deleted(writer: JuteWriter): JuteWriter {
+  head(writer, DELETE).string('/a');
+  return writer;
+}
+
+function created(writer: JuteWriter, { mode, ttlMs }: { mode: number; ttlMs: number }): void {
+  head(writer, CREATE).string('/a');
+  writer.buffer(null);
+  writer.int(-1);
+  writer.int(31);
+  writer.int(mode);
+  writer.long(ttlMs);
+  writer.int(1);
+}
+
+function opened(writer: JuteWriter): JuteWriter {
+  head(writer, CREATE_SESSION).long(1000);
+  return writer;
+}
+
+function withAcl(writer: JuteWriter, count: number): JuteWriter {
+  head(writer, SET_ACL).string('/a');
+  writer.int(count);
+  return writer;
+}
+
+function multi(writer: JuteWriter, kind: number): JuteWriter {
+  head(writer, MULTI).int(1);
+  writer.int(kind);
+  return writer;
+}

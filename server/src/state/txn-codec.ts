@@ -1,12 +1,13 @@
 /**
  * The bytes of a transaction: the body of a proposal, in the log and between members.
  *
- * msgpack arrays of a fixed order, the kind as a small number first; the most common ACL, one
- * entry for world:anyone, is its permission bits alone. What is decoded is checked field by field,
- * because bytes from a disk or a peer are not to be trusted. Kinds are never renumbered.
+ * In jute's terms, as there is one for every write: the kind and the origin in one int, request,
+ * session and time as longs, then the fields of the operation in a fixed order. The most common
+ * ACL, one entry for world:anyone, is -1 and its permission bits. What is decoded is checked field
+ * by field, because bytes from a disk or a peer are not to be trusted. Kinds are never renumbered;
+ * any other change means raising FORMAT_VERSION and PEER_PROTOCOL_VERSION.
  */
-import { MarshallingError, unreachable } from '@rookery/protocol';
-import { Packr } from 'msgpackr';
+import { assert, JuteReader, JuteWriter, MarshallingError, unreachable } from '@rookery/protocol';
 import { MODE, NODE_MODES } from './modes.js';
 import { PASSWORD_BYTES } from './session.js';
 import type { Acl, NodeOp, Txn, TxnOp } from './txn.js';
@@ -23,87 +24,109 @@ const KIND = {
   closeSession: 9,
 } as const;
 
-/** Holds nothing between calls but scratch memory: structures are plain arrays, never learned. */
-const packr = new Packr({ useRecords: false, copyBuffers: false, int64AsType: 'number' });
+const ORIGIN_BITS = 8;
+const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
+/** Instead of the number of entries. */
+const WORLD_ANYONE = -1;
 
-export function encodeTxn(txn: Txn): Uint8Array {
-  const fields: unknown[] = [KIND[txn.op.kind], txn.origin, txn.request, txn.session, txn.time];
-  pushOp(fields, txn.op);
-  return packr.pack(fields);
+/** Holds nothing between calls but memory to write on. */
+const writer = new JuteWriter();
+
+/** Memory that is never written to again. */
+export function encodeTxn({ origin, request, session, time, op }: Txn): Uint8Array {
+  assert(origin >= 0 && origin <= ORIGIN_MAX, () => `${origin} is a member or 0`);
+  writer.reset();
+  writer.int((KIND[op.kind] << ORIGIN_BITS) | origin);
+  writer.long(request);
+  writer.long(session);
+  writer.long(time);
+  writeOp(op);
+  return writer.take();
 }
 
 /** Data and passwords are views of `bytes`. Throws MarshallingError. */
 export function decodeTxn(bytes: Uint8Array): Txn {
-  let fields: unknown;
-  try {
-    fields = packr.unpack(bytes);
-  } catch (cause) {
-    throw new MarshallingError('a transaction is no msgpack', { cause });
+  const reader = new JuteReader(bytes);
+  const head = reader.int();
+  const origin = head & ORIGIN_MAX;
+  const request = readCount(reader);
+  const session = readCount(reader);
+  const time = readCount(reader);
+  const op = readOp(head >> ORIGIN_BITS, reader);
+  if (reader.remaining > 0) {
+    throw new MarshallingError(`${reader.remaining} bytes after a transaction`);
   }
-  if (!Array.isArray(fields)) {
-    throw new MarshallingError('a transaction is no array');
-  }
-  const reader = new FieldReader(fields);
-  const kind = reader.count();
-  const origin = reader.count();
-  const request = reader.count();
-  const session = reader.count();
-  const time = reader.count();
-  const op = readOp(kind, reader);
-  reader.end();
   return { origin, request, session, time, op };
 }
 
-function pushOp(fields: unknown[], op: TxnOp): void {
+function writeOp(op: TxnOp): void {
   switch (op.kind) {
-    case 'create':
-      fields.push(op.path, op.data, packAcl(op.acl), MODE[op.mode], op.ttlMs, op.opcode);
-      return;
-    case 'delete':
-    case 'check':
-      fields.push(op.path);
-      return;
-    case 'setData':
-      fields.push(op.path, op.data, op.version);
-      return;
-    case 'setAcl':
-      fields.push(op.path, packAcl(op.acl), op.version);
-      return;
     case 'multi':
+      writer.int(op.ops.length);
       for (const part of op.ops) {
-        const partFields: unknown[] = [KIND[part.kind]];
-        pushOp(partFields, part);
-        fields.push(partFields);
+        writer.int(KIND[part.kind]);
+        writeNodeOp(part);
       }
       return;
     case 'error':
-      fields.push(op.code, op.codes);
+      writer.int(op.code);
+      writer.int(op.codes === null ? -1 : op.codes.length);
+      for (const code of op.codes ?? []) writer.int(code);
       return;
     case 'createSession':
-      fields.push(op.timeoutMs, op.password);
+      writer.long(op.timeoutMs);
+      writer.buffer(op.password);
       return;
     case 'closeSession':
+      return;
+    default:
+      writeNodeOp(op);
+  }
+}
+
+function writeNodeOp(op: NodeOp): void {
+  writer.string(op.path);
+  switch (op.kind) {
+    case 'create':
+      writer.buffer(op.data);
+      writeAcl(op.acl);
+      writer.int(MODE[op.mode]);
+      writer.long(op.ttlMs);
+      writer.int(op.opcode);
+      return;
+    case 'delete':
+    case 'check':
+      return;
+    case 'setData':
+      writer.buffer(op.data);
+      writer.int(op.version);
+      return;
+    case 'setAcl':
+      writeAcl(op.acl);
+      writer.int(op.version);
       return;
     default:
       unreachable(op);
   }
 }
 
-function readOp(kind: number, reader: FieldReader): TxnOp {
+function readOp(kind: number, reader: JuteReader): TxnOp {
   switch (kind) {
     case KIND.multi: {
       const ops: NodeOp[] = [];
-      while (!reader.atEnd) {
-        const part = new FieldReader(reader.array());
-        ops.push(readNodeOp(part.count(), part));
-        part.end();
+      for (let left = readLength(reader); left > 0; left--) {
+        ops.push(readNodeOp(reader.int(), reader));
       }
       return { kind: 'multi', ops };
     }
     case KIND.error:
-      return { kind: 'error', code: reader.int(), codes: reader.intsOrNull() };
+      return { kind: 'error', code: reader.int(), codes: readCodes(reader) };
     case KIND.createSession:
-      return { kind: 'createSession', timeoutMs: reader.count(), password: reader.password() };
+      return {
+        kind: 'createSession',
+        timeoutMs: readCount(reader),
+        password: readPassword(reader),
+      };
     case KIND.closeSession:
       return { kind: 'closeSession' };
     default:
@@ -111,127 +134,94 @@ function readOp(kind: number, reader: FieldReader): TxnOp {
   }
 }
 
-function readNodeOp(kind: number, reader: FieldReader): NodeOp {
+function readNodeOp(kind: number, reader: JuteReader): NodeOp {
+  const path = readText(reader);
   switch (kind) {
     case KIND.create: {
-      const path = reader.text();
-      const data = reader.bytesOrNull();
-      const acl = reader.acl();
-      const mode = NODE_MODES[reader.count()];
+      const data = reader.buffer();
+      const acl = readAcl(reader);
+      const mode = NODE_MODES[reader.int()];
       if (mode === undefined) {
         throw new MarshallingError('a transaction creates a node of no known mode');
       }
-      return { kind: 'create', path, data, acl, mode, ttlMs: reader.count(), opcode: reader.int() };
+      const ttlMs = readCount(reader);
+      return { kind: 'create', path, data, acl, mode, ttlMs, opcode: reader.int() };
     }
     case KIND.delete:
-      return { kind: 'delete', path: reader.text() };
+      return { kind: 'delete', path };
     case KIND.setData: {
-      const path = reader.text();
-      return { kind: 'setData', path, data: reader.bytesOrNull(), version: reader.int() };
+      const data = reader.buffer();
+      return { kind: 'setData', path, data, version: reader.int() };
     }
-    case KIND.setAcl:
-      return { kind: 'setAcl', path: reader.text(), acl: reader.acl(), version: reader.int() };
+    case KIND.setAcl: {
+      const acl = readAcl(reader);
+      return { kind: 'setAcl', path, acl, version: reader.int() };
+    }
     case KIND.check:
-      return { kind: 'check', path: reader.text() };
+      return { kind: 'check', path };
     default:
       throw new MarshallingError(`a transaction has the unknown kind ${kind}`);
   }
 }
 
-function packAcl(acl: readonly Acl[]): number | readonly unknown[] {
+function writeAcl(acl: readonly Acl[]): void {
   const first = acl[0];
   if (acl.length === 1 && first?.scheme === 'world' && first.id === 'anyone') {
-    return first.perms;
+    writer.int(WORLD_ANYONE);
+    writer.int(first.perms);
+    return;
   }
-  return acl.flatMap(({ perms, scheme, id }) => [perms, scheme, id]);
-}
-
-/** Takes the fields of one array in order and checks the type of each. */
-class FieldReader {
-  readonly #fields: readonly unknown[];
-  #next = 0;
-
-  constructor(fields: readonly unknown[]) {
-    this.#fields = fields;
-  }
-
-  get atEnd(): boolean {
-    return this.#next >= this.#fields.length;
-  }
-  end(): void {
-    if (!this.atEnd) {
-      throw this.#wrong('the end');
-    }
-  }
-
-  /** A whole number that is not negative. */
-  count(): number {
-    const value = this.#fields[this.#next++];
-    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-      throw this.#wrong('a count');
-    }
-    return value;
-  }
-  int(): number {
-    const value = this.#fields[this.#next++];
-    if (!isInt(value)) {
-      throw this.#wrong('an int');
-    }
-    return value;
-  }
-  intsOrNull(): readonly number[] | null {
-    const value = this.#fields[this.#next++];
-    if (value !== null && !(Array.isArray(value) && value.every(isInt))) {
-      throw this.#wrong('a list of ints');
-    }
-    return value;
-  }
-  text(): string {
-    const value = this.#fields[this.#next++];
-    if (typeof value !== 'string') {
-      throw this.#wrong('a string');
-    }
-    return value;
-  }
-  bytesOrNull(): Uint8Array | null {
-    const value = this.#fields[this.#next++];
-    if (value !== null && !(value instanceof Uint8Array)) {
-      throw this.#wrong('bytes');
-    }
-    return value;
-  }
-  password(): Uint8Array {
-    const value = this.bytesOrNull();
-    if (value === null || value.length !== PASSWORD_BYTES) {
-      throw this.#wrong('a password');
-    }
-    return value;
-  }
-  array(): readonly unknown[] {
-    const value = this.#fields[this.#next++];
-    if (!Array.isArray(value)) {
-      throw this.#wrong('an array');
-    }
-    return value;
-  }
-  acl(): readonly Acl[] {
-    const value = this.#fields[this.#next];
-    if (typeof value === 'number') {
-      return [{ perms: this.int(), scheme: 'world', id: 'anyone' }];
-    }
-    const entries = new FieldReader(this.array());
-    const acl: Acl[] = [];
-    while (!entries.atEnd) {
-      acl.push({ perms: entries.int(), scheme: entries.text(), id: entries.text() });
-    }
-    return acl;
-  }
-
-  #wrong(expected: string): MarshallingError {
-    return new MarshallingError(`field ${this.#next - 1} of a transaction is not ${expected}`);
+  writer.int(acl.length);
+  for (const { perms, scheme, id } of acl) {
+    writer.int(perms);
+    writer.string(scheme);
+    writer.string(id);
   }
 }
 
-function isInt(value: unknown): value is number {
-  return typeof value === 'number' && (value | 0) === value;
+function readAcl(reader: JuteReader): readonly Acl[] {
+  const count = reader.count();
+  if (count === WORLD_ANYONE) return [{ perms: reader.int(), scheme: 'world', id: 'anyone' }];
+  const acl: Acl[] = [];
+  for (let left = count; left > 0; left--) {
+    acl.push({ perms: reader.int(), scheme: readText(reader), id: readText(reader) });
+  }
+  return acl;
+}
+
+function readCodes(reader: JuteReader): readonly number[] | null {
+  const count = reader.count();
+  if (count < 0) return null;
+  const codes: number[] = [];
+  for (let left = count; left > 0; left--) codes.push(reader.int());
+  return codes;
+}
+
+function readPassword(reader: JuteReader): Uint8Array {
+  const password = reader.buffer();
+  if (password?.length !== PASSWORD_BYTES) {
+    throw new MarshallingError('a transaction opens a session with no password');
+  }
+  return password;
+}
+
+function readText(reader: JuteReader): string {
+  const text = reader.string();
+  if (text === null) throw new MarshallingError('a string of a transaction is null');
+  return text;
+}
+
+function readLength(reader: JuteReader): number {
+  const count = reader.count();
+  if (count < 0) throw new MarshallingError('a list of a transaction is null');
+  return count;
+}
+
+/** A whole number that is not negative. */
+function readCount(reader: JuteReader): number {
+  const value = reader.long();
+  if (typeof value === 'bigint' || value < 0) {
+    throw new MarshallingError(`${value} in a transaction is no count`);
+  }
+  return value;
 }

@@ -207,7 +207,11 @@ export class TxnLog {
     }
   }
 
+  /** All in one where that fits: its pack may be known. */
   private split(proposals: readonly Proposal[]): readonly (readonly Proposal[])[] {
+    let total = 0;
+    for (const proposal of proposals) total += packedBytesOf(proposal);
+    if (total <= this.options.groupBytesMax) return [proposals];
     const groups: Proposal[][] = [];
     let group: Proposal[] = [];
     let bytes = 0;

@@ -41,7 +41,7 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'the next request sees the deletes in flight',
     file: 'pipeline/overlay.ts',
-    find: '    this.#set(path, { ...ABSENT, zxid }, null);\n',
+    find: '    this.#set(path, recordOf(ABSENT, this.#zxid), null);\n',
     replace: '',
   },
   {

@@ -1,0 +1,101 @@
+/**
+ * The requests that a member forwards to the leader, as one field of a message.
+ *
+ * One byte string in jute's terms, since there is one request for every write: their count, then of
+ * each its number and session (longs), opcode, body and identities. Nearly all clients are known by
+ * their address alone: that is -1 and one string; otherwise a count, and scheme and id of each.
+ * Bodies that were unpacked are views of the bytes that were given.
+ */
+import { assert } from '../assert.js';
+import { JuteReader } from '../jute/reader.js';
+import { JuteWriter } from '../jute/writer.js';
+import { MarshallingError } from '../marshalling-error.js';
+import { bytes, type Field } from './fields.js';
+import type { ForwardedRequest, Identity } from './messages.js';
+
+const ADDRESS_SCHEME = 'ip';
+/** Instead of the number of identities. */
+const ADDRESS_ONLY = -1;
+
+/** Holds nothing between calls but memory to write on. */
+const writer = new JuteWriter();
+
+export const forwardedRequests: Field<readonly ForwardedRequest[]> = {
+  pack: (items) => {
+    writer.reset();
+    writer.int(items.length);
+    for (const item of items) {
+      writer.long(natural(item.request));
+      writer.long(natural(item.session));
+      writer.int(item.opcode);
+      writer.buffer(item.body);
+      writeIdentities(item.identities);
+    }
+    return writer.take();
+  },
+  unpack: (packed) => {
+    const reader = new JuteReader(bytes.unpack(packed));
+    const items: ForwardedRequest[] = [];
+    for (let left = countOf(reader); left > 0; left--) {
+      const request = readNatural(reader);
+      const session = readNatural(reader);
+      const opcode = reader.int();
+      const body = reader.buffer();
+      if (body === null) throw new MarshallingError('a request without a body');
+      items.push({ request, session, opcode, body, identities: readIdentities(reader) });
+    }
+    if (reader.remaining > 0) {
+      throw new MarshallingError(`${reader.remaining} bytes after the requests`);
+    }
+    return items;
+  },
+};
+
+function writeIdentities(identities: readonly Identity[]): void {
+  const [first] = identities;
+  if (identities.length === 1 && first?.scheme === ADDRESS_SCHEME) {
+    writer.int(ADDRESS_ONLY);
+    writer.string(first.id);
+    return;
+  }
+  writer.int(identities.length);
+  for (const { scheme, id } of identities) {
+    writer.string(scheme);
+    writer.string(id);
+  }
+}
+
+function readIdentities(reader: JuteReader): readonly Identity[] {
+  const count = reader.count();
+  if (count === ADDRESS_ONLY) return [{ scheme: ADDRESS_SCHEME, id: readText(reader) }];
+  const identities: Identity[] = [];
+  for (let left = count; left > 0; left--) {
+    identities.push({ scheme: readText(reader), id: readText(reader) });
+  }
+  return identities;
+}
+
+function countOf(reader: JuteReader): number {
+  const count = reader.count();
+  if (count < 0) throw new MarshallingError('a list of requests is null');
+  return count;
+}
+
+function readText(reader: JuteReader): string {
+  const text = reader.string();
+  if (text === null) throw new MarshallingError('an identity is null');
+  return text;
+}
+
+function natural(value: number): number {
+  assert(value >= 0, () => `a field to be sent is a natural number, not ${value}`);
+  return value;
+}
+
+function readNatural(reader: JuteReader): number {
+  const value = reader.long();
+  if (typeof value === 'bigint' || value < 0) {
+    throw new MarshallingError('a field is not a natural number');
+  }
+  return value;
+}
