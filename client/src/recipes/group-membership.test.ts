@@ -123,6 +123,22 @@ describe('a group', () => {
     expect(given.map(textOf)).toEqual([{}, { a: null }]);
   });
 
+  it('is followed on when they are taken away by a reply that comes with that of theirs', async () => {
+    const { one, other } = newWorld();
+    const add = one.addWatch.bind(one);
+    one.addWatch = async (...given) => {
+      one.addWatch = add;
+      const handle = await add(...given);
+      one.watches.removeAll(PATH, WatcherType.any);
+      return handle;
+    };
+    const { given } = collect(new Group(one, PATH).follow());
+    await until(() => given.length === 1);
+    await new GroupMember(other, PATH, 'a').join();
+    await until(() => given.length === 2);
+    expect(given.map(textOf)).toEqual([{}, { a: null }]);
+  });
+
   it('sees a member go with its session, and come again', async () => {
     const { one, other } = newWorld();
     const { given } = collect(new Group(other, PATH).follow());

@@ -1,4 +1,4 @@
-import { NoAuthError } from '@rookery/protocol';
+import { NoAuthError, WatcherType } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ClientClosedError } from '../errors.js';
 import { CacheMirror } from '../testing/cache-mirror.js';
@@ -185,6 +185,25 @@ describe('a persistent watcher', () => {
     put(server, PATH, 'one');
     await until(() => told.length === 3);
     expect(told).toEqual([`resync ${PATH}`, `resync ${PATH}`, `created ${PATH}`]);
+  });
+
+  it('stands again though it was taken away by a reply that came together with its own', async () => {
+    const { server, one, watcher, told } = setUp(true);
+    const add = one.addWatch.bind(one);
+    one.addWatch = async (...given) => {
+      one.addWatch = add;
+      const handle = await add(...given);
+      one.watches.removeAll(PATH, WatcherType.any);
+      return handle;
+    };
+    watcher.start();
+    await turns(10);
+    put(server, PATH, 'one');
+    await turns(10);
+    expect(told).toEqual([`removed ${PATH}`, `resync ${PATH}`, `created ${PATH}`]);
+    expect(watcher.isStanding).toBe(true);
+    await watcher.close();
+    expectNothingLeft(one);
   });
 
   it('stands in the end though its first requests, and the session, are lost', async () => {

@@ -98,10 +98,17 @@ export class PersistentWatcher implements AsyncDisposable {
 
   async #add(within: Within): Promise<void> {
     const options = { ...bounds(within), recursive: this.#recursive };
-    const watcher = (event: WatchEvent) => this.#onEvent(event);
-    this.#handle = await persist(this.#client, within, () =>
+    const watch = { isTakenAway: false };
+    const watcher = (event: WatchEvent) => {
+      if (event.type === 'removed') watch.isTakenAway = true;
+      this.#onEvent(event);
+    };
+    const handle = await persist(this.#client, within, () =>
       this.#client.addWatch(this.path, watcher, options),
     );
+    // Both replies may come together: it is taken away before the handle is here.
+    if (watch.isTakenAway) return;
+    this.#handle = handle;
     this.#runner.changes.notify();
     if (!this.#wasTakenAway) return;
     this.#wasTakenAway = false;

@@ -102,6 +102,29 @@ describe('a set partitioner', () => {
     expect(surroundings.timerCount).toBe(0);
   });
 
+  it('has acquired nothing once its session is lost, while it waits for the next', async () => {
+    const { surroundings, clients, members } = setUp(1, { onSessionLost: 'rejoin' });
+    const [client] = clients;
+    const [one] = members;
+    if (client === undefined || one === undefined) throw new Error('one was made');
+    one.start();
+    await turns(30);
+    surroundings.advance(SETTLE_MS);
+    await until(() => one.partitioner.state === 'acquired');
+    client.comesBack = false;
+    const told: string[] = [];
+    const stop = client.onState(({ state }) => {
+      if (state === 'lost') told.push(one.partitioner.state);
+    });
+    client.loseSession();
+    await turns(30);
+    expect([told, one.partitioner.state]).toEqual([['allocating'], 'allocating']);
+    stop();
+    one.stop.abort();
+    await until(() => one.partitioner.state === 'failure');
+    expectNothingLeft(clients);
+  });
+
   it('leaves a partition to the body of the loop until it is done', async () => {
     const { server, surroundings, clients, members } = setUp(2);
     const [client] = clients;

@@ -17,6 +17,7 @@
  */
 import { hostname } from 'node:os';
 import { joinPath, SessionExpiredError } from '@rookery/protocol';
+import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { SuspendedPolicy } from '../api/lease.js';
 import type { Acl } from '../api/values.js';
@@ -146,11 +147,18 @@ export class SetPartitioner {
         if (!names.has(member.name)) throw new LeaseLostError('deleted', member.path);
         const partition = await this.#allocate(names, party, within);
         if (partition === null) continue;
+        const isOver = AbortSignal.any([partition.signal, within.signal]);
+        // Told in the turn of the loss: the loop's body, or the wait for a session, may last.
+        const unfollow = onAbort(isOver, () => {
+          this.#state = 'allocating';
+        });
         try {
-          this.#state = 'acquired';
+          const isChanged = partition.changed.aborted;
+          if (!isOver.aborted) this.#state = isChanged ? 'release' : 'acquired';
           yield partition;
-          await untilAborted(partition.changed, partition.signal, within.signal);
+          await untilAborted(partition.changed, isOver);
         } finally {
+          unfollow();
           await partition.release();
         }
         within.signal.throwIfAborted();

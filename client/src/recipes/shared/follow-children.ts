@@ -123,13 +123,20 @@ class Directory {
   }
 
   async #watch(within: Within): Promise<void> {
-    if (this.#handle !== null) return;
     const options = { ...bounds(within), recursive: true };
-    const watcher = (event: WatchEvent) => this.#onEvent(event);
-    this.#handle = await persist(this.#client, within, () =>
-      this.#client.addWatch(this.#path, watcher, options),
-    );
-    if (this.#isForgotten) this.forget();
+    while (this.#handle === null) {
+      const watch = { isTakenAway: false };
+      const watcher = (event: WatchEvent) => {
+        if (event.type === 'removed') watch.isTakenAway = true;
+        this.#onEvent(event);
+      };
+      const handle = await persist(this.#client, within, () =>
+        this.#client.addWatch(this.#path, watcher, options),
+      );
+      // Both replies may come together: it is taken away before the handle is here.
+      if (!watch.isTakenAway) this.#handle = handle;
+      if (this.#isForgotten) this.forget();
+    }
   }
 
   #onEvent({ type, path }: WatchEvent): void {
