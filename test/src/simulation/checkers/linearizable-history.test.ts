@@ -183,6 +183,17 @@ describe('a znode of the simulator', () => {
     expect(nextPart((history) => history.applied(99, CLOSE, closed))).toContain('/a: no order');
   });
 
+  it('is not changed in a later part by what a client gave up when its session was over', () => {
+    const history = new SmallHistory(newLinearizableHistory({ operationsMax: 10, leftOut: 1 }));
+    history.done(CREATE('/a'), at(0));
+    const asked = history.ask(SET('/a', 'lost'), { client: 2, session: 2, connection: 2 });
+    history.applied(99, CLOSE, { session: 2 });
+    history.lose(asked);
+    for (let version = 1; version <= 14; version++) history.done(SET('/a', 'x'), at(version));
+    history.done(SET('/a', 'y'), at(16));
+    expect(verdictOf(history)).toContain('/a: no order');
+  });
+
   it('that contradicts is told with no more operations than it takes', () => {
     const history = begun();
     history.done(SYNC, {});

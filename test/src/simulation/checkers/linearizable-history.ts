@@ -77,6 +77,8 @@ class LinearizableHistory implements Checker {
   readonly #underWay = new Map<number, readonly Asked[]>();
   /** Paths on which a session has lost writes, by session. */
   readonly #losers = new Map<number, Set<string>>();
+  /** Sessions that are over: what they asked for is done, or never will be. */
+  readonly #closed = new Set<number>();
   /** By connection, the call of the last sync that was answered well. */
   readonly #floors = new Map<number, number>();
 
@@ -121,6 +123,7 @@ class LinearizableHistory implements Checker {
 
   onApplied({ txn }: Applied): void {
     if (txn.op.kind !== 'closeSession') return;
+    this.#closed.add(txn.session);
     this.#outOfDoubt(txn.session, Number.POSITIVE_INFINITY);
   }
 
@@ -143,7 +146,7 @@ class LinearizableHistory implements Checker {
         const entry: Entry = { op, calledAt, answer: null, client };
         this.#add(path, entry, at);
         const history = this.#paths.get(path);
-        if (history === undefined) continue;
+        if (history === undefined || this.#closed.has(session)) continue;
         history.lost.push({ entry, session, connection });
         const paths = this.#losers.get(session);
         if (paths === undefined) this.#losers.set(session, new Set([path]));
