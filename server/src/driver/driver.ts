@@ -360,7 +360,7 @@ export class Driver {
     this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
       this.#desk = null;
-      const ended = this.#pipeline.stopServing();
+      const ended = this.#pipeline.stopServing(this.#turns.standstill);
       if (was !== 'looking') this.#logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }

@@ -3,8 +3,9 @@
  * reading and one end, in which sockets are flushed.
  *
  * Owns the clock readings and the ticks. When the process was stopped for a while, the first turn
- * ticks before it lets anything in: nobody is answered past a lease that has run out meanwhile.
- * Any error of a turn is reported once and ends everything.
+ * ticks before it lets anything in, and one that was stopped in its middle before it lets anything
+ * out: nobody is answered past a lease that has run out meanwhile. Any error of a turn is reported
+ * once and ends everything.
  */
 import type { Timers } from '../net/timers.js';
 
@@ -23,6 +24,7 @@ export class Turns {
   #tickedAtMs = Number.NEGATIVE_INFINITY;
   #open = false;
   #stopped = false;
+  #stoodStill = false;
 
   constructor(timers: Timers, tickMs: number, hooks: TurnHooks) {
     this.#timers = timers;
@@ -34,6 +36,11 @@ export class Turns {
   /** The time of this turn, monotonic ms. */
   get nowMs(): number {
     return this.#nowMs;
+  }
+
+  /** Why a role that ends now takes the answers of this turn with it; null when it does not. */
+  get standstill(): string | null {
+    return this.#stoodStill ? 'this member stood still' : null;
   }
 
   start(): void {
@@ -72,11 +79,22 @@ export class Turns {
     if (this.#stopped) return;
     this.#open = false;
     try {
+      this.#tickIfLate();
       this.#hooks.onEnd();
     } catch (error) {
       this.#stopped = true;
       this.#hooks.onError(error);
     }
+  }
+
+  /** What came in after the standstill was taken in, too, as if it had come when the turn began. */
+  #tickIfLate(): void {
+    const nowMs = this.#timers.nowMs();
+    if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;
+    this.#nowMs = nowMs;
+    this.#stoodStill = true;
+    this.#tick();
+    this.#stoodStill = false;
   }
 
   #tick(): void {

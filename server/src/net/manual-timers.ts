@@ -60,8 +60,13 @@ export class ManualTimers implements Timers {
 
   /** The process is stopped for so long: nothing runs meanwhile, what is overdue after it. */
   async stop(durationMs: number): Promise<void> {
-    this.#nowMs += durationMs;
+    this.standStill(durationMs);
     await this.advance(0);
+  }
+
+  /** The process is stopped for so long in the middle of whatever calls this. */
+  standStill(durationMs: number): void {
+    this.#nowMs += durationMs;
   }
 
   #placeFor(dueMs: number): number {

@@ -142,10 +142,10 @@ export class Pipeline {
 
   /**
    * The role has ended: every pending request is dropped unanswered and every client connection
-   * ended (`Output.end`, after what was already answered). Returns those that were ended. Those
-   * that have not sent their ConnectRequest stay. Harmless when not serving.
+   * ended: after what was already answered, or, for a `discard` reason, without it. Returns those
+   * that were ended. Those that have not sent their ConnectRequest stay. Harmless when not serving.
    */
-  stopServing(): readonly ConnectionId[] {
+  stopServing(discard: string | null = null): readonly ConnectionId[] {
     if (this.#serving === 'readOnly') this.localSessions.dropReadOnly();
     this.#serving = 'nobody';
     this.#requests.isReadOnly = false;
@@ -153,7 +153,8 @@ export class Pipeline {
     for (const connection of [...this.#connections.values()]) {
       if (connection.phase === 'open') continue;
       ended.push(connection.id);
-      this.#end(connection);
+      if (discard === null) this.#end(connection);
+      else this.#close(connection, discard, 'state');
     }
     this.#handshake.clear();
     this.#outbox.clear();

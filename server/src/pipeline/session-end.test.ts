@@ -148,6 +148,16 @@ describe('the end of a role', () => {
     expect(open.takeConnectResponse().timeoutMs).toBe(10_000);
   });
 
+  it('takes the answers of its last turn with it when a reason for that is given', () => {
+    const ensemble = new TestEnsemble();
+    const { pipeline } = ensemble.leader;
+    const [live, open] = [ensemble.connect(), ensemble.open()];
+    live.exists('/');
+    expect(pipeline.stopServing('this member stood still')).toEqual([live.id]);
+    expect([live.state, open.state]).toEqual(['closed', 'open']);
+    expect(pipeline.stopServing()).toEqual([]);
+  });
+
   it('requests of a session that no member has attached since are dropped', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();

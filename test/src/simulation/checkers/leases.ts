@@ -133,7 +133,7 @@ class Leases implements Checker {
     if (lease === undefined) return;
     lease.outstanding -= 1;
     lease.quietSinceMs = atMs;
-    lease.heard.hear(invocation.atMs, atMs);
+    lease.heard.hear(invocation.atMs);
     if (lease.member !== this.#term?.leader) return;
     // The leader, too, takes down what its own clients say with its heartbeats.
     if (invocation.atMs <= lease.heard.atMs) lease.ledAtMs = invocation.atMs;
@@ -149,7 +149,7 @@ class Leases implements Checker {
     if (lease === undefined) return;
     lease.member = member;
     if (change === 'abandoned') lease.mayBeResumedUnseen = true;
-    if (change === 'opened' || change === 'resumed') lease.heard.hear(askedAtMs, atMs);
+    if (change === 'opened' || change === 'resumed') lease.heard.hear(askedAtMs);
     lease.quietSinceMs = atMs;
     this.#overdue.delete(lease);
   }

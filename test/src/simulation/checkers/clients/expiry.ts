@@ -6,7 +6,7 @@
  * An expiry (a closeSession that nobody asked for) is applied after the leader decided it, so when
  * it is first applied at least the timeout must have passed since the client sent the last request
  * that was answered, on clocks that run at most `clockDrift` too fast. Replies that come later
- * count too: what was answered was heard, unless it was answered too late (LastHeard). A client
+ * count too: what was answered was heard, unless its client had been silent for too long. A client
  * is told that a session expired only after that.
  */
 import { formatZxid } from '@rookery/protocol';
@@ -49,18 +49,18 @@ class Expiry implements Checker {
       const lease = this.#leases.get(session) ?? this.#newLease(session, timeoutMs);
       lease.timeoutMs = timeoutMs;
       this.#leases.set(session, lease);
-      this.#onAnswered(lease, seen.askedAtMs, seen.atMs);
+      this.#onAnswered(lease, seen.askedAtMs);
     }
     if (change !== 'expired' || this.#ended.has(session)) return;
     const who = `client ${client} was told that session ${formatZxid(session)} has expired`;
     this.#fail(`${who}, which nobody has closed [${order}]`);
   }
 
-  onReply({ invocation, atMs: answeredAtMs }: Reply): void {
+  onReply({ invocation }: Reply): void {
     const { session, atMs } = invocation;
     const lease = this.#leases.get(session);
     if (lease === undefined || atMs <= lease.heard.atMs) return;
-    this.#onAnswered(lease, atMs, answeredAtMs);
+    this.#onAnswered(lease, atMs);
   }
 
   onApplied({ zxid, txn, atMs }: Applied): void {
@@ -73,8 +73,8 @@ class Expiry implements Checker {
     if (isExpiry && lease !== undefined) this.#check(lease, atMs);
   }
 
-  #onAnswered(lease: Lease, sentAtMs: number, answeredAtMs: number): void {
-    lease.heard.hear(sentAtMs, answeredAtMs);
+  #onAnswered(lease: Lease, sentAtMs: number): void {
+    lease.heard.hear(sentAtMs);
     const ended = this.#ended.get(lease.session);
     if (ended?.isExpiry === true) this.#check(lease, ended.atMs);
   }

@@ -1,10 +1,10 @@
 /**
  * When a session was last heard of in time, for the checkers of expiry.
  *
- * Who had no answer for longer than its timeout, be it silent itself or served by a member that
- * stood still, may be answered once more and expire all the same: the member tells the leader with
- * its next heartbeat, and the leader may have decided by then. So what is answered late counts for
- * nothing until the leader must have been told and the session has lived on.
+ * Who was silent for longer than its timeout may be answered by its member once more and expire all
+ * the same: the member tells the leader with its next heartbeat, and the leader may have decided by
+ * then. So what is late counts for nothing until the leader must have been told and the session has
+ * lived on. A member that stood still for so long answers nobody.
  */
 export class LastHeard {
   readonly #timeoutMs: number;
@@ -25,12 +25,12 @@ export class LastHeard {
     return this.#atMs;
   }
 
-  /** A request that was sent at the first of these times was answered at the second. */
-  hear(sentAtMs: number, answeredAtMs: number): void {
+  /** A request that was sent at this time has been answered. */
+  hear(sentAtMs: number): void {
     if (sentAtMs <= this.#sentAtMs) return;
-    const isLate = this.#sentAtMs > 0 && answeredAtMs - this.#sentAtMs > this.#timeoutMs;
+    const isLate = this.#sentAtMs > 0 && sentAtMs - this.#sentAtMs > this.#timeoutMs;
     this.#sentAtMs = sentAtMs;
-    if (isLate) this.#doubtfulUntilMs = answeredAtMs + this.#toldWithinMs;
+    if (isLate) this.#doubtfulUntilMs = sentAtMs + this.#toldWithinMs;
     if (sentAtMs >= this.#doubtfulUntilMs) this.#atMs = sentAtMs;
   }
 }

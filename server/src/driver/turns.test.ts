@@ -1,0 +1,52 @@
+/** The rhythm of a member that is stopped, between its turns and in the middle of one. */
+import { describe, expect, it } from 'vitest';
+import { ManualTimers } from '../net/manual-timers.js';
+import { Turns } from './turns.js';
+
+const TICK_MS = 20;
+
+/** What the hooks were told, with the time of the turn. */
+async function started() {
+  const timers = new ManualTimers();
+  const told: string[] = [];
+  const turns: Turns = new Turns(timers, TICK_MS, {
+    onTick: (nowMs) => told.push(`tick ${nowMs} ${turns.standstill ?? ''}`.trimEnd()),
+    onEnd: () => told.push(`end ${turns.nowMs}`),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  turns.start();
+  await timers.advance(TICK_MS - 1);
+  told.length = 0;
+  return { timers, turns, told };
+}
+
+describe('a turn', () => {
+  it('ticks before it takes anything in when the process was stopped before it', async () => {
+    const { timers, turns, told } = await started();
+    timers.standStill(3 * TICK_MS);
+    turns.run(() => told.push(`in ${turns.nowMs}`));
+    await timers.advance(0);
+    expect(told.slice(0, 3)).toEqual(['tick 79', 'in 79', 'end 79']);
+  });
+
+  it('ticks before it lets anything out when the process was stopped in its middle', async () => {
+    const { timers, turns, told } = await started();
+    turns.run(() => told.push(`in ${turns.nowMs}`));
+    timers.standStill(3 * TICK_MS);
+    turns.run(() => told.push(`in ${turns.nowMs}`));
+    await timers.advance(0);
+    const late = 'tick 79 this member stood still';
+    expect(told.slice(0, 4)).toEqual(['in 19', 'in 19', late, 'end 79']);
+    expect(turns.standstill).toBeNull();
+  });
+
+  it('does not tick for being a little long', async () => {
+    const { timers, turns, told } = await started();
+    turns.run(() => told.push(`in ${turns.nowMs}`));
+    timers.standStill(TICK_MS / 2);
+    await timers.advance(0);
+    expect(told.slice(0, 2)).toEqual(['in 19', 'end 19']);
+  });
+});
