@@ -82,9 +82,15 @@ export class MemoryNetwork {
     this.#heldHosts.add(host);
   }
 
-  release(host: string): void {
+  /**
+   * What waited arrives, stream by stream, the lowest `rank` first. A kernel, too,
+   * tells of sockets in an order of its own.
+   */
+  release(host: string, rank: () => number = () => 0): void {
     this.#heldHosts.delete(host);
-    this.#letThrough();
+    const ranked = [...this.#streams].map((stream) => ({ stream, rank: rank() }));
+    ranked.sort((one, other) => one.rank - other.rank);
+    this.#letThrough(ranked.map(({ stream }) => stream));
   }
 
   /** Every stream between the two breaks, and what was on its way is lost. */
@@ -108,8 +114,8 @@ export class MemoryNetwork {
     }
   }
 
-  #letThrough(): void {
-    for (const stream of [...this.#streams]) stream.pump();
+  #letThrough(streams: readonly MemoryStream[] = [...this.#streams]): void {
+    for (const stream of streams) stream.pump();
     for (const dial of [...this.#heldDials]) if (dial.isDue) this.#connect(dial);
   }
 

@@ -14,13 +14,15 @@ export const GONE_IN_DOUBT = [
   'clients.moveEveryMs=500',
 ] as const;
 
-/** Members that stand still for longer than sessions live, under clients that wait for them. */
+/** Members that stand still for longer than any lease, under clients that wait for them. */
 const STALLS = [
   'members=3',
   'kinds=["stall-long"]',
-  'settings.minSessionTimeoutMs=1000',
-  'clients.timeoutMinMs=1000',
-  'clients.timeoutMaxMs=2000',
+  'settings.peerTimeoutMs=200',
+  'settings.peerHeartbeatMs=20',
+  'settings.maxSessionTimeoutMs=40000',
+  'clients.timeoutMinMs=6000',
+  'clients.timeoutMaxMs=12000',
   'clients.vanishEveryMs=0',
   'clients.moveEveryMs=0',
   'clients.patienceMs=0',
@@ -139,8 +141,8 @@ export const sessionMutants: readonly Mutant[] = [
     breaks: 'after a stall in the middle of a turn nobody is answered past a lease',
     aim: STALLS,
     file: 'driver/turns.ts',
-    find: '      this.#tickIfLate();\n',
-    replace: '',
+    find: 'if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;',
+    replace: 'if (nowMs >= this.#nowMs) return;',
   },
   {
     name: 'proposals-before-they-are-prepared',

@@ -185,7 +185,8 @@ export class SimulatedWorld implements World {
     const place = wakes.pick([0, actions.length, wakes.below(actions.length + 1)]);
     for (const action of actions.slice(0, place)) this.#scheduler.after(0, action);
     this.#scheduler.after(0, () => {
-      if (machine.stalledUntilMs === 0) this.#network.release(machine.host);
+      if (machine.stalledUntilMs > 0) return;
+      this.#network.release(machine.host, () => wakes.next());
     });
     for (const action of actions.slice(place)) this.#scheduler.after(0, action);
     this.#recordReach();
@@ -315,10 +316,13 @@ export class SimulatedWorld implements World {
   }
 
   #hear(id: PeerId, other: PeerId): boolean {
-    const machine = this.#at(other);
-    if (!machine.isUp || machine.stalledUntilMs > this.nowMs) return false;
+    if (this.#standsStill(id) || this.#standsStill(other) || !this.#at(other).isUp) return false;
     const isCut = (from: PeerId, to: PeerId) => this.#cuts.has(wayKey(hostOf(from), hostOf(to)));
     return !isCut(id, other) && !isCut(other, id);
+  }
+
+  #standsStill(id: PeerId): boolean {
+    return this.#at(id).stalledUntilMs > this.nowMs;
   }
 
   #at(id: PeerId): Machine {

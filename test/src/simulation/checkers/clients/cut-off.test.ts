@@ -47,6 +47,27 @@ describe('a cut-off member', () => {
     history.answer(asked, { zxid: 5 });
   });
 
+  it('answers nothing on its connections of before when it reaches a quorum again after that', () => {
+    const history = begun();
+    history.nowMs = BOUND_MS - 1;
+    const inTime = history.ask(GET('/a'));
+    const late = history.ask(GET('/a'));
+    history.nowMs = 60_000;
+    history.reach(1, [2, 3]);
+    history.answer(inTime, { zxid: 5 });
+    expect(() => history.answer(late, { zxid: 5 })).toThrow(PROPERTY);
+    history.session('resumed', { connection: 2 });
+    history.done(GET('/a'), { zxid: 5 }, { connection: 2 });
+  });
+
+  it('goes on answering when it reaches a quorum again before its bound', () => {
+    const history = begun();
+    history.nowMs = BOUND_MS - 10;
+    history.reach(1, [2, 3]);
+    history.nowMs = 60_000;
+    history.done(GET('/a'), { zxid: 5 });
+  });
+
   it('opens, resumes and ends no session later', () => {
     for (const change of ['opened', 'resumed', 'expired'] as const) {
       const history = begun();

@@ -8,6 +8,8 @@
  * H is what a member may need by its own clock, the slowest that is allowed, with what was on its
  * way and the heartbeat that notices. A request that was sent after that and is answered all the
  * same was answered by nobody's leave. (One sent before may have waited in a client's buffer.)
+ * Whoever reaches a quorum again after its bound has ended its clients meanwhile, or does so before
+ * anything else: connections of before are told nothing more. Who stands still reaches nobody.
  */
 import { formatZxid } from '@rookery/protocol';
 import {
@@ -35,7 +37,10 @@ class CutOff implements Checker {
   readonly #contactUntilMs = new Map<number, Map<number, number>>();
   /** Some member does not reach a quorum by itself. */
   #someoneIsCutOff = false;
+  /** The member of each connection. */
   readonly #members = new Map<number, number>();
+  /** The bound that a connection has outlived. */
+  readonly #outlived = new Map<number, number>();
 
   constructor(facts: RunFacts) {
     const { members, peerTimeoutMs, heartbeatMs, clockDrift, latencyMaxMs } = facts;
@@ -46,6 +51,7 @@ class CutOff implements Checker {
 
   onReach({ member, reaches, atMs }: Reach): void {
     const before = this.#reaches.get(member) ?? [];
+    if (this.#isPast(member, atMs)) this.#outlive(member);
     this.#reaches.set(member, reaches);
     const contacts = this.#contactUntilMs.get(member) ?? new Map<number, number>();
     this.#contactUntilMs.set(member, contacts);
@@ -61,7 +67,7 @@ class CutOff implements Checker {
 
   onSession(seen: SessionSeen): void {
     const { change, connection, member, askedAtMs, atMs, client, order } = seen;
-    if (change === 'disconnected' || change === 'closed') this.#members.delete(connection);
+    if (change === 'disconnected' || change === 'closed') this.#forget(connection);
     if (change !== 'opened' && change !== 'resumed' && change !== 'expired') return;
     if (change !== 'expired') this.#members.set(connection, member);
     // Answered after it was asked for, and no longer ago than an answer may be on its way.
@@ -71,10 +77,24 @@ class CutOff implements Checker {
   }
 
   onReply({ invocation, result, order }: Reply): void {
-    if (!this.#someoneIsCutOff) return;
-    const member = this.#members.get(invocation.connection) ?? 0;
-    if (!this.#isPast(member, invocation.atMs)) return;
+    const { connection, atMs } = invocation;
+    const isOutlived = atMs > (this.#outlived.get(connection) ?? Number.POSITIVE_INFINITY);
+    if (!this.#someoneIsCutOff && !isOutlived) return;
+    const member = this.#members.get(connection) ?? 0;
+    if (!isOutlived && !this.#isPast(member, atMs)) return;
     this.#fail(member, `answered ${asked(invocation)}, at ${formatZxid(result.zxid)} [${order}]`);
+  }
+
+  #outlive(member: number): void {
+    const boundMs = this.#boundMs(member);
+    for (const [connection, at] of this.#members) {
+      if (at === member && !this.#outlived.has(connection)) this.#outlived.set(connection, boundMs);
+    }
+  }
+
+  #forget(connection: number): void {
+    this.#members.delete(connection);
+    this.#outlived.delete(connection);
   }
 
   #isPast(member: number, atMs: number): boolean {
@@ -96,8 +116,10 @@ class CutOff implements Checker {
   }
 
   #fail(member: number, what: string): never {
-    const bound = `whose last lease ended by ${this.#boundMs(member)} ms at the latest`;
-    throw new PropertyBroken(this.property, `member ${member}, ${bound}, ${what}`);
+    throw new PropertyBroken(
+      this.property,
+      `member ${member}, whose last lease had ended, ${what}`,
+    );
   }
 }
 
