@@ -159,14 +159,17 @@ export class JuteWriter {
   #grow(bytes: number): void {
     const kept = this.length;
     const needed = kept + bytes;
-    const slab = this.#nextSlab(needed);
+    const slab = this.#nextSlab(needed, kept);
     this.#buffer.copy(slab.buffer, slab.used, this.#start, this.#position);
     this.#useSlab(slab, kept);
   }
 
-  /** Doubles, so that a long run of writes copies each byte a bounded number of times. */
-  #nextSlab(needed: number): Slab {
-    if (needed > SLAB_BYTES) return newSlab(needed * 2);
+  /**
+   * Doubles what is kept, so that a long run of writes copies each byte a bounded number of times,
+   * and one large record takes little more than its own size.
+   */
+  #nextSlab(needed: number, kept: number): Slab {
+    if (needed > SLAB_BYTES) return newSlab(needed + Math.max(kept, FIRST_SLAB_BYTES));
     if (this.#pool !== null) return this.#pool.take(needed);
     const wanted = Math.max(FIRST_SLAB_BYTES, needed, this.#buffer.length) * 2;
     return newSlab(Math.min(wanted, SLAB_BYTES));

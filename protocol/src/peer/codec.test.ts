@@ -213,7 +213,7 @@ describe('a propose', () => {
       fc.property(proposals, (list) => {
         const fromPack = encodePropose(packProposals(list));
         expect(
-          Buffer.compare(encodePeerMessage({ kind: 'propose', proposals: list }), fromPack),
+          Buffer.compare(encodePeerMessage({ kind: 'propose', proposals: [...list] }), fromPack),
         ).toBe(0);
       }),
     );

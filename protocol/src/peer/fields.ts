@@ -39,7 +39,6 @@ function integer(what: string, range: { readonly min: number; readonly max: numb
 }
 
 export const uint = integer('a natural number', { min: 0, max: Number.MAX_SAFE_INTEGER });
-export const opcode = integer('an opcode', { min: -0x8000_0000, max: 0x7fff_ffff });
 export const peerId = integer('a member id', { min: 0, max: 255 });
 export const epoch = integer('an epoch', { min: 0, max: EPOCH_MAX });
 export const counter = integer('a counter', { min: 0, max: COUNTER_MAX });

@@ -65,6 +65,19 @@ describe('the bytes of a transaction', () => {
     );
   });
 
+  it('are these: a change of them is a change of FORMAT_VERSION and PEER_PROTOCOL_VERSION', () => {
+    const acl = [{ perms: 31, scheme: 'world', id: 'anyone' }];
+    const create = {
+      ...({ kind: 'create', path: '/a', data: Buffer.from('x'), acl } as const),
+      ...({ mode: 'persistent', ttlMs: 0, opcode: 1 } as const),
+    };
+    const head = '00000102 0000000000000007 0000000100000001 0000000000000005';
+    const fields = '00000002 2f61 00000001 78 ffffffff 0000001f 00000000 0000000000000000 00000001';
+    const session = 0x1_0000_0001;
+    const bytes = encodeTxn({ origin: 2, request: 7, session, time: 5, op: create });
+    expect(Buffer.from(bytes).toString('hex')).toBe(`${head} ${fields}`.replaceAll(' ', ''));
+  });
+
   it('are not changed by encoding the next one', () => {
     const one: Txn = { origin: 1, request: 1, session: 1, time: 1, op: { kind: 'closeSession' } };
     const bytes = encodeTxn(one);

@@ -87,7 +87,10 @@ export class MetaStore {
       if (format === FORMAT_VERSION) {
         return unsealJson('the meta record', key, sealed, RECORD_SCHEMA);
       }
-      throw new FormatError(`the data has format ${format}, this version reads ${FORMAT_VERSION}`);
+      throw new FormatError(
+        `the data has format ${format}, this version reads ${FORMAT_VERSION}: run the version ` +
+          'that wrote it, or empty the directories of this member alone and let it sync',
+      );
     } catch (error) {
       if (error instanceof DamagedError) return error;
       throw error;

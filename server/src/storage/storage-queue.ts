@@ -18,8 +18,6 @@ export interface StorageQueueHooks {
   onFatal(error: unknown): void;
 }
 
-/** Outputs that have been taken and are still referred to. */
-const TAKEN_MAX = 1024;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
 export class StorageQueue {
@@ -115,7 +113,7 @@ export class StorageQueue {
     if (this.head === this.waiting.length) {
       this.waiting = [];
       this.head = 0;
-    } else if (this.head >= TAKEN_MAX && 2 * this.head >= this.waiting.length) {
+    } else if (2 * this.head >= this.waiting.length) {
       // Under a lasting backlog it never is: what was written must not be kept for that.
       this.waiting = this.waiting.slice(this.head);
       this.head = 0;

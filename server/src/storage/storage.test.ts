@@ -9,6 +9,8 @@ import { describe, expect, it } from 'vitest';
 import { HistoryGoneError, SnapshotDamagedError } from './errors.js';
 import { openLevelStores } from './level-store.js';
 import { MemoryStore } from './memory-store.js';
+import { META_NAME } from './meta.js';
+import { sealJson } from './records.js';
 import type { Storage } from './storage.js';
 import { type Opened, openToy, proposalsAfter, TINY } from './testing.js';
 
@@ -47,6 +49,25 @@ async function fill(storage: Storage, count: number, epoch = 1): Promise<readonl
 }
 
 const EPOCHS = { accepted: 1, current: 0, ensembleId: '', founded: false };
+
+describe('data of another format', () => {
+  it('is refused, and the message says what to do', async () => {
+    const disk = new Disk();
+    const database = await disk.treeStore.open(META_NAME);
+    const old = {
+      ...{ format: 1, memberId: 1, ensembleId: 'e', founded: true, acceptedEpoch: 3 },
+      ...{ currentEpoch: 3, generation: 0, damaged: null, change: 7 },
+    };
+    for (const name of ['meta', 'meta-copy']) {
+      const key = new TextEncoder().encode(name);
+      await database.batch([{ type: 'put', key, value: sealJson(key, old) }], { sync: true });
+    }
+    await database.close();
+    await expect(disk.open()).rejects.toThrow(
+      /has format 1, this version reads 2: run the version/,
+    );
+  });
+});
 
 describe('a member whose log has an epoch that it never accepted', () => {
   it('is damaged, and a snapshot takes the place of all it had', async () => {
