@@ -30,8 +30,6 @@ const RANKS = {
 type Area = keyof typeof RANKS;
 
 const PURE: readonly Area[] = ['zab', 'state', 'sessions', 'pipeline'];
-/** Packages that compute and do nothing else. */
-const PURE_PACKAGES = ['msgpackr'];
 const BASE = ['config', 'config-schema', 'operator-error', 'tuning', 'version'];
 
 const IMPURE_WORDS = [
@@ -96,7 +94,6 @@ export function purityOffences(file: SourceFile): string[] {
   if (area === null || !PURE.includes(area)) return [];
   const offences = file.imports
     .filter((name) => !name.startsWith('@rookery/') && !name.includes('/src/'))
-    .filter((name) => !PURE_PACKAGES.includes(name))
     .map((name) => `imports ${name}`);
   for (const match of file.code.matchAll(IMPURE_CODE)) {
     offences.push(`line ${lineOf(file.code, match.index)} names ${match[0]}`);
