@@ -31,12 +31,18 @@ export interface RunnerOptions {
   readonly systems: readonly SystemName[] | SystemUnderTest;
 }
 
+interface Shared {
+  /** Ensembles of another kind are not needed any more. */
+  readonly kind: string;
+  readonly ensemble: Ensemble;
+}
+
 const PORTS_PER_SYSTEM = 400;
 
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #progress: Progress;
-  readonly #shared = new Map<string, Ensemble>();
+  readonly #shared = new Map<SystemName, Shared>();
   readonly #runs: Run[] = [];
   #ensembles = 0;
 
@@ -115,14 +121,14 @@ export class Runner {
       const ensemble = await this.#start(scenario, system);
       return { name, hosts: ensemble.hosts, ensemble };
     }
-    const key = `${system} ${scenario.members} ${scenario.javaHeapMegabytes}`;
-    for (const [other, ensemble] of this.#shared) {
-      if (other.slice(system.length) === key.slice(system.length)) continue;
-      await this.#remove(ensemble);
+    const kind = `${scenario.members} ${scenario.javaHeapMegabytes}`;
+    for (const [other, shared] of this.#shared) {
+      if (shared.kind === kind) continue;
+      await this.#remove(shared.ensemble);
       this.#shared.delete(other);
     }
-    const ensemble = this.#shared.get(key) ?? (await this.#start(scenario, system));
-    this.#shared.set(key, ensemble);
+    const ensemble = this.#shared.get(system)?.ensemble ?? (await this.#start(scenario, system));
+    this.#shared.set(system, { kind, ensemble });
     return { name, hosts: ensemble.hosts, ensemble };
   }
 
@@ -143,7 +149,7 @@ export class Runner {
   }
 
   async #stopShared(): Promise<void> {
-    for (const ensemble of this.#shared.values()) await this.#remove(ensemble);
+    for (const { ensemble } of this.#shared.values()) await this.#remove(ensemble);
     this.#shared.clear();
   }
 
