@@ -3,9 +3,9 @@
  * imports of our packages resolve to their src. The others start real processes from dist, after
  * everything before them: `e2e` one test file at a time, because what it measures is timing;
  * `answers` two at a time: what a server answers, whenever it does; `client` three at a time, as
- * they mostly wait for each other's sessions; and `zookeeper` the same files of the client once more, against Apache
- * ZooKeeper, where Debian's package is installed. `proof` runs the simulator, and the simulator
- * against mutants, side by side: neither measures time.
+ * they mostly wait for each other's sessions; and `zookeeper` the same files of the client once
+ * more, against Apache ZooKeeper, where Debian's package is installed. `proof` runs the simulator,
+ * and the simulator against mutants, side by side: neither measures time.
  *
  *   npm test                            all
  *   npx vitest run --project unit       the fast part

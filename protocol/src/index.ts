@@ -156,6 +156,7 @@ export {
   toInt64,
 } from './jute/int64.js';
 export { JuteReader } from './jute/reader.js';
+export { requiredCount, requiredNatural, requiredString } from './jute/required.js';
 export { SlabPool } from './jute/slab-pool.js';
 export { JuteWriter } from './jute/writer.js';
 export { MarshallingError } from './marshalling-error.js';

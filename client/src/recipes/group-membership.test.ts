@@ -2,7 +2,7 @@ import { NoAuthError, WatcherType } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { ClientClosedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
-import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
+import { namesIn, newWorld, takeAwayNextWatch, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { Group, GroupMember, type GroupMembers } from './group-membership.js';
 import { Party, ShallowParty } from './party.js';
@@ -125,13 +125,7 @@ describe('a group', () => {
 
   it('is followed on when they are taken away by a reply that comes with that of theirs', async () => {
     const { one, other } = newWorld();
-    const add = one.addWatch.bind(one);
-    one.addWatch = async (...given) => {
-      one.addWatch = add;
-      const handle = await add(...given);
-      one.watches.removeAll(PATH, WatcherType.any);
-      return handle;
-    };
+    takeAwayNextWatch(one, PATH);
     const { given } = collect(new Group(one, PATH).follow());
     await until(() => given.length === 1);
     await new GroupMember(other, PATH, 'a').join();

@@ -1,10 +1,10 @@
-import { NoAuthError, WatcherType } from '@rookery/protocol';
+import { NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ClientClosedError } from '../errors.js';
 import { CacheMirror } from '../testing/cache-mirror.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import type { FakeServer } from '../testing/fake-server.js';
-import { newWorld, turns, until } from '../testing/lock-world.js';
+import { newWorld, takeAwayNextWatch, turns, until } from '../testing/lock-world.js';
 import { ChildrenCache } from './children-cache.js';
 import { NodeCache } from './node-cache.js';
 import { PersistentWatcher } from './persistent-watcher.js';
@@ -189,13 +189,7 @@ describe('a persistent watcher', () => {
 
   it('stands again though it was taken away by a reply that came together with its own', async () => {
     const { server, one, watcher, told } = setUp(true);
-    const add = one.addWatch.bind(one);
-    one.addWatch = async (...given) => {
-      one.addWatch = add;
-      const handle = await add(...given);
-      one.watches.removeAll(PATH, WatcherType.any);
-      return handle;
-    };
+    takeAwayNextWatch(one, PATH);
     watcher.start();
     await turns(10);
     put(server, PATH, 'one');

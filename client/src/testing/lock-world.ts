@@ -2,6 +2,7 @@
  * What tests of locks begin with: two clients of one in-memory server with a lock each on one path,
  * and ways to wait for what happens there, by turns of the event loop and never by time.
  */
+import { WatcherType } from '@rookery/protocol';
 import type { Lease } from '../api/lease.js';
 import { LeaseLostError } from '../errors.js';
 import { Lock, type LockOptions } from '../recipes/lock.js';
@@ -28,6 +29,17 @@ export function newLocks(options: LockOptions = {}) {
   const lockOfOne = new Lock(world.one, PATH, options);
   const lockOfOther = new Lock(world.other, PATH, options);
   return { ...world, lockOfOne, lockOfOther };
+}
+
+/** The next persistent watch on the path is taken away by a reply that comes with its own. */
+export function takeAwayNextWatch(client: FakeClient, path: string): void {
+  const add = client.addWatch.bind(client);
+  client.addWatch = async (...given) => {
+    client.addWatch = add;
+    const handle = await add(...given);
+    client.watches.removeAll(path, WatcherType.any);
+    return handle;
+  };
 }
 
 /** The names in a directory, none when it is not there. */

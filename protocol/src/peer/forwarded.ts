@@ -8,11 +8,13 @@
  */
 import { assert } from '../assert.js';
 import { JuteReader } from '../jute/reader.js';
+import { requiredCount, requiredNatural, requiredString } from '../jute/required.js';
 import { JuteWriter } from '../jute/writer.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { bytes, type Field } from './fields.js';
 import type { ForwardedRequest, Identity } from './messages.js';
 
+const RECORD = 'a request';
 const ADDRESS_SCHEME = 'ip';
 /** Instead of the number of identities. */
 const ADDRESS_ONLY = -1;
@@ -36,9 +38,9 @@ export const forwardedRequests: Field<readonly ForwardedRequest[]> = {
   unpack: (packed) => {
     const reader = new JuteReader(bytes.unpack(packed));
     const items: ForwardedRequest[] = [];
-    for (let left = countOf(reader); left > 0; left--) {
-      const request = readNatural(reader);
-      const session = readNatural(reader);
+    for (let left = requiredCount(reader, RECORD); left > 0; left--) {
+      const request = requiredNatural(reader, RECORD);
+      const session = requiredNatural(reader, RECORD);
       const opcode = reader.int();
       const body = reader.buffer();
       if (body === null) throw new MarshallingError('a request without a body');
@@ -67,35 +69,16 @@ function writeIdentities(identities: readonly Identity[]): void {
 
 function readIdentities(reader: JuteReader): readonly Identity[] {
   const count = reader.count();
-  if (count === ADDRESS_ONLY) return [{ scheme: ADDRESS_SCHEME, id: readText(reader) }];
+  if (count === ADDRESS_ONLY)
+    return [{ scheme: ADDRESS_SCHEME, id: requiredString(reader, RECORD) }];
   const identities: Identity[] = [];
   for (let left = count; left > 0; left--) {
-    identities.push({ scheme: readText(reader), id: readText(reader) });
+    identities.push({ scheme: requiredString(reader, RECORD), id: requiredString(reader, RECORD) });
   }
   return identities;
 }
 
-function countOf(reader: JuteReader): number {
-  const count = reader.count();
-  if (count < 0) throw new MarshallingError('a list of requests is null');
-  return count;
-}
-
-function readText(reader: JuteReader): string {
-  const text = reader.string();
-  if (text === null) throw new MarshallingError('an identity is null');
-  return text;
-}
-
 function natural(value: number): number {
   assert(value >= 0, () => `a field to be sent is a natural number, not ${value}`);
-  return value;
-}
-
-function readNatural(reader: JuteReader): number {
-  const value = reader.long();
-  if (typeof value === 'bigint' || value < 0) {
-    throw new MarshallingError('a field is not a natural number');
-  }
   return value;
 }

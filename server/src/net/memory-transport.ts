@@ -83,8 +83,8 @@ export class MemoryNetwork {
   }
 
   /**
-   * What waited arrives, stream by stream, the lowest `rank` first. A kernel, too,
-   * tells of sockets in an order of its own.
+   * What waited arrives, stream by stream, the lowest `rank` first. A kernel, too, tells of sockets
+   * in an order of its own.
    */
   release(host: string, rank: () => number = () => 0): void {
     this.#heldHosts.delete(host);

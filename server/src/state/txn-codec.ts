@@ -7,7 +7,16 @@
  * by field, because bytes from a disk or a peer are not to be trusted. Kinds are never renumbered;
  * any other change means raising FORMAT_VERSION and PEER_PROTOCOL_VERSION.
  */
-import { assert, JuteReader, JuteWriter, MarshallingError, unreachable } from '@rookery/protocol';
+import {
+  assert,
+  JuteReader,
+  JuteWriter,
+  MarshallingError,
+  requiredCount,
+  requiredNatural,
+  requiredString,
+  unreachable,
+} from '@rookery/protocol';
 import { MODE, NODE_MODES } from './modes.js';
 import { PASSWORD_BYTES } from './session.js';
 import type { Acl, NodeOp, Txn, TxnOp } from './txn.js';
@@ -24,6 +33,7 @@ const KIND = {
   closeSession: 9,
 } as const;
 
+const RECORD = 'a transaction';
 const ORIGIN_BITS = 8;
 const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 /** Instead of the number of entries. */
@@ -49,9 +59,9 @@ export function decodeTxn(bytes: Uint8Array): Txn {
   const reader = new JuteReader(bytes);
   const head = reader.int();
   const origin = head & ORIGIN_MAX;
-  const request = readCount(reader);
-  const session = readCount(reader);
-  const time = readCount(reader);
+  const request = requiredNatural(reader, RECORD);
+  const session = requiredNatural(reader, RECORD);
+  const time = requiredNatural(reader, RECORD);
   const op = readOp(head >> ORIGIN_BITS, reader);
   if (reader.remaining > 0) {
     throw new MarshallingError(`${reader.remaining} bytes after a transaction`);
@@ -114,7 +124,7 @@ function readOp(kind: number, reader: JuteReader): TxnOp {
   switch (kind) {
     case KIND.multi: {
       const ops: NodeOp[] = [];
-      for (let left = readLength(reader); left > 0; left--) {
+      for (let left = requiredCount(reader, RECORD); left > 0; left--) {
         ops.push(readNodeOp(reader.int(), reader));
       }
       return { kind: 'multi', ops };
@@ -124,7 +134,7 @@ function readOp(kind: number, reader: JuteReader): TxnOp {
     case KIND.createSession:
       return {
         kind: 'createSession',
-        timeoutMs: readCount(reader),
+        timeoutMs: requiredNatural(reader, RECORD),
         password: readPassword(reader),
       };
     case KIND.closeSession:
@@ -135,7 +145,7 @@ function readOp(kind: number, reader: JuteReader): TxnOp {
 }
 
 function readNodeOp(kind: number, reader: JuteReader): NodeOp {
-  const path = readText(reader);
+  const path = requiredString(reader, RECORD);
   switch (kind) {
     case KIND.create: {
       const data = reader.buffer();
@@ -144,7 +154,7 @@ function readNodeOp(kind: number, reader: JuteReader): NodeOp {
       if (mode === undefined) {
         throw new MarshallingError('a transaction creates a node of no known mode');
       }
-      const ttlMs = readCount(reader);
+      const ttlMs = requiredNatural(reader, RECORD);
       return { kind: 'create', path, data, acl, mode, ttlMs, opcode: reader.int() };
     }
     case KIND.delete:
@@ -184,7 +194,11 @@ function readAcl(reader: JuteReader): readonly Acl[] {
   if (count === WORLD_ANYONE) return [{ perms: reader.int(), scheme: 'world', id: 'anyone' }];
   const acl: Acl[] = [];
   for (let left = count; left > 0; left--) {
-    acl.push({ perms: reader.int(), scheme: readText(reader), id: readText(reader) });
+    acl.push({
+      perms: reader.int(),
+      scheme: requiredString(reader, RECORD),
+      id: requiredString(reader, RECORD),
+    });
   }
   return acl;
 }
@@ -203,25 +217,4 @@ function readPassword(reader: JuteReader): Uint8Array {
     throw new MarshallingError('a transaction opens a session with no password');
   }
   return password;
-}
-
-function readText(reader: JuteReader): string {
-  const text = reader.string();
-  if (text === null) throw new MarshallingError('a string of a transaction is null');
-  return text;
-}
-
-function readLength(reader: JuteReader): number {
-  const count = reader.count();
-  if (count < 0) throw new MarshallingError('a list of a transaction is null');
-  return count;
-}
-
-/** A whole number that is not negative. */
-function readCount(reader: JuteReader): number {
-  const value = reader.long();
-  if (typeof value === 'bigint' || value < 0) {
-    throw new MarshallingError(`${value} in a transaction is no count`);
-  }
-  return value;
 }

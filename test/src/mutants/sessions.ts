@@ -28,23 +28,26 @@ const STALLS = [
   'clients.patienceMs=0',
 ] as const;
 
+/** Clients that fall silent for longer than their timeout, and nothing that disturbs members. */
+const VANISHING = [
+  'members=3',
+  'kinds=["wall-clock"]',
+  'settings.peerTimeoutMs=200',
+  'settings.peerHeartbeatMs=20',
+  'clients.vanishEveryMs=1000',
+  'clients.moveEveryMs=0',
+  'clients.timeoutMinMs=2000',
+  'clients.timeoutMaxMs=3000',
+  'clients.outstandingMax=1',
+] as const;
+
 export const sessionMutants: readonly Mutant[] = [
   {
     name: 'touched-by-a-dead-connection',
     area: 'sessions',
     // A member reports what it once heard of for ever.
     breaks: 'a session expires when nobody is heard of it any more',
-    aim: [
-      'members=3',
-      'kinds=["wall-clock"]',
-      'settings.peerTimeoutMs=200',
-      'settings.peerHeartbeatMs=20',
-      'clients.vanishEveryMs=1000',
-      'clients.moveEveryMs=0',
-      'clients.timeoutMinMs=2000',
-      'clients.timeoutMaxMs=3000',
-      'clients.outstandingMax=1',
-    ],
+    aim: VANISHING,
     file: 'pipeline/pipeline.ts',
     find: '    this.#heard = [];\n    for (const session of heard) {',
     replace: '    this.#heard = [...new Set(heard)];\n    for (const session of heard) {',
@@ -105,17 +108,7 @@ export const sessionMutants: readonly Mutant[] = [
     file: 'sessions/leases.ts',
     find: 'deadlineMs: nowMs + timeoutMs + this.#slackMs };',
     replace: 'deadlineMs: nowMs + timeoutMs + this.#slackMs + 1e9 };',
-    aim: [
-      'members=3',
-      'kinds=["wall-clock"]',
-      'settings.peerTimeoutMs=200',
-      'settings.peerHeartbeatMs=20',
-      'clients.vanishEveryMs=1000',
-      'clients.moveEveryMs=0',
-      'clients.timeoutMinMs=2000',
-      'clients.timeoutMaxMs=3000',
-      'clients.outstandingMax=1',
-    ],
+    aim: VANISHING,
   },
   {
     name: 'heartbeats-report-no-touches',

@@ -1,0 +1,30 @@
+/**
+ * What members' own records may not lack: jute allows null and negative numbers, these do not.
+ *
+ * Each throws MarshallingError and says `what` was read. Called by the codecs of transactions and
+ * of forwarded requests.
+ */
+import { MarshallingError } from '../marshalling-error.js';
+import type { JuteReader } from './reader.js';
+
+export function requiredString(reader: JuteReader, what: string): string {
+  const text = reader.string();
+  if (text === null) throw new MarshallingError(`a string of ${what} is null`);
+  return text;
+}
+
+/** The number of elements of a vector. */
+export function requiredCount(reader: JuteReader, what: string): number {
+  const count = reader.count();
+  if (count < 0) throw new MarshallingError(`a list of ${what} is null`);
+  return count;
+}
+
+/** A long that is a whole number, not negative, and safe. */
+export function requiredNatural(reader: JuteReader, what: string): number {
+  const value = reader.long();
+  if (typeof value === 'bigint' || value < 0) {
+    throw new MarshallingError(`${value} in ${what} is not a natural number`);
+  }
+  return value;
+}
