@@ -16,7 +16,7 @@ import { type Product, productUnderTest, REPOSITORY, type ServerAddress } from '
 import { until } from './wait.js';
 
 /** Generous: a loaded machine with two cores starts three or five processes at once. */
-export const SERVING_DEADLINE_MS = 30_000;
+export const SERVING_DEADLINE_MS = 60_000;
 const SAME_STATE_DEADLINE_MS = 20_000;
 const LOG_LINES_ON_FAILURE = 60;
 

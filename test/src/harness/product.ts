@@ -68,6 +68,17 @@ const APACHE_NAMES = {
   localSessions: 'localSessionsEnabled',
 };
 const APACHE_SUPER_DIGEST = 'zookeeper.DigestAuthenticationProvider.superDigest';
+/**
+ * A member that several took for the leader, until they heard of a better one, waits so long for
+ * them before it looks again: far less than a test waits for it.
+ */
+const APACHE_INIT_LIMIT_MS = 10_000;
+/** The last one writes its log to stderr, where a failed test shows it; without it there is none. */
+const APACHE_CLASS_PATH = [
+  '/etc/zookeeper/conf',
+  '/usr/share/java/zookeeper.jar',
+  '/usr/share/java/slf4j-simple.jar',
+];
 /** No test waits for its reaper, and some would be disturbed by it. */
 const APACHE_CONTAINER_CHECK_MS = 24 * 3_600_000;
 
@@ -82,7 +93,7 @@ const apache: Product = {
     const file = join(layout.directory, `zoo-${layout.id}.cfg`);
     const lines = [
       `tickTime=${layout.tickTimeMs}`,
-      'initLimit=20',
+      `initLimit=${Math.ceil(APACHE_INIT_LIMIT_MS / layout.tickTimeMs)}`,
       'syncLimit=10',
       `dataDir=${dataDir}`,
       `clientPort=${own?.clientPort}`,
@@ -99,11 +110,13 @@ const apache: Product = {
       }),
     ];
     writeFileSync(file, `${lines.join('\n')}\n`);
-    const classPath = '/etc/zookeeper/conf:/usr/share/java/zookeeper.jar';
+    const classPath = APACHE_CLASS_PATH.join(':');
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
     const superDigest = layout.settings['superDigest'];
     const flags = [
       `-Dzookeeper.log.dir=${layout.directory}`,
+      '-Dorg.slf4j.simpleLogger.showDateTime=true',
+      '-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS',
       '-Dzookeeper.jute.maxbuffer=1048575',
       `-Dznode.container.checkIntervalMs=${APACHE_CONTAINER_CHECK_MS}`,
       ...(superDigest === undefined ? [] : [`-D${APACHE_SUPER_DIGEST}=${superDigest}`]),
