@@ -163,7 +163,14 @@ export { MarshallingError } from './marshalling-error.js';
 export { joinPath, nameOf, parentOf, validatePath } from './paths.js';
 export type * from './peer/messages.js';
 export { PEER_PROTOCOL_VERSION } from './peer/messages.js';
-export { packedBytesOf, packProposals, unpackProposals } from './peer/packing.js';
+export {
+  bodyBytesOf,
+  Packer,
+  packedBytesOf,
+  packProposals,
+  readerOfBody,
+  unpackProposals,
+} from './peer/packing.js';
 export type { PeerId, Proposal, Zxid } from './peer/proposal.js';
 export {
   COUNTER_MAX,

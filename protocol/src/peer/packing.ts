@@ -1,28 +1,90 @@
 /**
- * Proposals packed flat: the same bytes are the body of a PROPOSE and the value of a log record.
+ * Proposals packed into one byte string: what goes over a link, and what lies in the log.
  *
- * Layout, big-endian: uint32 count, then of each proposal its zxid (8 bytes), its predecessor's
- * zxid (8), uint32 length and the body. Unpacked bodies are views of the bytes that were given.
+ * One after the other: zxid (8 bytes), previous zxid (8), length of the body (4), body; all
+ * big-endian. So proposals are written once, by the leader, and never again: followers and logs
+ * get the pack. A proposal that was unpacked is a place in its pack, so the pack stays as it is.
  * Invariant: within one pack each proposal names the one before it.
  *
- * An array of proposals has one pack, made or seen once and remembered with it, so that what goes
- * to several followers and to the log is packed once by the leader, and never by who receives it.
+ * An array of proposals has one pack, made or seen once and remembered with it.
  */
 import { assert } from '../assert.js';
+import { JuteReader } from '../jute/reader.js';
+import { JuteWriter } from '../jute/writer.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { EPOCH_MAX, formatZxid } from '../zxid.js';
 import type { Proposal, Zxid } from './proposal.js';
 
-const COUNT_BYTES = 4;
 const HEADER_BYTES = 20;
 const COUNTER_SPAN = 0x1_0000_0000;
 
 /** The packs of arrays that are still in use, which nobody changes. */
 const packs = new WeakMap<readonly Proposal[], Uint8Array>();
 
+/** A place in a pack: most bodies are only ever read where they lie. */
+class PackedProposal implements Proposal {
+  readonly zxid: Zxid;
+  readonly previous: Zxid;
+  readonly pack: Buffer;
+  readonly start: number;
+  readonly end: number;
+
+  constructor(header: PackHeader, pack: Buffer, start: number, end: number) {
+    this.zxid = header.zxid;
+    this.previous = header.previous;
+    this.pack = pack;
+    this.start = start;
+    this.end = end;
+  }
+
+  get body(): Uint8Array {
+    return this.pack.subarray(this.start, this.end);
+  }
+}
+
 /** Bytes that a proposal adds to a pack. */
 export function packedBytesOf(proposal: Proposal): number {
-  return HEADER_BYTES + proposal.body.length;
+  return HEADER_BYTES + bodyBytesOf(proposal);
+}
+
+/** Bytes of the transaction. */
+export function bodyBytesOf(proposal: Proposal): number {
+  return proposal instanceof PackedProposal
+    ? proposal.end - proposal.start
+    : proposal.body.length;
+}
+
+/** Of the body, where it lies. */
+export function readerOfBody(proposal: Proposal): JuteReader {
+  return proposal instanceof PackedProposal
+    ? new JuteReader(proposal.pack, proposal.start, proposal.end)
+    : new JuteReader(proposal.body);
+}
+
+/** Makes packs, each proposal written where it will lie. */
+export class Packer {
+  readonly #writer = new JuteWriter();
+  #last: Zxid = 0;
+
+  /** Bytes of the pack so far; 0 when there is none. */
+  get bytes(): number {
+    return this.#writer.length;
+  }
+
+  /** The caller writes the body and ends the frame. Asserts that it continues the pack. */
+  begin(zxid: Zxid, previous: Zxid): JuteWriter {
+    assertContinues(this.#writer.length === 0 ? null : this.#last, zxid, previous);
+    this.#last = zxid;
+    this.#writer.long(zxid);
+    this.#writer.long(previous);
+    this.#writer.beginFrame();
+    return this.#writer;
+  }
+
+  /** What was written since the last time. */
+  take(): readonly Proposal[] {
+    return unpackProposals(this.#writer.takeCopy());
+  }
 }
 
 /** Asserts that the proposals are consecutive. Shared: neither may be changed any more. */
@@ -35,14 +97,13 @@ export function packProposals(proposals: readonly Proposal[]): Uint8Array {
 }
 
 function pack(proposals: readonly Proposal[]): Uint8Array {
-  let size = COUNT_BYTES;
+  let size = 0;
   for (const proposal of proposals) size += packedBytesOf(proposal);
   const bytes = Buffer.allocUnsafeSlow(size);
-  let at = bytes.writeUInt32BE(proposals.length, 0);
+  let at = 0;
   let last: Zxid | null = null;
   for (const { zxid, previous, body } of proposals) {
-    assert(zxid > previous, () => `${formatZxid(zxid)} is after ${formatZxid(previous)}`);
-    assert(last === null || previous === last, () => `${formatZxid(zxid)} continues the pack`);
+    assertContinues(last, zxid, previous);
     at = writeZxid(bytes, zxid, at);
     at = writeZxid(bytes, previous, at);
     at = bytes.writeUInt32BE(body.length, at);
@@ -53,34 +114,45 @@ function pack(proposals: readonly Proposal[]): Uint8Array {
   return bytes;
 }
 
+function assertContinues(last: Zxid | null, zxid: Zxid, previous: Zxid): void {
+  assert(zxid > previous, () => `${formatZxid(zxid)} is after ${formatZxid(previous)}`);
+  assert(last === null || previous === last, () => `${formatZxid(zxid)} continues the pack`);
+}
+
 /** Throws MarshallingError for anything that packProposals cannot have made. */
 export function unpackProposals(packed: Uint8Array): readonly Proposal[] {
   const bytes = asBuffer(packed);
-  if (bytes.length < COUNT_BYTES) throw new MarshallingError('a pack without its count');
-  const count = bytes.readUInt32BE(0);
-  let at = COUNT_BYTES;
-  if (count * HEADER_BYTES > bytes.length - at) {
-    throw new MarshallingError(`a pack of ${count} proposals in ${bytes.length} bytes`);
-  }
   const proposals: Proposal[] = [];
   let last: Zxid | null = null;
-  for (let index = 0; index < count; index++) {
-    if (bytes.length - at < HEADER_BYTES) throw new MarshallingError('a pack ends in a header');
-    const zxid = readZxid(bytes, at);
-    const previous = readZxid(bytes, at + 8);
-    const length = bytes.readUInt32BE(at + 16);
-    at += HEADER_BYTES;
-    if (length > bytes.length - at) throw new MarshallingError('a pack ends in a body');
-    if (zxid <= previous || (last !== null && previous !== last)) {
-      throw new MarshallingError(`${formatZxid(zxid)} does not continue its pack`);
+  for (let at = 0; at < bytes.length; ) {
+    const header = readHeader(bytes, at);
+    const start = at + HEADER_BYTES;
+    const end = start + header.bodyBytes;
+    if (end > bytes.length) throw new MarshallingError('a pack ends in a body');
+    if (header.zxid <= header.previous || (last !== null && header.previous !== last)) {
+      throw new MarshallingError(`${formatZxid(header.zxid)} does not continue its pack`);
     }
-    proposals.push({ zxid, previous, body: bytes.subarray(at, at + length) });
-    at += length;
-    last = zxid;
+    proposals.push(new PackedProposal(header, bytes, start, end));
+    at = end;
+    last = header.zxid;
   }
-  if (at !== bytes.length) throw new MarshallingError(`${bytes.length - at} bytes after a pack`);
   packs.set(proposals, packed);
   return proposals;
+}
+
+interface PackHeader {
+  readonly zxid: Zxid;
+  readonly previous: Zxid;
+  readonly bodyBytes: number;
+}
+
+function readHeader(bytes: Buffer, at: number): PackHeader {
+  if (bytes.length - at < HEADER_BYTES) throw new MarshallingError('a pack ends in a header');
+  return {
+    zxid: readZxid(bytes, at),
+    previous: readZxid(bytes, at + 8),
+    bodyBytes: bytes.readUInt32BE(at + 16),
+  };
 }
 
 function writeZxid(bytes: Buffer, zxid: Zxid, at: number): number {

@@ -12,6 +12,7 @@ import {
   type PeerId,
   type PeerMessage,
   type Proposal,
+  readerOfBody,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -21,7 +22,7 @@ import type { PeerHandler } from '../net/peer-handler.js';
 import { Leadership } from '../pipeline/leadership.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
-import { decodeTxn } from '../state/txn-codec.js';
+import { readTxn } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { clientHandler } from './client-handler.js';
 import { type Answer, LeaderDesk } from './leader-desk.js';
@@ -35,7 +36,7 @@ import { Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
 
-/** Requests or proposals of one peer message; a frame holds any single one of them. */
+/** Requests of one peer message; a frame holds any single one of them. */
 const MESSAGE_BYTES_MAX = 1 << 20;
 
 export class Driver {
@@ -154,9 +155,8 @@ export class Driver {
   /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */
   #propose(): void {
     if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
-    const taken = this.#desk?.takeProposals() ?? [];
-    this.#parts.counters.proposals += taken.length;
-    for (const proposals of chunksByBytes(taken, MESSAGE_BYTES_MAX, (one) => one.body.length)) {
+    for (const proposals of this.#desk?.takeProposals() ?? []) {
+      this.#parts.counters.proposals += proposals.length;
       this.#step({ kind: 'propose', proposals });
     }
     this.#desk?.askToConfirm();
@@ -342,7 +342,7 @@ export class Driver {
   #deliver(proposals: readonly Proposal[]): void {
     this.#readOnly.end();
     for (const proposal of proposals) {
-      const txn = decodeTxn(proposal.body);
+      const txn = readTxn(readerOfBody(proposal));
       this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
       this.#desk?.onApplied(proposal.zxid, txn);
       this.#parts.observer?.onApplied(proposal.zxid, txn, this.keeper.state);

@@ -5,21 +5,22 @@
  * end of the turn. Answers go to the origin, which may be this member itself. Dropped with the
  * role.
  */
-import type {
-  Attach,
-  Attached,
-  Detach,
-  ForwardedRequest,
-  PeerId,
-  Proposal,
-  Synced,
-  SyncRequest,
-  Zxid,
+import {
+  type Attach,
+  type Attached,
+  type Detach,
+  type ForwardedRequest,
+  Packer,
+  type PeerId,
+  type Proposal,
+  type Synced,
+  type SyncRequest,
+  type Zxid,
 } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
 import type { Leadership, LeaderTime, PreparedTxn } from '../pipeline/leadership.js';
 import type { SessionId, Txn } from '../state/txn.js';
-import { encodeTxn } from '../state/txn-codec.js';
+import { writeTxn } from '../state/txn-codec.js';
 
 export type Answer = Attached | Detach | Synced;
 
@@ -47,6 +48,8 @@ interface Unapplied {
   readonly answer: Answer;
 }
 
+/** Of proposals in one message; the last may go beyond it. */
+const PACK_BYTES = 512 << 10;
 /** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
 const CHANGES_PER_TICK_MAX = 1000;
 /** Exceeded quotas are told at most this often, each path once. */
@@ -61,7 +64,8 @@ export class LeaderDesk {
   #unapplied: Unapplied[] = [];
   #nextConfirm = 1;
   #nextNotesMs = 0;
-  #proposals: Proposal[] = [];
+  readonly #packer = new Packer();
+  #proposals: (readonly Proposal[])[] = [];
   #last: Zxid;
   #applied: Zxid;
   /** Bytes of this term's proposals; -1 before the first. */
@@ -154,8 +158,9 @@ export class LeaderDesk {
     }
   }
 
-  /** The turn's proposals, in order. */
-  takeProposals(): readonly Proposal[] {
+  /** The turn's proposals, in order, in messages of bounded size. */
+  takeProposals(): readonly (readonly Proposal[])[] {
+    if (this.#packer.bytes > 0) this.#proposals.push(this.#packer.take());
     const proposals = this.#proposals;
     if (proposals.length > 0) this.#proposals = [];
     return proposals;
@@ -175,11 +180,15 @@ export class LeaderDesk {
 
   #collect(prepared: readonly PreparedTxn[]): void {
     for (const { zxid, txn } of prepared) {
-      const body = encodeTxn(txn);
-      this.#proposals.push({ zxid, previous: this.#last, body });
+      const writer = this.#packer.begin(zxid, this.#last);
+      const before = writer.length;
+      writeTxn(writer, txn);
+      const last = writer.length - before;
+      writer.endFrame();
       this.#last = zxid;
+      // A frame holds any single one beyond it.
+      if (this.#packer.bytes > PACK_BYTES) this.#proposals.push(this.#packer.take());
       const { min, max } = this.#sizes;
-      const last = body.length;
       const smallest = min < 0 ? last : Math.min(min, last);
       if (smallest !== min || last > max || last !== this.#sizes.last) {
         this.#sizes = { last, min: smallest, max: Math.max(max, last) };

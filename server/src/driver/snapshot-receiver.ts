@@ -8,8 +8,7 @@
 import {
   type CoreMessage,
   type PeerId,
-  type Proposal,
-  packedBytesOf,
+  packProposals,
   type SnapshotChunk,
 } from '@rookery/protocol';
 import { SnapshotDamagedError } from '../storage/errors.js';
@@ -74,7 +73,7 @@ export class SnapshotReceiver {
     if (message.kind === 'snapshotDone') incoming.waiting ??= [];
     if (incoming.waiting === null) return false;
     incoming.waiting.push(message);
-    if (message.kind === 'propose') incoming.waitingBytes += bytesOf(message.proposals);
+    if (message.kind === 'propose') incoming.waitingBytes += packProposals(message.proposals).length;
     if (incoming.waitingBytes > WAITING_BYTES_MAX) {
       this.#refuse(incoming, 'the disk here cannot keep up with the snapshot');
       return true;
@@ -128,8 +127,4 @@ export class SnapshotReceiver {
     this.#writes = this.#writes.then(async () => (await incoming.sink).abandon());
     await this.#writes;
   }
-}
-
-function bytesOf(proposals: readonly Proposal[]): number {
-  return proposals.reduce((sum, proposal) => sum + packedBytesOf(proposal), 0);
 }

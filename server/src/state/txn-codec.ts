@@ -39,24 +39,29 @@ const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 /** Instead of the number of entries. */
 const WORLD_ANYONE = -1;
 
-/** Holds nothing between calls but memory to write on. */
-const writer = new JuteWriter();
-
-/** Memory that is never written to again. */
-export function encodeTxn({ origin, request, session, time, op }: Txn): Uint8Array {
+export function writeTxn(writer: JuteWriter, { origin, request, session, time, op }: Txn): void {
   assert(origin >= 0 && origin <= ORIGIN_MAX, () => `${origin} is a member or 0`);
-  writer.reset();
   writer.int((KIND[op.kind] << ORIGIN_BITS) | origin);
   writer.long(request);
   writer.long(session);
   writer.long(time);
-  writeOp(op);
+  writeOp(writer, op);
+}
+
+/** In memory of its own. */
+export function encodeTxn(txn: Txn): Uint8Array {
+  const writer = new JuteWriter();
+  writeTxn(writer, txn);
   return writer.take();
 }
 
 /** Data and passwords are views of `bytes`. Throws MarshallingError. */
 export function decodeTxn(bytes: Uint8Array): Txn {
-  const reader = new JuteReader(bytes);
+  return readTxn(new JuteReader(bytes));
+}
+
+/** All that is left, as `decodeTxn`. */
+export function readTxn(reader: JuteReader): Txn {
   const head = reader.int();
   const origin = head & ORIGIN_MAX;
   const request = requiredNatural(reader, RECORD);
@@ -69,13 +74,13 @@ export function decodeTxn(bytes: Uint8Array): Txn {
   return { origin, request, session, time, op };
 }
 
-function writeOp(op: TxnOp): void {
+function writeOp(writer: JuteWriter, op: TxnOp): void {
   switch (op.kind) {
     case 'multi':
       writer.int(op.ops.length);
       for (const part of op.ops) {
         writer.int(KIND[part.kind]);
-        writeNodeOp(part);
+        writeNodeOp(writer, part);
       }
       return;
     case 'error':
@@ -90,16 +95,16 @@ function writeOp(op: TxnOp): void {
     case 'closeSession':
       return;
     default:
-      writeNodeOp(op);
+      writeNodeOp(writer, op);
   }
 }
 
-function writeNodeOp(op: NodeOp): void {
+function writeNodeOp(writer: JuteWriter, op: NodeOp): void {
   writer.string(op.path);
   switch (op.kind) {
     case 'create':
       writer.buffer(op.data);
-      writeAcl(op.acl);
+      writeAcl(writer, op.acl);
       writer.int(MODE[op.mode]);
       writer.long(op.ttlMs);
       writer.int(op.opcode);
@@ -112,7 +117,7 @@ function writeNodeOp(op: NodeOp): void {
       writer.int(op.version);
       return;
     case 'setAcl':
-      writeAcl(op.acl);
+      writeAcl(writer, op.acl);
       writer.int(op.version);
       return;
     default:
@@ -174,7 +179,7 @@ function readNodeOp(kind: number, reader: JuteReader): NodeOp {
   }
 }
 
-function writeAcl(acl: readonly Acl[]): void {
+function writeAcl(writer: JuteWriter, acl: readonly Acl[]): void {
   const first = acl[0];
   if (acl.length === 1 && first?.scheme === 'world' && first.id === 'anyone') {
     writer.int(WORLD_ANYONE);

@@ -5,7 +5,7 @@
  * ever dropped or retried: the first failure is reported to `onFatal` once and ends the queue.
  * Called by the driver only; no hook is called inside `enqueue`.
  */
-import { type Proposal, packedBytesOf, unreachable, type Zxid } from '@rookery/protocol';
+import { type Proposal, packProposals, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
 import type { Storage } from './storage.js';
 
@@ -126,7 +126,7 @@ export class StorageQueue {
     if (output === undefined) return;
     switch (output.kind) {
       case 'append':
-        return await this.storage.append(proposalsOf(batch));
+        return await this.storage.append(...batch.flatMap(proposalsOf));
       case 'truncate':
         return await this.storage.truncate(output.after);
       case 'saveEpochs':
@@ -140,15 +140,10 @@ export class StorageQueue {
   }
 }
 
-function proposalsOf(batch: readonly StorageOutput[]): readonly Proposal[] {
-  const only = batch[0];
-  if (batch.length === 1 && only?.kind === 'append') return only.proposals;
-  return batch.flatMap((output) => (output.kind === 'append' ? output.proposals : []));
+function proposalsOf(output: StorageOutput): readonly (readonly Proposal[])[] {
+  return output.kind === 'append' ? [output.proposals] : [];
 }
 
 function bytesOf(output: StorageOutput): number {
-  if (output.kind !== 'append') return 0;
-  let bytes = 0;
-  for (const proposal of output.proposals) bytes += packedBytesOf(proposal);
-  return bytes;
+  return output.kind === 'append' ? packProposals(output.proposals).length : 0;
 }

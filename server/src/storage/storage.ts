@@ -112,9 +112,9 @@ export class Storage {
     return this.meta.generation;
   }
 
-  /** Asserts that the first one's `previous` is `last` and that the rest are a chain. */
-  async append(proposals: readonly Proposal[]): Promise<void> {
-    await this.exclusively('append', () => this.sound().log.append(proposals));
+  /** One after the other. Asserts that the first `previous` is `last` and the rest a chain. */
+  async append(...batch: readonly (readonly Proposal[])[]): Promise<void> {
+    await this.exclusively('append', () => this.sound().log.append(batch));
   }
 
   /**

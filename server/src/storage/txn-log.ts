@@ -6,7 +6,15 @@
  * at every moment, after a crash too (cut newest first, purge oldest first); the record of the
  * checkpoint, or the base it equals, is never purged. append and truncate: one at a time.
  */
-import { assert, formatZxid, type Proposal, packedBytesOf, type Zxid } from '@rookery/protocol';
+import {
+  assert,
+  chunksByBytes,
+  formatZxid,
+  type Proposal,
+  packedBytesOf,
+  packProposals,
+  type Zxid,
+} from '@rookery/protocol';
 import { Background } from './background.js';
 import { HistoryGoneError } from './errors.js';
 import type { KeyValueStore } from './key-value.js';
@@ -74,15 +82,16 @@ export class TxnLog {
     return this.appendedBytes;
   }
 
-  /** Durable when resolved; a failure leaves the log unusable. */
-  async append(proposals: readonly Proposal[]): Promise<void> {
-    if (proposals.length === 0) return;
+  /** In one synced batch: durable when resolved; a failure leaves the log unusable. */
+  async append(batch: readonly (readonly Proposal[])[]): Promise<void> {
+    const groups = batch.flatMap((proposals) => this.split(proposals));
+    if (groups.length === 0) return;
     this.background.check();
-    this.assertChain(proposals);
+    this.assertChain(groups);
     this.begin();
     const active = await this.writableSegment();
     const before = active.bytes;
-    await active.append(this.split(proposals));
+    await active.append(groups);
     this.appendedBytes += active.bytes - before;
     this.lastZxid = active.last;
     this.endMarked = false;
@@ -194,38 +203,27 @@ export class TxnLog {
     this.writing = true;
   }
 
-  private assertChain(proposals: readonly Proposal[]): void {
-    let previous = this.lastZxid;
-    for (const proposal of proposals) {
+  /** Within a group packing asserts it. */
+  private assertChain(groups: readonly (readonly Proposal[])[]): void {
+    let last = this.lastZxid;
+    for (const group of groups) {
+      const { zxid = 0, previous = 0 } = group[0] ?? {};
       assert(
-        proposal.previous === previous && proposal.zxid > previous,
+        previous === last && zxid > last,
         () =>
-          `${formatZxid(proposal.zxid)} names ${formatZxid(proposal.previous)} as its predecessor` +
-          `, the log ends with ${formatZxid(previous)}`,
+          `${formatZxid(zxid)} names ${formatZxid(previous)} as its predecessor` +
+          `, the log ends with ${formatZxid(last)}`,
       );
-      previous = proposal.zxid;
+      last = group.at(-1)?.zxid ?? last;
     }
   }
 
-  /** All in one where that fits: its pack may be known. */
+  /** One group where that fits: its pack is known. */
   private split(proposals: readonly Proposal[]): readonly (readonly Proposal[])[] {
-    let total = 0;
-    for (const proposal of proposals) total += packedBytesOf(proposal);
-    if (total <= this.options.groupBytesMax) return [proposals];
-    const groups: Proposal[][] = [];
-    let group: Proposal[] = [];
-    let bytes = 0;
-    for (const proposal of proposals) {
-      if (group.length > 0 && bytes + packedBytesOf(proposal) > this.options.groupBytesMax) {
-        groups.push(group);
-        group = [];
-        bytes = 0;
-      }
-      group.push(proposal);
-      bytes += packedBytesOf(proposal);
-    }
-    groups.push(group);
-    return groups;
+    if (proposals.length === 0) return [];
+    const { groupBytesMax } = this.options;
+    if (packProposals(proposals).length <= groupBytesMax) return [proposals];
+    return [...chunksByBytes(proposals, groupBytesMax, packedBytesOf)];
   }
 
   private async writableSegment(): Promise<Segment> {

@@ -6,7 +6,7 @@
  * learner gets every proposal as it is made. A link carries at most one such transfer ever: when
  * one is given up half way, so is its link, and nothing of it can turn up in the next.
  */
-import { chunksByBytes, formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { bodyBytesOf, chunksByBytes, formatZxid, type Zxid } from '@rookery/protocol';
 import type { Learner } from './learner.js';
 import type { Member } from './member.js';
 import { planSync } from './sync-plan.js';
@@ -79,8 +79,4 @@ export class CatchUp {
     learner.onSent(last, this.#member.nowMs);
     this.#member.send(learner.link, { kind: 'newLeader', epoch: this.#epoch, last, ensembleId });
   }
-}
-
-function bodyBytesOf(proposal: Proposal): number {
-  return proposal.body.length;
 }

@@ -2,7 +2,7 @@
  * What the core knows of the log: exactly which zxids it holds, and the newest of them in memory.
  *
  * Zxids of one epoch are consecutive, so a log is a few ranges; that makes "do we both have it?"
- * exact (ZOOKEEPER-1154, 2418, 2846). The window holds at least everything not yet delivered.
+ * exact (ZOOKEEPER-1154, 2418, 2846). The window (`window.ts`) holds the newest of them.
  * Never touches a disk: `durable` only follows the tickets.
  */
 import {
@@ -16,6 +16,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { Ticket } from './types.js';
+import { ProposalWindow } from './window.js';
 
 /** A range that grows in place: a new object per proposal would be garbage on the hottest path. */
 interface GrowingRange {
@@ -23,9 +24,6 @@ interface GrowingRange {
   first: number;
   last: number;
 }
-
-/** Object, view and numbers of one proposal, measured in heap snapshots. */
-const PROPOSAL_BYTES = 400;
 
 interface DurabilityMark {
   readonly ticket: Ticket;
@@ -38,23 +36,19 @@ export class History {
   #last: Zxid;
   #durable: Zxid;
   #marks: DurabilityMark[] = [];
-  /** Proposals after `#windowBase`, oldest at `#head`. */
-  #window: Proposal[] = [];
-  #head = 0;
-  #windowBase: Zxid;
-  #windowBytes = 0;
+  readonly #window: ProposalWindow;
 
   constructor(summary: HistorySummary, applied: Zxid, suffix: readonly Proposal[]) {
     this.#base = summary.base;
     this.#ranges = summary.ranges.map((range) => ({ ...range }));
     this.#last = lastOf(summary);
-    this.#windowBase = applied;
     let previous = applied;
     for (const proposal of suffix) {
       assertChained(proposal, previous);
-      this.#keep(proposal);
       previous = proposal.zxid;
     }
+    this.#window = new ProposalWindow(applied);
+    this.#window.keepRecovered(suffix);
     assert(
       previous === this.#last,
       () => `the log ends at ${formatZxid(this.#last)}, its suffix at ${formatZxid(previous)}`,
@@ -73,7 +67,7 @@ export class History {
   }
   /** What comes after this zxid is in memory. */
   get windowBase(): Zxid {
-    return this.#windowBase;
+    return this.#window.base;
   }
   get summary(): HistorySummary {
     return { base: this.#base, ranges: this.#ranges.map((range) => ({ ...range })) };
@@ -83,9 +77,9 @@ export class History {
     for (const proposal of proposals) {
       assertChained(proposal, this.#last);
       extendRanges(this.#ranges, proposal.zxid);
-      this.#keep(proposal);
       this.#last = proposal.zxid;
     }
+    this.#window.keep(proposals);
     this.#marks.push({ ticket, zxid: this.#last });
   }
 
@@ -95,13 +89,7 @@ export class History {
       this.has(after),
       () => `truncation after ${formatZxid(after)}, which the log does not hold`,
     );
-    assert(after >= this.#windowBase, 'truncation below what was delivered');
-    while (this.#window.length > this.#head) {
-      const newest = this.#window[this.#window.length - 1];
-      if (newest === undefined || newest.zxid <= after) break;
-      this.#windowBytes -= heldBytes(newest);
-      this.#window.pop();
-    }
+    this.#window.truncate(after);
     this.#ranges = cutRanges(this.#ranges, after);
     this.#last = after;
     this.#durable = Math.min(this.#durable, after);
@@ -115,10 +103,7 @@ export class History {
     this.#last = zxid;
     this.#durable = zxid;
     this.#marks = [];
-    this.#window = [];
-    this.#head = 0;
-    this.#windowBase = zxid;
-    this.#windowBytes = 0;
+    this.#window.reset(zxid);
   }
 
   onPersisted(ticket: Ticket): void {
@@ -155,42 +140,12 @@ export class History {
 
   /** The proposals in (after, through], which must be in memory. */
   slice(after: Zxid, through: Zxid): readonly Proposal[] {
-    assert(after >= this.#windowBase, () => `${formatZxid(after)} is older than the window`);
-    const from = this.#indexAfter(after);
-    const to = this.#indexAfter(through);
-    return from >= to ? [] : this.#window.slice(from, to);
+    return this.#window.slice(after, through);
   }
 
   /** Lets go of delivered proposals beyond `bytesMax`. */
   trim(delivered: Zxid, bytesMax: number): void {
-    while (this.#windowBytes > bytesMax) {
-      const oldest = this.#window[this.#head];
-      if (oldest === undefined || oldest.zxid > delivered) break;
-      this.#windowBytes -= heldBytes(oldest);
-      this.#windowBase = oldest.zxid;
-      this.#head += 1;
-    }
-    if (this.#head > 1024 && this.#head * 2 > this.#window.length) {
-      this.#window = this.#window.slice(this.#head);
-      this.#head = 0;
-    }
-  }
-
-  #keep(proposal: Proposal): void {
-    this.#window.push(proposal);
-    this.#windowBytes += heldBytes(proposal);
-  }
-
-  #indexAfter(zxid: Zxid): number {
-    let low = this.#head;
-    let high = this.#window.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const proposal = this.#window[middle];
-      if (proposal !== undefined && proposal.zxid <= zxid) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    this.#window.trim(delivered, bytesMax);
   }
 }
 
@@ -258,9 +213,4 @@ function dropRanges(ranges: readonly GrowingRange[], base: Zxid): GrowingRange[]
     .map((range) =>
       makeZxid(range.epoch, range.first) > base ? range : { ...range, first: counterOf(base) + 1 },
     );
-}
-
-/** What a proposal costs in memory: most are smaller than the objects that hold them. */
-function heldBytes(proposal: Proposal): number {
-  return PROPOSAL_BYTES + proposal.body.length;
 }

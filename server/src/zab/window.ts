@@ -1,0 +1,146 @@
+/**
+ * The newest proposals, in memory: all that are not delivered, and before them as many as fit.
+ *
+ * Kept in runs, as they were appended. Once a run is delivered only its pack is kept: an object for
+ * each of tens of thousands of proposals would keep the garbage collector busy. Knows nothing of
+ * what is durable, nor of what the log holds.
+ */
+import {
+  assert,
+  chunksByBytes,
+  formatZxid,
+  type Proposal,
+  packedBytesOf,
+  packProposals,
+  unpackProposals,
+  type Zxid,
+} from '@rookery/protocol';
+
+interface Run {
+  readonly previous: Zxid;
+  readonly last: Zxid;
+  /** Null from when all of it is delivered. */
+  proposals: readonly Proposal[] | null;
+  readonly packed: Uint8Array;
+}
+
+/** What a run costs beside its pack. */
+const RUN_BYTES = 400;
+/** Of a recovered log, which comes in one piece. */
+const RECOVERED_RUN_BYTES = 256 << 10;
+const COMPACT_AT = 64;
+
+export class ProposalWindow {
+  /** Oldest at `#head`; those before `#delivered` are packed. */
+  #runs: Run[] = [];
+  #head = 0;
+  #delivered = 0;
+  #base: Zxid;
+  #bytes = 0;
+
+  constructor(base: Zxid) {
+    this.#base = base;
+  }
+
+  /** What comes after this zxid is in memory. */
+  get base(): Zxid {
+    return this.#base;
+  }
+
+  /** Consecutive ones, which continue the window; the caller has checked it. */
+  keep(proposals: readonly Proposal[]): void {
+    const first = proposals[0];
+    const last = proposals.at(-1);
+    if (first === undefined || last === undefined) return;
+    const packed = packProposals(proposals);
+    this.#runs.push({ previous: first.previous, last: last.zxid, proposals, packed });
+    this.#bytes += RUN_BYTES + packed.length;
+  }
+
+  /** As `keep`, of any length. */
+  keepRecovered(proposals: readonly Proposal[]): void {
+    for (const run of chunksByBytes(proposals, RECOVERED_RUN_BYTES, packedBytesOf)) this.keep(run);
+  }
+
+  /** Forgets everything after `after`, of which nothing is delivered. */
+  truncate(after: Zxid): void {
+    assert(after >= this.#base, 'truncation below what was delivered');
+    for (let run = this.#newest(); run !== undefined && run.last > after; run = this.#newest()) {
+      this.#runs.pop();
+      this.#bytes -= heldBytes(run);
+      if (run.previous < after) this.keep(proposalsOf(run).filter(({ zxid }) => zxid <= after));
+    }
+    this.#delivered = Math.min(this.#delivered, this.#runs.length);
+  }
+
+  /** A snapshot at `zxid` replaced everything. */
+  reset(zxid: Zxid): void {
+    this.#runs = [];
+    this.#head = 0;
+    this.#delivered = 0;
+    this.#base = zxid;
+    this.#bytes = 0;
+  }
+
+  /** The proposals in (after, through], which must be in memory. */
+  slice(after: Zxid, through: Zxid): readonly Proposal[] {
+    assert(after >= this.#base, () => `${formatZxid(after)} is older than the window`);
+    const found: Proposal[] = [];
+    for (let index = this.#indexAfter(after); index < this.#runs.length; index++) {
+      const run = this.#runs[index];
+      if (run === undefined || run.previous >= through) break;
+      const proposals = proposalsOf(run);
+      const isWhole = run.previous >= after && run.last <= through;
+      if (isWhole && run.previous === after && run.last === through) return proposals;
+      for (const proposal of proposals) {
+        if (isWhole || (proposal.zxid > after && proposal.zxid <= through)) found.push(proposal);
+      }
+    }
+    return found;
+  }
+
+  /** Lets go of delivered proposals beyond `bytesMax`. */
+  trim(delivered: Zxid, bytesMax: number): void {
+    for (; this.#delivered < this.#runs.length; this.#delivered++) {
+      const run = this.#runs[this.#delivered];
+      if (run === undefined || run.last > delivered) break;
+      run.proposals = null;
+    }
+    while (this.#bytes > bytesMax && this.#head < this.#delivered) {
+      const oldest = this.#runs[this.#head];
+      if (oldest === undefined) break;
+      this.#bytes -= heldBytes(oldest);
+      this.#base = oldest.last;
+      this.#head += 1;
+    }
+    if (this.#head < COMPACT_AT || this.#head * 2 < this.#runs.length) return;
+    this.#runs = this.#runs.slice(this.#head);
+    this.#delivered -= this.#head;
+    this.#head = 0;
+  }
+
+  #newest(): Run | undefined {
+    return this.#runs.length > this.#head ? this.#runs.at(-1) : undefined;
+  }
+
+  /** Of the first run that holds something after `zxid`. */
+  #indexAfter(zxid: Zxid): number {
+    let low = this.#head;
+    let high = this.#runs.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const run = this.#runs[middle];
+      if (run !== undefined && run.last <= zxid) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function proposalsOf(run: Run): readonly Proposal[] {
+  return run.proposals ?? unpackProposals(run.packed);
+}
+
+function heldBytes(run: Run): number {
+  return RUN_BYTES + run.packed.length;
+}
