@@ -19,6 +19,9 @@ const ADDRESS_SCHEME = 'ip';
 /** Instead of the number of identities. */
 const ADDRESS_ONLY = -1;
 
+/** Of the client seen last. */
+let latest: readonly Identity[] = [];
+
 /** Holds nothing between calls but memory to write on. */
 const writer = new JuteWriter();
 
@@ -69,13 +72,18 @@ function writeIdentities(identities: readonly Identity[]): void {
 
 function readIdentities(reader: JuteReader): readonly Identity[] {
   const count = reader.count();
-  if (count === ADDRESS_ONLY)
-    return [{ scheme: ADDRESS_SCHEME, id: requiredString(reader, RECORD) }];
+  if (count === ADDRESS_ONLY) return identitiesOf(requiredString(reader, RECORD));
   const identities: Identity[] = [];
   for (let left = count; left > 0; left--) {
     identities.push({ scheme: requiredString(reader, RECORD), id: requiredString(reader, RECORD) });
   }
   return identities;
+}
+
+/** Requests of one client come together. */
+function identitiesOf(address: string): readonly Identity[] {
+  if (latest[0]?.id !== address) latest = [{ scheme: ADDRESS_SCHEME, id: address }];
+  return latest;
 }
 
 function natural(value: number): number {

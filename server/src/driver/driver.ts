@@ -342,7 +342,7 @@ export class Driver {
   #deliver(proposals: readonly Proposal[]): void {
     this.#readOnly.end();
     for (const proposal of proposals) {
-      const txn = readTxn(readerOfBody(proposal));
+      const txn = this.#desk?.preparedTxn(proposal.zxid) ?? readTxn(readerOfBody(proposal));
       this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
       this.#desk?.onApplied(proposal.zxid, txn);
       this.#parts.observer?.onApplied(proposal.zxid, txn, this.keeper.state);

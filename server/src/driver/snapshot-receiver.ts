@@ -73,7 +73,8 @@ export class SnapshotReceiver {
     if (message.kind === 'snapshotDone') incoming.waiting ??= [];
     if (incoming.waiting === null) return false;
     incoming.waiting.push(message);
-    if (message.kind === 'propose') incoming.waitingBytes += packProposals(message.proposals).length;
+    if (message.kind === 'propose')
+      incoming.waitingBytes += packProposals(message.proposals).length;
     if (incoming.waitingBytes > WAITING_BYTES_MAX) {
       this.#refuse(incoming, 'the disk here cannot keep up with the snapshot');
       return true;

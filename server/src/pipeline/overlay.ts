@@ -4,7 +4,7 @@
  * Owns a record per znode that a transaction in flight touches, and the sessions that are being
  * opened or closed. Reads fall through to the tree. A record belongs to the last transaction that
  * changed it and goes away when that one is applied: from then on the tree says the same.
- * Records are never changed in place, so a failed multi is undone by putting the old ones back.
+ * A record that is kept is never changed, so a failed multi is undone by putting the old ones back.
  *
  * A session may own any number of ephemerals, so closing it touches none of them: while the close
  * is in flight, whatever it owns counts as absent, in the records and in the tree.
@@ -31,7 +31,7 @@ export interface NodeView {
 }
 
 /** Of one shape, whatever it was made from: there is one for every write. */
-interface NodeRecord extends NodeView {
+export interface NodeRecord extends NodeView {
   exists: boolean;
   version: number;
   creates: number;
@@ -39,20 +39,19 @@ interface NodeRecord extends NodeView {
   owner: SessionId;
   acl: readonly Acl[];
   dataBytes: number;
-  readonly zxid: Zxid;
+  /** Of the transaction that changed it last; 0 while it only says what is in the tree. */
+  zxid: Zxid;
 }
 
+/** What a transaction does to one znode, or to a session. */
 interface Change {
+  readonly zxid: Zxid;
+  /** '' for a session. */
   readonly path: string;
   readonly before: NodeRecord | undefined;
   /** Of the path's children; null when none came or went. */
   readonly child: ChildChange | null;
-}
-
-interface InFlight {
-  readonly zxid: Zxid;
-  readonly changes: readonly Change[];
-  readonly opens: boolean;
+  /** The session that is being closed, else 0. */
   readonly closes: SessionId;
 }
 
@@ -63,18 +62,10 @@ export interface OpenedSession {
 
 /** Looked at for each question anew; who looks at more looks at all, and the answer is kept. */
 const FEW_CHILDREN = 64;
-/** Applied transactions are cut off the front of the queue from this many on. */
+/** Applied changes are cut off the front of the queue from this many on. */
 const COMPACT_AT = 1024;
 
-const ABSENT: NodeView = {
-  exists: false,
-  version: 0,
-  creates: 0,
-  aversion: 0,
-  owner: 0,
-  acl: [],
-  dataBytes: 0,
-};
+const NO_ACL: readonly Acl[] = [];
 
 export class Overlay {
   readonly #state: ReplicatedState;
@@ -84,11 +75,12 @@ export class Overlay {
   readonly #children = new OverlayChildren();
   /** Children that go with the sessions being closed, of parents that were asked about. */
   readonly #closingBelow = new Map<string, number>();
-  readonly #inFlight: InFlight[] = [];
+  /** In the order of their zxids; those before the head are applied. */
+  readonly #inFlight: Change[] = [];
   #inFlightHead = 0;
-  /** The transaction being prepared. */
+  /** The transaction being prepared, and where its changes begin. */
   #zxid: Zxid = 0;
-  #changes: Change[] = [];
+  #begin = 0;
 
   constructor(state: ReplicatedState) {
     this.#state = state;
@@ -102,14 +94,14 @@ export class Overlay {
   }
 
   /** The root is its own parent: callers must not create or delete it. */
-  node(path: string): NodeView {
+  node(path: string): NodeRecord {
     const record = this.#nodes.get(path);
-    if (record !== undefined) return this.#closing.has(record.owner) ? ABSENT : record;
+    if (record !== undefined) return this.#isClosing(record.owner) ? absent() : record;
     const tree = this.#state.tree;
     const node = tree.find(path);
-    if (node === NO_NODE) return ABSENT;
+    if (node === NO_NODE) return absent();
     const owner = tree.owner(node);
-    if (this.#closing.has(owner)) return ABSENT;
+    if (this.#isClosing(owner)) return absent();
     return {
       exists: true,
       version: tree.version(node),
@@ -118,6 +110,7 @@ export class Overlay {
       owner,
       acl: tree.acl(node),
       dataBytes: tree.dataLength(node),
+      zxid: 0,
     };
   }
 
@@ -159,31 +152,36 @@ export class Overlay {
 
   /** Starts the changes of one transaction; `commit` or `rollBack` ends them. */
   begin(zxid: Zxid): void {
-    assert(this.#changes.length === 0, 'the overlay has no open transaction at begin');
+    assert(this.#begin === this.#inFlight.length, 'the overlay has no open transaction at begin');
     this.#zxid = zxid;
   }
 
   commit(): void {
-    if (this.#changes.length > 0) this.#track(false, 0);
+    this.#begin = this.#inFlight.length;
   }
 
   rollBack(): void {
-    for (let change = this.#changes.pop(); change !== undefined; change = this.#changes.pop()) {
+    while (this.#inFlight.length > this.#begin) {
+      const change = this.#inFlight.pop();
+      if (change === undefined) return;
       if (change.before === undefined) this.#nodes.delete(change.path);
       else this.#nodes.set(change.path, change.before);
       if (change.child !== null) this.#children.remove(change.child);
     }
   }
 
-  create(path: string, created: Pick<NodeView, 'owner' | 'acl' | 'dataBytes'>): void {
+  /** `parent` is what `node` gave for its path. */
+  create(
+    path: string,
+    parent: NodeRecord,
+    created: Pick<NodeView, 'owner' | 'acl' | 'dataBytes'>,
+  ): void {
     const parentPath = parentOf(path);
-    const parent = this.node(parentPath);
-    const creates = (parent.creates + 1) | 0;
     const child: ChildChange = { parent: parentPath, by: 1, owner: created.owner };
-    const below = recordOf(parent, this.#zxid);
-    below.creates = creates;
+    const below = this.#own(parent);
+    below.creates = (below.creates + 1) | 0;
     this.#set(parentPath, below, child);
-    const record = recordOf(ABSENT, this.#zxid);
+    const record = this.#own(absent());
     record.exists = true;
     record.owner = created.owner;
     record.acl = created.acl;
@@ -194,22 +192,22 @@ export class Overlay {
   delete(path: string): void {
     const parentPath = parentOf(path);
     const child: ChildChange = { parent: parentPath, by: -1, owner: this.node(path).owner };
-    this.#set(parentPath, recordOf(this.node(parentPath), this.#zxid), child);
-    this.#set(path, recordOf(ABSENT, this.#zxid), null);
+    this.#set(parentPath, this.#own(this.node(parentPath)), child);
+    this.#set(path, this.#own(absent()), null);
   }
 
-  /** Returns the version that the znode has afterwards. */
-  setData(path: string, dataBytes: number): number {
-    const record = recordOf(this.node(path), this.#zxid);
+  /** `node` is what `node` gave for the path. Returns the version that it has afterwards. */
+  setData(path: string, node: NodeRecord, dataBytes: number): number {
+    const record = this.#own(node);
     record.version = nextVersion(record.version);
     record.dataBytes = dataBytes;
     this.#set(path, record, null);
     return record.version;
   }
 
-  /** Returns the aversion that the znode has afterwards. */
-  setAcl(path: string, acl: readonly Acl[]): number {
-    const record = recordOf(this.node(path), this.#zxid);
+  /** `node` is what `node` gave for the path. Returns the aversion that it has afterwards. */
+  setAcl(path: string, node: NodeRecord, acl: readonly Acl[]): number {
+    const record = this.#own(node);
     record.aversion = nextVersion(record.aversion);
     record.acl = acl;
     this.#set(path, record, null);
@@ -219,7 +217,7 @@ export class Overlay {
   /** A transaction of its own: the session's id is the zxid given to `begin`. */
   openSession(opened: OpenedSession): void {
     this.#opened.set(this.#zxid, opened);
-    this.#track(true, 0);
+    this.#trackSession(0);
   }
 
   /** A transaction of its own. The session's ephemerals are gone from here on. */
@@ -227,28 +225,33 @@ export class Overlay {
     assert(!this.#closing.has(session), () => `session ${session} is closed once`);
     this.#closing.add(session);
     this.#closingBelow.clear();
-    this.#track(false, session);
+    this.#trackSession(session);
   }
 
   /** The transaction is in the state now. */
   applied(zxid: Zxid): void {
-    const first = this.#inFlight[this.#inFlightHead];
-    if (first === undefined || first.zxid > zxid) return;
-    assert(first.zxid === zxid, () => `${first.zxid} is not applied after ${zxid}`);
-    this.#inFlightHead += 1;
-    if (this.#inFlightHead >= COMPACT_AT && this.#inFlightHead * 2 >= this.#inFlight.length) {
-      this.#inFlight.splice(0, this.#inFlightHead);
-      this.#inFlightHead = 0;
+    for (;;) {
+      const change = this.#inFlight[this.#inFlightHead];
+      if (change === undefined || change.zxid > zxid) break;
+      assert(change.zxid === zxid, () => `${change.zxid} is not applied after ${zxid}`);
+      this.#inFlightHead += 1;
+      this.#changeApplied(change);
     }
-    for (const change of first.changes) {
-      if (this.#nodes.get(change.path)?.zxid === zxid) this.#nodes.delete(change.path);
-      if (change.child !== null) this.#children.remove(change.child);
-    }
-    if (first.opens) this.#opened.delete(zxid);
-    if (first.closes !== 0) {
-      this.#closing.delete(first.closes);
+    if (this.#inFlightHead < COMPACT_AT || this.#inFlightHead * 2 < this.#inFlight.length) return;
+    this.#inFlight.splice(0, this.#inFlightHead);
+    this.#begin -= this.#inFlightHead;
+    this.#inFlightHead = 0;
+  }
+
+  #changeApplied({ zxid, path, child, closes }: Change): void {
+    if (path === '') {
+      if (closes === 0) this.#opened.delete(zxid);
+      else this.#closing.delete(closes);
       this.#closingBelow.clear();
+      return;
     }
+    if (this.#nodes.get(path)?.zxid === zxid) this.#nodes.delete(path);
+    if (child !== null) this.#children.remove(child);
   }
 
   /**
@@ -275,19 +278,40 @@ export class Overlay {
     return closing + unseen < asked.count;
   }
 
+  #isClosing(owner: SessionId): boolean {
+    return this.#closing.size > 0 && this.#closing.has(owner);
+  }
+
+  /** A record to be changed: a copy of one that is kept, and what was made for `node` itself. */
+  #own(node: NodeRecord): NodeRecord {
+    const record = node.zxid === 0 ? node : { ...node };
+    record.zxid = this.#zxid;
+    return record;
+  }
+
   #set(path: string, record: NodeRecord, child: ChildChange | null): void {
-    this.#changes.push({ path, before: this.#nodes.get(path), child });
+    const before = this.#nodes.get(path);
+    this.#inFlight.push({ zxid: this.#zxid, path, before, child, closes: 0 });
     this.#nodes.set(path, record);
     if (child !== null) this.#children.add(child);
   }
 
-  #track(opens: boolean, closes: SessionId): void {
-    this.#inFlight.push({ zxid: this.#zxid, changes: this.#changes, opens, closes });
-    this.#changes = [];
+  /** `closes` is 0 for a session that is opened. A transaction of its own. */
+  #trackSession(closes: SessionId): void {
+    this.#inFlight.push({ zxid: this.#zxid, path: '', before: undefined, child: null, closes });
+    this.commit();
   }
 }
 
-function recordOf(node: NodeView, zxid: Zxid): NodeRecord {
-  const { exists, version, creates, aversion, owner, acl, dataBytes } = node;
-  return { exists, version, creates, aversion, owner, acl, dataBytes, zxid };
+function absent(): NodeRecord {
+  return {
+    exists: false,
+    version: 0,
+    creates: 0,
+    aversion: 0,
+    owner: 0,
+    acl: NO_ACL,
+    dataBytes: 0,
+    zxid: 0,
+  };
 }

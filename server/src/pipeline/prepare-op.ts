@@ -80,7 +80,7 @@ export function decideCreate(
   }
   const { mode, ttlMs } = created;
   const owner = mode === 'ephemeral' ? requester.session : 0;
-  overlay.create(full, { owner, acl, dataBytes });
+  overlay.create(full, parent, { owner, acl, dataBytes });
   return {
     kind: 'create',
     path: full,
@@ -129,7 +129,7 @@ export function decideSetData(
     return ErrorCode.quotaExceeded;
   }
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  return { kind: 'setData', path, data, version: overlay.setData(path, dataBytes) };
+  return { kind: 'setData', path, data, version: overlay.setData(path, node, dataBytes) };
 }
 
 export function decideSetAcl(
@@ -146,7 +146,7 @@ export function decideSetAcl(
   if (!node.exists) return ErrorCode.noNode;
   if (!mayDo(requester, node.acl, Perms.admin)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.aversion) return ErrorCode.badVersion;
-  return { kind: 'setAcl', path, acl, version: overlay.setAcl(path, acl) };
+  return { kind: 'setAcl', path, acl, version: overlay.setAcl(path, node, acl) };
 }
 
 export function decideCheck(

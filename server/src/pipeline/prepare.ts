@@ -75,6 +75,8 @@ export class Prepare {
   readonly #overlay: Overlay;
   readonly #rules: WriteRules;
   readonly #quotas: QuotaGuard;
+  /** Of the request that is decided. */
+  readonly #requester: { -readonly [Field in keyof Requester]: Requester[Field] };
   #lastZxid: Zxid = 0;
   /** The zxid that the next transaction gets. */
   #next: Zxid = 0;
@@ -85,6 +87,9 @@ export class Prepare {
     this.#state = state;
     this.#rules = rules;
     this.#quotas = new QuotaGuard(state, rules.enforceQuota);
+    const { skipAcl, extendedTypes } = rules;
+    const nobody = { session: 0, opcode: 0, identities: [] };
+    this.#requester = { ...nobody, skipAcl, extendedTypes, quotas: this.#quotas };
     this.#overlay = new Overlay(state);
     this.#timeMs = state.lastTime;
   }
@@ -261,9 +266,11 @@ export class Prepare {
   }
 
   #requesterOf({ session, opcode, identities }: ForwardedRequest): Requester {
-    const { skipAcl, extendedTypes } = this.#rules;
-    const quotas = this.#quotas;
-    return { session, opcode, identities, skipAcl, extendedTypes, quotas };
+    const requester = this.#requester;
+    requester.session = session;
+    requester.opcode = opcode;
+    requester.identities = identities;
+    return requester;
   }
 
   #decideOp(whole: Requester, op: MultiRequestOp): Decision {

@@ -259,7 +259,7 @@ export class Requests {
   #entryOf(connection: Connection, header: Header, frame: Uint8Array): QueueEntry {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
-    const body = Buffer.from(frame.subarray(HEADER_BYTES));
+    const body = frame.subarray(HEADER_BYTES);
     const { tree } = this.#state;
     const writeBytes = connection.queue.largestWriteBytes;
     return {

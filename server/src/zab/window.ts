@@ -25,7 +25,7 @@ interface Run {
 }
 
 /** What a run costs beside its pack. */
-const RUN_BYTES = 400;
+const RUN_BYTES = 380;
 /** Of a recovered log, which comes in one piece. */
 const RECOVERED_RUN_BYTES = 256 << 10;
 const COMPACT_AT = 64;

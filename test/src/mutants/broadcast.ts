@@ -44,9 +44,9 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'window-trims-what-is-not-delivered',
     area: 'zab',
     breaks: 'the window holds at least everything not yet delivered',
-    file: 'zab/history.ts',
-    find: 'if (oldest === undefined || oldest.zxid > delivered) break;',
-    replace: 'if (oldest === undefined || oldest.zxid > Math.max(delivered, this.#last)) break;',
+    file: 'zab/window.ts',
+    find: 'this.#bytes > bytesMax && this.#head < this.#delivered',
+    replace: 'this.#bytes > bytesMax && this.#head < this.#runs.length',
   },
   {
     name: 'cut-off-leader-goes-on',

@@ -41,7 +41,7 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'the next request sees the deletes in flight',
     file: 'pipeline/overlay.ts',
-    find: '    this.#set(path, recordOf(ABSENT, this.#zxid), null);\n',
+    find: '    this.#set(path, this.#own(absent()), null);\n',
     replace: '',
   },
   {
@@ -157,7 +157,7 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.thinkMaxMs=0',
     ],
     file: 'pipeline/overlay.ts',
-    find: '    if (this.#closing.has(owner)) return ABSENT;\n',
+    find: '    if (this.#isClosing(owner)) return absent();\n',
     replace: '',
   },
   {

@@ -146,8 +146,8 @@ export const electionMutants: readonly Mutant[] = [
     replace: 'if (learner.sentThrough < 0) {',
     also: [
       {
-        file: 'zab/history.ts',
-        find: 'assert(after >= this.#windowBase, () =>',
+        file: 'zab/window.ts',
+        find: 'assert(after >= this.#base, () =>',
         replace: 'assert(after >= 0, () =>',
       },
     ],

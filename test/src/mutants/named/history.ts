@@ -25,9 +25,9 @@ export const historyMutants: readonly NamedMutant[] = [
   {
     name: 'zk-2845-trunc-spares-memory',
     area: 'named',
-    file: 'zab/history.ts',
-    find: '      if (newest === undefined || newest.zxid <= after) break;',
-    replace: '      if (newest === undefined || newest.zxid <= after || after >= 0) break;',
+    file: 'zab/window.ts',
+    find: 'run !== undefined && run.last > after;',
+    replace: 'run !== undefined && run.last > after && after < 0;',
     breaks: 'TRUNC takes a proposal out of memory as surely as out of the log',
     scenario: trace('zk-2845-kept-in-memory'),
   },
@@ -61,8 +61,8 @@ export const historyMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4925-hole-in-memory',
     area: 'named',
-    file: 'zab/history.ts',
-    find: '      this.#windowBase = oldest.zxid;',
+    file: 'zab/window.ts',
+    find: '      this.#base = oldest.last;',
     replace: '',
     breaks: 'the proposals that a DIFF is made of have no hole',
     scenario: trace('zk-4925-hole-after-sync'),
