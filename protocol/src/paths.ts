@@ -7,6 +7,7 @@
 
 const SLASH = 0x2f;
 const DOT = 0x2e;
+const WHOLE = { sequential: false };
 
 /**
  * Why `path` cannot name a znode, or null when it can. With `sequential` a suffix is still to be
@@ -14,7 +15,7 @@ const DOT = 0x2e;
  */
 export function validatePath(
   path: string,
-  options: { readonly sequential: boolean } = { sequential: false },
+  options: { readonly sequential: boolean } = WHOLE,
 ): string | null {
   const full = options.sequential ? `${path}1` : path;
   if (path.length === 0) return 'the path is empty';

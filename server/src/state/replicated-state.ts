@@ -36,6 +36,12 @@ export class ReplicatedState {
   readonly sessions = new SessionTable(this.#digest);
   readonly #capture = new Capture(this.tree, this.sessions);
   readonly quotas = new Quotas(this.tree, this.#capture);
+  /** Of the transaction that is applied. */
+  readonly #at: { -readonly [Field in keyof ChangePoint]: ChangePoint[Field] } = {
+    zxid: 0,
+    time: 0,
+    session: 0,
+  };
   #lastZxid: Zxid = 0;
   #lastTime = 0;
   #frozen: FrozenSummary | null = null;
@@ -60,7 +66,11 @@ export class ReplicatedState {
     assert(txn.time >= this.#lastTime, () => `time ${txn.time} is not below ${this.#lastTime}`);
     this.#lastZxid = zxid;
     this.#lastTime = txn.time;
-    this.#applyOp(txn.op, { zxid, time: txn.time, session: txn.session }, sink);
+    const at = this.#at;
+    at.zxid = zxid;
+    at.time = txn.time;
+    at.session = txn.session;
+    this.#applyOp(txn.op, at, sink);
   }
 
   /** Data of /zookeeper/config: local, in no digest and in no checkpoint. */

@@ -41,6 +41,9 @@ export class TreeReads {
   protected readonly pages = new ChildPages();
   protected readonly encodedChildren = new EncodedChildren();
   protected dataSize = 0;
+  /** Whoever changes a znode asks for it again to answer; '' for none. */
+  #foundPath = '';
+  #found: number = NONE;
 
   /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */
   get nodeCount(): number {
@@ -63,15 +66,25 @@ export class TreeReads {
     if (path.length === 1 && path === '/') {
       return ROOT_NODE;
     }
+    if (path === this.#foundPath) {
+      return this.#found;
+    }
     const hash = hashPath(path);
     let node = this.index.first(hash);
     while (node !== NONE) {
       if (this.store.int(node, INT.pathHash) === hash && this.hasPath(node, path)) {
+        this.#foundPath = path;
+        this.#found = node;
         return node;
       }
       node = this.index.next(node);
     }
     return NONE;
+  }
+
+  /** The node found last is gone. */
+  protected forgetFound(): void {
+    this.#foundPath = '';
   }
 
   path(node: number): string {

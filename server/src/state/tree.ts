@@ -150,6 +150,7 @@ export class Tree extends TreeReads {
     this.pages.forget(node);
     this.dataSize -= path.length + dataBytes;
     this.acls.release(row[base + INT.aclId] ?? NONE);
+    this.forgetFound();
     this.index.remove(node);
     this.payloads.free(node);
     store.release(node);
