@@ -173,7 +173,9 @@ export class FrameReader {
     this.#buffered -= count;
     this.#offset += count;
     if (this.#buffered === 0) {
-      this.#chunks.length = 0;
+      // Not by its length, which is a call into the runtime.
+      if (this.#chunks.length === 1) this.#chunks.pop();
+      else this.#chunks = [];
       this.#head = 0;
       this.#offset = 0;
       this.#tail = null;

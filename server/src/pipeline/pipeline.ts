@@ -384,7 +384,7 @@ export class Pipeline {
     connection.output.end();
   }
 
-  #close(connection: Connection, reason: string, cause: 'fault' | 'state' = 'fault'): void {
+  #close(connection: Connection, reason: string, cause?: 'fault' | 'state'): void {
     this.#forget(connection);
     connection.output.close(reason, cause);
   }
