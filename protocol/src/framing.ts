@@ -7,6 +7,7 @@
  * Used by client connections and by peer links, with limits of their own.
  */
 import { assert } from './assert.js';
+import type { JuteReader } from './jute/reader.js';
 
 /** The stream cannot be cut any further; the only way on is to close it. */
 export class FrameError extends Error {
@@ -14,9 +15,8 @@ export class FrameError extends Error {
 }
 
 const HEADER_BYTES = 4;
-/** Not -1: that is a length which a peer can send. */
-const LENGTH_UNKNOWN = Number.NaN;
-const EMPTY = new Uint8Array(0);
+const NO_FRAME = -1;
+const EMPTY = Buffer.alloc(0);
 
 /** Chunks below this size are gathered, so that a stream of single bytes costs no memory each. */
 const SMALL_CHUNK_BYTES = 1024;
@@ -29,7 +29,9 @@ export class FrameReader {
   #head = 0;
   #offset = 0;
   #buffered = 0;
-  #frameBytes = LENGTH_UNKNOWN;
+  /** Of the next frame, once that is known. */
+  #frameBytes = 0;
+  #isLengthKnown = false;
   /**
    * Memory of our own under the last chunk, and how much of it is used; null when it is foreign.
    */
@@ -59,22 +61,59 @@ export class FrameReader {
   }
 
   /**
+   * The chunk that was pushed last goes back to who lent it: what is left of it is copied. Whoever
+   * lends chunks calls this after each push, once the frames that are whole were taken.
+   */
+  giveBack(): void {
+    const last = this.#chunks.length - 1;
+    if (last < 0 || this.#tail !== null) return;
+    const from = last === this.#head ? this.#offset : 0;
+    this.#chunks[last] = Uint8Array.prototype.slice.call(this.#chunkAt(last), from);
+    if (last === this.#head) this.#offset = 0;
+  }
+
+  /**
    * The next whole frame without its length, or null; a view that is valid until the next push.
    * Throws FrameError for a negative length or one over the limit, and then every time.
    */
   next(): Uint8Array | null {
-    if (Number.isNaN(this.#frameBytes)) {
-      if (this.#buffered < HEADER_BYTES) return null;
+    const length = this.#nextLength();
+    return length === NO_FRAME ? null : this.#consume(length);
+  }
+
+  /**
+   * Points `reader` at the next whole frame, as `next` would return it; false when there is none.
+   * Throws as `next` does.
+   */
+  pointAtNext(reader: JuteReader): boolean {
+    const length = this.#nextLength();
+    if (length === NO_FRAME) return false;
+    const head = length === 0 ? EMPTY : this.#chunkAt(this.#head);
+    const start = length === 0 ? 0 : this.#offset;
+    if (head.length - start >= length) {
+      if (length > 0) this.#skip(length);
+      reader.point(head, start, start + length);
+    } else {
+      reader.point(this.#consume(length), 0, length);
+    }
+    return true;
+  }
+
+  /** Of the next frame when that is whole, which is what comes next then; else NO_FRAME. */
+  #nextLength(): number {
+    if (!this.#isLengthKnown) {
+      if (this.#buffered < HEADER_BYTES) return NO_FRAME;
       this.#frameBytes = this.#peekLength();
+      this.#isLengthKnown = true;
     }
     const length = this.#frameBytes;
     if (length < 0 || length > this.#frameBytesMax) {
       throw new FrameError(`a frame of ${length} bytes, the limit is ${this.#frameBytesMax}`);
     }
-    if (this.#buffered < HEADER_BYTES + length) return null;
+    if (this.#buffered < HEADER_BYTES + length) return NO_FRAME;
     this.#skip(HEADER_BYTES);
-    this.#frameBytes = LENGTH_UNKNOWN;
-    return length === 0 ? EMPTY : this.#consume(length);
+    this.#isLengthKnown = false;
+    return length;
   }
 
   /** Appends to the last chunk when that is ours and has room, else starts one of our own. */
@@ -90,6 +129,12 @@ export class FrameReader {
   }
 
   #peekLength(): number {
+    const head = this.#chunkAt(this.#head);
+    const at = this.#offset;
+    if (head.length - at >= HEADER_BYTES) {
+      const high = ((head[at] ?? 0) << 24) | ((head[at + 1] ?? 0) << 16);
+      return high | ((head[at + 2] ?? 0) << 8) | (head[at + 3] ?? 0);
+    }
     let length = 0;
     let index = this.#head;
     let offset = this.#offset;
@@ -104,6 +149,7 @@ export class FrameReader {
   }
 
   #consume(length: number): Uint8Array {
+    if (length === 0) return EMPTY;
     const head = this.#chunkAt(this.#head);
     if (head.length - this.#offset >= length) {
       const frame = head.subarray(this.#offset, this.#offset + length);
@@ -127,7 +173,9 @@ export class FrameReader {
     this.#buffered -= count;
     this.#offset += count;
     if (this.#buffered === 0) {
-      this.#chunks = [];
+      // Not by its length, which is a call into the runtime.
+      if (this.#chunks.length === 1) this.#chunks.pop();
+      else this.#chunks = [];
       this.#head = 0;
       this.#offset = 0;
       this.#tail = null;

@@ -158,7 +158,7 @@ export {
 export { JuteReader } from './jute/reader.js';
 export { requiredCount, requiredNatural, requiredString } from './jute/required.js';
 export { SlabPool } from './jute/slab-pool.js';
-export { JuteWriter } from './jute/writer.js';
+export { JuteWriter, putLong } from './jute/writer.js';
 export { MarshallingError } from './marshalling-error.js';
 export { joinPath, nameOf, parentOf, validatePath } from './paths.js';
 export type * from './peer/messages.js';

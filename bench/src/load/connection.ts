@@ -81,7 +81,7 @@ export class LoadConnection {
     const onread = {
       buffer: parts.readMemory,
       callback: (bytes: number, memory: Uint8Array) => {
-        this.#onChunk(memory.subarray(0, bytes));
+        this.#onChunk(memory, bytes);
         return true;
       },
     };
@@ -170,17 +170,17 @@ export class LoadConnection {
     return closed;
   }
 
-  #onChunk(chunk: Uint8Array): void {
+  #onChunk(memory: Uint8Array, bytes: number): void {
     this.#nowMs = performance.now();
     try {
-      this.#scanner.scan(chunk);
+      this.#scanner.scan(memory, bytes);
     } catch (error) {
       this.#parts.recorder.onError('badFrame');
       this.#socket.destroy(error instanceof Error ? error : new Error(String(error)));
       return;
     }
     if (this.#phase !== 'open') return;
-    this.#fill();
+    this.#fill(this.#nowMs);
     if (this.outstanding === 0) this.#onDrained();
   }
 
@@ -232,20 +232,21 @@ export class LoadConnection {
     this.#onConnected(null);
   }
 
-  /** Tops the window up with one write. */
-  #fill(): void {
+  /** Tops the window up with one write. A `nowMs` that is a little old makes latencies longer. */
+  #fill(nowMs: number = performance.now()): void {
     const source = this.#source;
     if (source === null) return;
     let bytes = 0;
-    const nowMs = performance.now();
-    while (this.outstanding < this.#parts.window) {
+    const lastXid = this.#answeredXid + this.#parts.window;
+    while (this.#nextXid <= lastXid) {
       const dueMs = this.#pace === null ? nowMs : this.#pace.take(nowMs);
       if (dueMs === null) break;
       const written = source.write(this.#target, bytes, this.#nextXid);
       if (written === 0) break;
       bytes += written;
-      this.#replyBytes[this.#nextXid % this.#replyBytes.length] = source.replyBytes;
-      this.#sentMs[this.#nextXid % this.#sentMs.length] = dueMs;
+      const slot = this.#nextXid % this.#sentMs.length;
+      this.#replyBytes[slot] = source.replyBytes;
+      this.#sentMs[slot] = dueMs;
       this.#nextXid++;
     }
     if (bytes === 0) return;

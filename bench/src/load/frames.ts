@@ -9,6 +9,8 @@ import { type Codec, JuteWriter, RequestHeader } from '@rookery/protocol';
 /** Of a frame: its length, then the xid. */
 const XID_OFFSET = 4;
 const ASCII_0 = 48;
+/** Below it a loop beats the call into the runtime. */
+const SHORT_BYTES = 64;
 
 export const WORLD = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 /** Of a reply, without its length: xid, zxid, error. */
@@ -31,12 +33,14 @@ export function frameOf<T>(type: number, codec: Codec<T>, value: T): Buffer {
 }
 
 export function copyFrame(frame: Buffer, { target, offset, xid }: Place): number {
-  target.set(frame, offset);
+  const bytes = frame.length;
+  if (bytes > SHORT_BYTES) target.set(frame, offset);
+  else for (let at = 0; at < bytes; at++) target[offset + at] = frame[at] ?? 0;
   target[offset + XID_OFFSET] = xid >>> 24;
   target[offset + XID_OFFSET + 1] = xid >>> 16;
   target[offset + XID_OFFSET + 2] = xid >>> 8;
   target[offset + XID_OFFSET + 3] = xid;
-  return frame.length;
+  return bytes;
 }
 
 /** Where each occurrence of a placeholder begins; there must be as many as `count`. */
@@ -55,7 +59,8 @@ export function placesOf(frame: Buffer, placeholder: string, count: number): rea
 export function patchDigits(target: Buffer, at: number, digits: number, value: number): void {
   let rest = value;
   for (let digit = digits - 1; digit >= 0; digit--) {
-    target[at + digit] = ASCII_0 + (rest % 10);
-    rest = Math.floor(rest / 10);
+    const tenth = Math.floor(rest / 10);
+    target[at + digit] = ASCII_0 + rest - tenth * 10;
+    rest = tenth;
   }
 }

@@ -14,30 +14,57 @@ export type OnFrame = (view: DataView, at: number, length: number) => void;
 
 const HEADER_BYTES = 4;
 const FRAME_BYTES_MAX = 64 << 20;
+const NOTHING = Buffer.alloc(0);
 
 export class ReplyScanner {
   readonly #onFrame: OnFrame;
-  #rest = Buffer.alloc(0);
+  #rest = NOTHING;
+  /** Of the chunk seen last: all chunks lie in the same memory. */
+  #memory: Uint8Array = NOTHING;
+  #view = viewOf(NOTHING);
 
   constructor(onFrame: OnFrame) {
     this.#onFrame = onFrame;
   }
 
-  /** Calls back for every frame that is whole now, in order. Throws FrameError. */
-  scan(chunk: Uint8Array): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  /**
+   * Calls back for every frame that is whole now, in order. The chunk is the first `length` bytes
+   * of `memory`. Throws FrameError.
+   */
+  scan(memory: Uint8Array, length: number = memory.length): void {
+    if (this.#rest.length > 0) {
+      const bytes = Buffer.concat([this.#rest, memory.subarray(0, length)]);
+      this.#keep(bytes, this.#scanFrames(viewOf(bytes), bytes.length), bytes.length);
+      return;
+    }
+    if (memory !== this.#memory) {
+      this.#memory = memory;
+      this.#view = viewOf(memory);
+    }
+    this.#keep(memory, this.#scanFrames(this.#view, length), length);
+  }
+
+  /** Returns where the whole frames end. */
+  #scanFrames(view: DataView, end: number): number {
     let at = 0;
-    while (bytes.length - at >= HEADER_BYTES) {
+    while (end - at >= HEADER_BYTES) {
       const length = view.getInt32(at);
       if (length < 0 || length > FRAME_BYTES_MAX) {
         throw new FrameError(`a reply of ${length} bytes`);
       }
-      if (bytes.length - at - HEADER_BYTES < length) break;
+      if (end - at - HEADER_BYTES < length) break;
       this.#onFrame(view, at + HEADER_BYTES, length);
       at += HEADER_BYTES + length;
     }
-    // The chunk's memory is read into again: what is left must be a copy.
-    this.#rest = Buffer.from(bytes.subarray(at));
+    return at;
   }
+
+  /** The chunk's memory is read into again: what is left must be a copy. */
+  #keep(bytes: Uint8Array, from: number, end: number): void {
+    this.#rest = from === end ? NOTHING : Buffer.from(bytes.subarray(from, end));
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -133,18 +133,22 @@ export class CreateOnceSource implements RequestSource {
   }
 }
 
-/** Random numbers that cost nothing and differ from connection to connection. */
+/** Random numbers that cost nothing and differ from connection to connection (xorshift). */
 class Random {
   #state: number;
 
   constructor(connection: number) {
-    this.#state = (connection + 1) * 7_919;
+    this.#state = Math.imul(connection + 1, 0x9e37_79b1) | 1;
   }
 
   /** Below `limit`, which is far below 2^31. */
   below(limit: number): number {
-    this.#state = (this.#state * 48_271) % 2_147_483_647;
-    return Math.floor((this.#state / 2_147_483_647) * limit);
+    let state = this.#state;
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    this.#state = state;
+    return Math.floor(((state >>> 0) / 0x1_0000_0000) * limit);
   }
 }
 
@@ -167,7 +171,8 @@ class KeyTemplate {
     for (const at of this.#places) {
       const key = nextKey();
       const from = place.offset + at;
-      patchDigits(place.target, from + DIRECTORY_DIGITS_AT, DIRECTORY_DIGITS, directoryOf(key));
+      const directory = directoryOf(key);
+      patchDigits(place.target, from + DIRECTORY_DIGITS_AT, DIRECTORY_DIGITS, directory);
       patchDigits(place.target, from + KEY_DIGITS_AT, KEY_DIGITS, key);
     }
     return bytes;

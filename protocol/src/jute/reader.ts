@@ -5,6 +5,7 @@
  * whatever the bytes are, it returns a value or throws MarshallingError. Buffers are views of the
  * frame; whoever keeps one longer than the frame copies it.
  */
+import { assert } from '../assert.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { type Int64, int64FromHalves } from './int64.js';
 
@@ -12,22 +13,37 @@ import { type Int64, int64FromHalves } from './int64.js';
 const ELEMENT_BYTES_MIN = 4;
 
 export class JuteReader {
-  readonly #bytes: Buffer;
-  readonly #end: number;
+  #bytes: Buffer;
+  #end: number;
   #position: number;
 
   constructor(bytes: Uint8Array, offset = 0, end: number = bytes.length) {
-    this.#bytes =
-      bytes instanceof Buffer
-        ? bytes
-        : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = bufferOf(bytes);
     this.#end = Math.min(end, bytes.length);
     this.#position = offset;
+  }
+
+  /** Reads other bytes from now on, as a new reader would: who reads many frames needs one. */
+  point(bytes: Uint8Array, offset: number, end: number): void {
+    if (bytes !== this.#bytes) this.#bytes = bufferOf(bytes);
+    this.#end = Math.min(end, bytes.length);
+    this.#position = offset;
+  }
+
+  /** All bytes that were given: `position` is an index of them. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
   }
 
   /** Offset of the next byte from the start of the bytes that were given. */
   get position(): number {
     return this.#position;
+  }
+
+  /** Back to where it was, for a second look. */
+  set position(position: number) {
+    assert(position >= 0 && position <= this.#position, 'a reader goes back only');
+    this.#position = position;
   }
 
   get remaining(): number {
@@ -66,6 +82,13 @@ export class JuteReader {
     return this.#bytes.toString('utf8', at, at + length);
   }
 
+  /** Goes past a buffer or string and returns its length, -1 for null. */
+  skipBuffer(): number {
+    const length = this.int();
+    if (length !== -1) this.#advance(length);
+    return length;
+  }
+
   /** The number of elements of a vector, or -1 for null. */
   count(): number {
     const count = this.int();
@@ -89,11 +112,18 @@ export class JuteReader {
   }
 
   #advance(length: number): number {
-    if (length < 0 || length > this.#end - this.#position) {
-      throw new MarshallingError(`unreasonable length ${length}, ${this.remaining} bytes left`);
-    }
+    if (length < 0 || length > this.#end - this.#position) this.#refuse(length);
     const at = this.#position;
     this.#position = at + length;
     return at;
   }
+
+  #refuse(length: number): never {
+    throw new MarshallingError(`unreasonable length ${length}, ${this.remaining} bytes left`);
+  }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  if (bytes instanceof Buffer) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -7,7 +7,14 @@
  * Bytes leave in the order they were put into `writer`. Created by the client port; used by the
  * driver and the pipeline.
  */
-import { FrameError, FrameReader, type Int64, JuteWriter, type SlabPool } from '@rookery/protocol';
+import {
+  FrameError,
+  FrameReader,
+  type Int64,
+  type JuteReader,
+  JuteWriter,
+  type SlabPool,
+} from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { type ClientTurn, LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { ConnectionStats, ServerStats } from './server-stats.js';
@@ -47,7 +54,9 @@ export interface ConnectionOwner {
   readonly turn: ClientTurn;
   /** Memory for output. */
   readonly slabs: SlabPool;
-  onFrame(connection: ClientConnection, frame: Uint8Array): void;
+  /** What frames are read with. */
+  readonly frame: JuteReader;
+  onFrame(connection: ClientConnection, frame: JuteReader): void;
   /** It is held for `room`, and there is some. */
   onRoom(connection: ClientConnection): void;
   /** Has output for the next flush; told once per flush. */
@@ -86,6 +95,8 @@ export class ClientConnection implements PutOff {
   #isHeavy = false;
   /** It was put off: the next delivery or answer is made in any case. */
   #isMyTurn = false;
+  /** What waited in the stream after the last write to it; since then it can only be less. */
+  #bufferedBytesMax = 0;
   #isResumeDue = false;
   #isRoomDue = false;
   #linger: Timer | null = null;
@@ -210,7 +221,7 @@ export class ClientConnection implements PutOff {
     this.#writeOut();
     const buffered = this.#stream.bufferedBytes;
     // Output that waits for a slow client keeps its slab alive: it shall hold no more of others'.
-    if (buffered === 0) this.#writer.release();
+    if (buffered === 0) this.#writer.recycle();
     const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
     if (buffered > outputHardBytes + this.#largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
@@ -223,12 +234,13 @@ export class ClientConnection implements PutOff {
     }
   }
 
-  /** Events of the stream; called by the port alone. */
+  /** Events of the stream; called by the port alone. The chunk is lent. */
   onData(chunk: Uint8Array): void {
     if (this.#phase !== 'open') return;
     this.#owner.stats.bytesReceived += chunk.length;
     this.#reader.push(chunk);
     this.#deliver();
+    this.#reader.giveBack();
   }
 
   onEnd(): void {
@@ -259,20 +271,23 @@ export class ClientConnection implements PutOff {
 
   /** More waits than this client should have in memory. */
   get #isChoked(): boolean {
-    return this.outputBytes > this.#owner.limits.outputSoftBytes;
+    const { outputSoftBytes } = this.#owner.limits;
+    // The stream is asked only where its answer matters: this is looked at for each frame.
+    if (this.#writer.length + this.#bufferedBytesMax <= outputSoftBytes) return false;
+    return this.outputBytes > outputSoftBytes;
   }
 
   #deliver(): void {
-    const { turn } = this.#owner;
+    const owner = this.#owner;
+    const { turn, frame } = owner;
     try {
       let mayGo = this.#isMyTurn || turn.mayBegin(this);
       while (this.#holds === 0 && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
         if (!mayGo) return this.#putOff();
-        const frame = this.#reader.next();
-        if (frame === null) break;
+        if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
         this.#isHeavy = false;
-        this.#owner.onFrame(this, frame);
+        owner.onFrame(this, frame);
         this.#isMyTurn = false;
         this.#tally();
         if (this.#isChoked) this.#setHold(HOLD.output);
@@ -350,6 +365,7 @@ export class ClientConnection implements PutOff {
     // The replies of a turn are one response.
     this.#owner.stats.responseSizes.record(bytes.length);
     this.#stream.write(bytes);
+    this.#bufferedBytesMax = this.#stream.bufferedBytes;
   }
 
   #dropOutput(): void {

@@ -62,7 +62,8 @@ export class ClientDoor {
       return;
     }
     if (this.#isAnswered) return;
-    this.#first = this.#first.length === 0 ? chunk : Buffer.concat([this.#first, chunk]);
+    // A copy: the chunk is only lent.
+    this.#first = Buffer.concat([this.#first, chunk]);
     if (this.#first.length < WORD_BYTES) return;
     const first = readFirstBytes(this.#first);
     switch (first.kind) {

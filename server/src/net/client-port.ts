@@ -5,7 +5,7 @@
  * those without a session, four-letter words against frames. Never looks into a frame. All output
  * of a turn leaves in `flush()`, one write per connection. Created and driven by the driver.
  */
-import { SlabPool } from '@rookery/protocol';
+import { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { ClientConnection, type ConnectionLimits } from './client-connection.js';
 import { ClientDoor } from './client-door.js';
@@ -64,6 +64,8 @@ export class ClientPort {
   readonly stats: ServerStats;
   readonly turn: ClientTurn;
   readonly slabs = new SlabPool();
+  /** Of one frame at a time, for all connections. */
+  readonly frame = new JuteReader(new Uint8Array(0));
 
   readonly #options: ClientPortOptions;
   readonly #parts: ClientPortParts;
@@ -106,7 +108,8 @@ export class ClientPort {
   async listen(): Promise<void> {
     const { address } = this.#options;
     try {
-      this.#listener = await this.#parts.transport.listen(address, (s) => this.#onStream(s));
+      const onStream = (stream: ByteStream): void => this.#onStream(stream);
+      this.#listener = await this.#parts.transport.listen(address, onStream, 'lent');
     } catch (cause) {
       throw new ListenError('client', address, cause);
     }
@@ -151,7 +154,7 @@ export class ClientPort {
   }
 
   /** For the connections alone, as are the next three. */
-  onFrame(connection: ClientConnection, frame: Uint8Array): void {
+  onFrame(connection: ClientConnection, frame: JuteReader): void {
     this.#parts.handler.onFrame(connection, frame);
   }
 

@@ -12,11 +12,24 @@ import type { Logger } from 'pino';
 import { openFilesMax, streamsWithin } from './open-files.js';
 import { StormLog } from './storm-log.js';
 import { systemTimers } from './timers.js';
-import type { Address, ByteStream, Listener, StreamHandlers, Transport } from './transport.js';
+import type {
+  Address,
+  ByteStream,
+  Chunks,
+  Listener,
+  OnStream,
+  StreamHandlers,
+  Transport,
+} from './transport.js';
+
+/** As much as Node reads at once, too. */
+const READ_BYTES = 64 << 10;
 
 export class TcpTransport implements Transport {
   readonly #logger: Logger;
   readonly #streamsMax: number;
+  /** What all lending streams read into. */
+  readonly #memory = Buffer.allocUnsafeSlow(READ_BYTES);
 
   /** `streamsMax`: accepted streams of one listener that may be open at a time. */
   constructor(logger: Logger, streamsMax: number = streamsWithin(openFilesMax())) {
@@ -24,9 +37,11 @@ export class TcpTransport implements Transport {
     this.#streamsMax = streamsMax;
   }
 
-  listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener> {
-    const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      onStream(new TcpStream(socket));
+  listen(address: Address, onStream: OnStream, chunks: Chunks = 'given'): Promise<Listener> {
+    const isLent = chunks === 'lent';
+    const options = { allowHalfOpen: true, noDelay: true, pauseOnConnect: isLent };
+    const server = net.createServer(options, (socket) => {
+      onStream(isLent ? lendingStream(socket, this.#memory) : new TcpStream(socket));
     });
     if (Number.isFinite(this.#streamsMax)) server.maxConnections = this.#streamsMax;
     const storms = new StormLog(this.#logger, systemTimers());
@@ -108,12 +123,15 @@ class TcpStream implements ByteStream {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly #socket: net.Socket;
+  readonly #isLending: boolean;
   #error: Error | undefined;
   #closed = false;
-  #handled = false;
+  #handlers: StreamHandlers | null = null;
 
-  constructor(socket: net.Socket) {
+  /** A lending one calls `take` for each chunk by itself. */
+  constructor(socket: net.Socket, isLending = false) {
     this.#socket = socket;
+    this.#isLending = isLending;
     this.remoteAddress = plainAddress(socket.remoteAddress ?? 'unknown');
     this.remotePort = socket.remotePort ?? 0;
     // From the first moment on: an 'error' event without a listener would end the process.
@@ -130,19 +148,25 @@ class TcpStream implements ByteStream {
   }
 
   handle(handlers: StreamHandlers): void {
-    if (this.#handled) {
+    if (this.#handlers !== null) {
       throw new Error('handlers of a stream are set once');
     }
-    this.#handled = true;
+    this.#handlers = handlers;
     const socket = this.#socket;
     if (this.#closed) {
       process.nextTick(() => handlers.onClose(this.#error));
       return;
     }
-    socket.on('data', (chunk) => handlers.onData(bytesOf(chunk)));
+    if (!this.#isLending) socket.on('data', (chunk) => handlers.onData(bytesOf(chunk)));
+    else socket.resume();
     socket.on('end', () => handlers.onEnd());
     socket.on('drain', () => handlers.onDrain());
     socket.once('close', () => handlers.onClose(this.#error));
+  }
+
+  /** Of a lending stream: something was read. */
+  take(chunk: Uint8Array): void {
+    this.#handlers?.onData(chunk);
   }
 
   write(bytes: Uint8Array): void {
@@ -166,6 +190,33 @@ class TcpStream implements ByteStream {
   destroy(): void {
     this.#socket.destroy();
   }
+}
+
+/**
+ * A stream that reads into `memory`, as all others of its listener do. What Node allocates for each
+ * read is memory outside of JavaScript's heap: at some hundred thousand a second the collector is
+ * called for that alone, and marks the whole heap. `net.createServer` has no option for it as
+ * `net.connect` does, so the accepted socket's handle is given to one that has; where Node keeps
+ * the handle elsewhere, the socket stays as it is.
+ */
+function lendingStream(accepted: net.Socket, memory: Buffer): TcpStream {
+  const handle: unknown = Reflect.get(accepted, '_handle');
+  if (typeof handle !== 'object' || handle === null) {
+    const stream = new TcpStream(accepted);
+    accepted.resume();
+    return stream;
+  }
+  Reflect.set(accepted, '_handle', null);
+  const callback = (bytes: number): boolean => {
+    stream.take(memory.subarray(0, bytes));
+    return true;
+  };
+  const options = { handle, allowHalfOpen: true, onread: { buffer: memory, callback } };
+  const socket = new net.Socket(options);
+  // The listener counts what it accepted.
+  socket.once('close', () => accepted.destroy());
+  const stream = new TcpStream(socket, true);
+  return stream;
 }
 
 /** No encoding is set on the socket, so node always gives bytes. */

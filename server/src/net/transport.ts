@@ -11,6 +11,7 @@ export interface Address {
 }
 
 export interface StreamHandlers {
+  /** The chunk is the handler's, but for streams of a listener that lends: see `Transport`. */
   onData(chunk: Uint8Array): void;
   /** The other side sent its end of stream (half close); the stream can still be written. */
   onEnd(): void;
@@ -40,9 +41,18 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** Sets the stream's handlers before it returns. */
+export type OnStream = (stream: ByteStream) => void;
+
+/**
+ * Whose a chunk is once `onData` has returned. `lent`: the transport's again, which reads the next
+ * one into the same memory; what is kept was copied.
+ */
+export type Chunks = 'given' | 'lent';
+
 export interface Transport {
   /** Rejects with the cause (EADDRINUSE, EACCES, ...) when the address cannot be bound. */
-  listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener>;
+  listen(address: Address, onStream: OnStream, chunks?: Chunks): Promise<Listener>;
   /** Resolves when connected; rejects on failure or after `timeoutMs`. */
   dial(address: Address, timeoutMs: number): Promise<ByteStream>;
 }

@@ -12,6 +12,7 @@ import {
   type Attach,
   assert,
   formatZxid,
+  JuteReader,
   OpCode,
   Perms,
   type Stat,
@@ -178,8 +179,8 @@ export class Pipeline {
     this.#connections.set(id, new Connection(id, output, this.#options.skipAcl));
   }
 
-  /** `frame` (without its length) is only read during the call. `nowMs`: for the latency. */
-  onFrame(id: ConnectionId, frame: Uint8Array, nowMs: number): void {
+  /** A frame without its length; it is only read during the call. `nowMs`: for the latency. */
+  onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
     const connection = this.#connections.get(id);
     // Net may deliver what it had read before it was told to end the connection.
@@ -191,7 +192,7 @@ export class Pipeline {
       case 'open':
         return this.#onConnect(connection, frame);
       case 'joining':
-        connection.early.push(Buffer.from(frame));
+        connection.early.push(Buffer.from(frame.rest()));
         return;
       case 'leaving':
       case 'gone':
@@ -297,10 +298,10 @@ export class Pipeline {
     });
   }
 
-  #onConnect(connection: Connection, frame: Uint8Array): void {
+  #onConnect(connection: Connection, frame: JuteReader): void {
     if (this.#serving === 'nobody') return this.#close(connection, 'not serving', 'state');
     const at = { applied: this.#state.lastZxid, isReadOnly: this.isReadOnly };
-    const outcome = this.#handshake.onConnect(connection, frame, at);
+    const outcome = this.#handshake.onConnect(connection, frame.rest(), at);
     switch (outcome.kind) {
       case 'welcome':
         return this.#welcome(connection);
@@ -316,8 +317,8 @@ export class Pipeline {
     }
   }
 
-  #onRequest(connection: Connection, frame: Uint8Array): void {
-    if (frame.length < HEADER_BYTES) return this.#close(connection, 'malformed request header');
+  #onRequest(connection: Connection, frame: JuteReader): void {
+    if (frame.remaining < HEADER_BYTES) return this.#close(connection, 'malformed request header');
     if (isLocalId(connection.session)) {
       this.localSessions.touch(connection.session);
     } else if (!connection.touched) {
@@ -356,7 +357,7 @@ export class Pipeline {
     output.release('handshake');
     const { early } = connection;
     connection.early = [];
-    for (const frame of early) this.onFrame(connection.id, frame, nowMs);
+    for (const frame of early) this.onFrame(connection.id, new JuteReader(frame), nowMs);
   }
 
   #refuse(connection: Connection): void {
@@ -383,7 +384,7 @@ export class Pipeline {
     connection.output.end();
   }
 
-  #close(connection: Connection, reason: string, cause: 'fault' | 'state' = 'fault'): void {
+  #close(connection: Connection, reason: string, cause?: 'fault' | 'state'): void {
     this.#forget(connection);
     connection.output.close(reason, cause);
   }

@@ -11,9 +11,10 @@ import {
   ErrorResponse,
   type JuteReader,
   type JuteWriter,
+  MarshallingError,
   OpCode,
   PathRequest,
-  PathWatchRequest,
+  readString,
   SetWatches2Request,
   SetWatchesRequest,
   WhoAmIResponse,
@@ -65,7 +66,7 @@ function runPlainRead(scene: ReadScene, header: ReadHeader, body: JuteReader): v
     case OpCode.exists:
     case OpCode.getChildren:
     case OpCode.getChildren2:
-      return readNode(scene, header, PathWatchRequest.read(body));
+      return readNode(scene, header, body);
     case OpCode.getAcl:
       return readAcl(scene, xid, PathRequest.read(body).path);
     case OpCode.ping:
@@ -83,28 +84,38 @@ function runPlainRead(scene: ReadScene, header: ReadHeader, body: JuteReader): v
   }
 }
 
-function readNode(scene: ReadScene, header: ReadHeader, asked: PathWatchRequest): void {
+/** The body is a PathWatchRequest; its path becomes a string only where that is needed. */
+function readNode(scene: ReadScene, header: ReadHeader, body: JuteReader): void {
   const { xid, opcode } = header;
-  const { path, watch } = asked;
   const { state } = scene;
+  const start = body.position;
+  const pathBytes = body.skipBuffer();
+  if (pathBytes === -1) throw new MarshallingError('a path is null');
+  const end = body.position;
+  const watch = body.bool();
   const { writer } = scene.output;
   const zxid = state.lastZxid;
-  if (opcode === OpCode.exists && path.includes('\0')) {
+  const node = state.tree.findBytes(body.bytes, end - pathBytes, end);
+  if (node === NO_NODE && opcode === OpCode.exists && pathAt(body, start).includes('\0')) {
     return writeError(writer, { xid, zxid, code: ErrorCode.badArguments });
   }
-  const node = state.tree.find(path);
   if (node !== NO_NODE && !mayRead(scene, node)) {
     return writeError(writer, { xid, zxid, code: ErrorCode.noAuth });
   }
   // Only exists watches what is not there.
   const watches = watch && (node !== NO_NODE || opcode === OpCode.exists);
-  if (watches && !scene.watches.add(watchKindOf(opcode), path, scene.watcher)) {
+  if (watches && !scene.watches.add(watchKindOf(opcode), pathAt(body, start), scene.watcher)) {
     return writeError(writer, { xid, zxid, code: ErrorCode.systemError });
   }
   if (node === NO_NODE) return writeError(writer, { xid, zxid, code: ErrorCode.noNode });
   beginReply(writer, xid, zxid);
   writeNode(state.tree, writer, { node, opcode });
   writer.endFrame();
+}
+
+function pathAt(body: JuteReader, position: number): string {
+  body.position = position;
+  return readString(body);
 }
 
 function watchKindOf(opcode: number): WatchKind {

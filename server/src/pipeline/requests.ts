@@ -93,11 +93,10 @@ export class Requests {
     this.#state = state;
   }
 
-  /** A frame of a live connection, header included. */
-  onRequest(connection: Connection, frame: Uint8Array, nowMs: number): void {
+  /** A frame of a live connection, which stands at its header. */
+  onRequest(connection: Connection, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
-    const reader = new JuteReader(frame);
-    const header = { xid: reader.int(), opcode: reader.int() };
+    const header = { xid: frame.int(), opcode: frame.int() };
     const requestClass = classOf(header.opcode);
     if (this.isReadOnly && isRefusedReadOnly(requestClass)) return this.#refuse(connection, header);
     switch (requestClass) {
@@ -226,40 +225,37 @@ export class Requests {
   }
 
   /** Nobody else knows the session: answered here, at its place. */
-  #onLocalClose(connection: Connection, header: Header, frame: Uint8Array): void {
-    this.#onRead(connection, header, frame);
+  #onLocalClose(connection: Connection, header: Header, body: JuteReader): void {
+    this.#onRead(connection, header, body);
     this.#maybeFinish(connection);
   }
 
-  #onRead(connection: Connection, header: Header, frame: Uint8Array): void {
+  #onRead(connection: Connection, header: Header, body: JuteReader): void {
     if (connection.queue.length === 0) {
-      const reader = new JuteReader(frame, HEADER_BYTES);
       const { requester } = connection;
-      return this.#run(connection, { header, body: reader, requester, sinceMs: this.#nowMs });
+      return this.#run(connection, { header, body, requester, sinceMs: this.#nowMs });
     }
-    this.#enqueue(connection, this.#entryOf(connection, header, frame));
+    this.#enqueue(connection, this.#entryOf(connection, header, body));
   }
 
   /** Decided at once, for what comes behind it; answered, with its outcome, at its place. */
-  #onAuth(connection: Connection, header: Header, frame: Uint8Array): void {
-    const packet = frame.subarray(HEADER_BYTES);
+  #onAuth(connection: Connection, header: Header, body: JuteReader): void {
+    const packet = body.rest();
     const { identities } = connection.requester;
     const gained = this.#parts.authenticator.authenticate(packet, identities);
     if (gained === null) connection.phase = 'leaving';
     else connection.becomes(gained);
     const error = gained === null ? ErrorCode.authFailed : ErrorCode.ok;
     const outcome = new JuteWriter();
-    outcome.int(header.xid);
-    outcome.int(header.opcode);
     ErrorResponse.write(outcome, { error });
-    this.#onRead(connection, header, outcome.take());
+    this.#onRead(connection, header, new JuteReader(outcome.take()));
     this.#maybeFinish(connection);
   }
 
-  #entryOf(connection: Connection, header: Header, frame: Uint8Array): QueueEntry {
+  #entryOf(connection: Connection, header: Header, record: JuteReader): QueueEntry {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
-    const body = frame.subarray(HEADER_BYTES);
+    const body = Buffer.from(record.rest());
     const { tree } = this.#state;
     const writeBytes = connection.queue.largestWriteBytes;
     return {

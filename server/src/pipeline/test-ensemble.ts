@@ -6,7 +6,13 @@
  * are applied at a member by `apply`; `settle` does both until nothing is left. Transactions go
  * through their bytes, as they do between members.
  */
-import { assert, type ConnectResponse, type PeerId, type Zxid } from '@rookery/protocol';
+import {
+  assert,
+  type ConnectResponse,
+  JuteReader,
+  type PeerId,
+  type Zxid,
+} from '@rookery/protocol';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { decodeTxn, encodeTxn } from '../state/txn-codec.js';
 import { Leadership, type PreparedTxn } from './leadership.js';
@@ -121,7 +127,8 @@ export class TestEnsemble {
   /** A connection that has not sent its ConnectRequest. */
   open(memberId: PeerId = LEADER, address = '127.0.0.1'): TestClient {
     const { pipeline } = this.member(memberId);
-    const deliver = (frame: Uint8Array) => pipeline.onFrame(client.id, frame, this.nowMs);
+    const deliver = (frame: Uint8Array) =>
+      pipeline.onFrame(client.id, new JuteReader(frame), this.nowMs);
     const client = new TestClient(this.#nextConnection++, deliver, address);
     pipeline.onOpen(client.id, client);
     return client;

@@ -16,6 +16,8 @@ interface Interned {
   readonly key: string;
   readonly low: number;
   readonly high: number;
+  /** What its first entry lets everybody do. */
+  readonly worldPerms: number;
   uses: number;
 }
 
@@ -66,6 +68,10 @@ export class AclTable {
   acl(id: number): readonly Acl[] {
     return this.#interned(id).acl;
   }
+  /** Bits of Perms that everybody has by the first entry: nearly every check needs no more. */
+  worldPerms(id: number): number {
+    return this.#interned(id).worldPerms;
+  }
   encoded(id: number): Buffer {
     return this.#interned(id).encoded;
   }
@@ -88,7 +94,9 @@ export class AclTable {
     hasher.finish();
     const id = this.#freeIds.pop() ?? this.#byId.length;
     const own = Buffer.from(encoded);
-    this.#byId[id] = { acl, encoded: own, key, low: hasher.low, high: hasher.high, uses: 1 };
+    const worldPerms = acl[0]?.scheme === 'world' ? acl[0].perms : 0;
+    const { low, high } = hasher;
+    this.#byId[id] = { acl, encoded: own, key, low, high, worldPerms, uses: 1 };
     this.#byKey.set(key, id);
     this.#recent = id;
     return id;

@@ -6,10 +6,22 @@
  * multiplication that JavaScript does fast. What they give must never change: digests are stored.
  */
 
+const PATH_SEED = 0x811c9dc5 | 0;
+const PATH_FACTOR = 0x01000193;
+
 export function hashPath(path: string): number {
-  let hash = 0x811c9dc5 | 0;
+  let hash = PATH_SEED;
   for (let i = 0; i < path.length; i++) {
-    hash = Math.imul(hash ^ path.charCodeAt(i), 0x01000193);
+    hash = Math.imul(hash ^ path.charCodeAt(i), PATH_FACTOR);
+  }
+  return finish(hash);
+}
+
+/** As `hashPath` of the string, where the bytes are ASCII. */
+export function hashAsciiPath(bytes: Uint8Array, start: number, end: number): number {
+  let hash = PATH_SEED;
+  for (let i = start; i < end; i++) {
+    hash = Math.imul(hash ^ (bytes[i] ?? 0), PATH_FACTOR);
   }
   return finish(hash);
 }

@@ -148,6 +148,12 @@ export class NodeStore {
     page[((node & ROW_MASK) << DOUBLES_BITS) + field] = value;
   }
 
+  doublePage(node: number): Float64Array {
+    return this.#doubles[node >>> PAGE_BITS] ?? NO_DOUBLES;
+  }
+  doubleBase(node: number): number {
+    return (node & ROW_MASK) << DOUBLES_BITS;
+  }
   /** For loops over many fields of one row: its page, and where in it the row starts. */
   intPage(node: number): Int32Array {
     return this.#ints[node >>> PAGE_BITS] ?? NO_INTS;

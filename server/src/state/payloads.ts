@@ -11,6 +11,8 @@ import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from 
 
 const ASCII_MAX = 0x7f;
 const SHORT_BYTES = 24;
+/** What is longer is copied faster through a view of it. */
+const WITHIN_BYTES_MAX = 512;
 const EMPTY = Buffer.alloc(0);
 
 export class Payloads {
@@ -88,6 +90,18 @@ export class Payloads {
     return this.#slabs.bytes(location).subarray(start, start + size);
   }
 
+  /** As a jute buffer. */
+  encodeData(node: number, writer: JuteWriter): void {
+    const size = this.#store.int(node, INT.dataBytes);
+    if (size <= 0 || size > WITHIN_BYTES_MAX) return writer.buffer(this.data(node));
+    const location = this.#store.int(node, INT.location);
+    const view = this.#slabs.view(location);
+    if (view === null) return writer.buffer(this.data(node));
+    const start = this.#slabs.offset(location) + nameBytesOf(this.#store.int(node, INT.shape));
+    writer.int(size);
+    writer.rawWithin(view, start, size);
+  }
+
   name(node: number): string {
     const shape = this.#store.int(node, INT.shape);
     const size = nameBytesOf(shape);
@@ -135,6 +149,19 @@ export class Payloads {
         return NONE;
       }
     }
+    return start;
+  }
+
+  /** As `nameStart`, of a path of ASCII bytes that begins at `from`. */
+  asciiNameStart(node: number, path: Uint8Array, from: number, end: number): number {
+    const shape = this.#store.int(node, INT.shape);
+    const size = nameBytesOf(shape);
+    const start = end - size;
+    if (start <= from || (shape & FLAG.wide) !== 0 || path[start - 1] !== 0x2f) return NONE;
+    const location = this.#store.int(node, INT.location);
+    const bytes = this.#slabs.bytes(location);
+    const at = this.#slabs.offset(location);
+    for (let i = 0; i < size; i++) if (bytes[at + i] !== path[start + i]) return NONE;
     return start;
   }
 

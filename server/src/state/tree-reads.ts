@@ -5,12 +5,13 @@
  * node is an assertion. Semantics of a Stat: see versions.ts. Nothing here changes anything; Tree
  * adds the changes.
  */
-import { assert, JuteWriter, type Stat, type Zxid } from '@rookery/protocol';
+import { assert, JuteWriter, putLong, STAT_BYTES, type Stat, type Zxid } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
+import { bufferOf } from './buffer-of.js';
 import { ChildPages, type Page, type PageRequest } from './child-pages.js';
 import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
 import { Ephemerals } from './ephemerals.js';
-import { hashPath } from './hash.js';
+import { hashAsciiPath, hashPath } from './hash.js';
 import { MODE, NODE_MODES } from './modes.js';
 import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
 import { PathIndex } from './path-index.js';
@@ -23,6 +24,9 @@ import { visibleCversion } from './versions.js';
 /** What `find` answers when there is no such node. */
 export const NO_NODE = NONE;
 export const ROOT_NODE = 0;
+
+const SLASH = 0x2f;
+const ASCII_MAX = 0x7f;
 
 /** Some of the children of a node. */
 export interface Family {
@@ -87,6 +91,24 @@ export class TreeReads {
     this.#foundPath = '';
   }
 
+  /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */
+  findBytes(bytes: Uint8Array, start: number, end: number): number {
+    if (end - start === 1 && bytes[start] === SLASH) return ROOT_NODE;
+    const hash = hashAsciiPath(bytes, start, end);
+    let node = this.index.first(hash);
+    while (node !== NONE) {
+      if (this.store.int(node, INT.pathHash) === hash && this.hasBytes(node, bytes, start, end)) {
+        return node;
+      }
+      node = this.index.next(node);
+    }
+    for (let at = start; at < end; at++) {
+      if ((bytes[at] ?? 0) > ASCII_MAX)
+        return this.find(bufferOf(bytes).toString('utf8', start, end));
+    }
+    return NONE;
+  }
+
   path(node: number): string {
     this.mustLive(node);
     let path = '';
@@ -123,18 +145,28 @@ export class TreeReads {
       pzxid: this.pzxid(node),
     };
   }
+  /** In one go: every answer to a read has one. */
   writeStat(node: number, writer: JuteWriter): void {
-    writer.long(this.czxid(node));
-    writer.long(this.mzxid(node));
-    writer.long(this.ctime(node));
-    writer.long(this.mtime(node));
-    writer.int(this.version(node));
-    writer.int(visibleCversion(this.cversion(node), this.childCount(node)));
-    writer.int(this.aversion(node));
-    writer.long(this.owner(node));
-    writer.int(this.dataLength(node));
-    writer.int(this.childCount(node));
-    writer.long(this.pzxid(node));
+    this.mustLive(node);
+    const ints = this.store.intPage(node);
+    const int = this.store.intBase(node);
+    const doubles = this.store.doublePage(node);
+    const double = this.store.doubleBase(node);
+    const childCount = ints[int + INT.childCount] ?? 0;
+    const isEphemeral = modeOf(ints[int + INT.shape] ?? 0) === MODE.ephemeral;
+    const at = writer.claim(STAT_BYTES);
+    const { view } = writer;
+    putLong(view, at, doubles[double + DOUBLE.czxid] ?? 0);
+    putLong(view, at + 8, doubles[double + DOUBLE.mzxid] ?? 0);
+    putLong(view, at + 16, doubles[double + DOUBLE.ctime] ?? 0);
+    putLong(view, at + 24, doubles[double + DOUBLE.mtime] ?? 0);
+    view.setInt32(at + 32, ints[int + INT.version] ?? 0);
+    view.setInt32(at + 36, visibleCversion(ints[int + INT.cversion] ?? 0, childCount));
+    view.setInt32(at + 40, ints[int + INT.aversion] ?? 0);
+    putLong(view, at + 44, isEphemeral ? (doubles[double + DOUBLE.owner] ?? 0) : 0);
+    view.setInt32(at + 52, Math.max(0, ints[int + INT.dataBytes] ?? 0));
+    view.setInt32(at + 56, childCount);
+    putLong(view, at + 60, doubles[double + DOUBLE.pzxid] ?? 0);
   }
   /** A view that is valid until the next change of the tree. */
   data(node: number): Uint8Array | null {
@@ -143,7 +175,8 @@ export class TreeReads {
   }
   /** As a jute buffer. */
   writeData(node: number, writer: JuteWriter): void {
-    writer.buffer(this.data(node));
+    this.mustLive(node);
+    this.payloads.encodeData(node, writer);
   }
   /** 0 for null data. */
   dataLength(node: number): number {
@@ -151,6 +184,10 @@ export class TreeReads {
   }
   acl(node: number): readonly Acl[] {
     return this.acls.acl(this.intOf(node, INT.aclId));
+  }
+  /** Whether everybody may do one of `perms` by the first entry of the list; no is no answer. */
+  worldMay(node: number, perms: number): boolean {
+    return (this.acls.worldPerms(this.intOf(node, INT.aclId)) & perms) !== 0;
   }
   /** The list as a checkpoint record holds it. */
   encodedAcl(node: number): Buffer {
@@ -319,6 +356,17 @@ export class TreeReads {
   }
   protected mustLive(node: number): void {
     assert(this.store.isLive(node), 'a node number is one of a live node');
+  }
+  protected hasBytes(node: number, path: Uint8Array, start: number, end: number): boolean {
+    let at = node;
+    let left = end;
+    while (at !== ROOT_NODE) {
+      const from = this.payloads.asciiNameStart(at, path, start, left);
+      if (from === NONE) return false;
+      left = from - 1;
+      at = this.store.int(at, INT.parent);
+    }
+    return left === start;
   }
   protected hasPath(node: number, path: string): boolean {
     let at = node;

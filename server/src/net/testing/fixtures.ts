@@ -3,6 +3,7 @@
  *
  * Only imported by tests.
  */
+import type { JuteReader } from '@rookery/protocol';
 import { type Logger, pino } from 'pino';
 import type { ClientConnection } from '../client-connection.js';
 import type { ClientHandler } from '../client-handler.js';
@@ -74,7 +75,8 @@ export class RecordingHandler implements ClientHandler {
     this.events.push(`open ${connection.id}`);
   }
 
-  onFrame(connection: ClientConnection, frame: Uint8Array): void {
+  onFrame(connection: ClientConnection, reader: JuteReader): void {
+    const frame = reader.rest();
     this.events.push(`frame ${connection.id} ${Buffer.from(frame).toString('latin1')}`);
     this.onFrameDo(connection, frame);
   }
