@@ -22,6 +22,7 @@ import type {
 } from './key-value.js';
 import { faultOf, guarded, isDamage, isFull, isLocked, textOf } from './level-errors.js';
 import { checkFiles, isDamaged } from './level-files.js';
+import { makeRoom } from './write-ahead-room.js';
 
 type Database = Level<Uint8Array, Uint8Array>;
 
@@ -180,6 +181,10 @@ class LevelDatabase implements KeyValueDatabase {
       }
       await batch.write({ sync: options.sync });
     });
+  }
+
+  async reserve(bytes: number): Promise<void> {
+    await guarded(this.path, () => makeRoom(this.path, bytes));
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {

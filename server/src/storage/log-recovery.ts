@@ -78,7 +78,9 @@ export async function recoverLog(
     0,
     segments.findLastIndex((segment) => !segment.empty),
   );
-  await segments[active]?.database.hold();
+  const activeSegment = segments[active] ?? lastSegment;
+  const open = await activeSegment.database.hold();
+  await open.reserve(Math.max(0, options.segmentBytesMax - activeSegment.bytes));
   const log = new TxnLog(store, { generation, segments, active, last }, options);
   return { log, history: { base: log.base, ranges: chain.ranges }, suffix: chain.suffix };
 }

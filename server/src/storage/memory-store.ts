@@ -174,6 +174,10 @@ class MemoryDatabase implements KeyValueDatabase {
     });
   }
 
+  async reserve(): Promise<void> {
+    this.check();
+  }
+
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
     this.check();
     return this.select(this.disk.entries(), range);

@@ -68,11 +68,16 @@ export class Segment {
   }
 
   /** Durable, and held, when resolved. */
-  static async create(store: KeyValueStore, header: SegmentHeader): Promise<Segment> {
+  static async create(
+    store: KeyValueStore,
+    header: SegmentHeader,
+    bytesMax: number,
+  ): Promise<Segment> {
     const database = new SharedDatabase(store, segmentName(header.generation, header.seq));
     const open = await database.hold();
     const put = { type: 'put', key: HEADER_KEY, value: sealJson(HEADER_KEY, header) } as const;
     await open.batch([put], { sync: true });
+    await open.reserve(bytesMax);
     return new Segment(database, header);
   }
 

@@ -63,7 +63,7 @@ export class TxnLog {
     at: { readonly generation: number; readonly base: Zxid },
     options: TxnLogOptions,
   ): Promise<TxnLog> {
-    const segment = await Segment.create(store, { ...at, seq: 0 });
+    const segment = await Segment.create(store, { ...at, seq: 0 }, options.segmentBytesMax);
     const parts = { generation: at.generation, segments: [segment], active: 0, last: at.base };
     return new TxnLog(store, parts, options);
   }
@@ -247,11 +247,9 @@ export class TxnLog {
       const last = this.segments.at(-1);
       assert(last !== undefined, 'a log has a segment');
       const seq = last.header.seq + 1;
-      const next = await Segment.create(this.store, {
-        generation: this.generation,
-        seq,
-        base: null,
-      });
+      const { generation, options } = this;
+      const header = { generation, seq, base: null };
+      const next = await Segment.create(this.store, header, options.segmentBytesMax);
       await last.markSuccessor();
       this.segments.push(next);
       this.nextRequested = false;

@@ -15,6 +15,7 @@ export const BLOCK_BYTES = 32 * 1024;
 /** Checksum 4, length 2, type 1. A rest of a block that is shorter stays empty. */
 const HEADER_BYTES = 7;
 const TYPE_AT = 6;
+const ZEROS = new Uint8Array(BLOCK_BYTES);
 const PIECE = { full: 1, first: 2, middle: 3, last: 4 } as const;
 
 export interface WriteAheadDamage {
@@ -63,6 +64,8 @@ export class WriteAheadScan {
       this.bad = { offset: this.offset + at, reason: 'the last record is cut short' };
     }
     if (this.bad === null) return null;
+    // Room that was made for batches, most of it: a file of it is searched in no time.
+    if (Buffer.compare(block, ZEROS.subarray(0, block.length)) === 0) return null;
     // The length of a bad record is not to be trusted: what follows it may begin anywhere.
     for (; at + HEADER_BYTES <= block.length; at++) {
       if (beginsBatch(block[at + TYPE_AT]) && pieceLength(block, at) !== null) return this.bad;

@@ -100,6 +100,10 @@ class EndingDatabase implements KeyValueDatabase {
     return this.#life.run(() => this.#database.batch(operations, options));
   }
 
+  reserve(bytes: number): Promise<void> {
+    return this.#life.run(() => this.#database.reserve(bytes));
+  }
+
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
     return entriesOf(this.#database.iterate(range), this.#life);
   }
