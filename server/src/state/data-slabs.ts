@@ -38,6 +38,8 @@ const OWN_FIRST = -2;
 interface Chunk {
   readonly id: number;
   readonly bytes: Buffer;
+  /** The same memory. */
+  readonly words: Int32Array;
   readonly slotBytes: number;
   used: number;
   /** The first freed slot. */
@@ -123,6 +125,11 @@ export class DataSlabs {
   bytes(location: number): Buffer {
     return location < 0 ? this.#ownBytes(location) : this.#chunk(location).bytes;
   }
+  /** The same memory in words, whole slots; null for what has memory of its own. */
+  words(location: number): Int32Array | null {
+    return location < 0 ? null : this.#chunk(location).words;
+  }
+  /** In `bytes`; a multiple of GRANULE. */
   offset(location: number): number {
     return location < 0 ? 0 : (location & SLOT_MASK) * this.#chunk(location).slotBytes;
   }
@@ -156,8 +163,9 @@ export class DataSlabs {
     );
     const spare = size === CHUNK_BYTES ? this.#spares.pop() : undefined;
     const bytes = spare ?? this.#allocateBytes(size);
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
     const links = { previous: null, next: null };
-    const chunk = { id, bytes, slotBytes, used: 0, freeHead: NO_SLOT, fresh: 0, ...links };
+    const chunk = { id, bytes, words, slotBytes, used: 0, freeHead: NO_SLOT, fresh: 0, ...links };
     this.#chunks[id] = chunk;
     this.#reservedBytes += bytes.length;
     this.#link(chunk);
