@@ -44,6 +44,12 @@ export class AclTable {
     return this.#useEncoded(encodeAcl(acl));
   }
 
+  /** As `use`, for the list of a number that is in use. */
+  useAgain(id: number): number {
+    this.#interned(id).uses++;
+    return id;
+  }
+
   /** As `use`, for a list within a checkpoint record. Throws DamagedCheckpointError. */
   useEncoded(record: Buffer, start: number, end: number): number {
     const recent = this.#byId[this.#recent];

@@ -4,45 +4,46 @@
  *
  * Each row carries the generation in which it was last changed. `freeze` starts a new generation:
  * rows marked with the one before and not captured yet belong to the frozen set. Before such a row
- * changes, its record is made first (copy before change). Deleted paths are kept by name, except
- * those created since the last freeze, of which no checkpoint knows. Called by ReplicatedState:
- * `beforeChange` before every change of a row, the others after it.
- *
- * Order of what is handed out: deletions first, because a path may have been created again.
+ * changes, its record is written first (copy before change). With each new record the one that the
+ * znode had dies; those of deleted znodes die with the next capture. What is handed out must become
+ * durable together. Called by ReplicatedState: `beforeChange` before every change of a row.
  */
-import { assert, type Zxid } from '@rookery/protocol';
-import { encodeNode, nodeKey, nodeRecordBytes } from './node-record.js';
+import { assert } from '@rookery/protocol';
+import { PackWriter, RECORD_BITS } from './node-record.js';
+import { type CheckpointRecord, Packs, packKey } from './packs.js';
 import type { Session } from './session.js';
 import { encodeSession, sessionKey } from './session-record.js';
 import type { SessionTable } from './session-table.js';
 import type { Tree } from './tree.js';
 import type { SessionId } from './txn.js';
 
-/** One record of a checkpoint; a null value deletes. Where a key comes twice, the later counts. */
-export interface CheckpointRecord {
-  readonly key: Uint8Array;
-  readonly value: Uint8Array | null;
-}
-
 const CLEAN = 0;
+const NO_RECORD = 0;
 const SESSION_BYTES = 33;
+/** Znodes of sparse packs that count as changed at a freeze: these, and as many as did change. */
+const REWRITTEN_MIN = 1000;
 
 export class Capture {
   readonly #tree: Tree;
   readonly #sessions: SessionTable;
+  readonly #packs = new Packs();
+  readonly #writer = new PackWriter();
+  /** Of the pack that is being written. */
+  #packNumber = 0;
+  #packBytes = 0;
   #generation = 1;
   /** Rows marked in this generation; may name a row twice, or one that is free again. */
   #changed: number[] = [];
-  #deleted: string[] = [];
+  /** Records of deleted znodes. */
+  #dead: number[] = [];
   #changedBytes = 0;
-  /** Nodes created after this are in no checkpoint and in no capture. */
-  #capturedZxid: Zxid = 0;
 
-  #frozenDeleted: string[] = [];
-  #early: CheckpointRecord[] = [];
+  #frozenDead: number[] = [];
   #frozenNodes: number[] = [];
   #frozenSessions: (readonly [SessionId, Session | null])[] = [];
   #nextNode = 0;
+  /** Packs that are written and not handed out. */
+  #ready: CheckpointRecord[] = [];
 
   constructor(tree: Tree, sessions: SessionTable) {
     this.#tree = tree;
@@ -53,7 +54,7 @@ export class Capture {
   }
 
   get dirtyCount(): number {
-    return this.#changed.length + this.#deleted.length + this.#sessions.changeCount;
+    return this.#changed.length + this.#dead.length + this.#sessions.changeCount;
   }
   get dirtyBytes(): number {
     return this.#changedBytes + this.#sessions.changeCount * SESSION_BYTES;
@@ -64,16 +65,16 @@ export class Capture {
     if (mark === this.#generation) {
       return;
     }
-    this.beforeDelete(node);
+    this.#beforeEither(node);
     this.#mark(node);
   }
 
   /** A node that goes needs no mark, but the frozen set may still want it. */
   beforeDelete(node: number): void {
-    const mark = this.#tree.mark(node);
-    if (mark === this.#generation - 1 && mark !== CLEAN) {
-      this.#early.push(this.#record(node));
-      this.#tree.setMark(node, CLEAN);
+    this.#beforeEither(node);
+    const record = this.#tree.record(node);
+    if (record !== NO_RECORD) {
+      this.#dead.push(record);
     }
   }
 
@@ -86,102 +87,167 @@ export class Capture {
     this.#changedBytes += Math.max(0, bytes);
   }
 
-  deleted(path: string, czxid: Zxid): void {
-    if (czxid <= this.#capturedZxid) {
-      this.#deleted.push(path);
-      this.#changedBytes += path.length;
-    }
-  }
-
-  freeze(zxid: Zxid): void {
+  freeze(packBytes: number): void {
     assert(this.done, 'one capture at a time');
+    this.#packBytes = packBytes;
+    this.#rewriteSparse();
     this.#frozenNodes = this.#changed;
-    this.#frozenDeleted = this.#deleted;
+    this.#frozenDead = this.#dead;
     this.#frozenSessions = [...this.#sessions.takeChanges()];
     this.#nextNode = 0;
     this.#changed = [];
-    this.#deleted = [];
+    this.#dead = [];
     this.#changedBytes = 0;
     this.#generation++;
-    this.#capturedZxid = zxid;
   }
 
   get done(): boolean {
     return (
-      this.#frozenDeleted.length === 0 &&
-      this.#early.length === 0 &&
-      this.#nextNode === this.#frozenNodes.length &&
+      this.#allWritten &&
+      this.#ready.length === 0 &&
+      !this.#packs.hasTouched &&
       this.#frozenSessions.length === 0
     );
   }
 
   /**
-   * At least one record of the frozen state, unless there is none left; at most `max`, and no more
-   * once they have `bytesMax` bytes: records and paths may be of any size.
+   * Goes on with the capture: about `max` records, and no more once they have `bytesMax` bytes.
+   * Returns what is complete: it may be nothing, as a pack takes records of several slices.
    */
   captureSome(max: number, bytesMax: number): readonly CheckpointRecord[] {
     assert(max > 0 && bytesMax > 0, 'a slice has room for a record');
     const slice = new Slice(max, bytesMax);
-    while (slice.hasRoom && this.#frozenDeleted.length > 0) {
-      slice.add({ key: nodeKey(this.#frozenDeleted.pop() ?? ''), value: null });
+    while (slice.hasRoom && this.#ready.length > 0) {
+      slice.hand(this.#ready.splice(0, 1));
     }
-    while (slice.hasRoom) {
-      const record = this.#early.pop();
-      if (record === undefined) break;
-      slice.add(record);
-    }
+    this.#captureDead(slice);
     this.#captureNodes(slice);
     while (slice.hasRoom) {
       const entry = this.#frozenSessions.pop();
       if (entry === undefined) break;
       const [id, session] = entry;
       const value = session === null ? null : encodeSession(session);
-      slice.add({ key: sessionKey(id), value });
+      slice.hand([{ key: sessionKey(id), value }]);
     }
-    return slice.records;
+    while (slice.hasRoom && this.#allWritten && this.#packs.hasTouched) {
+      slice.hand(this.#packs.takeTouched());
+    }
+    return slice.handed;
   }
 
-  /** After recovery: what was loaded is what the checkpoint has. */
-  loaded(zxid: Zxid): void {
+  /** Recovery. Both throw DamagedCheckpointError. */
+  loadDead(key: Uint8Array, value: Uint8Array): void {
+    this.#packs.loadDead(key, value);
+  }
+  loadPack(key: Uint8Array, value: Uint8Array): void {
+    const { number, dead } = this.#packs.loading(key);
+    this.#packs.loaded(number, this.#tree.load({ number, value, dead }), dead);
+  }
+
+  /** After recovery: what was loaded is what the checkpoint has. Throws DamagedCheckpointError. */
+  loaded(): void {
+    this.#packs.finishLoad();
     this.#changed = [];
     this.#changedBytes = 0;
     this.#generation++;
-    for (const node of this.#tree.freshNodes()) {
-      this.#tree.setMark(node, CLEAN);
+  }
+
+  /** All records of the frozen state are in packs. */
+  get #allWritten(): boolean {
+    return (
+      this.#frozenDead.length === 0 &&
+      this.#nextNode === this.#frozenNodes.length &&
+      this.#writer.count === 0
+    );
+  }
+
+  #beforeEither(node: number): void {
+    const mark = this.#tree.mark(node);
+    if (mark === this.#generation - 1 && mark !== CLEAN) {
+      this.#write(node);
     }
-    this.#capturedZxid = zxid;
+  }
+
+  #captureDead(slice: Slice): void {
+    while (slice.hasRoom) {
+      const record = this.#frozenDead.pop();
+      if (record === undefined) break;
+      this.#packs.kill(record);
+      slice.count(0);
+    }
   }
 
   #captureNodes(slice: Slice): void {
     while (slice.hasRoom && this.#nextNode < this.#frozenNodes.length) {
       const node = this.#frozenNodes[this.#nextNode++] ?? 0;
       if (this.#tree.isLive(node) && this.#tree.mark(node) === this.#generation - 1) {
-        slice.add(this.#record(node));
-        this.#tree.setMark(node, CLEAN);
+        slice.count(this.#write(node));
       }
     }
     if (this.#nextNode === this.#frozenNodes.length && this.#nextNode > 0) {
       this.#frozenNodes = [];
       this.#nextNode = 0;
+      this.#closePack();
+    }
+  }
+
+  /** Returns the bytes that the record took. */
+  #write(node: number): number {
+    const tree = this.#tree;
+    if (this.#writer.count === 0) {
+      this.#packNumber = this.#packs.takeNumber();
+    }
+    const before = tree.record(node);
+    if (before !== NO_RECORD) {
+      this.#packs.kill(before);
+    }
+    tree.setRecord(node, (this.#packNumber << RECORD_BITS) | this.#writer.count);
+    tree.setMark(node, CLEAN);
+    const bytes = tree.writeRecord(node, this.#writer);
+    if (this.#writer.isFull(this.#packBytes)) {
+      this.#closePack();
+    }
+    return bytes;
+  }
+
+  #closePack(): void {
+    if (this.#writer.count > 0) {
+      const { value, ...content } = this.#writer.take();
+      this.#packs.add(this.#packNumber, content);
+      this.#ready.push({ key: packKey(this.#packNumber), value });
+    }
+  }
+
+  /** Disk is given back: the living of packs that are mostly dead count as changed. */
+  #rewriteSparse(): void {
+    const tree = this.#tree;
+    const most = 2 * this.#changed.length + this.#dead.length + REWRITTEN_MIN;
+    while (this.#changed.length < most) {
+      const sparse = this.#packs.takeSparse(this.#packBytes);
+      if (sparse === null) {
+        return;
+      }
+      for (const [index, node] of sparse.nodes.entries()) {
+        if (tree.isLive(node) && tree.record(node) === sparse.first + index) {
+          this.beforeChange(node);
+        }
+      }
     }
   }
 
   #mark(node: number): void {
     this.#tree.setMark(node, this.#generation);
     this.#changed.push(node);
-    this.#changedBytes += nodeRecordBytes(this.#tree, node);
-  }
-
-  #record(node: number): CheckpointRecord {
-    return { key: nodeKey(this.#tree.path(node)), value: encodeNode(this.#tree, node) };
+    this.#changedBytes += this.#tree.recordBytes(node);
   }
 }
 
-/** Records up to a number and a size, whichever is reached first. */
+/** What is done in one go, up to a number and a size, whichever is reached first. */
 class Slice {
-  readonly records: CheckpointRecord[] = [];
+  readonly handed: CheckpointRecord[] = [];
   readonly #max: number;
   readonly #bytesMax: number;
+  #count = 0;
   #bytes = 0;
 
   constructor(max: number, bytesMax: number) {
@@ -190,11 +256,18 @@ class Slice {
   }
 
   get hasRoom(): boolean {
-    return this.records.length < this.#max && this.#bytes < this.#bytesMax;
+    return this.#count < this.#max && this.#bytes < this.#bytesMax;
   }
 
-  add(record: CheckpointRecord): void {
-    this.records.push(record);
-    this.#bytes += record.key.length + (record.value?.length ?? 0);
+  count(bytes: number): void {
+    this.#count++;
+    this.#bytes += bytes;
+  }
+
+  hand(records: readonly CheckpointRecord[]): void {
+    for (const record of records) {
+      this.handed.push(record);
+      this.count(record.key.length + (record.value?.length ?? 0));
+    }
   }
 }

@@ -40,6 +40,7 @@ interface Chunk {
   readonly bytes: Buffer;
   /** The same memory. */
   readonly view: DataView;
+  readonly words: Int32Array;
   readonly slotBytes: number;
   used: number;
   /** The first freed slot. */
@@ -129,6 +130,11 @@ export class DataSlabs {
   view(location: number): DataView | null {
     return location < 0 ? null : this.#chunk(location).view;
   }
+  /** The same memory in words, whole slots; null for what has memory of its own. */
+  words(location: number): Int32Array | null {
+    return location < 0 ? null : this.#chunk(location).words;
+  }
+  /** In `bytes`; a multiple of GRANULE. */
   offset(location: number): number {
     return location < 0 ? 0 : (location & SLOT_MASK) * this.#chunk(location).slotBytes;
   }
@@ -163,8 +169,10 @@ export class DataSlabs {
     const spare = size === CHUNK_BYTES ? this.#spares.pop() : undefined;
     const bytes = spare ?? this.#allocateBytes(size);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
     const links = { previous: null, next: null };
-    const chunk = { id, bytes, view, slotBytes, used: 0, freeHead: NO_SLOT, fresh: 0, ...links };
+    const memory = { bytes, view, words };
+    const chunk = { id, ...memory, slotBytes, used: 0, freeHead: NO_SLOT, fresh: 0, ...links };
     this.#chunks[id] = chunk;
     this.#reservedBytes += bytes.length;
     this.#link(chunk);

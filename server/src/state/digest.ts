@@ -6,7 +6,7 @@
  * Held as two unsigned 32-bit halves that do not carry into each other.
  */
 import type { AclTable } from './acl-table.js';
-import { Hasher } from './hash.js';
+import { Hasher, type NameBytes } from './hash.js';
 import { DIGEST_INTS, INT, type NodeStore } from './node-store.js';
 import type { Session } from './session.js';
 import type { SessionId } from './txn.js';
@@ -61,12 +61,45 @@ export class Digest {
     store.setInt(node, INT.contentHigh, hasher.high);
   }
 
+  /** What `hashStored` goes on from, for all znodes whose path begins so. */
+  prefixOf(path: string): ContentPrefix {
+    const hasher = this.#hasher;
+    hasher.reset(CONTENT_SEED);
+    hasher.prefix(path);
+    return { low: hasher.low, high: hasher.high, length: path.length };
+  }
+
+  /** The same hash as `storeContent` stores, from bytes as a checkpoint has them. */
+  hashStored(prefix: ContentPrefix, name: NameBytes, dataEnd: number): Hash64 {
+    const hasher = this.#hasher;
+    hasher.low = prefix.low;
+    hasher.high = prefix.high;
+    const { bytes, start, end, unitBytes } = name;
+    hasher.suffix(name, prefix.length + (end - start) / unitBytes);
+    hasher.word(dataEnd < end ? NULL_DATA : SOME_DATA);
+    if (dataEnd >= end) {
+      hasher.bytes(bytes, end, dataEnd);
+    }
+    hasher.finish();
+    return hasher;
+  }
+
   #count(sign: 1 | -1): void {
     const hasher = this.#hasher;
     hasher.finish();
     this.#low = (this.#low + sign * hasher.low) | 0;
     this.#high = (this.#high + sign * hasher.high) | 0;
   }
+}
+
+export interface Hash64 {
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface ContentPrefix extends Hash64 {
+  /** Code units. */
+  readonly length: number;
 }
 
 export interface Content {

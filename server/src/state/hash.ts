@@ -7,23 +7,50 @@
  */
 
 const PATH_SEED = 0x811c9dc5 | 0;
-const PATH_FACTOR = 0x01000193;
+const PATH_PRIME = 0x01000193;
 
 export function hashPath(path: string): number {
-  let hash = PATH_SEED;
-  for (let i = 0; i < path.length; i++) {
-    hash = Math.imul(hash ^ path.charCodeAt(i), PATH_FACTOR);
-  }
-  return finish(hash);
+  return finish(hashPrefix(path));
 }
 
 /** As `hashPath` of the string, where the bytes are ASCII. */
 export function hashAsciiPath(bytes: Uint8Array, start: number, end: number): number {
   let hash = PATH_SEED;
   for (let i = start; i < end; i++) {
-    hash = Math.imul(hash ^ (bytes[i] ?? 0), PATH_FACTOR);
+    hash = Math.imul(hash ^ (bytes[i] ?? 0), PATH_PRIME);
   }
   return finish(hash);
+}
+
+/** Of what a path begins with; `hashName` goes on from it. */
+export function hashPrefix(prefix: string): number {
+  let hash = PATH_SEED;
+  for (let i = 0; i < prefix.length; i++) {
+    hash = Math.imul(hash ^ prefix.charCodeAt(i), PATH_PRIME);
+  }
+  return hash;
+}
+
+/** The hash of a path from that of its prefix and the code units of the rest. */
+export function hashName(prefixHash: number, { bytes, start, end, unitBytes }: NameBytes): number {
+  let hash = prefixHash;
+  for (let i = start; i < end; i += unitBytes) {
+    hash = Math.imul(hash ^ unitAt(bytes, i, unitBytes), PATH_PRIME);
+  }
+  return finish(hash);
+}
+
+/** The name of a znode as it is stored: ASCII, one byte a unit, or UTF-16, two bytes. */
+export interface NameBytes {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  readonly unitBytes: 1 | 2;
+}
+
+function unitAt(bytes: Uint8Array, at: number, unitBytes: 1 | 2): number {
+  const low = bytes[at] ?? 0;
+  return unitBytes === 1 ? low : low | ((bytes[at + 1] ?? 0) << 8);
 }
 
 function finish(hash: number): number {
@@ -73,7 +100,13 @@ export class Hasher {
     this.low = low;
     this.high = high;
   }
+  /** A text, whole. */
   chars(text: string): void {
+    this.prefix(text);
+    this.word(text.length);
+  }
+  /** The beginning of a text. */
+  prefix(text: string): void {
     let low = this.low;
     let high = this.high;
     for (let i = 0; i < text.length; i++) {
@@ -83,24 +116,36 @@ export class Hasher {
     }
     this.low = low;
     this.high = high;
-    this.word(text.length);
   }
-  bytes(from: Uint8Array): void {
+  /** The end of a text that has `length` code units. */
+  suffix({ bytes, start, end, unitBytes }: NameBytes, length: number): void {
     let low = this.low;
     let high = this.high;
-    const whole = from.length & -4;
-    for (let i = 0; i < whole; i += 4) {
+    for (let i = start; i < end; i += unitBytes) {
+      const unit = unitAt(bytes, i, unitBytes);
+      low = mixLow(low, unit);
+      high = mixHigh(high, unit);
+    }
+    this.low = low;
+    this.high = high;
+    this.word(length);
+  }
+  bytes(from: Uint8Array, start = 0, end = from.length): void {
+    let low = this.low;
+    let high = this.high;
+    const whole = start + ((end - start) & -4);
+    for (let i = start; i < whole; i += 4) {
       const word = wordAt(from, i);
       low = mixLow(low, word);
       high = mixHigh(high, word);
     }
-    for (let i = whole; i < from.length; i++) {
+    for (let i = whole; i < end; i++) {
       low = mixLow(low, from[i] ?? 0);
       high = mixHigh(high, from[i] ?? 0);
     }
     this.low = low;
     this.high = high;
-    this.word(from.length);
+    this.word(end - start);
   }
   finish(): void {
     this.low = finish(this.low);

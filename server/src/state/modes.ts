@@ -5,3 +5,8 @@ import type { NodeMode } from './txn.js';
 export const NODE_MODES: readonly NodeMode[] = ['persistent', 'ephemeral', 'container', 'ttl'];
 
 export const MODE = { persistent: 0, ephemeral: 1, container: 2, ttl: 3 } as const;
+
+/** Those that the reaper looks at. */
+export function isTimed(mode: number): boolean {
+  return mode === MODE.container || mode === MODE.ttl;
+}

@@ -1,104 +1,166 @@
 /**
- * The bytes of a znode in a checkpoint: key 'n' + path, value a packed little-endian record.
+ * The bytes of znodes in a checkpoint: packs, each with the records of many znodes, written once.
  *
- * The data of /zookeeper/config is left out, it is local. A value is checked for its form only:
- * whoever stores it guards the bytes with a checksum. Keys sort parents before their children.
+ * Key 'p' + number, value 32-bit words in the byte order of the machine: the format, how many
+ * records, then the records. A record is the words of RECORD, the name and the data as they lie in
+ * memory, then the ACL list and the path of the parent where they are not those of the record
+ * before; each of the two parts is filled up to a word with zeros. The data of
+ * /zookeeper/config is left out, it is local. TreeLoader reads it back.
  */
-import { validatePath } from '@rookery/protocol';
-import { bufferOf } from './buffer-of.js';
-import { DamagedCheckpointError } from './damage.js';
-import { MODE, NODE_MODES } from './modes.js';
-import { CONFIG_NODE, type NodeRecord, type Tree } from './tree.js';
+import type { AclTable } from './acl-table.js';
+import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
+import type { Payloads } from './payloads.js';
 
-export const NODE_KEY = 0x6e;
+export const PACK_KEY = 0x70;
+/** Reads as another number where bytes have another order. */
+export const PACK_FORMAT = 0x7061_0001;
+/** Words before the first record: format, count. */
+export const PACK_HEAD = 2;
+/** Of the index of a record in its pack. */
+export const RECORD_BITS = 11;
+const RECORDS_MAX = (1 << RECORD_BITS) - 1;
+/** Memory that is kept from one pack to the next. */
+const KEPT_BYTES = 1 << 19;
+const RESERVED_WORDS = 1 << 12;
 
-const FORMAT = 1;
-/** format, mode, six doubles, four counters, length of the ACL list, length of the data. */
-const FIXED_BYTES = 2 + 6 * 8 + 4 * 4 + 2 * 4;
+/** Indexes of the words of a record; in front of them the row's own that the digest covers. */
+export const RECORD = {
+  childCount: DIGEST_INTS,
+  /** -1 for null data. */
+  dataBytes: DIGEST_INTS + 1,
+  /** 0: the list of the record before. */
+  aclBytes: DIGEST_INTS + 2,
+  /** -1: the parent of the record before. The root's has 0, it has none. */
+  parentBytes: DIGEST_INTS + 3,
+} as const;
+export const RECORD_HEAD = DIGEST_INTS + 4;
 
-export function nodeKey(path: string): Uint8Array {
-  const key = Buffer.allocUnsafe(1 + Buffer.byteLength(path));
-  key[0] = NODE_KEY;
-  key.write(path, 1);
-  return key;
+/** The local znode: its data is in no checkpoint. */
+export const CONFIG_NODE = 3;
+
+/** What a record is made of. */
+export interface NodeParts {
+  readonly store: NodeStore;
+  readonly payloads: Payloads;
+  readonly acls: AclTable;
+  path(node: number): string;
 }
 
-/** About the size of key and value. */
-export function nodeRecordBytes(tree: Tree, node: number): number {
-  return FIXED_BYTES + 64 + tree.dataLength(node);
+/** The nodes of a pack and the bytes of their records, by index. */
+export interface PackContent {
+  readonly nodes: Int32Array;
+  readonly sizes: Int32Array;
 }
 
-export function encodeNode(tree: Tree, node: number): Uint8Array {
-  const acl = tree.encodedAcl(node);
-  const data = node === CONFIG_NODE ? null : tree.data(node);
-  const value = Buffer.allocUnsafe(FIXED_BYTES + acl.length + (data === null ? 0 : data.length));
-  const mode = MODE[tree.mode(node)];
-  let at = value.writeUInt8(FORMAT, 0);
-  at = value.writeUInt8(mode, at);
-  at = value.writeDoubleLE(tree.czxid(node), at);
-  at = value.writeDoubleLE(tree.mzxid(node), at);
-  at = value.writeDoubleLE(tree.pzxid(node), at);
-  at = value.writeDoubleLE(tree.ctime(node), at);
-  at = value.writeDoubleLE(tree.mtime(node), at);
-  at = value.writeDoubleLE(mode === MODE.ttl ? tree.ttlMs(node) : tree.owner(node), at);
-  at = value.writeInt32LE(tree.version(node), at);
-  at = value.writeInt32LE(tree.cversion(node), at);
-  at = value.writeInt32LE(tree.aversion(node), at);
-  at = value.writeInt32LE(tree.childCount(node), at);
-  at = value.writeInt32LE(acl.length, at);
-  at = value.writeInt32LE(data === null ? -1 : data.length, at);
-  value.set(acl, at);
-  if (data !== null) {
-    value.set(data, at + acl.length);
+export interface WrittenPack extends PackContent {
+  readonly value: Uint8Array;
+}
+
+export function wordsFor(bytes: number): number {
+  return (bytes + 3) >>> 2;
+}
+
+/** About the size of the record. */
+export function nodeRecordBytes(store: NodeStore, node: number): number {
+  const row = store.intPage(node);
+  const base = store.intBase(node);
+  const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
+  return 4 * RECORD_HEAD + nameBytesOf(row[base + INT.shape] ?? 0) + dataBytes;
+}
+
+/** One pack after the other, in memory that is used again. */
+export class PackWriter {
+  #bytes = Buffer.alloc(0);
+  #ints = new Int32Array(0);
+  /** Words written. */
+  #length = PACK_HEAD;
+  #nodes: number[] = [];
+  #sizes: number[] = [];
+  /** Of the record before. No row and no list can take the number over while both are written. */
+  #parent: number | null = null;
+  #aclId: number | null = null;
+
+  get count(): number {
+    return this.#nodes.length;
   }
-  return value;
-}
+  isFull(packBytes: number): boolean {
+    return 4 * this.#length >= packBytes || this.#nodes.length === RECORDS_MAX;
+  }
 
-/** Throws DamagedCheckpointError. */
-export function decodeNode(key: Uint8Array, bytes: Uint8Array): NodeRecord {
-  const path = bufferOf(key).toString('utf8', 1);
-  const value = bufferOf(bytes);
-  must(validatePath(path) === null, path, 'its path is not one');
-  must(value.length >= FIXED_BYTES && value[0] === FORMAT, path, 'it has another format');
-  const mode = value.readUInt8(1);
-  must(mode < NODE_MODES.length, path, `there is no mode ${mode}`);
-  const aclBytes = value.readInt32LE(66);
-  const dataBytes = value.readInt32LE(70);
-  must(aclBytes >= 4 && dataBytes >= -1, path, 'a length is negative');
-  const end = FIXED_BYTES + aclBytes + Math.max(0, dataBytes);
-  must(end === value.length, path, `it has ${value.length} bytes instead of ${end}`);
-  const record = {
-    path,
-    mode,
-    czxid: value.readDoubleLE(2),
-    mzxid: value.readDoubleLE(10),
-    pzxid: value.readDoubleLE(18),
-    ctime: value.readDoubleLE(26),
-    mtime: value.readDoubleLE(34),
-    owner: value.readDoubleLE(42),
-    version: value.readInt32LE(50),
-    cversion: value.readInt32LE(54),
-    aversion: value.readInt32LE(58),
-    childCount: value.readInt32LE(62),
-    value,
-    aclStart: FIXED_BYTES,
-    aclEnd: FIXED_BYTES + aclBytes,
-    data: dataBytes === -1 ? null : value.subarray(FIXED_BYTES + aclBytes),
-  };
-  must(isCount(record.czxid) && isCount(record.mzxid), path, 'a zxid is out of range');
-  must(isCount(record.pzxid) && isCount(record.owner), path, 'pzxid or owner is out of range');
-  const owned = mode === MODE.ephemeral || mode === MODE.ttl;
-  must(owned === record.owner > 0, path, `mode ${mode} does not go with owner ${record.owner}`);
-  must(record.childCount >= 0, path, `it has ${record.childCount} children`);
-  return record;
-}
+  /** Its index is the count before. Returns the bytes that it took. */
+  add(parts: NodeParts, node: number): number {
+    const { store, payloads, acls } = parts;
+    const row = store.intPage(node);
+    const base = store.intBase(node);
+    const dataBytes = node === CONFIG_NODE ? NONE : (row[base + INT.dataBytes] ?? NONE);
+    const payloadBytes = nameBytesOf(row[base + INT.shape] ?? 0) + Math.max(0, dataBytes);
+    const parent = row[base + INT.parent] ?? NONE;
+    const aclId = row[base + INT.aclId] ?? NONE;
+    const parentPath =
+      parent === this.#parent ? null : Buffer.from(parent === NONE ? '' : parts.path(parent));
+    const acl = aclId === this.#aclId ? null : acls.encoded(aclId);
+    const extraBytes = (acl?.length ?? 0) + (parentPath?.length ?? 0);
+    const at = this.#length;
+    const payloadAt = at + RECORD_HEAD;
+    const extraAt = payloadAt + wordsFor(payloadBytes);
+    const end = extraAt + wordsFor(extraBytes);
+    this.#reserve(end);
+    const ints = this.#ints;
+    for (let i = 0; i < DIGEST_INTS; i++) {
+      ints[at + i] = row[base + i] ?? 0;
+    }
+    ints[at + RECORD.childCount] = row[base + INT.childCount] ?? 0;
+    ints[at + RECORD.dataBytes] = dataBytes;
+    ints[at + RECORD.aclBytes] = acl?.length ?? 0;
+    ints[at + RECORD.parentBytes] = parentPath?.length ?? -1;
+    if (payloadBytes > 0) {
+      payloads.copyTo(node, payloadBytes, { words: ints, bytes: this.#bytes, at: payloadAt });
+      for (let i = 4 * payloadAt + payloadBytes; i < 4 * extraAt; i++) {
+        this.#bytes[i] = 0;
+      }
+    }
+    if (extraBytes > 0) {
+      ints[end - 1] = 0;
+      acl?.copy(this.#bytes, 4 * extraAt);
+      parentPath?.copy(this.#bytes, 4 * extraAt + (acl?.length ?? 0));
+    }
+    this.#length = end;
+    this.#nodes.push(node);
+    this.#sizes.push(4 * (end - at));
+    this.#parent = parent;
+    this.#aclId = aclId;
+    return 4 * (end - at);
+  }
 
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
-}
+  /** The pack; the next one begins. */
+  take(): WrittenPack {
+    this.#ints[0] = PACK_FORMAT;
+    this.#ints[1] = this.#nodes.length;
+    const pack = {
+      value: Uint8Array.prototype.slice.call(this.#bytes, 0, 4 * this.#length),
+      nodes: Int32Array.from(this.#nodes),
+      sizes: Int32Array.from(this.#sizes),
+    };
+    this.#nodes = [];
+    this.#sizes = [];
+    this.#length = PACK_HEAD;
+    this.#parent = null;
+    this.#aclId = null;
+    // One large znode does not take its memory for good.
+    if (this.#bytes.length > KEPT_BYTES) {
+      this.#bytes = Buffer.alloc(0);
+      this.#ints = new Int32Array(0);
+    }
+    return pack;
+  }
 
-function must(condition: boolean, path: string, problem: string): asserts condition {
-  if (!condition) {
-    throw new DamagedCheckpointError(`the record of ${path} is damaged: ${problem}`);
+  #reserve(words: number): void {
+    if (words <= this.#ints.length) {
+      return;
+    }
+    const larger = new Int32Array(Math.max(words, 2 * this.#ints.length, RESERVED_WORDS));
+    larger.set(this.#ints.subarray(0, this.#length));
+    this.#ints = larger;
+    this.#bytes = Buffer.from(larger.buffer);
   }
 }

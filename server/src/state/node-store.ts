@@ -42,10 +42,13 @@ export const INT = {
   nextInBucket: 27,
   nextEphemeral: 28,
   previousEphemeral: 29,
-  /** The capture generation in which the node was last marked as changed. */
+  /**
+   * The capture generation in which the node was last marked as changed. During recovery: how many
+   * children the record announced.
+   */
   mark: 30,
-  /** During recovery: how many children the record announced. */
-  expectedChildren: 31,
+  /** Where its newest checkpoint record lies (packs.ts); 0 while it has none. */
+  record: 31,
 } as const;
 
 /** The fields that the digest covers are the first DIGEST_INTS ints of a row, doubles included. */
@@ -59,10 +62,11 @@ const MODE_MASK = 3;
 export const FLAG = {
   /** The name is stored as UTF-16 code units, not as ASCII. */
   wide: 1 << 26,
-  /** Made during recovery for a child whose own record has not come yet. */
-  placeholder: 1 << 27,
   free: 1 << 28,
 } as const;
+
+/** What a checkpoint record may have: name bytes, mode and whether the name is wide. */
+export const SHAPE_MASK = NAME_BYTES_MASK | (MODE_MASK << MODE_SHIFT) | FLAG.wide;
 
 export function makeShape(parts: { nameBytes: number; mode: number; flags: number }): number {
   assert(parts.nameBytes <= NAME_BYTES_MASK, 'a name fits its 24-bit length');

@@ -40,6 +40,18 @@ export class PathIndex {
     }
   }
 
+  /**
+   * Recovery: as `insert`, but the table is made larger all at once, which is cheaper by far and
+   * stalls nobody.
+   */
+  insertAtLoad(node: number): void {
+    if (this.#count >= this.#buckets) {
+      this.#resize();
+    }
+    this.#link(this.#bucketOf(this.#store.int(node, INT.pathHash)), node);
+    this.#count++;
+  }
+
   remove(node: number): void {
     const bucket = this.#bucketOf(this.#store.int(node, INT.pathHash));
     const next = this.next(node);
@@ -64,6 +76,16 @@ export class PathIndex {
   #link(bucket: number, node: number): void {
     this.#store.setInt(node, INT.nextInBucket, this.#heads[bucket] ?? NONE);
     this.#heads[bucket] = node;
+  }
+
+  /** Twice as large. Every row is in the table by now, but for the root's. */
+  #resize(): void {
+    this.#round *= 2;
+    this.#buckets = this.#round;
+    this.#heads = new Int32Array(this.#buckets).fill(NONE);
+    for (let node = 1; node <= this.#count; node++) {
+      this.#link(this.#bucketOf(this.#store.int(node, INT.pathHash)), node);
+    }
   }
 
   #split(): void {

@@ -7,13 +7,23 @@
  */
 import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs } from './data-slabs.js';
+import type { NameBytes } from './hash.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 
 const ASCII_MAX = 0x7f;
 const SHORT_BYTES = 24;
 /** What is longer is copied faster through a view of it. */
 const WITHIN_BYTES_MAX = 512;
+/** A loop over words beats the call into the runtime, with the view it makes, up to about here. */
+const WORDS_BYTES_MAX = 512;
 const EMPTY = Buffer.alloc(0);
+
+/** Memory of records, as words and as bytes, and a word in it. */
+export interface RecordPart {
+  readonly words: Int32Array;
+  readonly bytes: Buffer;
+  readonly at: number;
+}
 
 export class Payloads {
   readonly #store: NodeStore;
@@ -55,6 +65,39 @@ export class Payloads {
     }
     if (data !== null) {
       copy(data, bytes, at);
+    }
+  }
+
+  /** For a row without memory, that has the lengths of name and data: both from a record. */
+  copyFrom(node: number, size: number, { words, bytes, at }: RecordPart): void {
+    const slabs = this.#slabs;
+    const location = size === 0 ? NONE : slabs.allocate(size);
+    this.#store.setInt(node, INT.location, location);
+    if (size === 0) {
+      return;
+    }
+    const to = slabs.words(location);
+    const start = slabs.offset(location);
+    if (to === null || size > WORDS_BYTES_MAX) {
+      bytes.copy(slabs.bytes(location), start, 4 * at, 4 * at + size);
+    } else {
+      copyWords(words, at, { words: to, at: start >>> 2, count: (size + 3) >>> 2 });
+    }
+  }
+
+  /** The first `size` bytes of name and data; what is behind them in their last word is anything. */
+  copyTo(node: number, size: number, { words, bytes, at }: RecordPart): void {
+    if (size === 0) {
+      return;
+    }
+    const slabs = this.#slabs;
+    const location = this.#store.int(node, INT.location);
+    const from = slabs.words(location);
+    const start = slabs.offset(location);
+    if (from === null || size > WORDS_BYTES_MAX) {
+      slabs.bytes(location).copy(bytes, 4 * at, start, start + size);
+    } else {
+      copyWords(from, start >>> 2, { words, at, count: (size + 3) >>> 2 });
     }
   }
 
@@ -165,6 +208,18 @@ export class Payloads {
     return start;
   }
 
+  hasName(node: number, { bytes, start, end, unitBytes }: NameBytes): boolean {
+    const shape = this.#store.int(node, INT.shape);
+    const isWide = (shape & FLAG.wide) !== 0;
+    if (nameBytesOf(shape) !== end - start || isWide !== (unitBytes === 2)) {
+      return false;
+    }
+    const location = this.#store.int(node, INT.location);
+    const own = this.#slabs.bytes(location);
+    const ownStart = this.#slabs.offset(location);
+    return own.compare(bytes, start, end, ownStart, ownStart + end - start) === 0;
+  }
+
   /** A slot of `needed` bytes that begins with the name of the old one, which is freed. */
   #move(old: number, nameBytes: number, needed: number): number {
     const slabs = this.#slabs;
@@ -188,6 +243,17 @@ function hasWideFrom(path: string, start: number): boolean {
     }
   }
   return false;
+}
+
+function copyWords(
+  from: Int32Array,
+  start: number,
+  to: { readonly words: Int32Array; readonly at: number; readonly count: number },
+): void {
+  const { words, at, count } = to;
+  for (let i = 0; i < count; i++) {
+    words[at + i] = from[start + i] ?? 0;
+  }
 }
 
 /** For a few bytes a loop beats the call into the runtime. */

@@ -41,7 +41,7 @@ class Member {
     this.create(STATS);
   }
   recover(): void {
-    this.state.freeze();
+    this.state.freeze(1000);
     while (!this.state.captureDone) {
       for (const { key, value } of this.state.captureSome(3, 1 << 20)) {
         const name = Buffer.from(key).toString('latin1');
@@ -50,7 +50,9 @@ class Member {
       }
     }
     const recovered = new ReplicatedState();
-    for (const [name, value] of this.#store) recovered.load(Buffer.from(name, 'latin1'), value);
+    for (const [name, value] of [...this.#store].sort()) {
+      recovered.load(Buffer.from(name, 'latin1'), value);
+    }
     recovered.finishLoad({ zxid: this.#zxid, lastTime: this.#zxid });
     this.state = recovered;
   }

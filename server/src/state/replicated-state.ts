@@ -7,18 +7,19 @@
  * Owned by the pipeline; storage calls the capture and recovery part.
  */
 import { assert, parentOf, unreachable, type Zxid } from '@rookery/protocol';
-import { Capture, type CheckpointRecord } from './capture.js';
+import { Capture } from './capture.js';
 import type { ChangeSink } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
 import { Digest } from './digest.js';
-import { decodeNode, NODE_KEY } from './node-record.js';
+import { PACK_KEY } from './node-record.js';
+import { type CheckpointRecord, DEAD_KEY } from './packs.js';
 import { Quotas } from './quotas.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
 import { type ChangePoint, type Family, NO_NODE, Tree } from './tree.js';
 import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
-export type { CheckpointRecord } from './capture.js';
+export type { CheckpointRecord } from './packs.js';
 
 /** What a capture captures: the state at `zxid`. */
 export interface FrozenSummary {
@@ -86,10 +87,13 @@ export class ReplicatedState {
   get dirtyBytes(): number {
     return this.#capture.dirtyBytes;
   }
-  /** Starts a capture of the changes since the last one, at lastZxid. None may be under way. */
-  freeze(): FrozenSummary {
+  /**
+   * Starts a capture of the changes since the last one, at lastZxid, into packs of about
+   * `packBytes`. None may be under way.
+   */
+  freeze(packBytes: number): FrozenSummary {
     assert(!this.#loading, 'recovery is finished before anything is captured');
-    this.#capture.freeze(this.#lastZxid);
+    this.#capture.freeze(packBytes);
     this.#frozen = {
       zxid: this.#lastZxid,
       digest: this.digest(),
@@ -108,8 +112,8 @@ export class ReplicatedState {
     return this.#capture.done;
   }
   /**
-   * Up to `max` records of the frozen state, which belong to the caller. They must be stored in the
-   * order they come in: a path that was deleted and created again is deleted first, then put.
+   * Goes on with the capture by about `max` znodes; what it returns, it may be nothing, belongs to
+   * the caller. All of a capture must become durable together, in the order it comes in.
    */
   captureSome(max: number, bytesMax: number): readonly CheckpointRecord[] {
     return this.#capture.captureSome(max, bytesMax);
@@ -117,14 +121,16 @@ export class ReplicatedState {
 
   /**
    * Recovery: one record, into a state to which nothing was applied. The records of all captures
-   * together, the later ones over the earlier ones, in any order. Copies what it keeps. Throws
-   * DamagedCheckpointError.
+   * together, the later ones over the earlier ones, in the order of their keys. Copies what it
+   * keeps. Throws DamagedCheckpointError.
    */
   load(key: Uint8Array, value: Uint8Array): void {
     assert(this.#lastZxid === 0, 'records are loaded before anything is applied');
     this.#loading = true;
-    if (key[0] === NODE_KEY) {
-      this.tree.load(decodeNode(key, value));
+    if (key[0] === PACK_KEY) {
+      this.#capture.loadPack(key, value);
+    } else if (key[0] === DEAD_KEY) {
+      this.#capture.loadDead(key, value);
     } else if (key[0] === SESSION_KEY) {
       const { id, session } = decodeSession(key, value);
       this.sessions.load(id, session);
@@ -145,7 +151,7 @@ export class ReplicatedState {
       }
     }
     if (this.tree.finishLoad()) {
-      this.#capture.loaded(at.zxid);
+      this.#capture.loaded();
     }
     this.quotas.rebuild();
     this.#loading = false;
@@ -211,11 +217,9 @@ export class ReplicatedState {
     const prefix = tree.pathPrefix(parent);
     for (const node of children) {
       const path = prefix + tree.name(node);
-      const czxid = tree.czxid(node);
       const acl = tree.acl(node);
       capture.beforeDelete(node);
       tree.delete(node, path);
-      capture.deleted(path, czxid);
       sink.deleted(path, acl);
     }
   }

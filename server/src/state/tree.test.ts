@@ -24,7 +24,7 @@ class Applier {
     return zxid;
   }
   capture(): CheckpointRecord[] {
-    this.state.freeze();
+    this.state.freeze(1 << 17);
     const records: CheckpointRecord[] = [];
     while (!this.state.captureDone) {
       records.push(...this.state.captureSome(100, 1 << 20));
@@ -151,7 +151,13 @@ describe('recovery', () => {
   applier.apply({ ...createOp('/a/e'), mode: 'ephemeral' }, session);
   const records = applier.capture();
   const keyOf = (record: CheckpointRecord) => Buffer.from(record.key).toString('latin1');
-  const without = (key: string) => records.filter((record) => keyOf(record) !== key);
+  const packs = records.filter((record) => keyOf(record)[0] === 'p');
+  const renumbered = ({ value }: CheckpointRecord) => ({ key: Buffer.from('p\0\0\0\x07'), value });
+  /** The records of the only pack: the four that a state begins with, then as created. */
+  const deadKey = (bits: number, length = 1) => ({
+    key: Buffer.from('d\0\0\0\x01'),
+    value: Buffer.alloc(length, bits),
+  });
   const load = (some: readonly CheckpointRecord[]) => {
     const state = new ReplicatedState();
     for (const { key, value } of some) {
@@ -174,13 +180,18 @@ describe('recovery', () => {
   });
 
   it.each([
-    ['a node', without('n/a/b')],
-    ['a parent', without('n/a')],
-    ['a system node', without('n/zookeeper/quota')],
+    ['a node', [deadKey(0b1000_0000), ...records]],
+    ['a parent', [deadKey(0b0001_0000), ...records]],
+    ['a system node', [deadKey(0b0000_0100), ...records]],
     ['the session of an ephemeral', records.filter((record) => keyOf(record)[0] !== 's')],
-    ['nothing, but has a node twice', [...records, ...records.filter((r) => keyOf(r) === 'n/a')]],
+    ['nothing, but has a pack twice', [...records, ...packs]],
+    ['nothing, but has a node twice', [...records, ...packs.map(renumbered)]],
     ['nothing, but has a record of no kind', [...records, { key: Buffer.from('x'), value: null }]],
-    ['nothing, but has a path that is none', [...records, { key: Buffer.from('nx'), value: null }]],
+    [
+      'a pack with dead records',
+      [{ key: Buffer.from('d\0\0\0\t'), value: Buffer.of(1) }, ...records],
+    ],
+    ['nothing, but says that a record is dead that it has not', [deadKey(0, 2), ...records]],
   ])('refuses a checkpoint that lacks %s', (_, some) => {
     expect(() => load(some)).toThrow(DamagedCheckpointError);
   });

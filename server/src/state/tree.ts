@@ -1,21 +1,22 @@
 /**
- * The changes of the tree, for ReplicatedState only, and its recovery from checkpoint records.
+ * The changes of the tree, for ReplicatedState only. TreeLoader recovers it.
  *
  * A change decides nothing: what it does was decided by prepare, so what does not fit is an
  * assertion. The digest of the changed rows is kept here. Nothing here knows of dirty sets,
  * the session table or watches.
  *
  * Invariants: each node but the root is in the path index and in its parent's list of children;
- * childCount is the length of that list; the digest has every node but placeholders, once. The
- * data of /zookeeper/config is local: set by each member for itself and in no digest.
+ * childCount is the length of that list; the digest has every node once. The data of
+ * /zookeeper/config is local: set by each member for itself and in no digest.
  */
 import { assert, nameOf, parentOf, type Zxid } from '@rookery/protocol';
 import { linkChild, unlinkChild } from './child-list.js';
-import { DamagedCheckpointError } from './damage.js';
 import type { Digest } from './digest.js';
 import { hashPath } from './hash.js';
-import { MODE } from './modes.js';
+import { isTimed, MODE } from './modes.js';
+import { CONFIG_NODE, nodeRecordBytes, type PackContent, type PackWriter } from './node-record.js';
 import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
+import { type PackToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
 import type { Acl, CreateOp, SessionId } from './txn.js';
 import { nextVersion } from './versions.js';
@@ -24,7 +25,6 @@ export { type Family, NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
 
 /** What a fresh tree has. Their order gives their numbers. */
 const FRESH_PATHS = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as const;
-export const CONFIG_NODE = 3;
 const OPEN_ACL: readonly Acl[] = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 const READ_ACL: readonly Acl[] = [{ perms: 1, scheme: 'world', id: 'anyone' }];
 const NO_DATA = new Uint8Array(0);
@@ -36,43 +36,25 @@ export interface ChangePoint {
   readonly session: SessionId;
 }
 
-/** A checkpoint record, taken apart. */
-export interface NodeRecord {
-  readonly path: string;
-  readonly mode: number;
-  readonly czxid: number;
-  readonly mzxid: number;
-  readonly pzxid: number;
-  readonly ctime: number;
-  readonly mtime: number;
-  /** The session of an ephemeral, the ttl in ms of a TTL node, else 0. */
-  readonly owner: number;
-  readonly version: number;
-  readonly cversion: number;
-  readonly aversion: number;
-  readonly childCount: number;
-  readonly value: Buffer;
-  /** Where the encoded ACL list lies in the value. */
-  readonly aclStart: number;
-  readonly aclEnd: number;
-  /** A view of the value. */
-  readonly data: Uint8Array | null;
-}
-
 export class Tree extends TreeReads {
   readonly #digest: Digest;
-  #loaded = 0;
-  /** The parent of the record loaded last; '' for the root. */
-  #loadParentPath = '';
-  #loadParent: number = ROOT_NODE;
+  readonly #parts: TreeParts;
+  /** While a checkpoint is loaded. */
+  #loader: TreeLoader | null = null;
 
   constructor(digest: Digest) {
     super();
     this.#digest = digest;
+    this.#parts = {
+      ...{ store: this.store, payloads: this.payloads, index: this.index, acls: this.acls },
+      ...{ ephemerals: this.ephemerals, timed: this.timed, digest },
+      freshCount: FRESH_PATHS.length,
+      find: (path) => this.find(path),
+      path: (node) => this.path(node),
+    };
     for (const [node, path] of FRESH_PATHS.entries()) {
       this.#attach(path, this.find(parentOf(path)), NO_DATA);
       this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
-      this.store.setInt(node, INT.expectedChildren, NONE);
       this.#storeContent(node, path, NO_DATA);
       this.#count(node, 1);
     }
@@ -199,51 +181,38 @@ export class Tree extends TreeReads {
     return this.store.isLive(node);
   }
 
-  /** Recovery: the records may come in any order. Throws DamagedCheckpointError. */
-  load(record: NodeRecord): void {
-    const store = this.store;
-    const node = this.#nodeToLoad(record);
-    this.#setMode(node, record.mode);
-    this.#replaceAcl(node, this.acls.useEncoded(record.value, record.aclStart, record.aclEnd));
-    store.setDouble(node, DOUBLE.czxid, record.czxid);
-    store.setDouble(node, DOUBLE.mzxid, record.mzxid);
-    store.setDouble(node, DOUBLE.pzxid, record.pzxid);
-    store.setDouble(node, DOUBLE.ctime, record.ctime);
-    store.setDouble(node, DOUBLE.mtime, record.mtime);
-    store.setDouble(node, DOUBLE.owner, record.owner);
-    store.setInt(node, INT.version, record.version);
-    store.setInt(node, INT.cversion, record.cversion);
-    store.setInt(node, INT.aversion, record.aversion);
-    store.setInt(node, INT.expectedChildren, record.childCount);
-    if (record.mode === MODE.ephemeral) {
-      this.ephemerals.add(node, record.owner);
-    } else if (isTimed(record.mode)) {
-      this.timed.add(node);
-    }
-    this.#storeContent(node, record.path, record.data);
-    this.#count(node, 1);
-    this.#loaded++;
+  /** Where the newest checkpoint record of the node lies, 0 for none; for Capture. */
+  record(node: number): number {
+    return this.store.int(node, INT.record);
+  }
+  setRecord(node: number, record: number): void {
+    this.store.setInt(node, INT.record, record);
+  }
+  /** About the bytes of a record of the node. */
+  recordBytes(node: number): number {
+    return nodeRecordBytes(this.store, node);
+  }
+  /** Returns the bytes that the record took. */
+  writeRecord(node: number, writer: PackWriter): number {
+    return writer.add(this.#parts, node);
+  }
+
+  /** Recovery: the packs may come in any order. Throws DamagedCheckpointError. */
+  load(pack: PackToLoad): PackContent {
+    this.#loader ??= new TreeLoader(this.#parts);
+    return this.#loader.load(pack);
   }
 
   /** Ends recovery. Returns whether there was any record. Throws DamagedCheckpointError. */
   finishLoad(): boolean {
-    for (let node = 0; this.#loaded > 0 && node < this.store.limit; node++) {
-      const expected = this.store.int(node, INT.expectedChildren);
-      if (expected !== this.childCount(node)) {
-        const path = this.path(node);
-        throw new DamagedCheckpointError(
-          expected === NONE
-            ? `there is no record for ${path}`
-            : `${path} has ${this.childCount(node)} children instead of ${expected}`,
-        );
-      }
-      const parent = this.parent(node);
-      if (parent !== NONE && this.modeNumber(parent) === MODE.ephemeral) {
-        throw new DamagedCheckpointError(`${this.path(node)} is the child of an ephemeral`);
-      }
+    const loader = this.#loader;
+    if (loader !== null) {
+      loader.finish();
+      this.dataSize = loader.dataSize;
+      this.#loader = null;
     }
     this.subtrees.recount();
-    return this.#loaded > 0;
+    return loader !== null;
   }
 
   #childChanged(parent: number, path: string, change: ChildChange): void {
@@ -253,48 +222,6 @@ export class Tree extends TreeReads {
     if (this.pages.keeps(parent)) {
       this.pages.changed(parent, nameOf(path), by === 1);
     }
-  }
-
-  #nodeToLoad(record: NodeRecord): number {
-    const { path, data } = record;
-    const node = this.find(path);
-    if (node === NONE) {
-      return this.#attach(path, this.#parentToLoad(path), data);
-    }
-    if (this.store.int(node, INT.expectedChildren) !== NONE) {
-      throw new DamagedCheckpointError(`two records for ${path}`);
-    }
-    if ((this.store.int(node, INT.shape) & FLAG.placeholder) === 0) {
-      this.#count(node, -1);
-    }
-    if (node !== CONFIG_NODE) {
-      this.#replaceData(node, data);
-    }
-    return node;
-  }
-
-  #parentToLoad(path: string): number {
-    // In key order most records have the same parent as the one before.
-    const slash = path.lastIndexOf('/');
-    if (slash === this.#loadParentPath.length && path.startsWith(this.#loadParentPath)) {
-      return this.#loadParent;
-    }
-    const parentPath = parentOf(path);
-    this.#loadParent = this.#findOrPlacehold(parentPath);
-    this.#loadParentPath = slash === 0 ? '' : parentPath;
-    return this.#loadParent;
-  }
-
-  #findOrPlacehold(path: string): number {
-    const found = this.find(path);
-    if (found !== NONE) {
-      return found;
-    }
-    const node = this.#attach(path, this.#findOrPlacehold(parentOf(path)), null);
-    const shape = this.store.int(node, INT.shape);
-    this.store.setInt(node, INT.shape, shape | FLAG.placeholder);
-    this.store.setInt(node, INT.expectedChildren, NONE);
-    return node;
   }
 
   /** A persistent node with a name, data and a place, without an ACL and not yet counted. */
@@ -345,10 +272,6 @@ export class Tree extends TreeReads {
   #count(node: number, sign: 1 | -1): void {
     this.#digest.countNode(this.store, this.acls, node, sign);
   }
-}
-
-function isTimed(mode: number): boolean {
-  return mode === MODE.container || mode === MODE.ttl;
 }
 
 interface ChildChange {

@@ -22,7 +22,8 @@ export interface CheckpointSource {
   readonly dirtyCount: number;
   readonly dirtyBytes: number;
   readonly captureDone: boolean;
-  freeze(): FrozenState;
+  /** Records are put together in packs of about so many bytes. */
+  freeze(packBytes: number): FrozenState;
   captureSome(
     max: number,
     bytesMax: number,
@@ -40,6 +41,8 @@ export interface CheckpointOptions {
   readonly intervalMs: number;
   /** Records captured in one turn. */
   readonly sliceCount: number;
+  /** Of a pack of them. */
+  readonly packBytes: number;
 }
 
 export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
@@ -47,7 +50,8 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
   dirtyBytesMax: 4 * 1024 * 1024,
   logBytesMax: 32 * 1024 * 1024,
   intervalMs: 30_000,
-  sliceCount: 500,
+  sliceCount: 2000,
+  packBytes: 128 * 1024,
 };
 
 /** Bytes of records captured in one turn: paths and data may be of any size. */
@@ -173,7 +177,7 @@ export class Checkpointer {
   private start(nowMs: number): void {
     assert(this.changes.length === 0, 'one checkpoint at a time');
     this.storage.beginCheckpoint(this.state.lastZxid);
-    this.frozen = this.state.freeze();
+    this.frozen = this.state.freeze(this.options.packBytes);
     this.lastMs = nowMs;
     this.logBytesAtLast = this.storage.logBytes;
     this.phase = 'capturing';

@@ -214,13 +214,23 @@ class LevelDatabase implements KeyValueDatabase {
   }
 
   private async *entries(iterator: LevelIterator): AsyncGenerator<readonly Entry[]> {
+    const read = () => {
+      const entries = guarded(this.path, () => iterator.nextv(1000));
+      // A failure is thrown where the entries are awaited, which may be never.
+      entries.catch(() => undefined);
+      return entries;
+    };
+    let next = read();
     try {
       for (;;) {
-        const entries = await guarded(this.path, () => iterator.nextv(1000));
+        const entries = await next;
         if (entries.length === 0) return;
+        // Read while these are used.
+        next = read();
         yield entries;
       }
     } finally {
+      await Promise.allSettled([next]);
       await iterator.close();
     }
   }

@@ -19,21 +19,21 @@ export const checkpointMutants: readonly Mutant[] = [
     also: [
       {
         file: 'state/replicated-state.ts',
-        find: '    this.#capture.freeze(this.#lastZxid);\n',
-        replace: '    this.#freezesLater = true;\n',
+        find: '    this.#capture.freeze(packBytes);\n',
+        replace: '    this.#packBytesLater = packBytes;\n',
       },
       {
         file: 'state/replicated-state.ts',
         find: '    return this.#capture.captureSome(max, bytesMax);\n',
-        replace: `    if (this.#freezesLater) this.#capture.freeze(this.#lastZxid);
-    this.#freezesLater = false;
+        replace: `    if (this.#packBytesLater > 0) this.#capture.freeze(this.#packBytesLater);
+    this.#packBytesLater = 0;
     return this.#capture.captureSome(max, bytesMax);
 `,
       },
       {
         file: 'state/replicated-state.ts',
         find: '\n  #loading = false;\n',
-        replace: '\n  #loading = false;\n  #freezesLater = false;\n',
+        replace: '\n  #loading = false;\n  #packBytesLater = 0;\n',
       },
     ],
   },
@@ -43,10 +43,10 @@ export const checkpointMutants: readonly Mutant[] = [
     breaks: 'a checkpoint is the state at exactly its zxid',
     file: 'storage/checkpointer.ts',
     find: `    this.storage.beginCheckpoint(this.state.lastZxid);
-    this.frozen = this.state.freeze();`,
+    this.frozen = this.state.freeze(this.options.packBytes);`,
     replace: `    const zxid = Math.min(this.state.lastZxid + 1, this.storage.last);
     this.storage.beginCheckpoint(zxid);
-    this.frozen = { ...this.state.freeze(), zxid };`,
+    this.frozen = { ...this.state.freeze(this.options.packBytes), zxid };`,
   },
   {
     name: 'checkpoint-loses-a-dirty-flag',
@@ -67,11 +67,11 @@ export const checkpointMutants: readonly Mutant[] = [
   {
     name: 'checkpoint-keeps-the-deleted',
     area: 'state',
-    // A node that the frozen transaction itself created, and that goes before the next freeze.
+    // A node whose first record is written because it goes while the capture is under way.
     breaks: 'what was deleted is gone from the next checkpoint',
     file: 'state/capture.ts',
-    find: 'if (czxid <= this.#capturedZxid) {',
-    replace: 'if (czxid < this.#capturedZxid) {',
+    find: '    this.#beforeEither(node);\n    const record = this.#tree.record(node);\n',
+    replace: '    const record = this.#tree.record(node);\n    this.#beforeEither(node);\n',
   },
   {
     name: 'checkpoint-forgets-closed-sessions',

@@ -118,7 +118,7 @@ export const architectureMutants: readonly Mutant[] = [
     breaks:
       'whatever changes during a capture is captured first: a checkpoint is exact at one zxid',
     file: 'state/capture.ts',
-    find: `    this.beforeDelete(node);
+    find: `    this.#beforeEither(node);
     this.#mark(node);`,
     replace: '    this.#mark(node);',
     also: [

@@ -9,6 +9,9 @@
 import { makeZxid, type Zxid } from '@rookery/protocol';
 import { type CheckpointRecord, IGNORE_CHANGES, ReplicatedState, type Txn } from '../simulated.js';
 
+/** Of a few records. */
+const PACK_BYTES = 500;
+
 /** What a transaction is asked for; its zxid is its place in the list. */
 export type Step = Pick<Txn, 'session' | 'op'>;
 
@@ -36,7 +39,7 @@ export interface Captured {
 export function captureDuring(steps: readonly Step[], frozenAfter: number): Captured {
   const live = new ReplicatedState();
   for (const [index, step] of steps.slice(0, frozenAfter).entries()) applyStep(live, step, index);
-  const { digest, zxid, lastTime } = live.freeze();
+  const { digest, zxid, lastTime } = live.freeze(PACK_BYTES);
   const records = new Map<string, CheckpointRecord>();
   const take = (count: number) => {
     for (const record of live.captureSome(count, 1 << 20)) {
@@ -55,7 +58,10 @@ export function captureDuring(steps: readonly Step[], frozenAfter: number): Capt
 /** The state as a restart loads it, before anything of the log is replayed. */
 export function loaded({ records, zxid, lastTime }: Captured): ReplicatedState {
   const state = new ReplicatedState();
-  for (const { key, value } of records.values()) if (value !== null) state.load(key, value);
+  for (const name of [...records.keys()].sort()) {
+    const record = records.get(name);
+    if (record?.value) state.load(record.key, record.value);
+  }
   state.finishLoad({ zxid, lastTime });
   return state;
 }

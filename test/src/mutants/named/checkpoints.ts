@@ -11,10 +11,8 @@ export const checkpointMutants: readonly NamedMutant[] = [
     name: 'zk-3127-fuzzy-checkpoint',
     area: 'named',
     file: 'state/capture.ts',
-    find:
-      '      this.#early.push(this.#record(node));\n' +
-      '      this.#tree.setMark(node, CLEAN);\n    }\n  }\n\n  created',
-    replace: '      this.#tree.path(node);\n    }\n  }\n\n  created',
+    find: '      this.#write(node);\n    }\n  }\n\n  #captureDead',
+    replace: '      this.#tree.path(node);\n    }\n  }\n\n  #captureDead',
     also: [
       {
         file: 'state/capture.ts',

@@ -35,8 +35,8 @@ export const sessionMutants: readonly NamedMutant[] = [
   {
     name: 'zk-1367-ephemerals-forgotten-at-restart',
     area: 'named',
-    file: 'state/tree.ts',
-    find: '      this.ephemerals.add(node, record.owner);\n',
+    file: 'state/tree-loader.ts',
+    find: '      this.#parts.ephemerals.add(node, this.#parts.store.double(node, DOUBLE.owner));\n',
     replace: '',
     breaks: 'a session closes all its ephemerals, those from before a restart too',
     scenario: scenario(

@@ -141,7 +141,10 @@ function drawTuning(random: Random): Tuning {
     chunkBytes: random.pick([null, 200, 1_000]),
     clientOutputBytes: random.pick([null, null, 300, 2_000]),
   };
-  return Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== null));
+  // Packs of a few records: else all of a small tree is in one, which each checkpoint writes anew.
+  const { checkpointSliceCount: sliceCount } = drawn;
+  const packed = { ...drawn, checkpointPackBytes: sliceCount === null ? null : 300 * sliceCount };
+  return Object.fromEntries(Object.entries(packed).filter(([, value]) => value !== null));
 }
 
 function drawNetwork(random: Random) {

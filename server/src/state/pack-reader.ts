@@ -1,0 +1,109 @@
+/**
+ * Goes through the records of a pack (node-record.ts), one after the other, and checks their form.
+ *
+ * Bytes from a disk: guarded by a checksum, and all the same never believed so far that a read
+ * could leave them. The fields are those of the record that `next` came to; no object per record.
+ * Called by TreeLoader.
+ */
+import { DamagedCheckpointError } from './damage.js';
+import type { NameBytes } from './hash.js';
+import { PACK_FORMAT, PACK_HEAD, RECORD, RECORD_BITS, RECORD_HEAD } from './node-record.js';
+import { FLAG, INT, nameBytesOf, SHAPE_MASK } from './node-store.js';
+
+export class PackReader implements NameBytes {
+  readonly ints: Int32Array;
+  readonly bytes: Buffer;
+  readonly count: number;
+  /** Of the record, -1 before the first. */
+  index = -1;
+  /** The word that the record begins with. */
+  at = 0;
+  sizeBytes = 0;
+  shape = 0;
+  childCount = 0;
+  /** -1 for null data. */
+  dataBytes = 0;
+  /** The name; the data begin where it ends. Bytes, as the others. */
+  start = 0;
+  end = 0;
+  unitBytes: 1 | 2 = 1;
+  /** What counts for this record, given with it or with one before. */
+  aclStart = 0;
+  aclEnd = 0;
+  parentStart = 0;
+  parentEnd = 0;
+  #next = PACK_HEAD;
+
+  /** Throws DamagedCheckpointError, as `next` does. */
+  constructor(value: Uint8Array) {
+    const aligned = value.byteOffset % 4 === 0 ? value : Uint8Array.from(value);
+    const { buffer, byteOffset, length } = aligned;
+    this.bytes = Buffer.from(buffer, byteOffset, length);
+    this.ints = new Int32Array(buffer, byteOffset, length >>> 2);
+    this.count = this.ints[1] ?? 0;
+    must(length % 4 === 0 && this.ints[0] === PACK_FORMAT, 'a pack has another format');
+    must(this.count > 0 && this.count < 1 << RECORD_BITS, 'a pack has no such number of records');
+  }
+
+  /** False behind the last one. */
+  next(): boolean {
+    const { ints, bytes } = this;
+    const at = this.#next;
+    this.at = at;
+    this.index++;
+    if (this.index === this.count) {
+      must(at === ints.length, 'a pack is longer than its records');
+      return false;
+    }
+    must(at + RECORD_HEAD <= ints.length, 'a record is cut short');
+    this.shape = ints[at + INT.shape] ?? 0;
+    this.childCount = ints[at + RECORD.childCount] ?? 0;
+    this.dataBytes = ints[at + RECORD.dataBytes] ?? 0;
+    const aclBytes = ints[at + RECORD.aclBytes] ?? 0;
+    const parentBytes = ints[at + RECORD.parentBytes] ?? 0;
+    must((this.shape & ~SHAPE_MASK) === 0, 'a record has an unknown flag');
+    must(this.dataBytes >= -1 && aclBytes >= 0 && parentBytes >= -1, 'a length is negative');
+    must(this.childCount >= 0, 'a number of children is negative');
+    this.start = 4 * (at + RECORD_HEAD);
+    this.end = this.start + nameBytesOf(this.shape);
+    this.unitBytes = (this.shape & FLAG.wide) === 0 ? 1 : 2;
+    const dataEnd = this.end + Math.max(0, this.dataBytes);
+    const extraStart = aligned(dataEnd);
+    const extraEnd = extraStart + aclBytes + Math.max(0, parentBytes);
+    const end = aligned(extraEnd);
+    must(end <= bytes.length, 'a record is cut short');
+    must(isZero(bytes, dataEnd, extraStart) && isZero(bytes, extraEnd, end), 'a gap is not empty');
+    if (aclBytes > 0) {
+      this.aclStart = extraStart;
+      this.aclEnd = extraStart + aclBytes;
+    }
+    if (parentBytes >= 0) {
+      this.parentStart = extraStart + aclBytes;
+      this.parentEnd = extraEnd;
+    }
+    must(this.aclEnd > 0 && this.parentEnd > 0, 'the first record has no ACL or no parent');
+    this.sizeBytes = end - 4 * at;
+    this.#next = end / 4;
+    return true;
+  }
+}
+
+/** Numbers beyond 2^31 too: lengths are not to be trusted. */
+function aligned(bytes: number): number {
+  return 4 * Math.ceil(bytes / 4);
+}
+
+function isZero(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    if (bytes[i] !== 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function must(condition: boolean, problem: string): asserts condition {
+  if (!condition) {
+    throw new DamagedCheckpointError(problem);
+  }
+}

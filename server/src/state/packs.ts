@@ -1,0 +1,176 @@
+/**
+ * Which packs of records the checkpoint on disk has, and which of their records are dead.
+ *
+ * A pack is written once. A record is *dead* when its znode has a newer one or is gone; the numbers
+ * of the dead ones are a bitmap under key 'd' + number of the pack, so that a recovery may take the
+ * records that live in any order. A pack without a living record goes; of one with few, Capture
+ * writes the znodes again. A record is known by `number of its pack << RECORD_BITS | index`,
+ * never 0. Changed by Capture only, in step with what it hands out.
+ */
+import { assert } from '@rookery/protocol';
+import { DamagedCheckpointError } from './damage.js';
+import { PACK_KEY, type PackContent, RECORD_BITS } from './node-record.js';
+
+export const DEAD_KEY = 0x64;
+const KEY_BYTES = 5;
+const INDEX_MASK = (1 << RECORD_BITS) - 1;
+const NUMBER_MAX = (1 << (31 - RECORD_BITS)) - 1;
+
+/** One record of a checkpoint; a null value deletes. Where a key comes twice, the later counts. */
+export interface CheckpointRecord {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
+}
+
+interface Pack {
+  /** By index; a row may be another's by now. */
+  readonly nodes: Int32Array;
+  readonly sizes: Int32Array;
+  /** One bit a record. */
+  readonly dead: Uint8Array;
+  readonly bytes: number;
+  livingBytes: number;
+  livingCount: number;
+}
+
+export class Packs {
+  readonly #packs = new Map<number, Pack>();
+  readonly #freeNumbers: number[] = [];
+  #lastNumber = 0;
+  /** Those that may have become sparse. */
+  readonly #thinned = new Set<number>();
+  /** Those with a record that died and was not handed out as such. */
+  readonly #touched = new Set<number>();
+  /** At recovery: bitmaps whose packs have not come yet. */
+  readonly #loadedDead = new Map<number, Uint8Array>();
+
+  /** Numbers are used again once the pack that had one is gone from the disk. */
+  takeNumber(): number {
+    const number = this.#freeNumbers.pop() ?? ++this.#lastNumber;
+    assert(number <= NUMBER_MAX, () => `${number} is the number of a pack`);
+    return number;
+  }
+
+  add(number: number, { nodes, sizes }: PackContent): void {
+    const dead = new Uint8Array((nodes.length + 7) >>> 3);
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    const living = { livingBytes: bytes, livingCount: nodes.length };
+    this.#packs.set(number, { nodes, sizes, dead, bytes, ...living });
+    this.#thinned.add(number);
+  }
+
+  kill(record: number): void {
+    const number = record >>> RECORD_BITS;
+    const index = record & INDEX_MASK;
+    const pack = this.#pack(number);
+    const byte = pack.dead[index >>> 3] ?? 0;
+    const bit = 1 << (index & 7);
+    assert(index < pack.nodes.length && (byte & bit) === 0, 'a record dies once');
+    pack.dead[index >>> 3] = byte | bit;
+    pack.livingBytes -= pack.sizes[index] ?? 0;
+    pack.livingCount--;
+    this.#touched.add(number);
+    this.#thinned.add(number);
+  }
+
+  get hasTouched(): boolean {
+    return this.#touched.size > 0;
+  }
+
+  /** What became of a pack in which records died. */
+  takeTouched(): readonly CheckpointRecord[] {
+    for (const number of this.#touched) {
+      this.#touched.delete(number);
+      const pack = this.#pack(number);
+      if (pack.livingCount > 0) {
+        return [{ key: keyOf(DEAD_KEY, number), value: Uint8Array.from(pack.dead) }];
+      }
+      this.#packs.delete(number);
+      this.#thinned.delete(number);
+      this.#freeNumbers.push(number);
+      return [
+        { key: packKey(number), value: null },
+        { key: keyOf(DEAD_KEY, number), value: null },
+      ];
+    }
+    return [];
+  }
+
+  /**
+   * The nodes of a pack that is less than half full, and the record that the first of them had;
+   * null when there is none. Told of each once, and again after more of its records died.
+   */
+  takeSparse(packBytes: number): { readonly nodes: Int32Array; readonly first: number } | null {
+    for (const number of this.#thinned) {
+      this.#thinned.delete(number);
+      const { nodes, bytes, livingBytes } = this.#pack(number);
+      if (2 * livingBytes < Math.max(packBytes, bytes)) {
+        return { nodes, first: number << RECORD_BITS };
+      }
+    }
+    return null;
+  }
+
+  /** Recovery: before the pack that it speaks of. Throws DamagedCheckpointError. */
+  loadDead(key: Uint8Array, value: Uint8Array): void {
+    this.#loadedDead.set(numberOf(key), Uint8Array.from(value));
+  }
+
+  /** Recovery: the number of the pack with that key, and the bitmap that came; null for none. */
+  loading(key: Uint8Array): { readonly number: number; readonly dead: Uint8Array | null } {
+    const number = numberOf(key);
+    const dead = this.#loadedDead.get(number) ?? null;
+    this.#loadedDead.delete(number);
+    return { number, dead };
+  }
+
+  loaded(number: number, content: PackContent, dead: Uint8Array | null): void {
+    this.#lastNumber = Math.max(this.#lastNumber, number);
+    this.add(number, content);
+    for (let index = 0; dead !== null && index < content.nodes.length; index++) {
+      if (isDead(dead, index)) {
+        this.kill((number << RECORD_BITS) | index);
+      }
+    }
+  }
+
+  /** Ends recovery. Throws DamagedCheckpointError. */
+  finishLoad(): void {
+    for (const number of this.#loadedDead.keys()) {
+      throw new DamagedCheckpointError(`pack ${number} is missing, but has dead records`);
+    }
+    this.#touched.clear();
+    for (let number = this.#lastNumber; number > 0; number--) {
+      if (!this.#packs.has(number)) {
+        this.#freeNumbers.push(number);
+      }
+    }
+  }
+
+  #pack(number: number): Pack {
+    const pack = this.#packs.get(number);
+    assert(pack !== undefined, () => `pack ${number} is there`);
+    return pack;
+  }
+}
+
+export function packKey(number: number): Uint8Array {
+  return keyOf(PACK_KEY, number);
+}
+
+export function isDead(dead: Uint8Array, index: number): boolean {
+  return ((dead[index >>> 3] ?? 0) & (1 << (index & 7))) !== 0;
+}
+
+function keyOf(kind: number, number: number): Uint8Array {
+  return Uint8Array.of(kind, number >>> 24, number >>> 16, number >>> 8, number);
+}
+
+function numberOf(key: Uint8Array): number {
+  const number =
+    key.length === KEY_BYTES ? new DataView(key.buffer, key.byteOffset).getInt32(1) : 0;
+  if (number <= 0 || number > NUMBER_MAX) {
+    throw new DamagedCheckpointError(`the key of a pack has ${key.length} bytes, number ${number}`);
+  }
+  return number;
+}
