@@ -168,7 +168,7 @@ export {
   Packer,
   packedBytesOf,
   packProposals,
-  readerOfBody,
+  pointAtBody,
   unpackProposals,
 } from './peer/packing.js';
 export type { PeerId, Proposal, Zxid } from './peer/proposal.js';

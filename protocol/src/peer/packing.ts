@@ -9,7 +9,7 @@
  * An array of proposals has one pack, made or seen once and remembered with it.
  */
 import { assert } from '../assert.js';
-import { JuteReader } from '../jute/reader.js';
+import type { JuteReader } from '../jute/reader.js';
 import { JuteWriter } from '../jute/writer.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { EPOCH_MAX, formatZxid } from '../zxid.js';
@@ -52,11 +52,13 @@ export function bodyBytesOf(proposal: Proposal): number {
   return proposal instanceof PackedProposal ? proposal.end - proposal.start : proposal.body.length;
 }
 
-/** Of the body, where it lies. */
-export function readerOfBody(proposal: Proposal): JuteReader {
-  return proposal instanceof PackedProposal
-    ? new JuteReader(proposal.pack, proposal.start, proposal.end)
-    : new JuteReader(proposal.body);
+/** Lets the reader read the body, where it lies. */
+export function pointAtBody(reader: JuteReader, proposal: Proposal): void {
+  if (proposal instanceof PackedProposal) {
+    reader.point(proposal.pack, proposal.start, proposal.end);
+  } else {
+    reader.point(proposal.body, 0, proposal.body.length);
+  }
 }
 
 /** Makes packs, each proposal written where it will lie. */

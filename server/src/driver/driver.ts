@@ -12,7 +12,6 @@ import {
   type PeerId,
   type PeerMessage,
   type Proposal,
-  readerOfBody,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -22,7 +21,7 @@ import type { PeerHandler } from '../net/peer-handler.js';
 import { Leadership } from '../pipeline/leadership.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
-import { readTxn } from '../state/txn-codec.js';
+import { txnOf } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { clientHandler } from './client-handler.js';
 import { type Answer, LeaderDesk } from './leader-desk.js';
@@ -342,7 +341,7 @@ export class Driver {
   #deliver(proposals: readonly Proposal[]): void {
     this.#readOnly.end();
     for (const proposal of proposals) {
-      const txn = this.#desk?.preparedTxn(proposal.zxid) ?? readTxn(readerOfBody(proposal));
+      const txn = this.#desk?.preparedTxn(proposal.zxid) ?? txnOf(proposal);
       this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
       this.#desk?.onApplied(proposal.zxid, txn);
       this.#parts.observer?.onApplied(proposal.zxid, txn, this.keeper.state);

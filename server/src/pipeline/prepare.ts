@@ -67,6 +67,7 @@ interface AskedMulti {
   readonly aclBytesMax: number;
 }
 
+const NO_BYTES = new Uint8Array(0);
 /** What the ACLs of a multi may have more than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
 
@@ -77,6 +78,7 @@ export class Prepare {
   readonly #quotas: QuotaGuard;
   /** Of the request that is decided. */
   readonly #requester: { -readonly [Field in keyof Requester]: Requester[Field] };
+  readonly #reader = new JuteReader(NO_BYTES);
   #lastZxid: Zxid = 0;
   /** The zxid that the next transaction gets. */
   #next: Zxid = 0;
@@ -203,7 +205,8 @@ export class Prepare {
   }
 
   #decideRequest(request: ForwardedRequest, random16: () => Uint8Array): TxnOp {
-    const reader = new JuteReader(request.body);
+    const reader = this.#reader;
+    reader.point(request.body, 0, request.body.length);
     const overlay = this.#overlay;
     const requester = this.#requesterOf(request);
     switch (request.opcode) {

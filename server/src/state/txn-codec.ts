@@ -12,6 +12,8 @@ import {
   JuteReader,
   JuteWriter,
   MarshallingError,
+  type Proposal,
+  pointAtBody,
   requiredCount,
   requiredNatural,
   requiredString,
@@ -36,6 +38,8 @@ const KIND = {
 const RECORD = 'a transaction';
 const ORIGIN_BITS = 8;
 const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
+/** Holds nothing between calls. */
+const bodyReader = new JuteReader(new Uint8Array(0));
 /** Instead of the number of entries. */
 const WORLD_ANYONE = -1;
 
@@ -60,8 +64,13 @@ export function decodeTxn(bytes: Uint8Array): Txn {
   return readTxn(new JuteReader(bytes));
 }
 
-/** All that is left, as `decodeTxn`. */
-export function readTxn(reader: JuteReader): Txn {
+/** As `decodeTxn` of its body. */
+export function txnOf(proposal: Proposal): Txn {
+  pointAtBody(bodyReader, proposal);
+  return readTxn(bodyReader);
+}
+
+function readTxn(reader: JuteReader): Txn {
   const head = reader.int();
   const origin = head & ORIGIN_MAX;
   const request = requiredNatural(reader, RECORD);
