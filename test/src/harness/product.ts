@@ -73,7 +73,7 @@ const APACHE_SUPER_DIGEST = 'zookeeper.DigestAuthenticationProvider.superDigest'
  * them before it looks again: far less than a test waits for it.
  */
 const APACHE_INIT_LIMIT_MS = 10_000;
-/** The last one writes its log to stderr, where a failed test shows it; without it there is none. */
+/** The last one writes the log to stderr, where a failed test shows it; else there is none. */
 const APACHE_CLASS_PATH = [
   '/etc/zookeeper/conf',
   '/usr/share/java/zookeeper.jar',
