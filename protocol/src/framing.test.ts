@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FrameError, FrameReader } from './framing.js';
+import { JuteReader } from './jute/reader.js';
 
 /** Only the synchronous overload: an asynchronous property does not compile. */
 const holds: <T>(property: fc.IProperty<T>, parameters?: fc.Parameters<T>) => void = fc.assert;
@@ -58,6 +59,28 @@ describe('FrameReader', () => {
         }
         drain(reader, found);
         expect(found).toEqual(list.map((frame) => Buffer.from(frame).toString('hex')));
+        expect(reader.bufferedBytes).toBe(0);
+      }),
+    );
+  });
+
+  it('finds them also in chunks that are only lent, wherever it points a reader', () => {
+    holds(
+      fc.property(frames, sizes, fc.integer({ min: 0, max: 3 }), (list, cuts, takenAtOnce) => {
+        const reader = new FrameReader(LIMIT);
+        const frame = new JuteReader(new Uint8Array(0));
+        const found: string[] = [];
+        for (const chunk of cut(framed(...list), cuts)) {
+          const lent = Buffer.from(chunk);
+          reader.push(lent);
+          for (let left = takenAtOnce; left > 0 && reader.pointAtNext(frame); left--) {
+            found.push(Buffer.from(frame.rest()).toString('hex'));
+          }
+          reader.giveBack();
+          lent.fill(0xee);
+        }
+        while (reader.pointAtNext(frame)) found.push(Buffer.from(frame.rest()).toString('hex'));
+        expect(found).toEqual(list.map((bytes) => Buffer.from(bytes).toString('hex')));
         expect(reader.bufferedBytes).toBe(0);
       }),
     );

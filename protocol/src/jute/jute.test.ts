@@ -70,6 +70,19 @@ describe('a long', () => {
   });
 });
 
+describe('bytes that lie within others', () => {
+  it('are written as a copy of them, whatever the place and length', () => {
+    const source = Buffer.from(Array.from({ length: 40 }, (_, index) => 255 - index * 6));
+    const view = new DataView(source.buffer, source.byteOffset, source.length);
+    for (let length = 0; length < 17; length++) {
+      const writer = new JuteWriter();
+      writer.bool(true);
+      writer.rawWithin(view, 5 + length, length);
+      expect([...writer.take()]).toEqual([1, ...source.subarray(5 + length, 5 + 2 * length)]);
+    }
+  });
+});
+
 describe('a string', () => {
   it('comes back as it went, whatever its length and script', () => {
     holds(

@@ -21,6 +21,22 @@ it('lends one slab to writers that come one after another, and none touches what
   });
 });
 
+it('writes again what is recycled, but nothing that came into the slab before', () => {
+  const pool = new SlabPool();
+  const before = new JuteWriter(pool);
+  const kept = written(before, 'kept');
+  before.release();
+  const places = ['sent', 'sent too'].map((text) => {
+    const writer = new JuteWriter(pool);
+    const { byteOffset } = written(writer, text);
+    writer.recycle();
+    return byteOffset;
+  });
+  expect(places[0]).toBe(kept.byteOffset + kept.length);
+  expect(places[1]).toBe(places[0]);
+  expect(Buffer.from(kept).toString('utf8', 4)).toBe('kept');
+});
+
 it('never lends a slab that somebody has', () => {
   const pool = new SlabPool();
   const first = new JuteWriter(pool);

@@ -13,6 +13,8 @@ export interface MemoryStreamParts {
   latencyMs(): number;
   readonly windowBytes: number;
   readonly timers: Timers;
+  /** Of a listener that lends its chunks. */
+  readonly isLending: boolean;
   isCut(): boolean;
   onGone(): void;
 }
@@ -139,6 +141,8 @@ export class MemoryStream implements ByteStream {
     if (this.#isClosed) return;
     if (event.kind === 'data') {
       this.#handlers?.onData(event.bytes);
+      // Whoever keeps what is only lent must notice.
+      if (this.#parts.isLending) event.bytes.fill(0xee);
       return;
     }
     const isNews = !this.#hasReceivedEnd;

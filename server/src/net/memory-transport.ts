@@ -8,7 +8,7 @@
  */
 import { MemoryStream } from './memory-stream.js';
 import type { Timers } from './timers.js';
-import type { Address, ByteStream, Listener, Transport } from './transport.js';
+import type { Address, ByteStream, Chunks, Listener, OnStream, Transport } from './transport.js';
 
 export interface MemoryNetworkOptions {
   /** Of each piece that is sent; those of one stream never overtake each other. */
@@ -18,7 +18,8 @@ export interface MemoryNetworkOptions {
 }
 
 interface MemoryListener {
-  readonly onStream: (stream: ByteStream) => void;
+  readonly onStream: OnStream;
+  readonly chunks: Chunks;
 }
 
 interface Dial {
@@ -51,7 +52,7 @@ export class MemoryNetwork {
   /** The transport of a process at `host`. */
   transport(host: string): Transport {
     return {
-      listen: (address, onStream) => this.#listen(address, onStream),
+      listen: (address, onStream, chunks = 'given') => this.#listen(address, { onStream, chunks }),
       dial: (address, timeoutMs) => this.#dial(host, address, timeoutMs),
     };
   }
@@ -119,13 +120,13 @@ export class MemoryNetwork {
     for (const dial of [...this.#heldDials]) if (dial.isDue) this.#connect(dial);
   }
 
-  #listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener> {
+  #listen(address: Address, listener: MemoryListener): Promise<Listener> {
     const port = address.port === 0 ? this.#nextPort++ : address.port;
     const key = `${address.host}:${port}`;
     if (this.#listeners.has(key)) {
       return Promise.reject(new MemoryNetworkError('EADDRINUSE', `listen ${key}`));
     }
-    this.#listeners.set(key, { onStream });
+    this.#listeners.set(key, listener);
     const close = (): Promise<void> => {
       this.#listeners.delete(key);
       return Promise.resolve();
@@ -157,18 +158,19 @@ export class MemoryNetwork {
       dial.reject(new MemoryNetworkError('ECONNREFUSED', `connect ${to.host}:${to.port}`));
       return;
     }
-    const near = this.#streamAt(from, { host: to.host, port: to.port });
-    const far = this.#streamAt(to.host, { host: from, port: this.#nextPort++ });
+    const near = this.#streamAt(from, { host: to.host, port: to.port }, 'given');
+    const far = this.#streamAt(to.host, { host: from, port: this.#nextPort++ }, listener.chunks);
     near.pair(far);
     far.pair(near);
     dial.resolve(near);
     listener.onStream(far);
   }
 
-  #streamAt(localAddress: string, remote: Address): MemoryStream {
+  #streamAt(localAddress: string, remote: Address, chunks: Chunks): MemoryStream {
     const stream = new MemoryStream({
       localAddress,
       remote,
+      isLending: chunks === 'lent',
       windowBytes: this.#options.windowBytes,
       latencyMs: () => this.#options.latencyMs(localAddress, remote.host),
       timers: this.#timers,

@@ -69,6 +69,7 @@ export class ConnectionStats {
   readonly latency = new LatencyStats();
 
   readonly #server: ServerStats;
+  #isLastUpdate = false;
 
   constructor(server: ServerStats, establishedWallMs: number) {
     this.#server = server;
@@ -78,14 +79,17 @@ export class ConnectionStats {
   /** Counts one reply here and at the member. */
   replied(reply: ReplyRecord): void {
     this.sentPackets(1);
-    this.lastOperation = reply.operation;
+    if (reply.operation !== this.lastOperation) {
+      this.lastOperation = reply.operation;
+      this.#isLastUpdate = UPDATES.has(reply.operation);
+    }
     this.lastXid = reply.xid;
     this.lastZxid = reply.zxid;
     this.lastResponseMs = reply.nowMs;
     this.lastLatencyMs = reply.latencyMs;
     this.latency.record(reply.latencyMs);
     this.#server.latency.record(reply.latencyMs);
-    if (UPDATES.has(reply.operation)) this.#server.updateLatency.record(reply.latencyMs);
+    if (this.#isLastUpdate) this.#server.updateLatency.record(reply.latencyMs);
     else this.#server.readLatency.record(reply.latencyMs);
   }
 

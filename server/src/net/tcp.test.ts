@@ -84,6 +84,45 @@ describe('the TCP transport', () => {
     expect([far.text(), near.text()]).toEqual(['stat', 'answer']);
   });
 
+  it('lends chunks of one piece of memory, and no byte is lost while some do not read', async () => {
+    const { logger } = keptLog();
+    const transport = new TcpTransport(logger);
+    const memories = new Set<ArrayBufferLike>();
+    const sums: Promise<number>[] = [];
+    const onStream = (stream: ByteStream): void => {
+      let sum = 0;
+      const ended = new Promise<number>((resolve) => {
+        stream.handle({
+          onData: (chunk) => {
+            memories.add(chunk.buffer);
+            for (const byte of chunk) sum += byte;
+            stream.pause();
+            setImmediate(() => stream.resume());
+          },
+          onEnd: () => {
+            stream.write(Buffer.from('answer'));
+            stream.end();
+            resolve(sum);
+          },
+          onDrain: () => {},
+          onClose: () => {},
+        });
+      });
+      sums.push(ended);
+    };
+    const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, 'lent');
+    closers.push(() => listener.close());
+    for (const byte of [1, 2]) {
+      const near = watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
+      near.stream.write(Buffer.alloc(1 << 20, byte));
+      near.stream.end();
+      expect(await near.closed).toBeUndefined();
+      expect(near.text()).toBe('answer');
+    }
+    expect(await Promise.all(sums)).toEqual([1 << 20, 2 << 20]);
+    expect(memories.size).toBe(1);
+  });
+
   it('shows IPv4 addresses without ::ffff: on a dual stack listener', async () => {
     const { far } = await connected('::');
     expect(far.stream.remoteAddress).toBe(LOCAL);
@@ -157,29 +196,32 @@ describe('the TCP transport', () => {
 });
 
 describe('a listener short of file descriptors', () => {
-  it('drops what is too much with a log line, and takes more when there is room', async () => {
-    const { logger, lines } = keptLog();
-    const transport = new TcpTransport(logger, 1);
-    const accepted: ReturnType<typeof watched>[] = [];
-    let onSecond = (): void => {};
-    const second = new Promise<void>((resolve) => {
-      onSecond = resolve;
-    });
-    const onStream = (stream: ByteStream): void => {
-      accepted.push(watched(stream));
-      if (accepted.length === 2) onSecond();
-    };
-    const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream);
-    closers.push(() => listener.close());
-    const dial = async () =>
-      watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
-    const first = await dial();
-    await (await dial()).ended;
-    expect([accepted.length, lines.map((line) => line.msg)]).toEqual([1, ['net.accept_dropped']]);
-    accepted[0]?.stream.destroy();
-    await first.ended;
-    await Promise.all([dial(), second]);
-  });
+  it.each(['given', 'lent'] as const)(
+    'drops too much with a line (chunks are %s)',
+    async (chunks) => {
+      const { logger, lines } = keptLog();
+      const transport = new TcpTransport(logger, 1);
+      const accepted: ReturnType<typeof watched>[] = [];
+      let onSecond = (): void => {};
+      const second = new Promise<void>((resolve) => {
+        onSecond = resolve;
+      });
+      const onStream = (stream: ByteStream): void => {
+        accepted.push(watched(stream));
+        if (accepted.length === 2) onSecond();
+      };
+      const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, chunks);
+      closers.push(() => listener.close());
+      const dial = async () =>
+        watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
+      const first = await dial();
+      await (await dial()).ended;
+      expect([accepted.length, lines.map((line) => line.msg)]).toEqual([1, ['net.accept_dropped']]);
+      accepted[0]?.stream.destroy();
+      await first.ended;
+      await Promise.all([dial(), second]);
+    },
+  );
 
   it('keeps files for the databases, and half of them when there are few', () => {
     expect(streamsWithin(20_000)).toBe(17_952);

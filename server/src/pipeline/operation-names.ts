@@ -33,6 +33,9 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [OpCode.closeSession, 'CLOS'],
 ]);
 
+/** Those of what is asked all the time are not looked up. */
 export function operationName(opcode: number): string {
+  if (opcode === OpCode.getData) return 'GETD';
+  if (opcode === OpCode.setData) return 'SETD';
   return NAMES.get(opcode) ?? 'NA';
 }

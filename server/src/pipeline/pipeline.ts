@@ -71,8 +71,7 @@ export class Pipeline {
 
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16 } = dependencies;
-    const watches = new WatchTable(options.watchLimits);
-    this.watches = watches;
+    this.watches = new WatchTable(options.watchLimits);
     this.#options = options;
     const outbox = new Outbox(options.firstRequest);
     this.#outbox = outbox;
@@ -85,7 +84,7 @@ export class Pipeline {
       outbox,
       throttle: this.#throttle,
       authenticator: this.#authenticator,
-      watches,
+      watches: this.watches,
       connections: this.#connections,
     });
     this.#state = state;

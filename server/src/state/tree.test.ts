@@ -52,6 +52,35 @@ describe('a tree of many nodes', () => {
   });
 });
 
+describe('a path that is still bytes', () => {
+  it('leads to the node that its string leads to, whatever the script', () => {
+    const applier = new Applier();
+    const { tree } = applier.state;
+    const made = ['/a', '/a/b', '/a/bb', '/größe', '/größe/k1', '/a/日本', '/a/日本/b'];
+    for (const path of made) applier.apply(createOp(path));
+    const others = [
+      '',
+      '/',
+      '//',
+      'a',
+      '/a/',
+      '/b',
+      '/a/b/b',
+      '/aa/b',
+      '/gr',
+      '/a/b\0',
+      '/grÃ¶Ã\u009fe',
+    ];
+    for (const path of [...made, ...others]) {
+      const bytes = Buffer.from(`/x${path}/y`);
+      expect(tree.findBytes(bytes, 2, bytes.length - 2), path).toBe(tree.find(path));
+    }
+    // Bytes that are no UTF-8, but the UTF-16 units of a name.
+    const units = Buffer.from('/gr\u00f6\u00dfe', 'latin1');
+    expect(tree.findBytes(units, 0, units.length)).toBe(NO_NODE);
+  });
+});
+
 describe('a node', () => {
   it('is written to the wire as its records say', () => {
     const applier = new Applier();
