@@ -158,7 +158,8 @@ class TcpStream implements ByteStream {
       return;
     }
     if (!this.#isLending) socket.on('data', (chunk) => handlers.onData(bytesOf(chunk)));
-    else socket.resume();
+    // Accepted ones that are to lend do not read before there is somebody to lend to.
+    socket.resume();
     socket.on('end', () => handlers.onEnd());
     socket.on('drain', () => handlers.onDrain());
     socket.once('close', () => handlers.onClose(this.#error));
@@ -201,11 +202,7 @@ class TcpStream implements ByteStream {
  */
 function lendingStream(accepted: net.Socket, memory: Buffer): TcpStream {
   const handle: unknown = Reflect.get(accepted, '_handle');
-  if (typeof handle !== 'object' || handle === null) {
-    const stream = new TcpStream(accepted);
-    accepted.resume();
-    return stream;
-  }
+  if (typeof handle !== 'object' || handle === null) return new TcpStream(accepted);
   Reflect.set(accepted, '_handle', null);
   const callback = (bytes: number): boolean => {
     stream.take(memory.subarray(0, bytes));
