@@ -7,6 +7,7 @@
  */
 import { loadConfig, OperatorError, startServer, tuningFromEnvironment } from '@rookery/server';
 import type { Logger } from 'pino';
+import { growHeapInSteps } from './heap-growth.js';
 import { createLogger } from './log-output.js';
 
 /** A clean stop takes milliseconds; a disk that hangs must not keep the process for ever. */
@@ -24,6 +25,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   const config = loadConfig(command.config, id);
   const logger = createLogger(config.logLevel, { member: id });
   failLoudly(logger);
+  growHeapInSteps();
   const stopRequested = stopSignal();
   // Armed before the start: a long recovery must be stoppable too.
   void stopRequested.then((reason) => limitStop(reason, logger));
