@@ -83,7 +83,7 @@ export class Payloads {
     }
   }
 
-  /** The first `size` bytes of name and data; what is behind them in their last word is anything. */
+  /** The first `size` bytes of name and data; behind them in their last word is anything. */
   copyTo(node: number, size: number, { words, bytes, at }: RecordPart): void {
     if (size === 0) {
       return;
