@@ -227,7 +227,9 @@ export class Capture {
       if (sparse === null) {
         return;
       }
-      for (const [index, node] of sparse.nodes.entries()) {
+      const { nodes } = sparse;
+      for (let index = 0; index < nodes.length; index++) {
+        const node = nodes[index] ?? 0;
         if (tree.isLive(node) && tree.record(node) === sparse.first + index) {
           this.beforeChange(node);
         }

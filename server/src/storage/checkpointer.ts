@@ -46,8 +46,8 @@ export interface CheckpointOptions {
 }
 
 export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
-  dirtyCountMax: 20_000,
-  dirtyBytesMax: 4 * 1024 * 1024,
+  dirtyCountMax: 10_000,
+  dirtyBytesMax: 2 * 1024 * 1024,
   logBytesMax: 32 * 1024 * 1024,
   intervalMs: 30_000,
   sliceCount: 2000,

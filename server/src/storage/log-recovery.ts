@@ -7,7 +7,6 @@
  */
 import {
   counterOf,
-  type EpochRange,
   epochOf,
   formatZxid,
   type HistorySummary,
@@ -137,7 +136,7 @@ async function readSegment(
 
 /** What has been read so far, and whether it hangs together. */
 class Chain {
-  readonly ranges: EpochRange[] = [];
+  readonly ranges: { epoch: number; first: number; last: number }[] = [];
   readonly suffix: Proposal[] = [];
   private readonly checkpoint: Zxid;
   private last: Zxid | null = null;
@@ -183,7 +182,7 @@ class Chain {
     const counter = counterOf(zxid);
     const range = this.ranges.at(-1);
     if (range !== undefined && range.epoch === epoch && range.last + 1 === counter) {
-      this.ranges[this.ranges.length - 1] = { ...range, last: counter };
+      range.last = counter;
     } else {
       this.ranges.push({ epoch, first: counter, last: counter });
     }

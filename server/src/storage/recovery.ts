@@ -128,13 +128,18 @@ async function soundStorage(from: {
   }
   const tree = await CheckpointedTree.open(setup.treeStore, generation);
   try {
-    await tree.load(loader);
     const checkpoint = tree.checkpoint.zxid;
-    const { log, history, suffix } = await recoverLog(
-      setup.logStore,
-      { generation, checkpoint },
-      options,
-    );
+    // At the same time: the log mostly waits for the disk, the tree for the processor.
+    const [loaded, read] = await Promise.allSettled([
+      tree.load(loader),
+      recoverLog(setup.logStore, { generation, checkpoint }, options),
+    ]);
+    if (loaded.status === 'rejected') {
+      if (read.status === 'fulfilled') await read.value.log.letGo();
+      throw loaded.reason;
+    }
+    if (read.status === 'rejected') throw read.reason;
+    const { log, history, suffix } = read.value;
     if (epochOf(log.last) > meta.acceptedEpoch) {
       await log.letGo();
       throw new DamagedError(
