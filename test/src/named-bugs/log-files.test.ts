@@ -2,10 +2,11 @@
  * ZOOKEEPER-2332, 1621, 4813: a transaction log whose last write was cut short, down to its header,
  * kept a server from starting. On real LevelDB files.
  *
- * A log file may end at any byte behind the last that was synced; here that is each byte behind the
- * first proposals. The member must start, with the log up to some proposal, and go on from it.
+ * What was written may end at any byte behind the last that was synced, and the file with it, or
+ * zeros that were there before follow; here that is each byte behind the first proposals. The
+ * member must start, with the log up to some proposal, and go on from it.
  */
-import { cp, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeZxid, type Proposal } from '@rookery/protocol';
@@ -48,10 +49,15 @@ async function written<T>(count: number, look: () => Promise<T>): Promise<readon
   return seen;
 }
 
-/** Bytes of the write-ahead file of the log's segment; null when there is no such segment. */
+/**
+ * Bytes written to the write-ahead file of the log's segment, which no record ends with a zero;
+ * null when there is no such segment.
+ */
 async function bytesOf(segment: number): Promise<number | null> {
   const file = await fileOf(segment);
-  return file === null ? null : (await stat(join(home, 'whole', file))).size;
+  if (file === null) return null;
+  const bytes = await readFile(join(home, 'whole', file));
+  return bytes.findLastIndex((byte) => byte !== 0) + 1;
 }
 
 /** From the data directory. */
@@ -62,16 +68,25 @@ async function fileOf(segment: number): Promise<string | null> {
   return name === undefined ? null : join(folder, name);
 }
 
-/** Starts with these segments' files cut short; how many proposals are left. It must go on. */
-async function startsWith(sizes: ReadonlyMap<number, number>): Promise<number> {
+type Tear = 'cut' | 'zeros';
+const TEARS: readonly Tear[] = ['cut', 'zeros'];
+
+/**
+ * Starts with so much of these segments' files, and nothing or zeros behind it; how many proposals
+ * are left. It must go on.
+ */
+async function startsWith(sizes: ReadonlyMap<number, number>, tear: Tear): Promise<number> {
   const directory = join(home, 'torn');
   await rm(directory, { recursive: true, force: true });
   await cp(join(home, 'whole'), directory, { recursive: true });
   for (const [segment, size] of sizes) {
-    await truncate(join(directory, (await fileOf(segment)) ?? ''), size);
+    const file = join(directory, (await fileOf(segment)) ?? '');
+    const { size: whole } = await stat(file);
+    await truncate(file, size);
+    if (tear === 'zeros') await truncate(file, whole);
   }
   const { storage, recovered } = await open(directory);
-  expect(recovered.damaged, `cut to ${[...sizes].join(' and ')}`).toBe(null);
+  expect(recovered.damaged, `${tear} from ${[...sizes].join(' and ')}`).toBe(null);
   await append(storage);
   await storage.close();
   return recovered.suffix.length;
@@ -89,7 +104,7 @@ describe('a log whose last write was torn', () => {
     const [, before = 0, whole = 0] = sizes.map((size) => size ?? 0);
     expect(whole - before).toBeGreaterThan(30);
     for (const size of sampled(before, whole)) {
-      expect(await startsWith(new Map([[0, size]]))).toBe(2);
+      for (const tear of TEARS) expect(await startsWith(new Map([[0, size]]), tear)).toBe(2);
     }
   }, 60_000);
 
@@ -105,7 +120,7 @@ describe('a log whose last write was torn', () => {
         [0, old],
         [1, size],
       ]);
-      expect(await startsWith(cut)).toBe(made + 1);
+      for (const tear of TEARS) expect(await startsWith(cut, tear)).toBe(made + 1);
     }
   }, 60_000);
 });
