@@ -47,11 +47,13 @@ export class ProposalWindow {
     return this.#base;
   }
 
-  /** Consecutive ones, which continue the window; the caller has checked it. */
+  /** Consecutive ones, the caller has checked it. Asserts that they continue the window. */
   keep(proposals: readonly Proposal[]): void {
     const first = proposals[0];
     const last = proposals.at(-1);
     if (first === undefined || last === undefined) return;
+    const end = this.#newest()?.last ?? this.#base;
+    assert(first.previous === end, () => `the window goes on after ${formatZxid(end)}`);
     const packed = packProposals(proposals);
     this.#runs.push({ previous: first.previous, last: last.zxid, proposals, packed });
     this.#bytes += RUN_BYTES + packed.length;
@@ -91,7 +93,7 @@ export class ProposalWindow {
       if (run === undefined || run.previous >= through) break;
       const proposals = proposalsOf(run);
       const isWhole = run.previous >= after && run.last <= through;
-      if (isWhole && run.previous === after && run.last === through) return proposals;
+      if (isWhole && run.last === through && found.length === 0) return proposals;
       for (const proposal of proposals) {
         if (isWhole || (proposal.zxid > after && proposal.zxid <= through)) found.push(proposal);
       }
