@@ -45,7 +45,7 @@ export class TreeReads {
   protected readonly pages = new ChildPages();
   protected readonly encodedChildren = new EncodedChildren();
   protected dataSize = 0;
-  /** Whoever changes a znode asks for it again to answer; '' for none. */
+  /** Whoever changes a znode asks for it again to answer; '' is at no node. */
   #foundPath = '';
   #found: number = NONE;
 
@@ -89,6 +89,7 @@ export class TreeReads {
   /** The node found last is gone. */
   protected forgetFound(): void {
     this.#foundPath = '';
+    this.#found = NONE;
   }
 
   /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */

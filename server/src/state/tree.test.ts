@@ -52,6 +52,24 @@ describe('a tree of many nodes', () => {
   });
 });
 
+describe('the node that was found last', () => {
+  it('is found by its own path only, and not any more once it or another is deleted', () => {
+    const applier = new Applier();
+    const { tree } = applier.state;
+    for (const path of ['/a', '/b']) applier.apply(createOp(path));
+    expect(tree.find('')).toBe(NO_NODE);
+    for (const gone of ['/a', '/b']) {
+      expect(tree.find('/a') === NO_NODE).toBe(gone === '/b');
+      applier.apply({ kind: 'delete', path: gone });
+      expect(tree.find(gone)).toBe(NO_NODE);
+      expect(tree.find('')).toBe(NO_NODE);
+    }
+    applier.apply(createOp('/c'));
+    expect(tree.find('/a')).toBe(NO_NODE);
+    expect(tree.path(tree.find('/c'))).toBe('/c');
+  });
+});
+
 describe('a path that is still bytes', () => {
   it('leads to the node that its string leads to, whatever the script', () => {
     const applier = new Applier();
