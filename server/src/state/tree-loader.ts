@@ -246,16 +246,23 @@ export class TreeLoader {
     return { parent, hash: hashPrefix(prefix), content: this.#parts.digest.prefixOf(prefix) };
   }
 
+  /** Not recursive: a path may be deeper than the stack. */
   #findOrPlacehold(path: string): number {
     const { find, payloads } = this.#parts;
-    const found = find(path);
-    if (found !== NONE) {
-      return found;
+    const missing: string[] = [];
+    let known = path;
+    let node = find(known);
+    for (; node === NONE; node = find(known)) {
+      missing.push(known);
+      known = parentOf(known);
     }
-    const node = this.#addRow(this.#findOrPlacehold(parentOf(path)), hashPath(path));
-    payloads.write(node, path, null);
-    this.#awaitedCount++;
-    this.#awaited.add(hashPath(path));
+    for (let next = missing.pop(); next !== undefined; next = missing.pop()) {
+      const hash = hashPath(next);
+      node = this.#addRow(node, hash);
+      payloads.write(node, next, null);
+      this.#awaitedCount++;
+      this.#awaited.add(hash);
+    }
     return node;
   }
 }

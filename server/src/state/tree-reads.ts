@@ -89,6 +89,8 @@ export class TreeReads {
   /** The node found last is gone. */
   protected forgetFound(): void {
     this.#foundPath = '';
+    // A request may have the empty path.
+    this.#found = NONE;
   }
 
   /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */
