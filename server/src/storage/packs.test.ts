@@ -196,6 +196,25 @@ describe('a checkpoint in packs', () => {
     expect(written.length).toBeLessThan(3);
   });
 
+  it('rewrites little of large znodes at a time, when little has changed', async () => {
+    const life = await begun(1 << 17);
+    for (let i = 0; i < 800; i++) await life.set(`/n${i}`, 16_000);
+    await life.checkpoint();
+    for (let i = 0; i < 800; i++) if (i % 8 < 5) await life.set(`/n${i}`, 16_000);
+    await life.checkpoint();
+    const fresh = 800 * 16_000;
+    for (let round = 0; round < 20; round++) {
+      const before = life.entries();
+      await life.set('/n0', 16_000);
+      await life.checkpoint();
+      let written = 0;
+      for (const [key, value] of life.entries())
+        if (before.get(key) !== value) written += value.length;
+      expect(written).toBeLessThan(1.4 * (1 << 20));
+    }
+    expect(life.packBytes()).toBeLessThan(1.4 * fresh);
+  });
+
   it('is damaged when any entry of it is lost or has another byte', async () => {
     const life = await begun(1000);
     for (let i = 0; i < 30; i++) await life.set(`/n${i}`, 50);
