@@ -50,7 +50,6 @@ const NO_FAMILY = -1;
 
 export class TreeLoader {
   readonly #parts: TreeParts;
-  #loadedCount = 0;
   #dataSize = 0;
   /** The family of the record loaded last, and where in its pack that has its path. */
   #family: Family;
@@ -70,9 +69,6 @@ export class TreeLoader {
     }
   }
 
-  get loadedCount(): number {
-    return this.#loadedCount;
-  }
   /** Path characters plus data bytes of all that was loaded. */
   get dataSize(): number {
     return this.#dataSize;
@@ -143,7 +139,6 @@ export class TreeLoader {
       'a record has another hash than its content',
     );
     digest.countNode(store, acls, node, 1);
-    this.#loadedCount++;
     const nameLength = (reader.end - reader.start) / reader.unitBytes;
     const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
     this.#dataSize += this.#family.content.length + nameLength + dataBytes;
