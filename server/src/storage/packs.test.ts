@@ -10,6 +10,7 @@ import { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { TxnOp } from '../state/txn.js';
 import { sealChange } from './checkpoint.js';
+import { Checkpointer } from './checkpointer.js';
 import { MemoryStore } from './memory-store.js';
 import { Storage } from './storage.js';
 import { seededRandom } from './testing.js';
@@ -213,6 +214,19 @@ describe('a checkpoint in packs', () => {
       expect(written).toBeLessThan(1.4 * (1 << 20));
     }
     expect(life.packBytes()).toBeLessThan(1.4 * fresh);
+  });
+
+  it('is taken at a clean stop, of large znodes too', async () => {
+    const life = await begun(1 << 17);
+    for (let i = 0; i < 400; i++) await life.set(`/n${i}`, 16_000);
+    const hooks = {
+      onPurged: () => {},
+      onFatal: (error: unknown) => {
+        throw error;
+      },
+    };
+    await new Checkpointer(life.storage, life.state, hooks).finish(0, () => true);
+    expect(life.storage.checkpointZxid).toBe(life.state.lastZxid);
   });
 
   it('is damaged when any entry of it is lost or has another byte', async () => {
