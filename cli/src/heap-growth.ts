@@ -4,7 +4,9 @@
  * V8 lets the old generation grow in proportion to what was alive when it was collected last. A
  * member with a small tree has 20 MB alive, and under writes that was a collection three times a
  * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Where more is alive
- * than a few steps, V8's own judgement holds. Called once by `rookery server`.
+ * than a few steps, V8's own judgement holds. What is granted is a share of what the next
+ * collection finds alive, so it is taken back as soon as more is there than a small heap can have:
+ * a member that loads 100 MB would else have taken a gigabyte. Called once by `rookery server`.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
@@ -12,11 +14,19 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 const STEP_BYTES = 64 << 20;
 /** What V8 grants by itself, about. */
 const USUAL_PERCENT = 70;
+/** More than a heap that is granted a step ever has, its garbage included. */
+const SMALL_BYTES_MAX = 2.5 * STEP_BYTES;
 
 export function growHeapInSteps(): void {
-  grant();
+  let granted = 0;
   const observer = new PerformanceObserver((list) => {
-    if (list.getEntries().some(isMajor)) grant();
+    const usedBytes = getHeapStatistics().used_heap_size;
+    const isSmall = usedBytes <= SMALL_BYTES_MAX;
+    if (isSmall && !list.getEntries().some(isMajor)) return;
+    const percent = isSmall ? growthPercent(usedBytes) : 0;
+    // For the limit that the next collection sets.
+    if (percent !== granted) setFlagsFromString(`--heap-growing-percent=${percent}`);
+    granted = percent;
   });
   observer.observe({ entryTypes: ['gc'] });
 }
@@ -25,11 +35,6 @@ export function growHeapInSteps(): void {
 export function growthPercent(usedBytes: number): number {
   const percent = Math.round((100 * STEP_BYTES) / usedBytes);
   return percent > USUAL_PERCENT ? percent : 0;
-}
-
-/** For the limit that the next collection sets. */
-function grant(): void {
-  setFlagsFromString(`--heap-growing-percent=${growthPercent(getHeapStatistics().used_heap_size)}`);
 }
 
 function isMajor(entry: object): boolean {

@@ -6,7 +6,8 @@ import type { Request } from './request.js';
 const COMPACT_AT = 1024;
 
 export class InFlight {
-  #requests: Request[] = [];
+  /** None before the head: what is answered is not kept until the array is cut. */
+  #requests: (Request | null)[] = [];
   #head = 0;
 
   get size(): number {
@@ -14,7 +15,7 @@ export class InFlight {
   }
 
   get first(): Request | undefined {
-    return this.#requests[this.#head];
+    return this.#requests[this.#head] ?? undefined;
   }
 
   push(request: Request): void {
@@ -22,6 +23,7 @@ export class InFlight {
   }
 
   dropFirst(): void {
+    this.#requests[this.#head] = null;
     this.#head++;
     if (this.#head === this.#requests.length) {
       this.#requests.length = 0;
@@ -35,7 +37,7 @@ export class InFlight {
 
   /** Empties it. */
   takeAll(): Request[] {
-    const all = this.#requests.slice(this.#head);
+    const all = this.#requests.filter((request) => request !== null);
     this.#requests = [];
     this.#head = 0;
     return all;

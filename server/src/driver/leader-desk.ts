@@ -67,7 +67,7 @@ export class LeaderDesk {
   #nextConfirm = 1;
   #nextNotesMs = 0;
   /** Not applied yet, from the head on. */
-  readonly #prepared: PreparedTxn[] = [];
+  readonly #prepared: (PreparedTxn | null)[] = [];
   #preparedHead = 0;
   readonly #packer = new Packer();
   #proposals: (readonly Proposal[])[] = [];
@@ -152,6 +152,8 @@ export class LeaderDesk {
   preparedTxn(zxid: Zxid): Txn | null {
     const first = this.#prepared[this.#preparedHead];
     if (first?.zxid !== zxid) return null;
+    // Its data is a view of a whole request: not to be kept until the queue is cut.
+    this.#prepared[this.#preparedHead] = null;
     this.#preparedHead += 1;
     if (this.#preparedHead >= COMPACT_AT && this.#preparedHead * 2 >= this.#prepared.length) {
       this.#prepared.splice(0, this.#preparedHead);

@@ -42,11 +42,12 @@ export type Admission = 'run' | 'forward' | 'wait';
  * this: they must run before it is applied, even when the client does not take its answers.
  */
 const ANSWERS_AHEAD_BYTES_MAX = 1 << 20;
-/** Finished entries are cut off the front of the array from this many on. */
+/** Places of finished entries are cut off the front of the array from this many on. */
 const COMPACT_AT = 256;
 
 export class CommitQueue {
-  readonly #entries: QueueEntry[] = [];
+  /** None before the head: the bodies of what is answered would wait for the cut. */
+  readonly #entries: (QueueEntry | null)[] = [];
   #head = 0;
   /**
    * The first pending sync, or the first write that waits for large answers, or the end: writes
@@ -63,7 +64,7 @@ export class CommitQueue {
   }
 
   get head(): QueueEntry | undefined {
-    return this.#entries[this.#head];
+    return this.#entries[this.#head] ?? undefined;
   }
 
   /** The largest body of a write since the queue was empty last. */
@@ -88,6 +89,7 @@ export class CommitQueue {
     const { head } = this;
     assert(head !== undefined, 'the head of a queue was answered');
     if (this.#head < this.#barrier) this.#answersAheadBytes -= head.answerBytes;
+    this.#entries[this.#head] = null;
     this.#head += 1;
     this.#barrier = Math.max(this.#barrier, this.#head);
     if (this.#head === this.#entries.length) this.#cut();
@@ -110,7 +112,7 @@ export class CommitQueue {
 
   /** Empties the queue of a connection that is gone. */
   takeAll(): readonly QueueEntry[] {
-    const pending = this.#entries.splice(0).slice(this.#head);
+    const pending = this.#entries.splice(0).filter((entry) => entry !== null);
     this.#head = 0;
     this.#barrier = 0;
     this.#answersAheadBytes = 0;
@@ -121,7 +123,7 @@ export class CommitQueue {
   #nextHeldWrite(): QueueEntry | undefined {
     for (;;) {
       const entry = this.#entries[this.#barrier];
-      if (entry === undefined || !this.#mayPass(entry)) return undefined;
+      if (!entry || !this.#mayPass(entry)) return undefined;
       this.#pass(entry);
       if (entry.kind !== 'read') return entry;
     }

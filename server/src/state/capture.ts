@@ -22,6 +22,8 @@ const NO_RECORD = 0;
 const SESSION_BYTES = 33;
 /** Znodes of sparse packs that count as changed at a freeze: these, and as many as did change. */
 const REWRITTEN_MIN = 1000;
+/** The same in bytes: a thousand large ones would be a checkpoint of many megabytes. */
+const REWRITTEN_BYTES_MIN = 1 << 20;
 
 export class Capture {
   readonly #tree: Tree;
@@ -222,7 +224,8 @@ export class Capture {
   #rewriteSparse(): void {
     const tree = this.#tree;
     const most = 2 * this.#changed.length + this.#dead.length + REWRITTEN_MIN;
-    while (this.#changed.length < most) {
+    const bytesMost = 2 * this.#changedBytes + REWRITTEN_BYTES_MIN;
+    while (this.#changed.length < most && this.#changedBytes < bytesMost) {
       const sparse = this.#packs.takeSparse(this.#packBytes);
       if (sparse === null) {
         return;

@@ -50,7 +50,6 @@ const NO_FAMILY = -1;
 
 export class TreeLoader {
   readonly #parts: TreeParts;
-  #loadedCount = 0;
   #dataSize = 0;
   /** The family of the record loaded last, and where in its pack that has its path. */
   #family: Family;
@@ -70,9 +69,6 @@ export class TreeLoader {
     }
   }
 
-  get loadedCount(): number {
-    return this.#loadedCount;
-  }
   /** Path characters plus data bytes of all that was loaded. */
   get dataSize(): number {
     return this.#dataSize;
@@ -143,7 +139,6 @@ export class TreeLoader {
       'a record has another hash than its content',
     );
     digest.countNode(store, acls, node, 1);
-    this.#loadedCount++;
     const nameLength = (reader.end - reader.start) / reader.unitBytes;
     const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
     this.#dataSize += this.#family.content.length + nameLength + dataBytes;
@@ -246,16 +241,23 @@ export class TreeLoader {
     return { parent, hash: hashPrefix(prefix), content: this.#parts.digest.prefixOf(prefix) };
   }
 
+  /** Not recursive: a path may be deeper than the stack. */
   #findOrPlacehold(path: string): number {
     const { find, payloads } = this.#parts;
-    const found = find(path);
-    if (found !== NONE) {
-      return found;
+    const missing: string[] = [];
+    let known = path;
+    let node = find(known);
+    for (; node === NONE; node = find(known)) {
+      missing.push(known);
+      known = parentOf(known);
     }
-    const node = this.#addRow(this.#findOrPlacehold(parentOf(path)), hashPath(path));
-    payloads.write(node, path, null);
-    this.#awaitedCount++;
-    this.#awaited.add(hashPath(path));
+    for (let next = missing.pop(); next !== undefined; next = missing.pop()) {
+      const hash = hashPath(next);
+      node = this.#addRow(node, hash);
+      payloads.write(node, next, null);
+      this.#awaitedCount++;
+      this.#awaited.add(hash);
+    }
     return node;
   }
 }

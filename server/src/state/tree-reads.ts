@@ -89,6 +89,7 @@ export class TreeReads {
   /** The node found last is gone. */
   protected forgetFound(): void {
     this.#foundPath = '';
+    // A request may have the empty path.
     this.#found = NONE;
   }
 

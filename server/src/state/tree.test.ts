@@ -3,6 +3,8 @@ import { JuteReader, JuteWriter, Stat } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
+import { PACK_FORMAT } from './node-record.js';
+import { DIGEST_INTS } from './node-store.js';
 import { type CheckpointRecord, ReplicatedState } from './replicated-state.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
@@ -13,6 +15,10 @@ const BASE_DIGEST = 'a9b31563fe978368';
 
 function createOp(path: string, data: Uint8Array | null = null): CreateOp {
   return { kind: 'create', path, data, acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1 };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
 class Applier {
@@ -49,6 +55,13 @@ describe('a tree of many nodes', () => {
     }
     expect(state.tree.children(0)).toHaveLength(count / 2 + 1);
     expect(state.tree.stat(0).cversion).toBe(count + count / 2 - 1);
+  });
+
+  it('has none at the empty path, not even the one that was found last and is gone', () => {
+    const applier = new Applier();
+    applier.apply(createOp('/a'));
+    applier.apply({ kind: 'delete', path: '/a' });
+    expect(applier.state.tree.find('')).toBe(NO_NODE);
   });
 });
 
@@ -241,6 +254,24 @@ describe('recovery', () => {
     ['nothing, but says that a record is dead that it has not', [deadKey(0, 2), ...records]],
   ])('refuses a checkpoint that lacks %s', (_, some) => {
     expect(() => load(some)).toThrow(DamagedCheckpointError);
+  });
+
+  it('takes a path that is deeper than the stack', () => {
+    const parent = Buffer.from('/a'.repeat(12_000));
+    const head = [
+      PACK_FORMAT,
+      1,
+      ...new Array(DIGEST_INTS - 1).fill(0),
+      1,
+      0,
+      -1,
+      4,
+      parent.length,
+    ];
+    const value = Buffer.concat([Int32Array.from([...head, 0x62, 0]), parent].map(bytesOf));
+    expect(() => load([{ key: Buffer.from('p\0\0\0\x01'), value }])).toThrow(
+      DamagedCheckpointError,
+    );
   });
 
   it('refuses a record that was cut or has another format, and gives another digest for others', () => {

@@ -56,6 +56,8 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
 
 /** Bytes of records captured in one turn: paths and data may be of any size. */
 const SLICE_BYTES = 256 << 10;
+/** At a stop, where nobody waits: so that its slices are enough, with all that is rewritten. */
+const FINISH_SLICE_BYTES = 4 << 20;
 
 /** A stop waits for a checkpoint of this many times what one usually has, and no more. */
 const FINISH_FACTOR = 4;
@@ -104,7 +106,7 @@ export class Checkpointer {
     if (this.generation !== this.storage.generation) this.abandon();
     this.lastMs ??= nowMs;
     if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);
-    return this.captureSlice(treeBytes);
+    return this.captureSlice(treeBytes, SLICE_BYTES);
   }
 
   /**
@@ -120,7 +122,9 @@ export class Checkpointer {
       if (this.generation !== this.storage.generation) this.abandon();
       if (this.phase === 'idle' && this.isSmall && hasTime()) this.start(this.lastMs ?? 0);
       // What is not captured to its end is not written: the log has it all.
-      while (slices > 0 && hasTime() && this.captureSlice(treeBytes)) slices -= 1;
+      while (slices > 0 && hasTime() && this.captureSlice(treeBytes, FINISH_SLICE_BYTES)) {
+        slices -= 1;
+      }
     }
     await this.writing;
   }
@@ -136,9 +140,9 @@ export class Checkpointer {
   }
 
   /** True when there is more to capture. */
-  private captureSlice(treeBytes: number): boolean {
+  private captureSlice(treeBytes: number, bytesMax: number): boolean {
     if (this.phase !== 'capturing') return false;
-    for (const change of this.state.captureSome(this.options.sliceCount, SLICE_BYTES)) {
+    for (const change of this.state.captureSome(this.options.sliceCount, bytesMax)) {
       this.changes.push(sealChange(change));
     }
     if (!this.state.captureDone) return true;

@@ -10,6 +10,7 @@ import { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { TxnOp } from '../state/txn.js';
 import { sealChange } from './checkpoint.js';
+import { Checkpointer } from './checkpointer.js';
 import { MemoryStore } from './memory-store.js';
 import { Storage } from './storage.js';
 import { seededRandom } from './testing.js';
@@ -194,6 +195,38 @@ describe('a checkpoint in packs', () => {
       return key.startsWith('p') && !Buffer.from(before.get(key) ?? []).equals(value);
     });
     expect(written.length).toBeLessThan(3);
+  });
+
+  it('rewrites little of large znodes at a time, when little has changed', async () => {
+    const life = await begun(1 << 17);
+    for (let i = 0; i < 800; i++) await life.set(`/n${i}`, 16_000);
+    await life.checkpoint();
+    for (let i = 0; i < 800; i++) if (i % 8 < 5) await life.set(`/n${i}`, 16_000);
+    await life.checkpoint();
+    const fresh = 800 * 16_000;
+    for (let round = 0; round < 20; round++) {
+      const before = life.entries();
+      await life.set('/n0', 16_000);
+      await life.checkpoint();
+      let written = 0;
+      for (const [key, value] of life.entries())
+        if (before.get(key) !== value) written += value.length;
+      expect(written).toBeLessThan(1.4 * (1 << 20));
+    }
+    expect(life.packBytes()).toBeLessThan(1.4 * fresh);
+  });
+
+  it('is taken at a clean stop, of large znodes too', async () => {
+    const life = await begun(1 << 17);
+    for (let i = 0; i < 400; i++) await life.set(`/n${i}`, 16_000);
+    const hooks = {
+      onPurged: () => {},
+      onFatal: (error: unknown) => {
+        throw error;
+      },
+    };
+    await new Checkpointer(life.storage, life.state, hooks).finish(0, () => true);
+    expect(life.storage.checkpointZxid).toBe(life.state.lastZxid);
   });
 
   it('is damaged when any entry of it is lost or has another byte', async () => {

@@ -31,8 +31,8 @@ const RECOVERED_RUN_BYTES = 256 << 10;
 const COMPACT_AT = 64;
 
 export class ProposalWindow {
-  /** Oldest at `#head`; those before `#delivered` are packed. */
-  #runs: Run[] = [];
+  /** Oldest at `#head`, none before it; those before `#delivered` are packed. */
+  #runs: (Run | undefined)[] = [];
   #head = 0;
   #delivered = 0;
   #base: Zxid;
@@ -113,6 +113,8 @@ export class ProposalWindow {
       if (oldest === undefined) break;
       this.#bytes -= heldBytes(oldest);
       this.#base = oldest.last;
+      // Now, not when the list is cut: a pack may have a megabyte.
+      this.#runs[this.#head] = undefined;
       this.#head += 1;
     }
     if (this.#head < COMPACT_AT || this.#head * 2 < this.#runs.length) return;

@@ -1,0 +1,66 @@
+/**
+ * What a leader keeps of what is applied: a queue that is cut now and then must not hold the bytes
+ * of what it has done with until then.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { CreateSessionRequest, encode, makeZxid, OpCode, SetDataRequest } from '@rookery/protocol';
+import { expect, test } from 'vitest';
+import { Leadership } from '../pipeline/leadership.js';
+import { IGNORE_CHANGES } from '../state/change-sink.js';
+import { ReplicatedState } from '../state/replicated-state.js';
+import { ProposalWindow } from '../zab/window.js';
+import { LeaderDesk } from './leader-desk.js';
+
+const MB = 1 << 20;
+const COUNT = 50;
+
+setFlagsFromString('--expose-gc');
+const collect: unknown = runInNewContext('gc');
+
+function heldBytes(): number {
+  if (typeof collect !== 'function') throw new Error('this Node has no gc()');
+  for (let round = 0; round < 3; round++) collect();
+  return process.memoryUsage().arrayBuffers;
+}
+
+test('the bodies of requests go when they are applied', () => {
+  const state = new ReplicatedState();
+  const time = { nowMs: 0, wallMs: 1 };
+  const rules = { skipAcl: true, extendedTypes: true, enforceQuota: false, reconfigEnabled: false };
+  const reaper = { intervalMs: 60_000, perMinuteMax: 1000, neverUsedMs: 0 };
+  const options = { id: 1, epoch: 1, lastZxid: 0, firstCounter: 1, leaseSlackMs: 500, reaper };
+  const random16 = (): Uint8Array => new Uint8Array(16);
+  const leadership = new Leadership({ state, options: { ...options, ...rules }, random16 }, time);
+  const hooks = { time: () => time, note: () => {}, confirm: () => {}, answer: () => {} };
+  const desk = new LeaderDesk(leadership, hooks);
+  const session = makeZxid(1, 1);
+  const run = (from: number, opcode: number, body: Uint8Array): void => {
+    desk.onRequests(1, [{ request: 1, session: from, opcode, body, identities: [] }]);
+    for (const proposal of desk.takeProposals().flat()) {
+      const txn = desk.preparedTxn(proposal.zxid);
+      if (txn === null) throw new Error('the leader prepared it');
+      state.apply(proposal.zxid, txn, IGNORE_CHANGES);
+      desk.onApplied(proposal.zxid, txn);
+    }
+  };
+  run(0, OpCode.createSession, encode(CreateSessionRequest, { timeoutMs: 4000 }));
+  const before = heldBytes();
+  for (let count = 0; count < COUNT; count++) {
+    const asked = { path: '/zookeeper/quota', data: new Uint8Array(MB), version: -1 };
+    run(session, OpCode.setData, encode(SetDataRequest, asked));
+  }
+  expect(state.tree.dataLength(state.tree.find('/zookeeper/quota'))).toBe(MB);
+  expect(heldBytes() - before).toBeLessThan(10 * MB);
+});
+
+test('packs that learners have no more room for go when the window is trimmed', () => {
+  const window = new ProposalWindow(0);
+  const before = heldBytes();
+  for (let zxid = 1; zxid <= COUNT; zxid++) {
+    window.keep([{ zxid, previous: zxid - 1, body: new Uint8Array(MB) }]);
+    window.trim(zxid, 2 * MB);
+  }
+  expect(window.base).toBeGreaterThan(COUNT - 3);
+  expect(heldBytes() - before).toBeLessThan(5 * MB);
+});
