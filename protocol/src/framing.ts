@@ -183,7 +183,7 @@ export class FrameReader {
     }
     while (this.#offset >= this.#chunkAt(this.#head).length) {
       this.#offset -= this.#chunkAt(this.#head).length;
-      this.#head++;
+      this.#chunks[this.#head++] = EMPTY;
     }
     if (this.#head > 64 && this.#head * 2 > this.#chunks.length) {
       this.#chunks.splice(0, this.#head);

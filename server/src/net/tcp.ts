@@ -208,7 +208,8 @@ function lendingStream(accepted: net.Socket, memory: Buffer): TcpStream {
     stream.take(memory.subarray(0, bytes));
     return true;
   };
-  const options = { handle, allowHalfOpen: true, onread: { buffer: memory, callback } };
+  const onread = { buffer: memory, callback };
+  const options = { handle, allowHalfOpen: true, manualStart: true, onread };
   const socket = new net.Socket(options);
   // The listener counts what it accepted.
   socket.once('close', () => accepted.destroy());

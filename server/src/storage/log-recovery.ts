@@ -24,7 +24,7 @@ import {
   segmentName,
 } from './segment.js';
 import { SharedDatabase } from './shared-database.js';
-import { TxnLog, type TxnLogOptions } from './txn-log.js';
+import { firstRoomBytes, TxnLog, type TxnLogOptions } from './txn-log.js';
 
 export interface RecoveredLog {
   readonly log: TxnLog;
@@ -79,7 +79,7 @@ export async function recoverLog(
   );
   const activeSegment = segments[active] ?? lastSegment;
   const open = await activeSegment.database.hold();
-  await open.reserve(Math.max(0, options.segmentBytesMax - activeSegment.bytes));
+  await open.reserve(firstRoomBytes(options));
   const log = new TxnLog(store, { generation, segments, active, last }, options);
   return { log, history: { base: log.base, ranges: chain.ranges }, suffix: chain.suffix };
 }

@@ -20,9 +20,18 @@ import { HistoryGoneError } from './errors.js';
 import type { KeyValueStore } from './key-value.js';
 import { Segment } from './segment.js';
 
+const FIRST_ROOM_BYTES = 1 << 20;
+/** The next segment is made when this part of the active one is full. */
+const NEXT_AT = 8;
+
 export interface TxnLogOptions {
   readonly segmentBytesMax: number;
   readonly groupBytesMax: number;
+}
+
+/** Made at a start, when clients wait for it; the next segment has all its room from the first. */
+export function firstRoomBytes({ segmentBytesMax }: TxnLogOptions): number {
+  return Math.min(FIRST_ROOM_BYTES, segmentBytesMax);
 }
 
 export interface LogParts {
@@ -63,7 +72,7 @@ export class TxnLog {
     at: { readonly generation: number; readonly base: Zxid },
     options: TxnLogOptions,
   ): Promise<TxnLog> {
-    const segment = await Segment.create(store, { ...at, seq: 0 }, options.segmentBytesMax);
+    const segment = await Segment.create(store, { ...at, seq: 0 }, firstRoomBytes(options));
     const parts = { generation: at.generation, segments: [segment], active: 0, last: at.base };
     return new TxnLog(store, parts, options);
   }
@@ -237,10 +246,10 @@ export class TxnLog {
     return this.segmentAt(this.activeIndex);
   }
 
-  /** Makes the next segment in background when the active one is half full. */
+  /** Makes the next segment in background, early: to fill it takes as long as many appends. */
   private maybePrepareNext(): void {
     const active = this.segmentAt(this.activeIndex);
-    if (active.bytes * 2 < this.options.segmentBytesMax) return;
+    if (active.bytes * NEXT_AT < this.options.segmentBytesMax) return;
     if (this.nextRequested || this.activeIndex + 1 < this.segments.length) return;
     this.nextRequested = true;
     this.background.run(async () => {

@@ -6,17 +6,19 @@
  * takes for the end of what was written, and the scan before an opening does as well. Never called
  * while a batch may be under way: LevelDB writes at a position of its own. Called by the store.
  */
-import { open as openFile, readdir } from 'node:fs/promises';
+import { open as openFile, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFull } from './level-errors.js';
 
 const LOG_FILE = /^\d+\.log$/;
 /** Little at a time: others sync in between. */
 const CHUNK_BYTES = 512 * 1024;
+/** So that what others write meanwhile finds room. */
+const SPARE_FACTOR = 4;
 
 /**
  * The newest write-ahead file of the database at `path` has `bytes` of zeros more behind what is
- * in it; durable when resolved. On a disk that has no room for them it stays as it is.
+ * in it; durable when resolved. On a disk that has no room to spare it stays as it is.
  */
 export async function makeRoom(path: string, bytes: number): Promise<void> {
   const numberOf = (name: string): number => Number.parseInt(name, 10);
@@ -24,6 +26,7 @@ export async function makeRoom(path: string, bytes: number): Promise<void> {
   const name = files.sort((a, b) => numberOf(a) - numberOf(b)).at(-1);
   // Windows lets nobody but LevelDB write there.
   if (name === undefined || process.platform === 'win32') return;
+  if ((await freeBytes(path)) < SPARE_FACTOR * bytes) return;
   const file = await openFile(join(path, name), 'r+');
   try {
     const { size } = await file.stat();
@@ -36,6 +39,11 @@ export async function makeRoom(path: string, bytes: number): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
 }
 
 async function writeZeros(

@@ -13,7 +13,7 @@ import { makeZxid, type Proposal } from '@rookery/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLevelStores, ReplicatedState, Storage } from '../simulated.js';
 
-const SEGMENT_BYTES = 400;
+const SEGMENT_BYTES = 1000;
 const EPOCHS = { accepted: 1, current: 1, ensembleId: 'e', founded: true };
 
 let home = '';
