@@ -4,7 +4,8 @@
  * They lie below the range from which the kernel takes the source ports of outgoing connections:
  * a port from inside it could be taken by any client, or connect to itself, in the moments in
  * which the member that owns it is dead. Test files that run side by side take theirs from
- * different parts of the range, for the same reason.
+ * different parts of the range, for the same reason; and what was given once is given again only
+ * when the whole part was: a member may not listen yet, or only while it leads.
  */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
@@ -17,12 +18,15 @@ const LOWEST_PORT =
   12_000 + ((Number(process.env['VITEST_POOL_ID'] ?? 1) - 1) % PARTS) * PART_PORTS;
 const HIGHEST_PORT = LOWEST_PORT + PART_PORTS - 1;
 
+/** The one that was looked at last. */
+let candidate = randomInt(LOWEST_PORT, HIGHEST_PORT);
+
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
-  let candidate = randomInt(LOWEST_PORT, HIGHEST_PORT);
   while (ports.length < count) {
-    candidate = candidate >= HIGHEST_PORT ? LOWEST_PORT : candidate + 1;
-    if (await isFree(candidate)) ports.push(candidate);
+    const port = candidate >= HIGHEST_PORT ? LOWEST_PORT : candidate + 1;
+    candidate = port;
+    if (await isFree(port)) ports.push(port);
   }
   return ports;
 }
