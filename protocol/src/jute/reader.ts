@@ -123,7 +123,8 @@ export class JuteReader {
   }
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
+/** The same bytes as a Buffer; no copy. */
+export function bufferOf(bytes: Uint8Array): Buffer {
   if (bytes instanceof Buffer) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

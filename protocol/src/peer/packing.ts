@@ -9,7 +9,7 @@
  * An array of proposals has one pack, made or seen once and remembered with it.
  */
 import { assert } from '../assert.js';
-import type { JuteReader } from '../jute/reader.js';
+import { bufferOf, type JuteReader } from '../jute/reader.js';
 import { JuteWriter } from '../jute/writer.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { EPOCH_MAX, formatZxid } from '../zxid.js';
@@ -121,7 +121,7 @@ function assertContinues(last: Zxid | null, zxid: Zxid, previous: Zxid): void {
 
 /** Throws MarshallingError for anything that packProposals cannot have made. */
 export function unpackProposals(packed: Uint8Array): readonly Proposal[] {
-  const bytes = asBuffer(packed);
+  const bytes = bufferOf(packed);
   const proposals: Proposal[] = [];
   let last: Zxid | null = null;
   for (let at = 0; at < bytes.length; ) {
@@ -164,9 +164,4 @@ function readZxid(bytes: Buffer, at: number): Zxid {
   const epoch = bytes.readUInt32BE(at);
   if (epoch > EPOCH_MAX) throw new MarshallingError(`an epoch of ${epoch}`);
   return epoch * COUNTER_SPAN + bytes.readUInt32BE(at + 4);
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  if (bytes instanceof Buffer) return bytes;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -5,3 +5,10 @@
 export class DamagedCheckpointError extends Error {
   override readonly name = 'DamagedCheckpointError';
 }
+
+/** Throws DamagedCheckpointError, with `problem`, unless it is so. */
+export function must(condition: boolean, problem: string): asserts condition {
+  if (!condition) {
+    throw new DamagedCheckpointError(problem);
+  }
+}

@@ -5,7 +5,7 @@
  * could leave them. The fields are those of the record that `next` came to; no object per record.
  * Called by TreeLoader.
  */
-import { DamagedCheckpointError } from './damage.js';
+import { must } from './damage.js';
 import type { NameBytes } from './hash.js';
 import { PACK_FORMAT, PACK_HEAD, RECORD, RECORD_BITS, RECORD_HEAD } from './node-record.js';
 import { FLAG, INT, nameBytesOf, SHAPE_MASK } from './node-store.js';
@@ -100,10 +100,4 @@ function isZero(bytes: Uint8Array, start: number, end: number): boolean {
     }
   }
   return true;
-}
-
-function must(condition: boolean, problem: string): asserts condition {
-  if (!condition) {
-    throw new DamagedCheckpointError(problem);
-  }
 }

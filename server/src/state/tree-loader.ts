@@ -7,7 +7,7 @@
  */
 import { parentOf, validatePath } from '@rookery/protocol';
 import { linkChild } from './child-list.js';
-import { DamagedCheckpointError } from './damage.js';
+import { DamagedCheckpointError, must } from './damage.js';
 import type { ContentPrefix, Digest } from './digest.js';
 import type { Ephemerals } from './ephemerals.js';
 import { hashName, hashPath, hashPrefix, type NameBytes } from './hash.js';
@@ -295,10 +295,4 @@ function isBitmap(dead: Uint8Array, count: number): boolean {
 
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
-}
-
-function must(condition: boolean, problem: string): asserts condition {
-  if (!condition) {
-    throw new DamagedCheckpointError(problem);
-  }
 }

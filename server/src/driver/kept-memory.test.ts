@@ -1,11 +1,12 @@
 /**
- * What a leader keeps of what is applied: a queue that is cut now and then must not hold the bytes
- * of what it has done with until then.
+ * What a member keeps of what it has done with: a queue that is cut now and then must not hold the
+ * bytes of it until then.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { CreateSessionRequest, encode, makeZxid, OpCode, SetDataRequest } from '@rookery/protocol';
 import { expect, test } from 'vitest';
+import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
 import { Leadership } from '../pipeline/leadership.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
@@ -63,4 +64,25 @@ test('packs that learners have no more room for go when the window is trimmed', 
   }
   expect(window.base).toBeGreaterThan(COUNT - 3);
   expect(heldBytes() - before).toBeLessThan(5 * MB);
+});
+
+function write(request: number): QueueEntry {
+  const requester = { identities: [], skipAcl: false };
+  const header = { connection: 1, kind: 'write', xid: request, opcode: OpCode.setData } as const;
+  const body = new Uint8Array(MB);
+  const more = { isForwarded: true, syncedAt: null, sinceMs: 0, answerBytes: 0 };
+  return { ...header, ...more, body, bytes: MB, requester, request };
+}
+
+test('the bodies of requests go when they are answered, though their queue is never empty', () => {
+  const queue = new CommitQueue();
+  queue.accept(write(1));
+  const before = heldBytes();
+  for (let request = 2; request < 50; request++) {
+    queue.accept(write(request));
+    queue.shift();
+  }
+  expect(queue.length).toBe(1);
+  expect(heldBytes() - before).toBeLessThan(5 * MB);
+  expect(queue.takeAll().map(({ request }) => request)).toEqual([49]);
 });
