@@ -18,15 +18,16 @@ import {
 import type { Logger } from 'pino';
 import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
-import { Leadership } from '../pipeline/leadership.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
 import { txnOf } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { clientHandler } from './client-handler.js';
-import { type Answer, LeaderDesk } from './leader-desk.js';
+import { deskOfTerm } from './desk-of-term.js';
+import type { Answer, LeaderDesk } from './leader-desk.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
+import { ProposalPace } from './proposal-pace.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
@@ -46,6 +47,7 @@ export class Driver {
   readonly #logger: Logger;
   readonly #pipeline: Pipeline;
   readonly #turns: Turns;
+  readonly #pace: ProposalPace;
   readonly #readOnly: ReadOnlyMode;
   readonly #links = new Map<PeerId, number>();
   readonly #transfers: Transfers;
@@ -70,6 +72,7 @@ export class Driver {
       onEnd: () => this.#endTurn(),
       onError: (error) => this.fail(error),
     });
+    this.#pace = new ProposalPace(parts.timers, () => this.#turns.run(() => undefined));
     this.#leaseClock = new LeaseClock(2 * parts.options.tickMs);
     this.keeper = new StateKeeper(parts, {
       onPersisted: (ticket) => this.#onPersisted(ticket),
@@ -153,12 +156,16 @@ export class Driver {
 
   /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */
   #propose(): void {
+    const desk = this.#desk;
+    if (desk === null) return;
     if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
-    for (const proposals of this.#desk?.takeProposals() ?? []) {
+    const isUndecided = this.#zab.delivered < this.#zab.last;
+    if (!this.#pace.isDue({ proposals: desk.gathered, isUndecided }, this.#turns.nowMs)) return;
+    for (const proposals of desk.takeProposals()) {
       this.#parts.counters.proposals += proposals.length;
       this.#step({ kind: 'propose', proposals });
     }
-    this.#desk?.askToConfirm();
+    desk.askToConfirm();
   }
 
   #onTick(nowMs: number): void {
@@ -370,26 +377,12 @@ export class Driver {
   }
 
   #newDesk(epoch: number, lastZxid: Zxid): LeaderDesk {
-    const { options, wallMs, random16 } = this.#parts;
-    const time = () => ({ nowMs: this.#leaseClock.read(this.#turns.nowMs), wallMs: wallMs() });
-    const leadership = new Leadership(
-      {
-        state: this.keeper.state,
-        options: {
-          id: options.id,
-          epoch,
-          lastZxid,
-          firstCounter: options.firstCounter,
-          leaseSlackMs: 2 * options.timeoutMs,
-          ...options.writeRules,
-          reaper: options.reaper,
-        },
-        random16,
-      },
-      time(),
-    );
-    return new LeaderDesk(leadership, {
-      time,
+    const term = { epoch, lastZxid, state: this.keeper.state };
+    return deskOfTerm(this.#parts, term, {
+      time: () => ({
+        nowMs: this.#leaseClock.read(this.#turns.nowMs),
+        wallMs: this.#parts.wallMs(),
+      }),
       note: (text) => this.#logger.warn({ detail: text }, 'quota.exceeded'),
       confirm: (id) => this.#step({ kind: 'confirm', id }),
       answer: (member, answer) => this.#answer(member, answer),

@@ -2,7 +2,7 @@
  * What a leader does for the members' clients, for one term: requests, syncs, attaches, touches.
  *
  * Collects prepared transactions in the order their requests came; the driver proposes them at the
- * end of the turn. Answers go to the origin, which may be this member itself. Dropped with the
+ * end of a turn. Answers go to the origin, which may be this member itself. Dropped with the
  * role.
  */
 import {
@@ -71,6 +71,7 @@ export class LeaderDesk {
   #preparedHead = 0;
   readonly #packer = new Packer();
   #proposals: (readonly Proposal[])[] = [];
+  #gatheredProposals = 0;
   #last: Zxid;
   #applied: Zxid;
   /** Bytes of this term's proposals; -1 before the first. */
@@ -177,8 +178,14 @@ export class LeaderDesk {
     }
   }
 
-  /** The turn's proposals, in order, in messages of bounded size. */
+  /** How many proposals `takeProposals` would give. */
+  get gathered(): number {
+    return this.#gatheredProposals;
+  }
+
+  /** All that is prepared and not proposed yet, in order, in messages of bounded size. */
   takeProposals(): readonly (readonly Proposal[])[] {
+    this.#gatheredProposals = 0;
     if (this.#packer.bytes > 0) this.#proposals.push(this.#packer.take());
     const proposals = this.#proposals;
     if (proposals.length > 0) this.#proposals = [];
@@ -186,8 +193,8 @@ export class LeaderDesk {
   }
 
   /**
-   * Asks what the turn's syncs and attaches wait for, all in one question. Once the turn's
-   * proposals are made: a sync must show what came before it.
+   * Asks what syncs and attaches wait for, all in one question. Once what is prepared is proposed:
+   * a sync must show what came before it.
    */
   askToConfirm(): void {
     if (this.#gathering.length === 0) return;
@@ -198,6 +205,7 @@ export class LeaderDesk {
   }
 
   #collect(prepared: readonly PreparedTxn[]): void {
+    this.#gatheredProposals += prepared.length;
     for (const one of prepared) {
       const { zxid, txn } = one;
       this.#prepared.push(one);

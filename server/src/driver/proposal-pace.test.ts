@@ -1,0 +1,61 @@
+/** What a leader proposes at once, and what it lets wait for company. */
+import { describe, expect, it } from 'vitest';
+import { ManualTimers } from '../net/manual-timers.js';
+import { HOLD_MS, ProposalPace } from './proposal-pace.js';
+
+function newPace() {
+  const timers = new ManualTimers();
+  const wakes: number[] = [];
+  const pace = new ProposalPace(timers, () => wakes.push(timers.nowMs()));
+  const isDue = (proposals: number, isUndecided: boolean) =>
+    pace.isDue({ proposals, isUndecided }, timers.nowMs());
+  return { timers, wakes, isDue };
+}
+
+describe('a prepared batch', () => {
+  it('is proposed at once when nothing is undecided, however small', () => {
+    expect(newPace().isDue(1, false)).toBe(true);
+  });
+
+  it('waits while another is undecided, and goes in the turn in which that is decided', async () => {
+    const { timers, isDue } = newPace();
+    expect(isDue(1, true)).toBe(false);
+    await timers.advance(HOLD_MS / 2);
+    expect(isDue(5, true)).toBe(false);
+    expect(isDue(5, false)).toBe(true);
+  });
+
+  it('does not wait when it is large', () => {
+    expect(newPace().isDue(1000, true)).toBe(true);
+  });
+
+  it('waits no longer than it may, and a turn is run then, though nothing else happens', async () => {
+    const { timers, wakes, isDue } = newPace();
+    expect(isDue(1, true)).toBe(false);
+    await timers.advance(HOLD_MS);
+    expect(wakes).toEqual([HOLD_MS]);
+    expect(isDue(1, true)).toBe(true);
+  });
+
+  it('waits anew when the one before it is undecided in its turn', async () => {
+    const { timers, wakes, isDue } = newPace();
+    isDue(1, true);
+    await timers.advance(HOLD_MS);
+    expect(isDue(1, true)).toBe(true);
+    expect(isDue(1, true)).toBe(false);
+    await timers.advance(HOLD_MS);
+    expect(wakes).toHaveLength(2);
+  });
+
+  it('wakes nobody once it is proposed', async () => {
+    const { timers, wakes, isDue } = newPace();
+    isDue(1, true);
+    isDue(1, false);
+    await timers.advance(10 * HOLD_MS);
+    expect(wakes).toEqual([]);
+  });
+
+  it('that is none holds back no question behind it', () => {
+    expect(newPace().isDue(0, true)).toBe(true);
+  });
+});
