@@ -128,6 +128,7 @@ export {
   WatchesRequest,
   WhoAmIResponse,
 } from './client/records.js';
+export { Fifo } from './fifo.js';
 export { FrameError, FrameReader } from './framing.js';
 export {
   bool,
