@@ -66,6 +66,15 @@ describe('the targets', () => {
     expect(outcomeOf(READS, [])).toBe('not measured');
   });
 
+  it('take a frozen leader found soon for nothing when load alone gets one elected', () => {
+    const what = 'leader frozen: longest gap, and no election by load alone';
+    const run = { scenario: 'failover-freeze', system: 'rookery' };
+    expect(outcomeOf(what, [{ ...run, values: { gapMs: [900], elections: [0] } }])).toBe('met');
+    const tripped = { gapMs: [900], elections: [0, 1, 0] };
+    expect(outcomeOf(what, [{ ...run, values: tripped }])).toBe('not met');
+    expect(outcomeOf(what, [{ ...run, values: { gapMs: [900] } }])).toBe('not measured');
+  });
+
   it('are met with no election at all', () => {
     const what = 'minutes at half of the maximum load';
     const values = { p999Ms: [20], growthPercent: [-0.3], elections: [0] };

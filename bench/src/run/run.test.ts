@@ -7,7 +7,7 @@ import { Recorder } from '../load/recorder.js';
 import { growthPercentPerMinute } from '../scenarios/endurance.js';
 import { measurement, scenario } from '../scenarios/scenario.js';
 import { chooseScenarios, SCENARIOS } from '../scenarios/table.js';
-import { isElectionBetween } from '../systems/srvr.js';
+import { isElectionBetween, knownAfter } from '../systems/srvr.js';
 import { merged, shares } from './load-group.js';
 import { formatDuration, Progress } from './progress.js';
 import { plannedRuns } from './schedule.js';
@@ -141,5 +141,14 @@ describe('an election', () => {
     expect(isElectionBetween([leading], [{ mode: 'leader', epoch: 4 }])).toBe(true);
     expect(isElectionBetween([{ mode: 'follower', epoch: 0 }], [following])).toBe(false);
     expect(isElectionBetween([leading], [null])).toBe(false);
+  });
+
+  it('shows though no member answers while it lasts', () => {
+    const leading = { mode: 'leader', epoch: 3 };
+    const following = { mode: 'follower', epoch: 3 };
+    const known = knownAfter(knownAfter([], [leading, following]), [null, null]);
+    expect(known).toEqual([leading, following]);
+    expect(isElectionBetween(known, [leading, following])).toBe(false);
+    expect(isElectionBetween(known, [{ mode: 'leader', epoch: 4 }, null])).toBe(true);
   });
 });

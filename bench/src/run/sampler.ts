@@ -5,14 +5,15 @@
  * two within a second count once.
  */
 import type { SystemUnderTest } from '../systems/ensemble.js';
-import { isElectionBetween, type MemberState, statesOf } from '../systems/srvr.js';
+import { isElectionBetween, knownAfter, type MemberState, statesOf } from '../systems/srvr.js';
 
 const EVERY_MS = 1000;
 
 export class Sampler {
   readonly #system: SystemUnderTest;
   readonly #timer: NodeJS.Timeout;
-  #states: readonly (MemberState | null)[] | null = null;
+  /** Of each member, as it was when it answered last. */
+  #states: readonly (MemberState | null)[] = [];
   #pending: Promise<void>;
   /** Of the largest member, at each look; none for servers that are not ours. */
   readonly residentBytes: number[] = [];
@@ -21,16 +22,19 @@ export class Sampler {
   constructor(system: SystemUnderTest) {
     this.#system = system;
     this.#pending = this.#look();
-    this.#timer = setInterval(() => {
-      this.#pending = this.#pending.then(() => this.#look());
-    }, EVERY_MS);
+    this.#timer = setInterval(() => void this.look(), EVERY_MS);
+  }
+
+  /** Once more, behind those that are under way. */
+  async look(): Promise<void> {
+    this.#pending = this.#pending.then(() => this.#look());
+    await this.#pending;
   }
 
   /** After a last look. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#pending;
-    await this.#look();
+    await this.look();
   }
 
   async #look(): Promise<void> {
@@ -39,7 +43,7 @@ export class Sampler {
       this.residentBytes.push(Math.max(...ensemble.facts().residentBytes));
     }
     const states = await statesOf(hosts);
-    if (this.#states !== null && isElectionBetween(this.#states, states)) this.elections++;
-    this.#states = states;
+    if (isElectionBetween(this.#states, states)) this.elections++;
+    this.#states = knownAfter(this.#states, states);
   }
 }

@@ -1,11 +1,16 @@
 /**
  * The leader goes: killed, or frozen as if its machine hung. And how fast an ensemble is there.
  *
- * The gap is that of acknowledged writes; the median of several repetitions in one ensemble.
+ * The gap is that of acknowledged writes; the median of several repetitions in one ensemble. Who
+ * finds out soon that a leader is frozen might take a busy one for it: so all freezing comes after
+ * a full load, in which no other leader may be elected.
  */
 import { median } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
+import { Sampler } from '../run/sampler.js';
+import type { Settings } from '../run/settings.js';
 import { type Gap, gapOfFrozenLeader, gapOfKilledLeader, restartMs } from './disruptions.js';
+import { troublesOf } from './load-figures.js';
 import {
   type Figure,
   type Measurement,
@@ -16,10 +21,17 @@ import {
 } from './scenario.js';
 
 const FROZEN_REPETITIONS_MAX = 2;
+/** Longer than a leader that is taken for dead would last, several times over. */
+const FULL_LOAD_SECONDS_MIN = 5;
 
 export const GAP_FIGURES: readonly Figure[] = [
   { key: 'gapMs', title: 'longest gap between acknowledged writes', unit: 'ms', better: 'lower' },
   { key: 'gapMaxMs', title: 'worst repetition', unit: 'ms', better: 'lower' },
+];
+
+const FROZEN_FIGURES: readonly Figure[] = [
+  ...GAP_FIGURES,
+  { key: 'elections', title: 'elections under full load before', unit: '', better: 'lower' },
 ];
 
 export const failoverScenarios: readonly Scenario[] = [
@@ -39,11 +51,13 @@ export const failoverScenarios: readonly Scenario[] = [
     group: 'failover',
     needsProcesses: true,
     isDisruptive: true,
-    figures: GAP_FIGURES,
-    secondsAbout: ({ sizes }) => Math.min(sizes.repetitions, FROZEN_REPETITIONS_MAX) * 15,
-    run: (context) => {
-      const repetitions = Math.min(context.settings.sizes.repetitions, FROZEN_REPETITIONS_MAX);
-      return gaps(context, repetitions, gapOfFrozenLeader);
+    figures: FROZEN_FIGURES,
+    secondsAbout: (settings) => fullLoadSeconds(settings) + frozenRepetitions(settings) * 15,
+    run: async (context) => {
+      const load = await electionsUnderLoad(context);
+      const frozen = await gaps(context, frozenRepetitions(context.settings), gapOfFrozenLeader);
+      const values = { ...frozen.values, ...load.values };
+      return { ...frozen, values, troubles: [...load.troubles, ...frozen.troubles] };
     },
   }),
   scenario({
@@ -58,6 +72,25 @@ export const failoverScenarios: readonly Scenario[] = [
     run: coldStart,
   }),
 ];
+
+function frozenRepetitions({ sizes }: Settings): number {
+  return Math.min(sizes.repetitions, FROZEN_REPETITIONS_MAX);
+}
+
+function fullLoadSeconds({ isQuick, seconds }: Settings): number {
+  return isQuick ? seconds : Math.max(seconds, FULL_LOAD_SECONDS_MIN);
+}
+
+async function electionsUnderLoad(context: Context): Promise<Measurement> {
+  context.step('full write load');
+  const sampler = new Sampler(context.system);
+  const result = await context.load({
+    workload: { kind: 'mix', readPercent: 0 },
+    seconds: fullLoadSeconds(context.settings),
+  });
+  await sampler.stop();
+  return measurement({ elections: sampler.elections }, { troubles: troublesOf(result) });
+}
 
 async function gaps(
   context: Context,

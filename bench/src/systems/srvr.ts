@@ -41,6 +41,17 @@ export function isElectionBetween(
   });
 }
 
+/**
+ * What is known after a look: of a member that did not answer, what it said before. While a leader
+ * is elected none answers, so a change shows only between what was said before and after.
+ */
+export function knownAfter(
+  before: readonly (MemberState | null)[],
+  look: readonly (MemberState | null)[],
+): readonly (MemberState | null)[] {
+  return look.map((state, index) => state ?? before[index] ?? null);
+}
+
 function ask(host: Host): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

@@ -16,6 +16,7 @@ import {
   ConnectionLossError,
   ConnectRequest,
   ConnectResponse,
+  Fifo,
   FrameReader,
   type Int64,
   JuteReader,
@@ -28,7 +29,6 @@ import type { Surroundings } from '../api/surroundings.js';
 import { ProtocolViolationError, RequestTooLargeError } from '../errors.js';
 import type { Address, Dial, Link } from '../wire/link.js';
 import { FrameWriter } from './frame-writer.js';
-import { InFlight } from './in-flight.js';
 import { Pulse } from './pulse.js';
 import type { Request } from './request.js';
 
@@ -67,7 +67,8 @@ export class Connection {
   readonly #link: Link;
   readonly #frames: FrameReader;
   readonly #writer: FrameWriter;
-  readonly #inFlight = new InFlight();
+  /** Sent and not answered, in the order of their answers. */
+  readonly #inFlight = new Fifo<Request>();
   #phase: 'opening' | 'handshake' | 'open' | 'closed' = 'opening';
   #pulse: Pulse | null = null;
   #xid = 0;
@@ -99,7 +100,7 @@ export class Connection {
   }
 
   get inFlightCount(): number {
-    return this.#inFlight.size;
+    return this.#inFlight.length;
   }
 
   get isOpen(): boolean {
@@ -257,7 +258,7 @@ export class Connection {
     // Throws when it cannot be read; then the request is still in flight and fails with the rest.
     if (error === 0) request.succeed(reader);
     else request.refuse(error);
-    this.#inFlight.dropFirst();
+    this.#inFlight.shift();
     this.#lastAnsweredMs = Math.max(this.#lastAnsweredMs, request.sentAtMs);
   }
 

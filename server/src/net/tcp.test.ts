@@ -11,8 +11,9 @@ import { openFilesMax, streamsWithin } from './open-files.js';
 import { ServerStats } from './server-stats.js';
 import { TcpTransport } from './tcp.js';
 import { keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
+import { type WatchedStream, watchedStream } from './testing/watched-stream.js';
 import { systemTimers } from './timers.js';
-import type { ByteStream, StreamHandlers } from './transport.js';
+import type { ByteStream } from './transport.js';
 
 const LOCAL = '127.0.0.1';
 const closers: (() => unknown)[] = [];
@@ -22,51 +23,20 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A stream's events, each of which can be waited for. */
-function watched(stream: ByteStream) {
-  const data: Buffer[] = [];
-  const waiters: { readonly bytes: number; readonly resolve: () => void }[] = [];
-  const received = (): number => data.reduce((sum, chunk) => sum + chunk.length, 0);
-  let onEnd = (): void => {};
-  let onDrain = (): void => {};
-  let onClose = (_error: Error | undefined): void => {};
-  const handlers: StreamHandlers = {
-    onData: (chunk) => {
-      data.push(Buffer.from(chunk));
-      for (const waiter of waiters) if (received() >= waiter.bytes) waiter.resolve();
-    },
-    onEnd: () => onEnd(),
-    onDrain: () => onDrain(),
-    onClose: (error) => onClose(error),
-  };
-  const ended = new Promise<void>((resolve) => {
-    onEnd = resolve;
-  });
-  const drained = new Promise<void>((resolve) => {
-    onDrain = resolve;
-  });
-  const closed = new Promise<Error | undefined>((resolve) => {
-    onClose = resolve;
-  });
-  stream.handle(handlers);
+function watched(stream: ByteStream): WatchedStream {
   closers.push(() => stream.destroy());
-  const text = (): string => Buffer.concat(data).toString('latin1');
-  const bytes = (count: number): Promise<void> =>
-    new Promise((resolve) => {
-      if (received() >= count) resolve();
-      else waiters.push({ bytes: count, resolve });
-    });
-  return { stream, ended, drained, closed, text, bytes };
+  return watchedStream(stream);
 }
 
-async function connected(host = LOCAL, streamsMax = 1000) {
+async function connected(host = LOCAL) {
   const { logger, lines } = keptLog();
-  const transport = new TcpTransport(logger, streamsMax);
+  const transport = new TcpTransport(logger, 1000);
   let onAccepted = (_stream: ByteStream): void => {};
   const accepted = new Promise<ByteStream>((resolve) => {
     onAccepted = resolve;
   });
-  const listener = await transport.listen({ host, port: 0 }, (stream) => onAccepted(stream));
+  const onStream = (stream: ByteStream): void => onAccepted(stream);
+  const listener = await transport.listen({ host, port: 0 }, onStream);
   closers.push(() => listener.close());
   const near = watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
   return { transport, listener, lines, near, far: watched(await accepted) };
@@ -201,7 +171,7 @@ describe('a listener short of file descriptors', () => {
     async (chunks) => {
       const { logger, lines } = keptLog();
       const transport = new TcpTransport(logger, 1);
-      const accepted: ReturnType<typeof watched>[] = [];
+      const accepted: WatchedStream[] = [];
       let onSecond = (): void => {};
       const second = new Promise<void>((resolve) => {
         onSecond = resolve;

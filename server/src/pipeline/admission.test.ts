@@ -14,8 +14,8 @@ import {
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { NAME_CHARS_MAX } from '../state/node-store.js';
+import { encodeTxn } from '../state/testing.js';
 import { NO_NODE } from '../state/tree.js';
-import { encodeTxn } from '../state/txn-codec.js';
 import { OPEN_ACL, type TestClient } from './test-client.js';
 import { TestEnsemble } from './test-ensemble.js';
 

@@ -7,7 +7,7 @@
  * apply a write is always at the head: earlier reads have run, later ones have not. Only orders;
  * the pipeline runs, forwards and answers. Entries are its own afterwards.
  */
-import { assert, type Zxid } from '@rookery/protocol';
+import { assert, Fifo, type Zxid } from '@rookery/protocol';
 import type { Requester } from './access.js';
 import type { ConnectionId } from './output.js';
 
@@ -42,16 +42,12 @@ export type Admission = 'run' | 'forward' | 'wait';
  * this: they must run before it is applied, even when the client does not take its answers.
  */
 const ANSWERS_AHEAD_BYTES_MAX = 1 << 20;
-/** Places of finished entries are cut off the front of the array from this many on. */
-const COMPACT_AT = 256;
 
 export class CommitQueue {
-  /** None before the head: the bodies of what is answered would wait for the cut. */
-  readonly #entries: (QueueEntry | null)[] = [];
-  #head = 0;
+  readonly #entries = new Fifo<QueueEntry>();
   /**
-   * The first pending sync, or the first write that waits for large answers, or the end: writes
-   * before it are handed on, those behind are not.
+   * How many there are before the first pending sync, or the first write that waits for large
+   * answers, or the end: writes before it are handed on, those behind are not.
    */
   #barrier = 0;
   /** Of the answers to the reads before the barrier. */
@@ -60,11 +56,11 @@ export class CommitQueue {
   #largestWriteBytes = 0;
 
   get length(): number {
-    return this.#entries.length - this.#head;
+    return this.#entries.length;
   }
 
   get head(): QueueEntry | undefined {
-    return this.#entries[this.#head] ?? undefined;
+    return this.#entries.first;
   }
 
   /** The largest body of a write since the queue was empty last. */
@@ -86,14 +82,16 @@ export class CommitQueue {
 
   /** The head was answered. */
   shift(): void {
-    const { head } = this;
+    const head = this.#entries.shift();
     assert(head !== undefined, 'the head of a queue was answered');
-    if (this.#head < this.#barrier) this.#answersAheadBytes -= head.answerBytes;
-    this.#entries[this.#head] = null;
-    this.#head += 1;
-    this.#barrier = Math.max(this.#barrier, this.#head);
-    if (this.#head === this.#entries.length) this.#cut();
-    else if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#entries.length) this.#cut();
+    if (this.#barrier > 0) {
+      this.#barrier -= 1;
+      this.#answersAheadBytes -= head.answerBytes;
+    }
+    if (this.#entries.length > 0) return;
+    this.#largestWriteBytes = 0;
+    const bytes = this.#answersAheadBytes;
+    assert(bytes === 0, () => `${bytes} bytes of answers are ahead in an empty queue`);
   }
 
   /**
@@ -112,8 +110,7 @@ export class CommitQueue {
 
   /** Empties the queue of a connection that is gone. */
   takeAll(): readonly QueueEntry[] {
-    const pending = this.#entries.splice(0).filter((entry) => entry !== null);
-    this.#head = 0;
+    const pending = this.#entries.takeAll();
     this.#barrier = 0;
     this.#answersAheadBytes = 0;
     this.#largestWriteBytes = 0;
@@ -122,8 +119,8 @@ export class CommitQueue {
 
   #nextHeldWrite(): QueueEntry | undefined {
     for (;;) {
-      const entry = this.#entries[this.#barrier];
-      if (!entry || !this.#mayPass(entry)) return undefined;
+      const entry = this.#entries.at(this.#barrier);
+      if (entry === undefined || !this.#mayPass(entry)) return undefined;
       this.#pass(entry);
       if (entry.kind !== 'read') return entry;
     }
@@ -138,16 +135,6 @@ export class CommitQueue {
   #pass(entry: QueueEntry): void {
     this.#barrier += 1;
     this.#answersAheadBytes += entry.answerBytes;
-  }
-
-  #cut(): void {
-    this.#entries.splice(0, this.#head);
-    this.#barrier -= this.#head;
-    this.#head = 0;
-    if (this.#entries.length > 0) return;
-    this.#largestWriteBytes = 0;
-    const bytes = this.#answersAheadBytes;
-    assert(bytes === 0, () => `${bytes} bytes of answers are ahead in an empty queue`);
   }
 }
 

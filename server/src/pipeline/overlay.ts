@@ -9,7 +9,7 @@
  * A session may own any number of ephemerals, so closing it touches none of them: while the close
  * is in flight, whatever it owns counts as absent, in the records and in the tree.
  */
-import { assert, parentOf, type Zxid } from '@rookery/protocol';
+import { assert, Fifo, parentOf, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
@@ -62,8 +62,6 @@ export interface OpenedSession {
 
 /** Looked at for each question anew; who looks at more looks at all, and the answer is kept. */
 const FEW_CHILDREN = 64;
-/** Applied changes are cut off the front of the queue from this many on. */
-const COMPACT_AT = 1024;
 
 const NO_ACL: readonly Acl[] = [];
 
@@ -75,10 +73,9 @@ export class Overlay {
   readonly #children = new OverlayChildren();
   /** Children that go with the sessions being closed, of parents that were asked about. */
   readonly #closingBelow = new Map<string, number>();
-  /** In the order of their zxids; those before the head are applied. */
-  readonly #inFlight: Change[] = [];
-  #inFlightHead = 0;
-  /** The transaction being prepared, and where its changes begin. */
+  /** In the order of their zxids, not applied yet. */
+  readonly #inFlight = new Fifo<Change>();
+  /** The transaction being prepared, and how many changes there are before its own. */
   #zxid: Zxid = 0;
   #begin = 0;
 
@@ -90,7 +87,7 @@ export class Overlay {
   get size(): number {
     const sessions = this.#opened.size + this.#closing.size + this.#closingBelow.size;
     const nodes = this.#nodes.size + this.#children.size;
-    return nodes + sessions + this.#inFlight.length - this.#inFlightHead;
+    return nodes + sessions + this.#inFlight.length;
   }
 
   /** The root is its own parent: callers must not create or delete it. */
@@ -231,16 +228,13 @@ export class Overlay {
   /** The transaction is in the state now. */
   applied(zxid: Zxid): void {
     for (;;) {
-      const change = this.#inFlight[this.#inFlightHead];
-      if (change === undefined || change.zxid > zxid) break;
+      const change = this.#inFlight.first;
+      if (change === undefined || change.zxid > zxid) return;
       assert(change.zxid === zxid, () => `${change.zxid} is not applied after ${zxid}`);
-      this.#inFlightHead += 1;
+      this.#inFlight.shift();
+      this.#begin -= 1;
       this.#changeApplied(change);
     }
-    if (this.#inFlightHead < COMPACT_AT || this.#inFlightHead * 2 < this.#inFlight.length) return;
-    this.#inFlight.splice(0, this.#inFlightHead);
-    this.#begin -= this.#inFlightHead;
-    this.#inFlightHead = 0;
   }
 
   #changeApplied({ zxid, path, child, closes }: Change): void {

@@ -14,7 +14,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { decodeTxn, encodeTxn } from '../state/txn-codec.js';
+import { decodeTxn, encodeTxn } from '../state/testing.js';
 import { Leadership, type PreparedTxn } from './leadership.js';
 import type { LeadershipOptions, PipelineOptions } from './options.js';
 import { Pipeline } from './pipeline.js';

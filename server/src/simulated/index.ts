@@ -17,7 +17,6 @@ export { isExpired, resume, TestEnsemble } from '../pipeline/test-ensemble.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
 export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
-export { decodeTxn } from '../state/txn-codec.js';
 export {
   MemoryStore,
   openLevelStores,

@@ -2,7 +2,7 @@
  * The bytes of a session in a checkpoint: key 's' + id as 8 bytes big-endian, value the timeout as
  * a little-endian float64 and the 16 bytes of the password.
  */
-import { bufferOf } from './buffer-of.js';
+import { bufferOf } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
 import { PASSWORD_BYTES, type Session } from './session.js';
 import type { SessionId } from './txn.js';

@@ -2,8 +2,8 @@ import { type Int64, JuteWriter, MarshallingError } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NODE_MODES } from './modes.js';
+import { decodeTxn, encodeTxn } from './testing.js';
 import type { NodeOp, Txn, TxnOp } from './txn.js';
-import { decodeTxn, encodeTxn } from './txn-codec.js';
 
 const count = fc.oneof(fc.nat(), fc.maxSafeNat());
 const int = fc.integer();

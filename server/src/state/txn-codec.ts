@@ -10,7 +10,7 @@
 import {
   assert,
   JuteReader,
-  JuteWriter,
+  type JuteWriter,
   MarshallingError,
   type Proposal,
   pointAtBody,
@@ -52,19 +52,7 @@ export function writeTxn(writer: JuteWriter, { origin, request, session, time, o
   writeOp(writer, op);
 }
 
-/** In memory of its own. */
-export function encodeTxn(txn: Txn): Uint8Array {
-  const writer = new JuteWriter();
-  writeTxn(writer, txn);
-  return writer.take();
-}
-
-/** Data and passwords are views of `bytes`. Throws MarshallingError. */
-export function decodeTxn(bytes: Uint8Array): Txn {
-  return readTxn(new JuteReader(bytes));
-}
-
-/** As `decodeTxn` of its body. */
+/** Data and passwords are views of its pack. Throws MarshallingError. */
 export function txnOf(proposal: Proposal): Txn {
   pointAtBody(bodyReader, proposal);
   return readTxn(bodyReader);

@@ -6,7 +6,7 @@
  * chosen by `random`. `failAt` makes the process die at its n-th change, before or after it reached
  * the disk.
  */
-import { assert } from '@rookery/protocol';
+import { assert, bufferOf } from '@rookery/protocol';
 import { StorageFault } from './errors.js';
 import type {
   Entry,
@@ -290,7 +290,7 @@ function inRange(key: Uint8Array, range: KeyRange): boolean {
 
 /** One code unit per byte, so that strings sort as the bytes do. */
 function toText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return bufferOf(bytes).toString('latin1');
 }
 
 function toBytes(text: string): Uint8Array {

@@ -5,7 +5,7 @@
  * ever dropped or retried: the first failure is reported to `onFatal` once and ends the queue.
  * Called by the driver only; no hook is called inside `enqueue`.
  */
-import { type Proposal, packProposals, unreachable, type Zxid } from '@rookery/protocol';
+import { Fifo, type Proposal, packProposals, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
 import type { Storage } from './storage.js';
 
@@ -24,9 +24,7 @@ export class StorageQueue {
   private readonly storage: Storage;
   private readonly hooks: StorageQueueHooks;
   private readonly batchBytesMax: number;
-  private waiting: StorageOutput[] = [];
-  /** Index of the first of `waiting` that has not been taken. */
-  private head = 0;
+  private readonly waiting = new Fifo<StorageOutput>();
   private bytes = 0;
   private running: Promise<void> | null = null;
   private failed = false;
@@ -77,8 +75,8 @@ export class StorageQueue {
     try {
       // The outputs of the same turn come together in the first batch.
       await Promise.resolve();
-      while (this.head < this.waiting.length || this.wantsEndMark) {
-        if (this.head === this.waiting.length) {
+      while (this.waiting.length > 0 || this.wantsEndMark) {
+        if (this.waiting.length === 0) {
           this.wantsEndMark = false;
           await this.storage.markLogEnd();
           continue;
@@ -99,24 +97,15 @@ export class StorageQueue {
 
   /** The next output, or as many appends as wait and fit. */
   private takeBatch(): readonly StorageOutput[] {
-    const start = this.head;
+    const { waiting } = this;
+    const batch: StorageOutput[] = [];
     let bytes = 0;
-    for (let output = this.waiting[this.head]; output !== undefined; ) {
-      if (this.head > start && output.kind !== 'append') break;
+    for (let output = waiting.first; output !== undefined; output = waiting.first) {
       bytes += bytesOf(output);
-      if (this.head > start && bytes > this.batchBytesMax) break;
-      this.head += 1;
+      if (batch.length > 0 && (output.kind !== 'append' || bytes > this.batchBytesMax)) break;
+      batch.push(output);
+      waiting.shift();
       if (output.kind !== 'append') break;
-      output = this.waiting[this.head];
-    }
-    const batch = this.waiting.slice(start, this.head);
-    if (this.head === this.waiting.length) {
-      this.waiting = [];
-      this.head = 0;
-    } else if (2 * this.head >= this.waiting.length) {
-      // Under a lasting backlog it never is: what was written must not be kept for that.
-      this.waiting = this.waiting.slice(this.head);
-      this.head = 0;
     }
     return batch;
   }

@@ -8,6 +8,7 @@
 import {
   assert,
   chunksByBytes,
+  Fifo,
   formatZxid,
   type Proposal,
   packedBytesOf,
@@ -28,12 +29,10 @@ interface Run {
 const RUN_BYTES = 380;
 /** Of a recovered log, which comes in one piece. */
 const RECOVERED_RUN_BYTES = 256 << 10;
-const COMPACT_AT = 64;
 
 export class ProposalWindow {
-  /** Oldest at `#head`, none before it; those before `#delivered` are packed. */
-  #runs: (Run | undefined)[] = [];
-  #head = 0;
+  /** The oldest first; `#delivered` of them are packed. */
+  readonly #runs = new Fifo<Run>();
   #delivered = 0;
   #base: Zxid;
   #bytes = 0;
@@ -52,7 +51,7 @@ export class ProposalWindow {
     const first = proposals[0];
     const last = proposals.at(-1);
     if (first === undefined || last === undefined) return;
-    const end = this.#newest()?.last ?? this.#base;
+    const end = this.#runs.last?.last ?? this.#base;
     assert(first.previous === end, () => `the window goes on after ${formatZxid(end)}`);
     const packed = packProposals(proposals);
     this.#runs.push({ previous: first.previous, last: last.zxid, proposals, packed });
@@ -67,7 +66,7 @@ export class ProposalWindow {
   /** Forgets everything after `after`, of which nothing is delivered. */
   truncate(after: Zxid): void {
     assert(after >= this.#base, 'truncation below what was delivered');
-    for (let run = this.#newest(); run !== undefined && run.last > after; run = this.#newest()) {
+    for (let run = this.#runs.last; run !== undefined && run.last > after; run = this.#runs.last) {
       this.#runs.pop();
       this.#bytes -= heldBytes(run);
       if (run.previous < after) this.keep(proposalsOf(run).filter(({ zxid }) => zxid <= after));
@@ -77,8 +76,7 @@ export class ProposalWindow {
 
   /** A snapshot at `zxid` replaced everything. */
   reset(zxid: Zxid): void {
-    this.#runs = [];
-    this.#head = 0;
+    this.#runs.clear();
     this.#delivered = 0;
     this.#base = zxid;
     this.#bytes = 0;
@@ -89,7 +87,7 @@ export class ProposalWindow {
     assert(after >= this.#base, () => `${formatZxid(after)} is older than the window`);
     const found: Proposal[] = [];
     for (let index = this.#indexAfter(after); index < this.#runs.length; index++) {
-      const run = this.#runs[index];
+      const run = this.#runs.at(index);
       if (run === undefined || run.previous >= through) break;
       const proposals = proposalsOf(run);
       const isWhole = run.previous >= after && run.last <= through;
@@ -104,36 +102,26 @@ export class ProposalWindow {
   /** Lets go of delivered proposals beyond `bytesMax`. */
   trim(delivered: Zxid, bytesMax: number): void {
     for (; this.#delivered < this.#runs.length; this.#delivered++) {
-      const run = this.#runs[this.#delivered];
+      const run = this.#runs.at(this.#delivered);
       if (run === undefined || run.last > delivered) break;
       run.proposals = null;
     }
-    while (this.#bytes > bytesMax && this.#head < this.#delivered) {
-      const oldest = this.#runs[this.#head];
+    while (this.#bytes > bytesMax && this.#delivered > 0) {
+      const oldest = this.#runs.shift();
       if (oldest === undefined) break;
+      this.#delivered -= 1;
       this.#bytes -= heldBytes(oldest);
       this.#base = oldest.last;
-      // Now, not when the list is cut: a pack may have a megabyte.
-      this.#runs[this.#head] = undefined;
-      this.#head += 1;
     }
-    if (this.#head < COMPACT_AT || this.#head * 2 < this.#runs.length) return;
-    this.#runs = this.#runs.slice(this.#head);
-    this.#delivered -= this.#head;
-    this.#head = 0;
-  }
-
-  #newest(): Run | undefined {
-    return this.#runs.length > this.#head ? this.#runs.at(-1) : undefined;
   }
 
   /** Of the first run that holds something after `zxid`. */
   #indexAfter(zxid: Zxid): number {
-    let low = this.#head;
+    let low = 0;
     let high = this.#runs.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const run = this.#runs[middle];
+      const run = this.#runs.at(middle);
       if (run !== undefined && run.last <= zxid) low = middle + 1;
       else high = middle;
     }

@@ -45,8 +45,8 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'the window holds at least everything not yet delivered',
     file: 'zab/window.ts',
-    find: 'this.#bytes > bytesMax && this.#head < this.#delivered',
-    replace: 'this.#bytes > bytesMax && this.#head < this.#runs.length',
+    find: 'this.#bytes > bytesMax && this.#delivered > 0',
+    replace: 'this.#bytes > bytesMax && this.#runs.length > 0',
   },
   {
     name: 'cut-off-leader-goes-on',

@@ -4,6 +4,7 @@
  * but asking the system for its own address. Used by every recipe.
  */
 import { networkInterfaces } from 'node:os';
+import { bufferOf } from '@rookery/protocol';
 
 /** Parts of znode names. The sequence number follows directly. */
 export const CuratorName = {
@@ -44,7 +45,7 @@ export function encodeInt32(value: number): Buffer {
 /** Null for what is not exactly 4 bytes. */
 export function decodeInt32(data: Uint8Array | null): number | null {
   if (data?.length !== 4) return null;
-  return Buffer.from(data.buffer, data.byteOffset, 4).readInt32BE(0);
+  return bufferOf(data).readInt32BE(0);
 }
 
 /** Big-endian, 8 bytes: DistributedAtomicLong. */
@@ -57,7 +58,7 @@ export function encodeInt64(value: bigint): Buffer {
 /** Null for what is not exactly 8 bytes. */
 export function decodeInt64(data: Uint8Array | null): bigint | null {
   if (data?.length !== 8) return null;
-  return Buffer.from(data.buffer, data.byteOffset, 8).readBigInt64BE(0);
+  return bufferOf(data).readBigInt64BE(0);
 }
 
 /** Curator's default data of a contender: the address of this machine, for people to read. */

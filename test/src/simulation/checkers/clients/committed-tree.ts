@@ -7,7 +7,7 @@
  * came before it breaks `REPLAYS`. Zxids below `floorZxid` are forgotten. Shared by the checkers
  * that compare what clients were shown.
  */
-import { EventType, epochOf, formatZxid, parentOf } from '@rookery/protocol';
+import { bufferOf, EventType, epochOf, formatZxid, parentOf } from '@rookery/protocol';
 import type { NodeOp, Txn } from '../../../simulated.js';
 import { PropertyBroken } from '../../contract/checker.js';
 import { NodeState, PathHistory } from './node-state.js';
@@ -265,7 +265,5 @@ function firstAbove(entries: readonly { readonly zxid: number }[], zxid: number)
 
 export function textOf(data: Uint8Array | null): string | null {
   if (data === null) return null;
-  const bytes =
-    data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  return bytes.toString('utf8');
+  return bufferOf(data).toString('utf8');
 }

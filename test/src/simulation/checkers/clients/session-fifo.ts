@@ -6,14 +6,13 @@
  * writes have rising zxids; and a read behind an acknowledged write of the same path shows that
  * write or something newer. Remembers the last writes of each client, not all.
  */
-import { ErrorCode, formatZxid } from '@rookery/protocol';
+import { ErrorCode, Fifo, formatZxid } from '@rookery/protocol';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { Invocation, Reply, SessionSeen, Unanswered } from '../../contract/history.js';
 import { asked, isWrite } from './part.js';
 
 /** Written paths that are remembered of one session. */
 const PATHS_MAX = 64;
-const COMPACT_AT = 256;
 
 interface OwnWrite {
   readonly zxid: number;
@@ -26,25 +25,20 @@ interface Session {
   readonly written: Map<string, OwnWrite>;
 }
 
-/** What was asked on a connection and not answered, in order. */
-interface Line {
-  orders: number[];
-  head: number;
-}
-
 class SessionFifo implements Checker {
   readonly property = 'a session is answered in the order it asked and sees its own writes';
-  readonly #lines = new Map<number, Line>();
+  /** By connection: what was asked on it and not answered, in order. */
+  readonly #lines = new Map<number, Fifo<number>>();
   /** By client: its current one. */
   readonly #sessions = new Map<number, Session>();
 
   onInvocation({ connection, order }: Invocation): void {
     let line = this.#lines.get(connection);
     if (line === undefined) {
-      line = { orders: [], head: 0 };
+      line = new Fifo();
       this.#lines.set(connection, line);
     }
-    line.orders.push(order);
+    line.push(order);
   }
 
   onReply(reply: Reply): void {
@@ -78,14 +72,11 @@ class SessionFifo implements Checker {
   #takeTurn(reply: Reply): void {
     const { connection, order } = reply.invocation;
     const line = this.#lines.get(connection);
-    const first = line?.orders[line.head];
+    const first = line?.first;
     if (line === undefined || first !== order) {
       this.#fail(reply, `was answered before what was asked at ${first}`);
     }
-    line.head += 1;
-    if (line.head < COMPACT_AT) return;
-    line.orders = line.orders.slice(line.head);
-    line.head = 0;
+    line.shift();
   }
 
   #onWrite(session: Session, reply: Reply): void {

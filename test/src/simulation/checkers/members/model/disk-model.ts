@@ -5,7 +5,7 @@
  * `log` and `epochs` are what the core has emitted, `durable` and `durableEpochs` what is on disk
  * for certain. Used by checkers, each with its own.
  */
-import type { Zxid } from '@rookery/protocol';
+import { Fifo, type Zxid } from '@rookery/protocol';
 import type {
   Recovered,
   StorageOutput,
@@ -23,16 +23,13 @@ export interface SavedEpochs {
 }
 
 const NO_EPOCHS: SavedEpochs = { accepted: 0, current: 0, ensembleId: '', founded: false };
-/** Outputs that are done with and still referred to. */
-const DONE_MAX = 64;
 
 export class DiskModel {
   log = new ZxidRanges();
   durable = new ZxidRanges();
   epochs: SavedEpochs = NO_EPOCHS;
   durableEpochs: SavedEpochs = NO_EPOCHS;
-  #pending: StorageOutput[] = [];
-  #head = 0;
+  readonly #pending = new Fifo<StorageOutput>();
 
   /** The member starts with this: whatever was believed before, this is what there is. */
   start(recovered: Recovered): void {
@@ -41,8 +38,7 @@ export class DiskModel {
     this.durable = this.log.clone();
     this.epochs = { accepted: acceptedEpoch, current: currentEpoch, ensembleId, founded };
     this.durableEpochs = this.epochs;
-    this.#pending = [];
-    this.#head = 0;
+    this.#pending.clear();
   }
 
   /** Nothing is left: the disk is new. */
@@ -51,8 +47,7 @@ export class DiskModel {
     this.durable = new ZxidRanges();
     this.epochs = NO_EPOCHS;
     this.durableEpochs = NO_EPOCHS;
-    this.#pending = [];
-    this.#head = 0;
+    this.#pending.clear();
   }
 
   /** What the disk tells the core. */
@@ -88,29 +83,21 @@ export class DiskModel {
 
   /** All that was given is durable. */
   get isIdle(): boolean {
-    return this.#head === this.#pending.length;
+    return this.#pending.length === 0;
   }
 
   /** What was given and is not known to be durable, in order. */
   pending(): readonly StorageOutput[] {
-    return this.#pending.slice(this.#head);
+    return this.#pending.toArray();
   }
 
   #onPersisted(ticket: Ticket): void {
     const pending = this.#pending;
-    while (this.#head < pending.length) {
-      const output = pending[this.#head];
-      if (output === undefined || output.ticket > ticket) break;
-      this.#head += 1;
+    for (let output = pending.first; output !== undefined; output = pending.first) {
+      if (output.ticket > ticket) return;
+      pending.shift();
       if (output.kind === 'saveEpochs') this.durableEpochs = output;
       else applyTo(this.durable, output);
-    }
-    if (this.#head === pending.length) {
-      pending.length = 0;
-      this.#head = 0;
-    } else if (this.#head > DONE_MAX) {
-      pending.splice(0, this.#head);
-      this.#head = 0;
     }
   }
 }

@@ -1,0 +1,159 @@
+/**
+ * What an accepted stream does when its peer breaks off, half closes or writes too much: the same,
+ * whether its chunks are its own, lent, or to be lent where Node does not let us.
+ *
+ * Streams that lend have the handle of an accepted socket in a socket of their own, which is no
+ * documented use of Node: so each of its ways to end is tried, on real sockets.
+ */
+import net from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { TcpTransport } from './tcp.js';
+import { keptLog } from './testing/fixtures.js';
+import { type WatchedStream, watchedStream } from './testing/watched-stream.js';
+import type { ByteStream, Chunks } from './transport.js';
+
+const LOCAL = '127.0.0.1';
+const MORE_BYTES = 4 << 20;
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const close of closers.splice(0)) await close();
+});
+
+function watched(stream: ByteStream): WatchedStream {
+  closers.push(() => stream.destroy());
+  return watchedStream(stream);
+}
+
+/** `accept` gives a client of its own, and what was accepted of it and is not handled yet. */
+async function listening(chunks: Chunks, streamsMax = 1000) {
+  const { logger, lines } = keptLog();
+  const transport = new TcpTransport(logger, streamsMax);
+  const waiting: ((stream: ByteStream) => void)[] = [];
+  const onStream = (stream: ByteStream): void => waiting.shift()?.(stream);
+  const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, chunks);
+  closers.push(() => listener.close());
+  const accept = async () => {
+    const accepted = new Promise<ByteStream>((resolve) => waiting.push(resolve));
+    const client = net.connect({ host: LOCAL, port: listener.port, allowHalfOpen: true });
+    client.on('error', () => undefined);
+    closers.push(() => client.destroy());
+    return { client, accepted: await accepted };
+  };
+  return { accept, lines };
+}
+
+/** What it reads until the other side ends. */
+async function allOf(client: net.Socket): Promise<string> {
+  return await new Promise((resolve) => {
+    let text = '';
+    client.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    client.once('end', () => resolve(text));
+  });
+}
+
+/** As if Node kept the handle of a socket elsewhere: all else is the socket's own. */
+function withoutHandles(): void {
+  const create = net.createServer;
+  vi.spyOn(net, 'createServer').mockImplementation((options, onSocket) =>
+    create(options ?? {}, (socket) => {
+      const get = (target: net.Socket, key: string | symbol): unknown => {
+        if (key === '_handle') return undefined;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      };
+      onSocket?.(new Proxy(socket, { get }));
+    }),
+  );
+}
+
+describe.each([
+  ['are its own', 'given', () => {}],
+  ['are lent', 'lent', () => {}],
+  ['cannot be lent', 'lent', withoutHandles],
+] as const)('an accepted stream whose chunks %s', (_name, chunks, prepare) => {
+  it('tells a connection that its peer breaks off, and why', async () => {
+    prepare();
+    const { accepted, client } = await (await listening(chunks)).accept();
+    const far = watched(accepted);
+    client.write('first');
+    await far.bytes(5);
+    client.resetAndDestroy();
+    expect(await far.closed).toMatchObject({ code: 'ECONNRESET' });
+    far.stream.write(Buffer.from('into the void'));
+    far.stream.end();
+    far.stream.destroy();
+    expect(far.text()).toBe('first');
+  });
+
+  it('tells one that broke off before it was handled', async () => {
+    prepare();
+    const { accepted, client } = await (await listening(chunks)).accept();
+    client.resetAndDestroy();
+    expect(await watched(accepted).closed).toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  it('goes on writing to a peer that has half closed', async () => {
+    prepare();
+    const { accepted, client } = await (await listening(chunks)).accept();
+    const far = watched(accepted);
+    client.end('question');
+    await far.ended;
+    far.stream.write(Buffer.from('answer'));
+    far.stream.end();
+    expect(await allOf(client)).toBe('answer');
+    expect(await far.closed).toBeUndefined();
+    expect(far.text()).toBe('question');
+  });
+
+  it('goes on reading when it has half closed', async () => {
+    prepare();
+    const { accepted, client } = await (await listening(chunks)).accept();
+    const far = watched(accepted);
+    far.stream.write(Buffer.from('welcome'));
+    far.stream.end();
+    expect(await allOf(client)).toBe('welcome');
+    client.end('more');
+    await far.ended;
+    expect(await far.closed).toBeUndefined();
+    expect(far.text()).toBe('more');
+  });
+
+  it('gets nothing while it is paused, and all of it afterwards', async () => {
+    prepare();
+    const { accept } = await listening(chunks);
+    const { accepted, client } = await accept();
+    const far = watched(accepted);
+    client.write('one');
+    await far.bytes(3);
+    far.stream.pause();
+    client.write(Buffer.alloc(MORE_BYTES));
+    // What another one has read in the meantime, this one could have.
+    const other = await accept();
+    const otherFar = watched(other.accepted);
+    other.client.write(Buffer.alloc(MORE_BYTES));
+    await otherFar.bytes(MORE_BYTES);
+    expect(far.text()).toBe('one');
+    far.stream.resume();
+    await far.bytes(3 + MORE_BYTES);
+  });
+});
+
+describe('a listener of few streams', () => {
+  it.each(['given', 'lent'] as const)(
+    'has room again when a peer broke off (chunks are %s)',
+    async (chunks) => {
+      const { accept, lines } = await listening(chunks, 1);
+      for (let round = 0; round < 3; round++) {
+        const { accepted, client } = await accept();
+        const far = watched(accepted);
+        client.resetAndDestroy();
+        await far.closed;
+      }
+      expect(lines).toEqual([]);
+    },
+  );
+});
