@@ -124,7 +124,7 @@ async function readSegment(
       }
       segment.last = proposal.zxid;
     }
-    segment.bytes += group.bytes;
+    segment.countGroup(group.bytes);
   }
   const end = await markedEnd(name, open);
   if (segment.last < end) {

@@ -61,6 +61,8 @@ export class Segment {
   base: Zxid = 0;
   /** Written since it was empty: what was cut off a part of counts, as it still takes space. */
   bytes = 0;
+  /** And in how many groups. */
+  groupCount = 0;
 
   constructor(database: SharedDatabase, header: SegmentHeader) {
     this.database = database;
@@ -71,13 +73,13 @@ export class Segment {
   static async create(
     store: KeyValueStore,
     header: SegmentHeader,
-    bytesMax: number,
+    roomBytes: number,
   ): Promise<Segment> {
     const database = new SharedDatabase(store, segmentName(header.generation, header.seq));
     const open = await database.hold();
     const put = { type: 'put', key: HEADER_KEY, value: sealJson(HEADER_KEY, header) } as const;
     await open.batch([put], { sync: true });
-    await open.reserve(bytesMax);
+    await open.reserve(roomBytes);
     return new Segment(database, header);
   }
 
@@ -98,7 +100,7 @@ export class Segment {
       this.base = first.previous;
     }
     this.last = last.zxid;
-    for (const { value } of operations) this.bytes += value.length;
+    for (const { value } of operations) this.countGroup(value.length);
   }
 
   /** Drops everything after `after`, in one synced batch. */
@@ -119,6 +121,12 @@ export class Segment {
     if (kept) return;
     this.first = 0;
     this.bytes = 0;
+    this.groupCount = 0;
+  }
+
+  countGroup(bytes: number): void {
+    this.bytes += bytes;
+    this.groupCount += 1;
   }
 
   /** The groups in order, the one that holds `after` or its successor first. Checks each record. */

@@ -23,6 +23,11 @@ import { Segment } from './segment.js';
 const FIRST_ROOM_BYTES = 1 << 20;
 /** The next segment is made when this part of the active one is full. */
 const NEXT_AT = 8;
+/**
+ * Where groups are larger, the next segment gets no room: to write its zeros takes as much of the
+ * processor as all of its groups, and there are few syncs that they would make cheaper.
+ */
+const LARGE_GROUP_BYTES = 32 << 10;
 
 export interface TxnLogOptions {
   readonly segmentBytesMax: number;
@@ -258,7 +263,9 @@ export class TxnLog {
       const seq = last.header.seq + 1;
       const { generation, options } = this;
       const header = { generation, seq, base: null };
-      const next = await Segment.create(this.store, header, options.segmentBytesMax);
+      const isLarge = active.bytes > active.groupCount * LARGE_GROUP_BYTES;
+      const roomBytes = isLarge ? 0 : options.segmentBytesMax;
+      const next = await Segment.create(this.store, header, roomBytes);
       await last.markSuccessor();
       this.segments.push(next);
       this.nextRequested = false;
