@@ -7,7 +7,7 @@
  */
 import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs } from './data-slabs.js';
-import type { NameBytes } from './hash.js';
+import type { Hasher, NameBytes } from './hash.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 
 const ASCII_MAX = 0x7f;
@@ -98,6 +98,22 @@ export class Payloads {
       slabs.bytes(location).copy(bytes, 4 * at, start, start + size);
     } else {
       copyWords(from, start >>> 2, { words, at, count: (size + 3) >>> 2 });
+    }
+  }
+
+  /** The first `size` bytes of name and data, as `Hasher.bytes`. */
+  hash(node: number, size: number, hasher: Hasher): void {
+    if (size === 0) {
+      return;
+    }
+    const slabs = this.#slabs;
+    const location = this.#store.int(node, INT.location);
+    const words = slabs.words(location);
+    const start = slabs.offset(location);
+    if (words === null) {
+      hasher.bytes(slabs.bytes(location), start, start + size);
+    } else {
+      hasher.packed(words, start >>> 2, size);
     }
   }
 

@@ -120,7 +120,7 @@ export class Quotas {
     const node = this.#tree.find(statsPathOf(prefix));
     if (node !== NO_NODE) {
       const { count, bytes } = readStats(this.#tree.data(node));
-      this.#store(node, prefix, { count: count + by.count, bytes: bytes + by.bytes });
+      this.#store(node, { count: count + by.count, bytes: bytes + by.bytes });
     }
   }
 
@@ -133,13 +133,13 @@ export class Quotas {
       top === NO_NODE
         ? { count: 0, bytes: 0 }
         : { count: 1 + this.#tree.descendantCount(top), bytes: this.#tree.subtreeDataBytes(top) };
-    this.#store(this.#tree.find(statsPathOf(prefix)), prefix, stats);
+    this.#store(this.#tree.find(statsPathOf(prefix)), stats);
   }
 
-  #store(node: number, prefix: string, stats: QuotaStats): void {
+  #store(node: number, stats: QuotaStats): void {
     const before = this.#tree.dataLength(node);
     this.#capture.beforeChange(node);
-    this.#tree.setQuotaStats(node, statsPathOf(prefix), writeStats(stats));
+    this.#tree.setQuotaStats(node, writeStats(stats));
     this.#capture.grew(this.#tree.dataLength(node) - before);
   }
 }

@@ -55,7 +55,7 @@ export class Tree extends TreeReads {
     for (const [node, path] of FRESH_PATHS.entries()) {
       this.#attach(path, this.find(parentOf(path)), NO_DATA);
       this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
-      this.#storeContent(node, path, NO_DATA);
+      this.#digest.storeContent(this.#parts, node);
       this.#count(node, 1);
     }
     this.subtrees.recount();
@@ -94,7 +94,7 @@ export class Tree extends TreeReads {
     if (op.mode === 'ttl' || op.mode === 'container') {
       this.timed.add(node);
     }
-    this.#storeContent(node, op.path, op.data);
+    this.#digest.storeContent(this.#parts, node);
     this.#count(node, 1);
     this.#childChanged(parent, op.path, { by: 1, dataBytes: this.dataLength(node) });
     return node;
@@ -142,18 +142,18 @@ export class Tree extends TreeReads {
     assert(change.version === nextVersion(this.version(node)), 'a version is the next one');
     this.#count(node, -1);
     this.#replaceData(node, change.data);
-    this.#storeContent(node, change.path, change.data);
+    this.#digest.storeContent(this.#parts, node);
     this.store.setInt(node, INT.version, change.version);
     this.store.setDouble(node, DOUBLE.mzxid, at.zxid);
     this.store.setDouble(node, DOUBLE.mtime, at.time);
     this.#count(node, 1);
   }
 
-  /** The statistics of a quota, at `path`: neither version nor times change. */
-  setQuotaStats(node: number, path: string, data: Uint8Array): void {
+  /** The statistics of a quota: neither version nor times change. */
+  setQuotaStats(node: number, data: Uint8Array): void {
     this.#count(node, -1);
     this.#replaceData(node, data);
-    this.#storeContent(node, path, data);
+    this.#digest.storeContent(this.#parts, node);
     this.#count(node, 1);
   }
 
@@ -265,10 +265,6 @@ export class Tree extends TreeReads {
     }
   }
 
-  #storeContent(node: number, path: string, data: Uint8Array | null): void {
-    this.#digest.storeContent(this.store, node, { path, data: node === CONFIG_NODE ? null : data });
-  }
-
   #count(node: number, sign: 1 | -1): void {
     this.#digest.countNode(this.store, this.acls, node, sign);
   }
@@ -280,7 +276,6 @@ interface ChildChange {
 }
 
 export interface DataChange {
-  readonly path: string;
   readonly data: Uint8Array | null;
   /** Afterwards. */
   readonly version: number;
