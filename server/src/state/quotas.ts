@@ -9,6 +9,7 @@
  */
 import { parentOf } from '@rookery/protocol';
 import type { Capture } from './capture.js';
+import { beginsWith, type WithPath } from './placed-op.js';
 import {
   limitedBy,
   measuredAt,
@@ -44,12 +45,13 @@ export class Quotas {
   }
 
   /** After the create. */
-  created(path: string, node: number): void {
-    if (path.startsWith(QUOTA_ROOT)) {
-      this.#learn(limitedBy(path));
-      this.#measure(measuredAt(path));
+  created(op: WithPath, node: number): void {
+    if (beginsWith(op, QUOTA_ROOT)) {
+      this.#learn(limitedBy(op.path));
+      this.#measure(measuredAt(op.path));
     }
-    this.#count(path, { count: 1, bytes: this.#tree.dataLength(node) });
+    if (this.#prefixes.size > 0)
+      this.#count(op.path, { count: 1, bytes: this.#tree.dataLength(node) });
   }
 
   /**
@@ -87,8 +89,8 @@ export class Quotas {
     }
   }
 
-  dataGrew(path: string, bytes: number): void {
-    this.#count(path, { count: 0, bytes });
+  dataGrew(op: WithPath, bytes: number): void {
+    if (this.#prefixes.size > 0) this.#count(op.path, { count: 0, bytes });
   }
 
   /** After recovery: which paths have a quota is in the tree. */

@@ -11,7 +11,7 @@ import type { CreateOp, TxnOp } from './txn.js';
 
 const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 const FRESH_DIGEST = 'f619aa919a54440d';
-const BASE_DIGEST = 'a9b31563fe978368';
+const BASE_DIGEST = 'ba023c6d98cdda0f';
 
 function createOp(path: string, data: Uint8Array | null = null): CreateOp {
   return { kind: 'create', path, data, acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1 };
