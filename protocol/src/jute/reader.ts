@@ -11,6 +11,7 @@ import { type Int64, int64FromHalves } from './int64.js';
 
 /** The shortest element of any vector of the protocol: an empty string. */
 const ELEMENT_BYTES_MIN = 4;
+const SHORT_BYTES = 256;
 
 export class JuteReader {
   #bytes: Buffer;
@@ -102,6 +103,18 @@ export class JuteReader {
   rest(): Uint8Array {
     const at = this.#advance(this.remaining);
     return this.#bytes.subarray(at, this.#end);
+  }
+
+  /** All that is left, as a copy. */
+  restCopy(): Buffer {
+    const length = this.remaining;
+    const from = this.#bytes;
+    const at = this.#advance(length);
+    const copy = Buffer.allocUnsafe(length);
+    // For a few bytes a loop beats the call into the runtime, with the view that it makes.
+    if (length > SHORT_BYTES) from.copy(copy, 0, at, this.#end);
+    else for (let i = 0; i < length; i++) copy[i] = from[at + i] as number;
+    return copy;
   }
 
   /** By hand, which is faster than Buffer's method; the caller has checked that it is in range. */

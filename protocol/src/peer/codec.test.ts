@@ -7,7 +7,12 @@ import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { MarshallingError } from '../marshalling-error.js';
 import { COUNTER_MAX, EPOCH_MAX } from '../zxid.js';
-import { decodePeerMessage, encodePeerMessage, encodePropose, type LinkMessage } from './codec.js';
+import {
+  decodePeerMessage,
+  encodePeerFrame,
+  encodePeerMessage,
+  type LinkMessage,
+} from './codec.js';
 import { packProposals, unpackProposals } from './packing.js';
 import type { Proposal } from './proposal.js';
 
@@ -215,11 +220,32 @@ describe('a hello', () => {
   });
 });
 
+describe('a frame', () => {
+  it('is the length of the message and the message', () => {
+    holds(
+      fc.property(proposals, fc.nat(), (list, zxid) => {
+        for (const message of [
+          { kind: 'propose', proposals: list },
+          { kind: 'ack', zxid },
+        ] as const) {
+          const payload = encodePeerMessage(message);
+          const length = Buffer.alloc(4);
+          length.writeInt32BE(payload.length);
+          expect(Buffer.compare(encodePeerFrame(message), Buffer.concat([length, payload]))).toBe(
+            0,
+          );
+        }
+      }),
+    );
+  });
+});
+
 describe('a propose', () => {
   it('has the same bytes from its proposals and from their pack', () => {
     holds(
       fc.property(proposals, (list) => {
-        const fromPack = encodePropose(packProposals(list));
+        const unpacked = unpackProposals(packProposals(list));
+        const fromPack = encodePeerMessage({ kind: 'propose', proposals: unpacked });
         expect(
           Buffer.compare(encodePeerMessage({ kind: 'propose', proposals: [...list] }), fromPack),
         ).toBe(0);

@@ -126,25 +126,37 @@ const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
 
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
+/** A whole frame, its length included, in memory of its own: proposals are copied once. */
+export function encodePeerFrame(value: LinkMessage): Uint8Array {
+  if (value.kind === 'propose') return frameOfPropose(packProposals(value.proposals));
+  const payload = encodePeerMessage(value);
+  const frame = Buffer.allocUnsafeSlow(LENGTH_BYTES + payload.length);
+  frame.writeInt32BE(payload.length, 0);
+  frame.set(payload, LENGTH_BYTES);
+  return frame;
+}
+
 /** The payload of a frame, in memory of its own. */
 export function encodePeerMessage(value: LinkMessage): Uint8Array {
-  if (value.kind === 'propose') return encodePropose(packProposals(value.proposals));
+  if (value.kind === 'propose') return encodePeerFrame(value).subarray(LENGTH_BYTES);
   // The union of layouts cannot be called with the union of messages; the kind ties the two.
   const layout = LAYOUTS[value.kind] as MessageLayout<LinkMessage>;
   return packr.pack(layout.fields.pack([layout.code], value));
 }
 
-/** Encodes a `propose` of proposals that are packed already. */
-export function encodePropose(packed: Uint8Array): Uint8Array {
-  const frame = Buffer.allocUnsafeSlow(PROPOSE_HEADER_BYTES + packed.length);
-  frame[0] = MSGPACK_ARRAY_OF_2;
-  frame[1] = PROPOSE_CODE;
-  frame[2] = MSGPACK_BIN_32;
-  frame.writeUInt32BE(packed.length, 3);
-  frame.set(packed, PROPOSE_HEADER_BYTES);
+function frameOfPropose(packed: Uint8Array): Buffer {
+  const payloadBytes = PROPOSE_HEADER_BYTES + packed.length;
+  const frame = Buffer.allocUnsafeSlow(LENGTH_BYTES + payloadBytes);
+  let at = frame.writeInt32BE(payloadBytes, 0);
+  frame[at++] = MSGPACK_ARRAY_OF_2;
+  frame[at++] = PROPOSE_CODE;
+  frame[at++] = MSGPACK_BIN_32;
+  at = frame.writeUInt32BE(packed.length, at);
+  frame.set(packed, at);
   return frame;
 }
 
+const LENGTH_BYTES = 4;
 const MSGPACK_ARRAY_OF_2 = 0x92;
 const MSGPACK_BIN_32 = 0xc6;
 const PROPOSE_HEADER_BYTES = 7;

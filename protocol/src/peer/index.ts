@@ -4,7 +4,7 @@
  */
 export {
   decodePeerMessage,
+  encodePeerFrame,
   encodePeerMessage,
-  encodePropose,
   type LinkMessage,
 } from './codec.js';

@@ -269,4 +269,4 @@ export interface Refuse {
   readonly reason: string;
 }
 
-export const PEER_PROTOCOL_VERSION = 5;
+export const PEER_PROTOCOL_VERSION = 6;

@@ -29,12 +29,12 @@ class PackedProposal implements Proposal {
   readonly start: number;
   readonly end: number;
 
-  constructor(header: PackHeader, pack: Buffer, start: number, end: number) {
-    this.zxid = header.zxid;
-    this.previous = header.previous;
-    this.pack = pack;
-    this.start = start;
-    this.end = end;
+  constructor(place: Omit<PackedProposal, 'body'>) {
+    this.zxid = place.zxid;
+    this.previous = place.previous;
+    this.pack = place.pack;
+    this.start = place.start;
+    this.end = place.end;
   }
 
   get body(): Uint8Array {
@@ -125,34 +125,21 @@ export function unpackProposals(packed: Uint8Array): readonly Proposal[] {
   const proposals: Proposal[] = [];
   let last: Zxid | null = null;
   for (let at = 0; at < bytes.length; ) {
-    const header = readHeader(bytes, at);
+    if (bytes.length - at < HEADER_BYTES) throw new MarshallingError('a pack ends in a header');
+    const zxid = readZxid(bytes, at);
+    const previous = readZxid(bytes, at + 8);
     const start = at + HEADER_BYTES;
-    const end = start + header.bodyBytes;
+    const end = start + bytes.readUInt32BE(at + 16);
     if (end > bytes.length) throw new MarshallingError('a pack ends in a body');
-    if (header.zxid <= header.previous || (last !== null && header.previous !== last)) {
-      throw new MarshallingError(`${formatZxid(header.zxid)} does not continue its pack`);
+    if (zxid <= previous || (last !== null && previous !== last)) {
+      throw new MarshallingError(`${formatZxid(zxid)} does not continue its pack`);
     }
-    proposals.push(new PackedProposal(header, bytes, start, end));
+    proposals.push(new PackedProposal({ zxid, previous, pack: bytes, start, end }));
     at = end;
-    last = header.zxid;
+    last = zxid;
   }
   packs.set(proposals, packed);
   return proposals;
-}
-
-interface PackHeader {
-  readonly zxid: Zxid;
-  readonly previous: Zxid;
-  readonly bodyBytes: number;
-}
-
-function readHeader(bytes: Buffer, at: number): PackHeader {
-  if (bytes.length - at < HEADER_BYTES) throw new MarshallingError('a pack ends in a header');
-  return {
-    zxid: readZxid(bytes, at),
-    previous: readZxid(bytes, at + 8),
-    bodyBytes: bytes.readUInt32BE(at + 16),
-  };
 }
 
 function writeZxid(bytes: Buffer, zxid: Zxid, at: number): number {

@@ -21,6 +21,7 @@ import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
 import { txnOf } from '../state/txn-codec.js';
+import { TxnPlaces } from '../state/txn-places.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { clientHandler } from './client-handler.js';
 import { deskOfTerm } from './desk-of-term.js';
@@ -53,6 +54,7 @@ export class Driver {
   readonly #transfers: Transfers;
   readonly #receiver: SnapshotReceiver;
   readonly #leaseClock: LeaseClock;
+  readonly #txns = new TxnPlaces();
   readonly keeper: StateKeeper;
   #desk: LeaderDesk | null = null;
   #leader: PeerId = 0;
@@ -348,10 +350,11 @@ export class Driver {
   #deliver(proposals: readonly Proposal[]): void {
     this.#readOnly.end();
     for (const proposal of proposals) {
-      const txn = this.#desk?.preparedTxn(proposal.zxid) ?? txnOf(proposal);
+      const txn = this.#txns.txnOf(proposal);
       this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
       this.#desk?.onApplied(proposal.zxid, txn);
-      this.#parts.observer?.onApplied(proposal.zxid, txn, this.keeper.state);
+      // What observers get, they keep.
+      this.#parts.observer?.onApplied(proposal.zxid, txnOf(proposal), this.keeper.state);
     }
     this.#parts.counters.commits += proposals.length;
   }

@@ -10,6 +10,7 @@ import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
 import { Leadership } from '../pipeline/leadership.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
+import { TxnPlaces } from '../state/txn-places.js';
 import { ProposalWindow } from '../zab/window.js';
 import { LeaderDesk } from './leader-desk.js';
 
@@ -35,12 +36,12 @@ test('the bodies of requests go when they are applied', () => {
   const leadership = new Leadership({ state, options: { ...options, ...rules }, random16 }, time);
   const hooks = { time: () => time, note: () => {}, confirm: () => {}, answer: () => {} };
   const desk = new LeaderDesk(leadership, hooks);
+  const txns = new TxnPlaces();
   const session = makeZxid(1, 1);
   const run = (from: number, opcode: number, body: Uint8Array): void => {
     desk.onRequests(1, [{ request: 1, session: from, opcode, body, identities: [] }]);
     for (const proposal of desk.takeProposals().flat()) {
-      const txn = desk.preparedTxn(proposal.zxid);
-      if (txn === null) throw new Error('the leader prepared it');
+      const txn = txns.txnOf(proposal);
       state.apply(proposal.zxid, txn, IGNORE_CHANGES);
       desk.onApplied(proposal.zxid, txn);
     }

@@ -52,8 +52,6 @@ interface Unapplied {
 const PACK_BYTES = 512 << 10;
 /** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
 const CHANGES_PER_TICK_MAX = 1000;
-/** Applied transactions are cut off the front of the queue from this many on. */
-const COMPACT_AT = 1024;
 /** Exceeded quotas are told at most this often, each path once. */
 const NOTES_MS = 1000;
 
@@ -66,9 +64,6 @@ export class LeaderDesk {
   #unapplied: Unapplied[] = [];
   #nextConfirm = 1;
   #nextNotesMs = 0;
-  /** Not applied yet, from the head on. */
-  readonly #prepared: (PreparedTxn | null)[] = [];
-  #preparedHead = 0;
   readonly #packer = new Packer();
   #proposals: (readonly Proposal[])[] = [];
   #gatheredProposals = 0;
@@ -149,20 +144,6 @@ export class LeaderDesk {
     return prepared.filter(({ txn }) => txn.op.kind === 'closeSession').length;
   }
 
-  /** What this leader made of a request, if it did: followers read it from the proposal. */
-  preparedTxn(zxid: Zxid): Txn | null {
-    const first = this.#prepared[this.#preparedHead];
-    if (first?.zxid !== zxid) return null;
-    // Its data is a view of a whole request: not to be kept until the queue is cut.
-    this.#prepared[this.#preparedHead] = null;
-    this.#preparedHead += 1;
-    if (this.#preparedHead >= COMPACT_AT && this.#preparedHead * 2 >= this.#prepared.length) {
-      this.#prepared.splice(0, this.#preparedHead);
-      this.#preparedHead = 0;
-    }
-    return first.txn;
-  }
-
   onApplied(zxid: Zxid, txn: Txn): void {
     this.leadership.onApplied(zxid, txn);
     this.#applied = zxid;
@@ -206,9 +187,7 @@ export class LeaderDesk {
 
   #collect(prepared: readonly PreparedTxn[]): void {
     this.#gatheredProposals += prepared.length;
-    for (const one of prepared) {
-      const { zxid, txn } = one;
-      this.#prepared.push(one);
+    for (const { zxid, txn } of prepared) {
       const writer = this.#packer.begin(zxid, this.#last);
       const before = writer.length;
       writeTxn(writer, txn);

@@ -5,7 +5,7 @@
  * proposal that goes to every follower in a turn is packed once and its bytes are shared.
  */
 import { assert, type PeerMessage } from '@rookery/protocol';
-import { encodePeerMessage } from '@rookery/protocol/peer';
+import { encodePeerFrame } from '@rookery/protocol/peer';
 
 const REMEMBERED_MAX = 8;
 const LENGTH_BYTES = 4;
@@ -25,12 +25,12 @@ export class FrameCache {
     const index = this.#messages.indexOf(message);
     const known = index === -1 ? undefined : this.#frames[index];
     if (known !== undefined) return known;
-    const payload = encodePeerMessage(message);
+    const frame = encodePeerFrame(message);
+    const bytes = frame.length - LENGTH_BYTES;
     assert(
-      payload.length <= this.#frameBytesMax,
-      () => `a ${message.kind} of ${payload.length} bytes fits a frame of ${this.#frameBytesMax}`,
+      bytes <= this.#frameBytesMax,
+      () => `a ${message.kind} of ${bytes} bytes fits a frame of ${this.#frameBytesMax}`,
     );
-    const frame = framed(payload);
     this.#messages[this.#next] = message;
     this.#frames[this.#next] = frame;
     this.#next = (this.#next + 1) % REMEMBERED_MAX;
@@ -42,11 +42,4 @@ export class FrameCache {
     this.#frames.length = 0;
     this.#next = 0;
   }
-}
-
-export function framed(payload: Uint8Array): Uint8Array {
-  const frame = Buffer.allocUnsafeSlow(LENGTH_BYTES + payload.length);
-  frame.writeInt32BE(payload.length, 0);
-  frame.set(payload, LENGTH_BYTES);
-  return frame;
 }

@@ -6,9 +6,8 @@
  * handed up after `drop` or `refuse`; `onClosed` comes exactly once, and never from within a call.
  */
 import { FrameError, FrameReader, type PeerId } from '@rookery/protocol';
-import { encodePeerMessage } from '@rookery/protocol/peer';
+import { encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
-import { framed } from './frame-cache.js';
 import { PeerQueue } from './peer-queue.js';
 import type { StormLog } from './storm-log.js';
 import type { Timer, Timers } from './timers.js';
@@ -153,7 +152,7 @@ export class PeerLink {
   /** Tells the other side why and closes, without a reset that would lose the reason. */
   refuse(reason: string): void {
     if (this.#phase === 'down') return;
-    this.#parts.stream.write(framed(encodePeerMessage({ kind: 'refuse', reason })));
+    this.#parts.stream.write(encodePeerFrame({ kind: 'refuse', reason }));
     this.#parts.stream.end();
     this.#goDown(`refused: ${reason}`);
     const { timers, limits, stream } = this.#parts;
@@ -180,8 +179,9 @@ export class PeerLink {
     this.heardAtMs = this.#parts.timers.nowMs();
     this.#reader.push(chunk);
     for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) {
-      // A copy of its own: what is kept of a message must not pin the whole chunk.
-      this.#parts.owner.onFrame(this, new Uint8Array(frame));
+      // What is kept of a message must not pin a whole chunk; one that came in several has its own.
+      const isOwn = frame.byteLength === frame.buffer.byteLength;
+      this.#parts.owner.onFrame(this, isOwn ? frame : new Uint8Array(frame));
     }
   }
 

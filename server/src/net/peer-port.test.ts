@@ -2,9 +2,8 @@
  * Peer ports over the network in memory: one link per pair, hellos, refusals, bounds, reconnects.
  */
 import { type Hello, PEER_PROTOCOL_VERSION } from '@rookery/protocol';
-import { encodePeerMessage } from '@rookery/protocol/peer';
+import { encodePeerFrame } from '@rookery/protocol/peer';
 import { describe, expect, it } from 'vitest';
-import { framed } from './frame-cache.js';
 import { ListenError } from './listen-error.js';
 import { ManualTimers } from './manual-timers.js';
 import { MemoryNetwork } from './memory-transport.js';
@@ -262,7 +261,7 @@ describe('a hello', () => {
   ])('of %s is answered with the reason', async (_name, changes, reason) => {
     const { timers, network, one } = await pair();
     const stranger = await dial(network, timers);
-    stranger.stream.write(framed(encodePeerMessage({ ...HELLO, ...changes })));
+    stranger.stream.write(encodePeerFrame({ ...HELLO, ...changes }));
     await timers.advance(10);
     expect(stranger.text).toMatch(reason);
     expect(stranger.hasEnded).toBe(true);
@@ -274,9 +273,9 @@ describe('a hello', () => {
 describe('a peer that is no peer', () => {
   it.each([
     ['text', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-    ['a frame of garbage', framed(Buffer.from('garbage'))],
+    ['a frame of garbage', Buffer.from('\0\0\0\x07garbage')],
     ['a huge length', Buffer.from([0x00, 0xff, 0xff, 0xff])],
-    ['a message before the hello', framed(encodePeerMessage({ kind: 'ack', zxid: 1 }))],
+    ['a message before the hello', encodePeerFrame({ kind: 'ack', zxid: 1 })],
   ])('that sends %s is closed with one log line', async (_name, bytes) => {
     const { timers, network, one } = await pair();
     const stranger = await dial(network, timers);

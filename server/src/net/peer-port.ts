@@ -14,9 +14,9 @@ import {
   type PeerMessage,
   type Refuse,
 } from '@rookery/protocol';
-import { decodePeerMessage, encodePeerMessage } from '@rookery/protocol/peer';
+import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
-import { FrameCache, framed } from './frame-cache.js';
+import { FrameCache } from './frame-cache.js';
 import { ListenError } from './listen-error.js';
 import { PeerDialler } from './peer-dialler.js';
 import type { PeerHandler } from './peer-handler.js';
@@ -191,7 +191,7 @@ export class PeerPort {
   #onDialled(peer: PeerId, stream: ByteStream): void {
     const link = this.#linkFor(stream, peer);
     link.open();
-    stream.write(framed(encodePeerMessage(this.#helloTo(peer))));
+    stream.write(encodePeerFrame(this.#helloTo(peer)));
   }
 
   #onDialFailed(peer: PeerId, address: Address, error: unknown): void {
@@ -286,7 +286,7 @@ export class PeerPort {
     }
     this.#replaceLink(hello.id);
     if (link.dialled === null) {
-      link.enqueue(framed(encodePeerMessage(this.#helloTo(hello.id))));
+      link.enqueue(encodePeerFrame(this.#helloTo(hello.id)));
       link.flush();
     }
     link.establish(hello.id, hello.instance);

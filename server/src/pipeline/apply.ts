@@ -9,6 +9,7 @@
  */
 import { assert, EventType, type Stat, type Zxid } from '@rookery/protocol';
 import type { ChangeSink } from '../state/change-sink.js';
+import type { WithPath } from '../state/placed-op.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, Txn } from '../state/txn.js';
@@ -49,10 +50,11 @@ export class Applier implements ChangeSink {
     return this.#stats ?? NO_STATS;
   }
 
-  created(path: string, node: number): void {
+  created(op: WithPath, node: number): void {
     this.#stats?.push(this.#state.tree.stat(node));
+    if (this.#watches.isEmpty) return;
     this.#acl = this.#state.tree.acl(node);
-    this.#watches.trigger({ kind: 'created', path }, this.#emit);
+    this.#watches.trigger({ kind: 'created', path: op.path }, this.#emit);
   }
 
   deleted(path: string, acl: readonly Acl[]): void {
@@ -60,10 +62,11 @@ export class Applier implements ChangeSink {
     this.#watches.trigger({ kind: 'deleted', path }, this.#emit);
   }
 
-  dataChanged(path: string, node: number): void {
+  dataChanged(op: WithPath, node: number): void {
     this.#stats?.push(this.#state.tree.stat(node));
+    if (this.#watches.isEmpty) return;
     this.#acl = this.#state.tree.acl(node);
-    this.#watches.trigger({ kind: 'dataChanged', path }, this.#emit);
+    this.#watches.trigger({ kind: 'dataChanged', path: op.path }, this.#emit);
   }
 
   sessionClosed(): void {

@@ -19,6 +19,7 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
+import { PlacedOp, type WithPath } from '../state/placed-op.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { NodeOp, Txn } from '../state/txn.js';
 
@@ -72,12 +73,12 @@ export function writeTxnReply(writer: JuteWriter, tree: Tree, reply: TxnReply): 
   beginReply(writer, xid, zxid);
   switch (op.kind) {
     case 'create':
-      writer.string(op.path);
-      if (op.opcode !== OpCode.create) writeStat(writer, tree, op.path);
+      writePath(writer, op);
+      if (op.opcode !== OpCode.create) writeStat(writer, tree, op);
       break;
     case 'setData':
     case 'setAcl':
-      writeStat(writer, tree, op.path);
+      writeStat(writer, tree, op);
       break;
     case 'multi':
       MultiResponse.write(writer, { results: resultsOf(op.ops, reply.stats) });
@@ -96,9 +97,16 @@ export function writeTxnReply(writer: JuteWriter, tree: Tree, reply: TxnReply): 
   writer.endFrame();
 }
 
-function writeStat(writer: JuteWriter, tree: Tree, path: string): void {
-  const node = tree.find(path);
-  assert(node !== NO_NODE, () => `${path} is there after its own change`);
+function writePath(writer: JuteWriter, op: WithPath): void {
+  if (!(op instanceof PlacedOp)) return writer.string(op.path);
+  const { view, pathStart, pathEnd } = op;
+  writer.int(pathEnd - pathStart);
+  writer.rawWithin(view, pathStart, pathEnd - pathStart);
+}
+
+function writeStat(writer: JuteWriter, tree: Tree, op: WithPath): void {
+  const node = op instanceof PlacedOp ? op.node : tree.find(op.path);
+  assert(node !== NO_NODE, () => `${op.path} is there after its own change`);
   tree.writeStat(node, writer);
 }
 

@@ -34,6 +34,7 @@ import { isRefusedReadOnly } from './read-only.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
 import { classOf, kindOf } from './request.js';
 import type { Throttle } from './throttle.js';
+import { WaitingRequests } from './waiting-requests.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
@@ -73,7 +74,7 @@ interface ReadToRun {
 export class Requests {
   readonly #parts: RequestsParts;
   /** By the number of the write or sync. */
-  readonly #waiting = new Map<number, QueueEntry>();
+  readonly #waiting = new WaitingRequests();
   /** Confirmed syncs whose zxid is not applied yet; their zxids never fall. */
   #dueSyncs: DueSync[] = [];
   #finished: Connection[] = [];
@@ -255,7 +256,7 @@ export class Requests {
   #entryOf(connection: Connection, header: Header, record: JuteReader): QueueEntry {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
-    const body = Buffer.from(record.rest());
+    const body = record.restCopy();
     const { tree } = this.#state;
     const writeBytes = connection.queue.largestWriteBytes;
     return {
@@ -279,7 +280,7 @@ export class Requests {
     assert(admission !== 'run', 'a read that can run is not queued');
     this.#parts.throttle.added(connection, entry);
     if (entry.kind === 'read') return;
-    this.#waiting.set(entry.request, entry);
+    this.#waiting.add(entry);
     if (entry.kind === 'sync') this.#parts.outbox.sync(entry.request);
     else if (admission === 'forward') this.#forward(connection, entry);
   }

@@ -7,13 +7,15 @@
  * tree inside the call sees exactly that operation's result (the Stat a multi answers). A listener
  * never changes the state. Setting an ACL, a check, an error and a new session call nothing.
  */
+import type { WithPath } from './placed-op.js';
 import type { Acl, SessionId } from './txn.js';
 
 export interface ChangeSink {
-  created(path: string, node: number): void;
+  /** The operation is only lent. */
+  created(op: WithPath, node: number): void;
   /** `acl` is what the node had: it can no more be asked. */
   deleted(path: string, acl: readonly Acl[]): void;
-  dataChanged(path: string, node: number): void;
+  dataChanged(op: WithPath, node: number): void;
   sessionClosed(session: SessionId): void;
 }
 

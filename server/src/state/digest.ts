@@ -6,16 +6,16 @@
  * Held as two unsigned 32-bit halves that do not carry into each other.
  */
 import type { AclTable } from './acl-table.js';
-import { Hasher, type NameBytes } from './hash.js';
-import { DIGEST_INTS, INT, type NodeStore } from './node-store.js';
+import { Hasher } from './hash.js';
+import { CONFIG_NODE } from './node-record.js';
+import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
+import type { Payloads } from './payloads.js';
 import type { Session } from './session.js';
 import type { SessionId } from './txn.js';
 
 const NODE_SEED = 0x6e6f6465;
 const CONTENT_SEED = 0x64617461;
 const SESSION_SEED = 0x73657373;
-const NULL_DATA = 1;
-const SOME_DATA = 2;
 
 export class Digest {
   readonly #hasher = new Hasher();
@@ -48,38 +48,23 @@ export class Digest {
   }
 
   /** Writes the hash of path and data into the row, where `countNode` finds it. */
-  storeContent(store: NodeStore, node: number, content: Content): void {
-    const hasher = this.#hasher;
-    hasher.reset(CONTENT_SEED);
-    hasher.chars(content.path);
-    hasher.word(content.data === null ? NULL_DATA : SOME_DATA);
-    if (content.data !== null) {
-      hasher.bytes(content.data);
-    }
-    hasher.finish();
-    store.setInt(node, INT.contentLow, hasher.low);
-    store.setInt(node, INT.contentHigh, hasher.high);
+  storeContent(parts: ContentParts, node: number): void {
+    const { low, high } = this.contentOf(parts, node);
+    parts.store.setInt(node, INT.contentLow, low);
+    parts.store.setInt(node, INT.contentHigh, high);
   }
 
-  /** What `hashStored` goes on from, for all znodes whose path begins so. */
-  prefixOf(path: string): ContentPrefix {
+  /**
+   * Of name and data as they lie in memory, behind the hash of the path; valid until the next call.
+   * The data of /zookeeper/config are local and count as none.
+   */
+  contentOf({ store, payloads }: ContentParts, node: number): Hash64 {
     const hasher = this.#hasher;
+    const dataBytes = node === CONFIG_NODE ? NONE : store.int(node, INT.dataBytes);
     hasher.reset(CONTENT_SEED);
-    hasher.prefix(path);
-    return { low: hasher.low, high: hasher.high, length: path.length };
-  }
-
-  /** The same hash as `storeContent` stores, from bytes as a checkpoint has them. */
-  hashStored(prefix: ContentPrefix, name: NameBytes, dataEnd: number): Hash64 {
-    const hasher = this.#hasher;
-    hasher.low = prefix.low;
-    hasher.high = prefix.high;
-    const { bytes, start, end, unitBytes } = name;
-    hasher.suffix(name, prefix.length + (end - start) / unitBytes);
-    hasher.word(dataEnd < end ? NULL_DATA : SOME_DATA);
-    if (dataEnd >= end) {
-      hasher.bytes(bytes, end, dataEnd);
-    }
+    hasher.word(store.int(node, INT.pathHash));
+    hasher.word(dataBytes);
+    payloads.hash(node, nameBytesOf(store.int(node, INT.shape)) + Math.max(0, dataBytes), hasher);
     hasher.finish();
     return hasher;
   }
@@ -97,14 +82,9 @@ export interface Hash64 {
   readonly high: number;
 }
 
-export interface ContentPrefix extends Hash64 {
-  /** Code units. */
-  readonly length: number;
-}
-
-export interface Content {
-  readonly path: string;
-  readonly data: Uint8Array | null;
+interface ContentParts {
+  readonly store: NodeStore;
+  readonly payloads: Payloads;
 }
 
 function hex(half: number): string {

@@ -89,6 +89,14 @@ export class Hasher {
     this.word(value | 0);
     this.word(Math.floor(value / 0x1_0000_0000) | 0);
   }
+  /** As `bytes`, of bytes that lie in words from the word `at` on; those behind them are nothing. */
+  packed(from: Int32Array, at: number, size: number): void {
+    const end = at + (size >>> 2);
+    this.words(from, at, end);
+    const left = size & 3;
+    if (left > 0) this.word((from[end] ?? 0) & ((1 << (8 * left)) - 1));
+    this.word(size);
+  }
   words(from: Int32Array, start: number, end: number): void {
     let low = this.low;
     let high = this.high;
@@ -100,36 +108,7 @@ export class Hasher {
     this.low = low;
     this.high = high;
   }
-  /** A text, whole. */
-  chars(text: string): void {
-    this.prefix(text);
-    this.word(text.length);
-  }
-  /** The beginning of a text. */
-  prefix(text: string): void {
-    let low = this.low;
-    let high = this.high;
-    for (let i = 0; i < text.length; i++) {
-      const word = text.charCodeAt(i);
-      low = mixLow(low, word);
-      high = mixHigh(high, word);
-    }
-    this.low = low;
-    this.high = high;
-  }
-  /** The end of a text that has `length` code units. */
-  suffix({ bytes, start, end, unitBytes }: NameBytes, length: number): void {
-    let low = this.low;
-    let high = this.high;
-    for (let i = start; i < end; i += unitBytes) {
-      const unit = unitAt(bytes, i, unitBytes);
-      low = mixLow(low, unit);
-      high = mixHigh(high, unit);
-    }
-    this.low = low;
-    this.high = high;
-    this.word(length);
-  }
+  /** The last ones of a word that is not whole count as one with zeros behind them. */
   bytes(from: Uint8Array, start = 0, end = from.length): void {
     let low = this.low;
     let high = this.high;
@@ -139,12 +118,11 @@ export class Hasher {
       low = mixLow(low, word);
       high = mixHigh(high, word);
     }
-    for (let i = whole; i < end; i++) {
-      low = mixLow(low, from[i] ?? 0);
-      high = mixHigh(high, from[i] ?? 0);
-    }
     this.low = low;
     this.high = high;
+    let last = 0;
+    for (let i = whole; i < end; i++) last |= (from[i] ?? 0) << (8 * (i - whole));
+    if (whole < end) this.word(last);
     this.word(end - start);
   }
   finish(): void {

@@ -7,8 +7,9 @@
  */
 import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs } from './data-slabs.js';
-import type { NameBytes } from './hash.js';
+import type { Hasher, NameBytes } from './hash.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
+import type { DataPlace, PlacedCreate } from './placed-op.js';
 
 const ASCII_MAX = 0x7f;
 const SHORT_BYTES = 24;
@@ -16,6 +17,8 @@ const SHORT_BYTES = 24;
 const WITHIN_BYTES_MAX = 512;
 /** A loop over words beats the call into the runtime, with the view it makes, up to about here. */
 const WORDS_BYTES_MAX = 512;
+/** What is shorter is copied faster word by word. */
+const PLACED_BYTES_MAX = 512;
 const EMPTY = Buffer.alloc(0);
 
 /** Memory of records, as words and as bytes, and a word in it. */
@@ -68,6 +71,23 @@ export class Payloads {
     }
   }
 
+  /** As `write`. */
+  writePlaced(node: number, op: PlacedCreate): void {
+    const store = this.#store;
+    const nameBytes = op.pathEnd - op.nameStart;
+    const mode = modeOf(store.int(node, INT.shape));
+    store.setInt(node, INT.shape, makeShape({ nameBytes, mode, flags: 0 }));
+    store.setInt(node, INT.dataBytes, op.dataBytes);
+    const location = this.#slabs.allocate(nameBytes + Math.max(0, op.dataBytes));
+    store.setInt(node, INT.location, location);
+    const bytes = this.#slabs.bytes(location);
+    let at = this.#slabs.offset(location);
+    for (let i = op.nameStart; i < op.pathEnd; i++) {
+      bytes[at++] = op.bytes[i] ?? 0;
+    }
+    this.#copyPlaced(op, location, at);
+  }
+
   /** For a row without memory, that has the lengths of name and data: both from a record. */
   copyFrom(node: number, size: number, { words, bytes, at }: RecordPart): void {
     const slabs = this.#slabs;
@@ -101,18 +121,35 @@ export class Payloads {
     }
   }
 
-  replaceData(node: number, data: Uint8Array | null): void {
-    const store = this.#store;
+  /** The first `size` bytes of name and data, as `Hasher.bytes`. */
+  hash(node: number, size: number, hasher: Hasher): void {
+    if (size === 0) {
+      return;
+    }
     const slabs = this.#slabs;
-    const nameBytes = nameBytesOf(store.int(node, INT.shape));
-    const needed = nameBytes + (data === null ? 0 : data.length);
-    const old = store.int(node, INT.location);
-    const stays = old === NONE ? needed === 0 : needed > 0 && slabs.fits(old, needed);
-    const location = stays ? old : this.#move(old, nameBytes, needed);
-    store.setInt(node, INT.location, location);
-    store.setInt(node, INT.dataBytes, data === null ? NONE : data.length);
+    const location = this.#store.int(node, INT.location);
+    const words = slabs.words(location);
+    const start = slabs.offset(location);
+    if (words === null) {
+      hasher.bytes(slabs.bytes(location), start, start + size);
+    } else {
+      hasher.packed(words, start >>> 2, size);
+    }
+  }
+
+  replaceData(node: number, data: Uint8Array | null): void {
+    const location = this.#makeRoom(node, data === null ? NONE : data.length);
     if (data !== null && data.length > 0) {
-      copy(data, slabs.bytes(location), slabs.offset(location) + nameBytes);
+      const nameBytes = nameBytesOf(this.#store.int(node, INT.shape));
+      copy(data, this.#slabs.bytes(location), this.#slabs.offset(location) + nameBytes);
+    }
+  }
+
+  replaceDataPlaced(node: number, data: DataPlace): void {
+    const location = this.#makeRoom(node, data.dataBytes);
+    if (data.dataBytes > 0) {
+      const nameBytes = nameBytesOf(this.#store.int(node, INT.shape));
+      this.#copyPlaced(data, location, this.#slabs.offset(location) + nameBytes);
     }
   }
 
@@ -218,6 +255,38 @@ export class Payloads {
     const own = this.#slabs.bytes(location);
     const ownStart = this.#slabs.offset(location);
     return own.compare(bytes, start, end, ownStart, ownStart + end - start) === 0;
+  }
+
+  /** Behind the name, -1 for null. Returns the location. */
+  #makeRoom(node: number, dataBytes: number): number {
+    const store = this.#store;
+    const nameBytes = nameBytesOf(store.int(node, INT.shape));
+    const needed = nameBytes + Math.max(0, dataBytes);
+    const old = store.int(node, INT.location);
+    const stays = old === NONE ? needed === 0 : needed > 0 && this.#slabs.fits(old, needed);
+    const location = stays ? old : this.#move(old, nameBytes, needed);
+    store.setInt(node, INT.location, location);
+    store.setInt(node, INT.dataBytes, dataBytes);
+    return location;
+  }
+
+  #copyPlaced(
+    { bytes, view, dataStart, dataBytes }: DataPlace,
+    location: number,
+    at: number,
+  ): void {
+    const to = this.#slabs.view(location);
+    if (to === null || dataBytes > PLACED_BYTES_MAX) {
+      bytes.copy(this.#slabs.bytes(location), at, dataStart, dataStart + Math.max(0, dataBytes));
+      return;
+    }
+    const words = dataBytes & -4;
+    for (let done = 0; done < words; done += 4) {
+      to.setInt32(at + done, view.getInt32(dataStart + done, true), true);
+    }
+    for (let done = Math.max(0, words); done < dataBytes; done++) {
+      to.setUint8(at + done, view.getUint8(dataStart + done));
+    }
   }
 
   /** A slot of `needed` bytes that begins with the name of the old one, which is freed. */

@@ -9,6 +9,7 @@
  */
 import { parentOf } from '@rookery/protocol';
 import type { Capture } from './capture.js';
+import { beginsWith, type WithPath } from './placed-op.js';
 import {
   limitedBy,
   measuredAt,
@@ -44,12 +45,13 @@ export class Quotas {
   }
 
   /** After the create. */
-  created(path: string, node: number): void {
-    if (path.startsWith(QUOTA_ROOT)) {
-      this.#learn(limitedBy(path));
-      this.#measure(measuredAt(path));
+  created(op: WithPath, node: number): void {
+    if (beginsWith(op, QUOTA_ROOT)) {
+      this.#learn(limitedBy(op.path));
+      this.#measure(measuredAt(op.path));
     }
-    this.#count(path, { count: 1, bytes: this.#tree.dataLength(node) });
+    if (this.#prefixes.size > 0)
+      this.#count(op.path, { count: 1, bytes: this.#tree.dataLength(node) });
   }
 
   /**
@@ -87,8 +89,8 @@ export class Quotas {
     }
   }
 
-  dataGrew(path: string, bytes: number): void {
-    this.#count(path, { count: 0, bytes });
+  dataGrew(op: WithPath, bytes: number): void {
+    if (this.#prefixes.size > 0) this.#count(op.path, { count: 0, bytes });
   }
 
   /** After recovery: which paths have a quota is in the tree. */
@@ -120,7 +122,7 @@ export class Quotas {
     const node = this.#tree.find(statsPathOf(prefix));
     if (node !== NO_NODE) {
       const { count, bytes } = readStats(this.#tree.data(node));
-      this.#store(node, prefix, { count: count + by.count, bytes: bytes + by.bytes });
+      this.#store(node, { count: count + by.count, bytes: bytes + by.bytes });
     }
   }
 
@@ -133,13 +135,13 @@ export class Quotas {
       top === NO_NODE
         ? { count: 0, bytes: 0 }
         : { count: 1 + this.#tree.descendantCount(top), bytes: this.#tree.subtreeDataBytes(top) };
-    this.#store(this.#tree.find(statsPathOf(prefix)), prefix, stats);
+    this.#store(this.#tree.find(statsPathOf(prefix)), stats);
   }
 
-  #store(node: number, prefix: string, stats: QuotaStats): void {
+  #store(node: number, stats: QuotaStats): void {
     const before = this.#tree.dataLength(node);
     this.#capture.beforeChange(node);
-    this.#tree.setQuotaStats(node, statsPathOf(prefix), writeStats(stats));
+    this.#tree.setQuotaStats(node, writeStats(stats));
     this.#capture.grew(this.#tree.dataLength(node) - before);
   }
 }

@@ -27,9 +27,9 @@ function stateWith(ops: readonly { readonly op: TxnOp; readonly session?: number
   const state = new ReplicatedState();
   const calls: string[] = [];
   const sink: ChangeSink = {
-    created: (path, node) => calls.push(`created ${path} v${state.tree.version(node)}`),
+    created: ({ path }, node) => calls.push(`created ${path} v${state.tree.version(node)}`),
     deleted: (path) => calls.push(`deleted ${path}`),
-    dataChanged: (path, node) => calls.push(`changed ${path} v${state.tree.version(node)}`),
+    dataChanged: ({ path }, node) => calls.push(`changed ${path} v${state.tree.version(node)}`),
     sessionClosed: (session) => calls.push(`closed ${session}`),
   };
   for (const [i, { op, session = 0 }] of ops.entries()) {

@@ -6,13 +6,14 @@
  * (architecture invariant 8), and a capture gives exactly the state at the zxid of its freeze.
  * Owned by the pipeline; storage calls the capture and recovery part.
  */
-import { assert, parentOf, unreachable, type Zxid } from '@rookery/protocol';
+import { assert, unreachable, type Zxid } from '@rookery/protocol';
 import { Capture } from './capture.js';
 import type { ChangeSink } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
 import { Digest } from './digest.js';
 import { PACK_KEY } from './node-record.js';
 import { type CheckpointRecord, DEAD_KEY } from './packs.js';
+import { PlacedOp } from './placed-op.js';
 import { Quotas } from './quotas.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
@@ -193,13 +194,15 @@ export class ReplicatedState {
   }
 
   #create(op: CreateOp, at: ChangePoint, sink: ChangeSink): void {
-    const parent = this.#existing(parentOf(op.path));
+    const parent = this.tree.findParentOf(op);
+    assert(parent !== NO_NODE, 'the parent of a created path exists');
     assert(op.mode !== 'ephemeral' || this.sessions.has(at.session), 'an owner is a session');
     this.#capture.beforeChange(parent);
     const node = this.tree.create(op, parent, at);
     this.#capture.created(node);
-    this.quotas.created(op.path, node);
-    sink.created(op.path, node);
+    if (op instanceof PlacedOp) op.node = node;
+    this.quotas.created(op, node);
+    sink.created(op, node);
   }
 
   #delete(path: string, at: ChangePoint, sink: ChangeSink): void {
@@ -225,14 +228,14 @@ export class ReplicatedState {
   }
 
   #setData(op: SetDataOp, at: ChangePoint, sink: ChangeSink): void {
-    const node = this.#existing(op.path);
+    const node = this.#placeOf(op);
     const before = this.tree.dataLength(node);
     this.#capture.beforeChange(node);
     this.tree.setData(node, op, at);
     const bytes = this.tree.dataLength(node) - before;
     this.#capture.grew(bytes);
-    this.quotas.dataGrew(op.path, bytes);
-    sink.dataChanged(op.path, node);
+    this.quotas.dataGrew(op, bytes);
+    sink.dataChanged(op, node);
   }
 
   #setAcl(op: SetAclOp): void {
@@ -249,6 +252,13 @@ export class ReplicatedState {
     }
     this.sessions.close(at.session);
     sink.sessionClosed(at.session);
+  }
+
+  #placeOf(op: SetDataOp): number {
+    if (!(op instanceof PlacedOp)) return this.#existing(op.path);
+    op.node = this.tree.findBytes(op.bytes, op.pathStart, op.pathEnd);
+    assert(op.node !== NO_NODE, 'the path of a transaction exists');
+    return op.node;
   }
 
   #existing(path: string): number {

@@ -11,6 +11,8 @@ import { IGNORE_CHANGES } from './change-sink.js';
 import { dumpModel, dumpState, Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
 import type { NodeMode } from './txn.js';
+import { encodeTxn } from './txn-codec.js';
+import { TxnPlaces } from './txn-places.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }], []];
 const NAMES = ['a', 'b', 'a-b', 'ä', '日本', 'a long name of more than forty characters, really'];
@@ -170,6 +172,7 @@ describe('the packed state', () => {
         const model = new Model();
         const state = new ReplicatedState();
         const store = new Map<string, Uint8Array>();
+        const places = new TxnPlaces();
         const checkpoint = (from: ReplicatedState): void => {
           from.freeze(packBytes);
           while (!from.captureDone) {
@@ -193,7 +196,8 @@ describe('the packed state', () => {
           const { op, session } = model.fulfil(wished);
           const txn = { origin: 1, request: 1, session, time: model.time, op };
           state.apply(model.zxid, txn, IGNORE_CHANGES);
-          recovered.apply(model.zxid, txn, IGNORE_CHANGES);
+          const proposal = { zxid: model.zxid, previous: 0, body: encodeTxn(txn) };
+          recovered.apply(model.zxid, places.txnOf(proposal), IGNORE_CHANGES);
         }
         expect(recovered.digest()).toBe(state.digest());
         expect(dumpState(recovered)).toEqual(dumpModel(model));

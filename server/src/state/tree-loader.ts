@@ -8,7 +8,7 @@
 import { parentOf, validatePath } from '@rookery/protocol';
 import { linkChild } from './child-list.js';
 import { DamagedCheckpointError, must } from './damage.js';
-import type { ContentPrefix, Digest } from './digest.js';
+import type { Digest } from './digest.js';
 import type { Ephemerals } from './ephemerals.js';
 import { hashName, hashPath, hashPrefix, type NameBytes } from './hash.js';
 import { isTimed, MODE } from './modes.js';
@@ -42,7 +42,7 @@ interface Family {
   readonly parent: number;
   /** Of the path that all of them begin with. */
   readonly hash: number;
-  readonly content: ContentPrefix;
+  readonly pathLength: number;
 }
 
 const ROOT_NODE = 0;
@@ -132,8 +132,7 @@ export class TreeLoader {
     row[base + INT.aclId] = this.#aclOf(reader);
     this.#checkNumbers(node, modeOf(reader.shape));
     this.#list(node, modeOf(reader.shape));
-    const dataEnd = reader.end + reader.dataBytes;
-    const content = digest.hashStored(this.#family.content, reader, dataEnd);
+    const content = digest.contentOf(this.#parts, node);
     must(
       row[base + INT.contentLow] === content.low && row[base + INT.contentHigh] === content.high,
       'a record has another hash than its content',
@@ -141,7 +140,7 @@ export class TreeLoader {
     digest.countNode(store, acls, node, 1);
     const nameLength = (reader.end - reader.start) / reader.unitBytes;
     const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
-    this.#dataSize += this.#family.content.length + nameLength + dataBytes;
+    this.#dataSize += this.#family.pathLength + nameLength + dataBytes;
     return node;
   }
 
@@ -238,7 +237,7 @@ export class TreeLoader {
     must(path === '' || validatePath(path) === null, 'a record has a parent that is no path');
     const prefix = path === '' || path === '/' ? '/' : `${path}/`;
     const parent = path === '' ? NONE : this.#findOrPlacehold(path);
-    return { parent, hash: hashPrefix(prefix), content: this.#parts.digest.prefixOf(prefix) };
+    return { parent, hash: hashPrefix(prefix), pathLength: prefix.length };
   }
 
   /** Not recursive: a path may be deeper than the stack. */

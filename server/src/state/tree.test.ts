@@ -10,8 +10,8 @@ import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
 
 const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
-const FRESH_DIGEST = 'eef8f8559ef31d83';
-const BASE_DIGEST = 'a9b31563fe978368';
+const FRESH_DIGEST = 'f619aa919a54440d';
+const BASE_DIGEST = 'ba023c6d98cdda0f';
 
 function createOp(path: string, data: Uint8Array | null = null): CreateOp {
   return { kind: 'create', path, data, acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1 };

@@ -12,10 +12,11 @@
 import { assert, nameOf, parentOf, type Zxid } from '@rookery/protocol';
 import { linkChild, unlinkChild } from './child-list.js';
 import type { Digest } from './digest.js';
-import { hashPath } from './hash.js';
+import { hashAsciiPath, hashPath } from './hash.js';
 import { isTimed, MODE } from './modes.js';
 import { CONFIG_NODE, nodeRecordBytes, type PackContent, type PackWriter } from './node-record.js';
 import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
+import { PlacedCreate, PlacedOp, type WithPath } from './placed-op.js';
 import { type PackToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
 import type { Acl, CreateOp, SessionId } from './txn.js';
@@ -55,7 +56,7 @@ export class Tree extends TreeReads {
     for (const [node, path] of FRESH_PATHS.entries()) {
       this.#attach(path, this.find(parentOf(path)), NO_DATA);
       this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
-      this.#storeContent(node, path, NO_DATA);
+      this.#digest.storeContent(this.#parts, node);
       this.#count(node, 1);
     }
     this.subtrees.recount();
@@ -66,15 +67,25 @@ export class Tree extends TreeReads {
     return [...FRESH_PATHS.keys()];
   }
 
+  /** NO_NODE when it is not there. */
+  findParentOf(op: WithPath): number {
+    if (!(op instanceof PlacedCreate)) return this.find(parentOf(op.path));
+    // That of the root is the slash.
+    return this.findBytes(op.bytes, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
+  }
+
   /** `parent` is the node of the parent path. */
   create(op: CreateOp, parent: number, at: ChangePoint): number {
     const store = this.store;
-    assert(this.find(op.path) === NONE, 'a created path did not exist');
+    assert(this.#findOp(op) === NONE, 'a created path did not exist');
     assert(this.modeNumber(parent) !== MODE.ephemeral, 'an ephemeral has no children');
     this.#count(parent, -1);
     store.setInt(parent, INT.cversion, this.cversion(parent) + 1);
     store.setDouble(parent, DOUBLE.pzxid, at.zxid);
-    const node = this.#attach(op.path, parent, op.data);
+    const node =
+      op instanceof PlacedCreate
+        ? this.#attachPlaced(op, parent)
+        : this.#attach(op.path, parent, op.data);
     this.#count(parent, 1);
     this.#setMode(node, MODE[op.mode]);
     store.setInt(node, INT.aclId, this.acls.use(op.acl));
@@ -94,9 +105,9 @@ export class Tree extends TreeReads {
     if (op.mode === 'ttl' || op.mode === 'container') {
       this.timed.add(node);
     }
-    this.#storeContent(node, op.path, op.data);
+    this.#digest.storeContent(this.#parts, node);
     this.#count(node, 1);
-    this.#childChanged(parent, op.path, { by: 1, dataBytes: this.dataLength(node) });
+    this.#childChanged(parent, op, { by: 1, dataBytes: this.dataLength(node) });
     return node;
   }
 
@@ -128,7 +139,7 @@ export class Tree extends TreeReads {
     } else if (isTimed(mode)) {
       this.timed.remove(node);
     }
-    this.#childChanged(parent, path, { by: -1, dataBytes });
+    this.#childChanged(parent, { path }, { by: -1, dataBytes });
     this.pages.forget(node);
     this.dataSize -= path.length + dataBytes;
     this.acls.release(row[base + INT.aclId] ?? NONE);
@@ -141,25 +152,25 @@ export class Tree extends TreeReads {
   setData(node: number, change: DataChange, at: ChangePoint): void {
     assert(change.version === nextVersion(this.version(node)), 'a version is the next one');
     this.#count(node, -1);
-    this.#replaceData(node, change.data);
-    this.#storeContent(node, change.path, change.data);
+    this.#replaceData(node, change);
+    this.#digest.storeContent(this.#parts, node);
     this.store.setInt(node, INT.version, change.version);
     this.store.setDouble(node, DOUBLE.mzxid, at.zxid);
     this.store.setDouble(node, DOUBLE.mtime, at.time);
     this.#count(node, 1);
   }
 
-  /** The statistics of a quota, at `path`: neither version nor times change. */
-  setQuotaStats(node: number, path: string, data: Uint8Array): void {
+  /** The statistics of a quota: neither version nor times change. */
+  setQuotaStats(node: number, data: Uint8Array): void {
     this.#count(node, -1);
-    this.#replaceData(node, data);
-    this.#storeContent(node, path, data);
+    this.#replaceData(node, { data });
+    this.#digest.storeContent(this.#parts, node);
     this.#count(node, 1);
   }
 
   /** Neither version nor times change. */
   setConfigData(data: Uint8Array): void {
-    this.#replaceData(CONFIG_NODE, data);
+    this.#replaceData(CONFIG_NODE, { data });
   }
 
   setAcl(node: number, acl: readonly Acl[], version: number): void {
@@ -215,30 +226,51 @@ export class Tree extends TreeReads {
     return loader !== null;
   }
 
-  #childChanged(parent: number, path: string, change: ChildChange): void {
+  #childChanged(parent: number, child: WithPath, change: ChildChange): void {
     const { by, dataBytes } = change;
     this.subtrees.count(parent, by, dataBytes);
     this.encodedChildren.forget(parent);
     if (this.pages.keeps(parent)) {
-      this.pages.changed(parent, nameOf(path), by === 1);
+      this.pages.changed(parent, nameOf(child.path), by === 1);
     }
   }
 
   /** A persistent node with a name, data and a place, without an ACL and not yet counted. */
   #attach(path: string, parent: number, data: Uint8Array | null): number {
+    const node = this.#newRow();
+    this.payloads.write(node, path, data);
+    this.dataSize += path.length + this.dataLength(node);
+    if (node !== ROOT_NODE) this.#link(node, parent, hashPath(path));
+    return node;
+  }
+
+  #attachPlaced(op: PlacedCreate, parent: number): number {
+    const { bytes, pathStart, pathEnd } = op;
+    const node = this.#newRow();
+    this.payloads.writePlaced(node, op);
+    this.dataSize += pathEnd - pathStart + this.dataLength(node);
+    this.#link(node, parent, hashAsciiPath(bytes, pathStart, pathEnd));
+    return node;
+  }
+
+  #newRow(): number {
     const store = this.store;
     const node = store.allocate();
     store.setInt(node, INT.aclId, NONE);
     store.setInt(node, INT.firstChild, NONE);
     store.setInt(node, INT.parent, NONE);
-    this.payloads.write(node, path, data);
-    this.dataSize += path.length + this.dataLength(node);
-    if (node !== ROOT_NODE) {
-      store.setInt(node, INT.pathHash, hashPath(path));
-      this.index.insert(node);
-      linkChild(store, parent, node);
-    }
     return node;
+  }
+
+  #link(node: number, parent: number, pathHash: number): void {
+    this.store.setInt(node, INT.pathHash, pathHash);
+    this.index.insert(node);
+    linkChild(this.store, parent, node);
+  }
+
+  #findOp(op: WithPath): number {
+    if (!(op instanceof PlacedOp)) return this.find(op.path);
+    return this.findBytes(op.bytes, op.pathStart, op.pathEnd);
   }
 
   #setMode(node: number, mode: number): void {
@@ -255,18 +287,15 @@ export class Tree extends TreeReads {
     }
   }
 
-  #replaceData(node: number, data: Uint8Array | null): void {
+  #replaceData(node: number, by: Pick<DataChange, 'data'>): void {
     const before = this.dataLength(node);
-    this.payloads.replaceData(node, data);
-    const by = this.dataLength(node) - before;
-    if (by !== 0) {
-      this.dataSize += by;
-      this.subtrees.grew(this.store.int(node, INT.parent), by);
+    if (by instanceof PlacedOp) this.payloads.replaceDataPlaced(node, by);
+    else this.payloads.replaceData(node, by.data);
+    const grown = this.dataLength(node) - before;
+    if (grown !== 0) {
+      this.dataSize += grown;
+      this.subtrees.grew(this.store.int(node, INT.parent), grown);
     }
-  }
-
-  #storeContent(node: number, path: string, data: Uint8Array | null): void {
-    this.#digest.storeContent(this.store, node, { path, data: node === CONFIG_NODE ? null : data });
   }
 
   #count(node: number, sign: 1 | -1): void {
@@ -280,7 +309,6 @@ interface ChildChange {
 }
 
 export interface DataChange {
-  readonly path: string;
   readonly data: Uint8Array | null;
   /** Afterwards. */
   readonly version: number;

@@ -23,7 +23,7 @@ import { MODE, NODE_MODES } from './modes.js';
 import { PASSWORD_BYTES } from './session.js';
 import type { Acl, NodeOp, Txn, TxnOp } from './txn.js';
 
-const KIND = {
+export const KIND = {
   create: 1,
   delete: 2,
   setData: 3,
@@ -36,12 +36,12 @@ const KIND = {
 } as const;
 
 const RECORD = 'a transaction';
-const ORIGIN_BITS = 8;
-const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
+export const ORIGIN_BITS = 8;
+export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 /** Holds nothing between calls. */
 const bodyReader = new JuteReader(new Uint8Array(0));
 /** Instead of the number of entries. */
-const WORLD_ANYONE = -1;
+export const WORLD_ANYONE = -1;
 
 export function writeTxn(writer: JuteWriter, { origin, request, session, time, op }: Txn): void {
   assert(origin >= 0 && origin <= ORIGIN_MAX, () => `${origin} is a member or 0`);
@@ -58,7 +58,8 @@ export function txnOf(proposal: Proposal): Txn {
   return readTxn(bodyReader);
 }
 
-function readTxn(reader: JuteReader): Txn {
+/** The reader ends with the transaction. Throws MarshallingError. */
+export function readTxn(reader: JuteReader): Txn {
   const head = reader.int();
   const origin = head & ORIGIN_MAX;
   const request = requiredNatural(reader, RECORD);

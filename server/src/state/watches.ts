@@ -45,6 +45,11 @@ export class WatchTable {
     this.#limits = limits;
   }
 
+  /** Nobody watches anything. */
+  get isEmpty(): boolean {
+    const { data, child, persistent, recursive } = this.#modes;
+    return data.pathCount + child.pathCount + persistent.pathCount + recursive.pathCount === 0;
+  }
   /** Triples of a watcher, a path and a mode. */
   get watchCount(): number {
     return this.#all().reduce((sum, table) => sum + table.watchCount, 0);

@@ -12,7 +12,7 @@ import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
 import { sealJson, unsealJson } from './records.js';
 
 export const META_NAME = 'meta';
-export const FORMAT_VERSION = 3;
+export const FORMAT_VERSION = 4;
 
 const META_SCHEMA = z.object({
   format: z.literal(FORMAT_VERSION),

@@ -70,7 +70,7 @@ describe('data of another format', () => {
     }
     await database.close();
     await expect(disk.open()).rejects.toThrow(
-      /has format 1, this version reads 3: run the version/,
+      /has format 1, this version reads 4: run the version/,
     );
   });
 });

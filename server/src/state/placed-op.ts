@@ -1,0 +1,71 @@
+/**
+ * A setData or a create as it lies in the bytes of its transaction, which nearly all writes are.
+ *
+ * It has the fields of the operation, but path and data are made only for who asks for them: a
+ * change of the tree finds the znode by the bytes of its path and copies the data from where they
+ * are. One object serves one transaction after the other (txn-places.ts), so nobody keeps it. The
+ * path of a create is ASCII. Who has an operation of either form asks the functions here.
+ */
+import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
+
+const NO_ACL: readonly Acl[] = [];
+const NO_BYTES = Buffer.alloc(0);
+const NO_VIEW = new DataView(new ArrayBuffer(0));
+
+/** What a transaction tells of a change; the path may be made when it is asked for. */
+export interface WithPath {
+  readonly path: string;
+}
+
+/** Where data lie. */
+export interface DataPlace {
+  readonly bytes: Buffer;
+  /** The same bytes. */
+  readonly view: DataView;
+  readonly dataStart: number;
+  /** -1 for null. */
+  readonly dataBytes: number;
+}
+
+export abstract class PlacedOp implements DataPlace {
+  bytes: Buffer = NO_BYTES;
+  view: DataView = NO_VIEW;
+  pathStart = 0;
+  pathEnd = 0;
+  dataStart = 0;
+  dataBytes = -1;
+  /** The znode, once it is applied. */
+  node = -1;
+
+  get path(): string {
+    return this.bytes.toString('utf8', this.pathStart, this.pathEnd);
+  }
+  get data(): Uint8Array | null {
+    if (this.dataBytes < 0) return null;
+    return this.bytes.subarray(this.dataStart, this.dataStart + this.dataBytes);
+  }
+}
+
+export class PlacedSetData extends PlacedOp implements SetDataOp {
+  readonly kind = 'setData';
+  version = 0;
+}
+
+export class PlacedCreate extends PlacedOp implements CreateOp {
+  readonly kind = 'create';
+  acl = NO_ACL;
+  mode: NodeMode = 'persistent';
+  ttlMs = 0;
+  opcode = 0;
+  /** Behind the last slash of the path. */
+  nameStart = 0;
+}
+
+export function beginsWith(op: WithPath, text: string): boolean {
+  if (!(op instanceof PlacedOp)) return op.path.startsWith(text);
+  if (op.pathEnd - op.pathStart < text.length) return false;
+  for (let i = 0; i < text.length; i++) {
+    if (op.bytes[op.pathStart + i] !== text.charCodeAt(i)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,137 @@
+/**
+ * Reads the transactions of proposals that are to be applied, one after the other.
+ *
+ * The two that nearly all are, setData and create of a znode with an ASCII path and the usual ACL,
+ * are found where they lie (placed-op.ts): no object, no string and no view is made of them. All
+ * others, and whatever is not as it should be, are left to the codec, which checks every field; the
+ * layout is its. Called by the driver.
+ */
+import { JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
+import { bufferOf } from './buffer-of.js';
+import { NODE_MODES } from './modes.js';
+import { PlacedCreate, type PlacedOp, PlacedSetData } from './placed-op.js';
+import type { Acl, Txn, TxnOp } from './txn.js';
+import { KIND, ORIGIN_BITS, ORIGIN_MAX, readTxn, WORLD_ANYONE } from './txn-codec.js';
+
+const COUNTER_SPAN = 0x1_0000_0000;
+const HIGH_MAX = 1 << 21;
+/** Head, request, session, time; then comes the length of the path. */
+const PATH_AT = 28;
+/** Without path and data: the two lengths, and what follows them. */
+const SET_DATA_BYTES = PATH_AT + 4 + 4 + 4;
+const CREATE_TAIL_BYTES = 4 + 4 + 4 + 8 + 4;
+const CREATE_BYTES = PATH_AT + 4 + 4 + CREATE_TAIL_BYTES;
+const SLASH = 0x2f;
+const ASCII_MAX = 0x7f;
+const PERMS_KNOWN = 32;
+const NONE = -1;
+
+export class TxnPlaces {
+  readonly #reader = new JuteReader(new Uint8Array(0));
+  readonly #setData = new PlacedSetData();
+  readonly #create = new PlacedCreate();
+  readonly #txn = { origin: 0, request: 0, session: 0, time: 0, op: this.#setData as TxnOp };
+  readonly #acls: (readonly Acl[])[] = [];
+  #bytes = bufferOf(new Uint8Array(0));
+  #view = new DataView(this.#bytes.buffer);
+
+  /** Valid until the next call. Throws MarshallingError. */
+  txnOf(proposal: Proposal): Txn {
+    const reader = this.#reader;
+    pointAtBody(reader, proposal);
+    const at = reader.position;
+    const end = at + reader.remaining;
+    if (reader.bytes !== this.#bytes) this.#use(reader.bytes);
+    const kind = end - at < SET_DATA_BYTES ? 0 : this.#view.getInt32(at) >> ORIGIN_BITS;
+    const isPlaced =
+      (kind === KIND.setData && this.#placeSetData(at, end)) ||
+      (kind === KIND.create && this.#placeCreate(at, end));
+    return isPlaced && this.#readHead(at, kind) ? this.#txn : readTxn(reader);
+  }
+
+  #use(bytes: Uint8Array): void {
+    this.#bytes = bufferOf(bytes);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  #readHead(at: number, kind: number): boolean {
+    const txn = this.#txn;
+    txn.origin = this.#view.getInt32(at) & ORIGIN_MAX;
+    txn.request = this.#natural(at + 4);
+    txn.session = this.#natural(at + 12);
+    txn.time = this.#natural(at + 20);
+    txn.op = kind === KIND.create ? this.#create : this.#setData;
+    return txn.request >= 0 && txn.session >= 0 && txn.time >= 0;
+  }
+
+  #placeSetData(at: number, end: number): boolean {
+    const op = this.#setData;
+    const next = this.#placeFields(op, at, end);
+    if (next === NONE || next + 4 !== end) return false;
+    op.version = this.#view.getInt32(next);
+    return true;
+  }
+
+  #placeCreate(at: number, end: number): boolean {
+    if (end - at < CREATE_BYTES) return false;
+    const op = this.#create;
+    const next = this.#placeFields(op, at, end);
+    if (next === NONE || next + CREATE_TAIL_BYTES !== end) return false;
+    const view = this.#view;
+    if (view.getInt32(next) !== WORLD_ANYONE) return false;
+    const mode = NODE_MODES[view.getInt32(next + 8)];
+    const ttlMs = this.#natural(next + 12);
+    if (mode === undefined || ttlMs < 0 || !this.#placeName(op)) return false;
+    op.acl = this.#aclOf(view.getInt32(next + 4));
+    op.mode = mode;
+    op.ttlMs = ttlMs;
+    op.opcode = view.getInt32(next + 20);
+    return true;
+  }
+
+  /** Path and data; returns where they end, or NONE when they reach beyond `end`. */
+  #placeFields(op: PlacedOp, at: number, end: number): number {
+    const view = this.#view;
+    const pathBytes = view.getInt32(at + PATH_AT);
+    const pathStart = at + PATH_AT + 4;
+    const dataAt = pathStart + pathBytes;
+    if (pathBytes < 0 || dataAt + 4 > end) return NONE;
+    const dataBytes = view.getInt32(dataAt);
+    const dataEnd = dataAt + 4 + Math.max(0, dataBytes);
+    if (dataBytes < NONE || dataEnd > end) return NONE;
+    op.bytes = this.#bytes;
+    op.view = view;
+    op.pathStart = pathStart;
+    op.pathEnd = dataAt;
+    op.dataStart = dataAt + 4;
+    op.dataBytes = dataBytes;
+    return dataEnd;
+  }
+
+  /** Whether the path is one of ASCII, with a slash in front of a name. */
+  #placeName(op: PlacedCreate): boolean {
+    const { bytes, pathStart, pathEnd } = op;
+    let nameStart = NONE;
+    for (let at = pathStart; at < pathEnd; at++) {
+      const unit = bytes[at] ?? 0;
+      if (unit > ASCII_MAX) return false;
+      if (unit === SLASH) nameStart = at + 1;
+    }
+    op.nameStart = nameStart;
+    return nameStart !== NONE && bytes[pathStart] === SLASH && nameStart < pathEnd;
+  }
+
+  /** Below 0 when it is none that is safe. */
+  #natural(at: number): number {
+    const high = this.#view.getInt32(at);
+    return high < HIGH_MAX ? high * COUNTER_SPAN + this.#view.getUint32(at + 4) : NONE;
+  }
+
+  #aclOf(perms: number): readonly Acl[] {
+    const known = this.#acls[perms];
+    if (known !== undefined) return known;
+    const acl = [{ perms, scheme: 'world', id: 'anyone' }];
+    if (perms >= 0 && perms < PERMS_KNOWN) this.#acls[perms] = acl;
+    return acl;
+  }
+}
