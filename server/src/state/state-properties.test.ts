@@ -10,8 +10,8 @@ import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { dumpModel, dumpState, Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
+import { encodeTxn } from './testing.js';
 import type { NodeMode } from './txn.js';
-import { encodeTxn } from './txn-codec.js';
 import { TxnPlaces } from './txn-places.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }], []];

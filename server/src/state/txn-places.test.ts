@@ -2,8 +2,8 @@ import { MarshallingError, type Proposal } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlacedOp } from './placed-op.js';
+import { decodeTxn, encodeTxn } from './testing.js';
 import type { NodeOp, Txn } from './txn.js';
-import { decodeTxn, encodeTxn } from './txn-codec.js';
 import { TxnPlaces } from './txn-places.js';
 
 const int = fc.integer();

@@ -6,8 +6,7 @@
  * others, and whatever is not as it should be, are left to the codec, which checks every field; the
  * layout is its. Called by the driver.
  */
-import { JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
-import { bufferOf } from './buffer-of.js';
+import { bufferOf, JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
 import { NODE_MODES } from './modes.js';
 import { PlacedCreate, type PlacedOp, PlacedSetData } from './placed-op.js';
 import type { Acl, Txn, TxnOp } from './txn.js';
