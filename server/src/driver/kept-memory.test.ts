@@ -72,7 +72,7 @@ function write(request: number): QueueEntry {
   const header = { connection: 1, kind: 'write', xid: request, opcode: OpCode.setData } as const;
   const body = new Uint8Array(MB);
   const more = { isForwarded: true, syncedAt: null, sinceMs: 0, answerBytes: 0 };
-  return { ...header, ...more, body, bytes: MB, requester, request };
+  return { ...header, ...more, body, bytes: MB, requester, request, session: 1, identities: [] };
 }
 
 test('the bodies of requests go when they are answered, though their queue is never empty', () => {

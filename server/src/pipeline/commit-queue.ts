@@ -9,18 +9,17 @@
  */
 import { assert, Fifo, type Zxid } from '@rookery/protocol';
 import type { Requester } from './access.js';
+import type { OutgoingRequest } from './outbox.js';
 import type { ConnectionId } from './output.js';
 
-export interface QueueEntry {
+/** What goes to the leader of it is part of it. */
+export interface QueueEntry extends OutgoingRequest {
   readonly connection: ConnectionId;
   /** `close` is the write that ends the session. */
   readonly kind: 'read' | 'write' | 'close' | 'sync';
   readonly xid: number;
-  readonly opcode: number;
   /** The jute record behind the header, copied; of an auth its outcome instead (see Requests). */
   readonly body: Uint8Array;
-  /** Of the body and of the identities that go with it. */
-  readonly bytes: number;
   /** What the connection was known to be when the request came. */
   readonly requester: Requester;
   /** The member's number of a write or sync, 0 for a read. */

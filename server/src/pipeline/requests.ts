@@ -266,6 +266,8 @@ export class Requests {
       opcode,
       body,
       bytes: body.length + connection.identityBytes,
+      session: isLocalId(connection.session) ? LOCAL_SESSION : connection.session,
+      identities: connection.requester.identities,
       requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
@@ -282,15 +284,12 @@ export class Requests {
     if (entry.kind === 'read') return;
     this.#waiting.add(entry);
     if (entry.kind === 'sync') this.#parts.outbox.sync(entry.request);
-    else if (admission === 'forward') this.#forward(connection, entry);
+    else if (admission === 'forward') this.#forward(entry);
   }
 
-  #forward(connection: Connection, entry: QueueEntry): void {
-    const { request, opcode, body, bytes } = entry;
+  #forward(entry: QueueEntry): void {
     entry.isForwarded = true;
-    const session = isLocalId(connection.session) ? LOCAL_SESSION : connection.session;
-    const { identities } = entry.requester;
-    this.#parts.outbox.forward({ request, session, opcode, body, bytes, identities });
+    this.#parts.outbox.forward(entry);
   }
 
   /** Everything that can go on, in order, as long as the output has room. */
@@ -306,7 +305,7 @@ export class Requests {
       } else if (entry.kind === 'sync') {
         this.#answerSync(connection, entry);
       } else {
-        this.#forward(connection, entry);
+        this.#forward(entry);
       }
     }
     this.#maybeFinish(connection);

@@ -6,7 +6,13 @@ import { WaitingRequests } from './waiting-requests.js';
 function entryOf(request: number): QueueEntry {
   const requester = { identities: [], skipAcl: false };
   const numbers = { connection: 1, xid: 1, opcode: 1, bytes: 0, sinceMs: 0, answerBytes: 0 };
-  const rest = { body: new Uint8Array(0), isForwarded: true, syncedAt: null };
+  const rest = {
+    session: 1,
+    identities: [],
+    body: new Uint8Array(0),
+    isForwarded: true,
+    syncedAt: null,
+  };
   return { kind: 'write', requester, request, ...numbers, ...rest };
 }
 
