@@ -240,7 +240,8 @@ export class Payloads {
     const shape = ints[row + INT.shape] ?? 0;
     const size = nameBytesOf(shape);
     const start = end - size;
-    if (start <= from || (shape & FLAG.wide) !== 0 || path.getUint8(start - 1) !== SLASH) return NONE;
+    if (start <= from || (shape & FLAG.wide) !== 0) return NONE;
+    if (path.getUint8(start - 1) !== SLASH) return NONE;
     return this.#slabs.has(ints[row + INT.location] ?? NONE, path, start, size) ? start : NONE;
   }
 
