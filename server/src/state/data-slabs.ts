@@ -152,7 +152,7 @@ export class DataSlabs {
       own = (location & SLOT_MASK) * chunk.slotBytes;
     }
     for (; at + 4 <= size; at += 4) {
-      if (view.getInt32(own + at) !== bytes.getInt32(start + at)) return false;
+      if (view.getInt32(own + at, true) !== bytes.getInt32(start + at, true)) return false;
     }
     for (; at < size; at++) {
       if (view.getUint8(own + at) !== bytes.getUint8(start + at)) return false;

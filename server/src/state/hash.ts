@@ -23,10 +23,11 @@ export function hashAsciiPath(bytes: DataView, start: number, end: number): numb
   let hash = PATH_SEED;
   let at = start;
   for (; at + 4 <= end; at += 4) {
-    const word = bytes.getInt32(at);
-    const left = Math.imul(hash, PATH_PRIME_4) + Math.imul(word >>> 24, PATH_PRIME_3);
-    const right = Math.imul((word >>> 16) & 0xff, PATH_PRIME_2);
-    hash = (left + right + Math.imul((word >>> 8) & 0xff, PATH_PRIME) + (word & 0xff)) | 0;
+    const word = bytes.getInt32(at, true);
+    const first = Math.imul(word & 0xff, PATH_PRIME_3) | 0;
+    const second = Math.imul((word >>> 8) & 0xff, PATH_PRIME_2) | 0;
+    const third = Math.imul((word >>> 16) & 0xff, PATH_PRIME) | 0;
+    hash = (Math.imul(hash, PATH_PRIME_4) + first + second + third + (word >>> 24)) | 0;
   }
   for (; at < end; at++) hash = (Math.imul(hash, PATH_PRIME) + bytes.getUint8(at)) | 0;
   return finish(hash);
