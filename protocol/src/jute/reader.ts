@@ -37,6 +37,11 @@ export class JuteReader {
   }
 
   /** All bytes that were given: `position` is an index of them. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** The same, for words at any place; made anew for other bytes. */
   get view(): DataView {
     const bytes = this.#bytes;
     this.#view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

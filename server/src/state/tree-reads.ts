@@ -5,15 +5,7 @@
  * node is an assertion. Semantics of a Stat: see versions.ts. Nothing here changes anything; Tree
  * adds the changes.
  */
-import {
-  assert,
-  bufferOf,
-  JuteWriter,
-  putLong,
-  STAT_BYTES,
-  type Stat,
-  type Zxid,
-} from '@rookery/protocol';
+import { assert, JuteWriter, putLong, STAT_BYTES, type Stat, type Zxid } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
 import { ChildPages, type Page, type PageRequest } from './child-pages.js';
 import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
