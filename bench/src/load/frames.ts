@@ -7,10 +7,10 @@
 import { type Codec, JuteWriter, RequestHeader } from '@rookery/protocol';
 
 /** Of a frame: its length, then the xid. */
-const XID_OFFSET = 4;
+export const XID_OFFSET = 4;
 const ASCII_0 = 48;
-/** Below it a loop beats the call into the runtime. */
-const SHORT_BYTES = 64;
+/** Up to here a loop beats the call into the runtime. */
+export const SHORT_BYTES = 128;
 
 export const WORLD = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 /** Of a reply, without its length: xid, zxid, error. */
@@ -43,6 +43,18 @@ export function copyFrame(frame: Buffer, { target, offset, xid }: Place): number
   return bytes;
 }
 
+/** All of a few bytes, four at a time. */
+export function copyShort(from: DataView, to: DataView, offset: number): void {
+  const bytes = from.byteLength;
+  let at = 0;
+  for (; at + 4 <= bytes; at += 4) to.setInt32(offset + at, from.getInt32(at, true), true);
+  for (; at < bytes; at++) to.setUint8(offset + at, from.getUint8(at));
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
 /** Where each occurrence of a placeholder begins; there must be as many as `count`. */
 export function placesOf(frame: Buffer, placeholder: string, count: number): readonly number[] {
   const places: number[] = [];
@@ -53,6 +65,15 @@ export function placesOf(frame: Buffer, placeholder: string, count: number): rea
   }
   if (places.length === count) return places;
   throw new Error(`${placeholder} is in the template ${places.length} times, not ${count}`);
+}
+
+const FOUR_DIGITS = Int32Array.from({ length: 10_000 }, (_, value) => {
+  return Buffer.from(String(value).padStart(4, '0')).readInt32BE();
+});
+
+/** A number below 10,000 as four ASCII digits, the first one in the highest byte. */
+export function fourDigits(value: number): number {
+  return FOUR_DIGITS[value] ?? 0;
 }
 
 /** Writes the last `digits` decimal digits of `value`. */

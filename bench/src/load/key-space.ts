@@ -10,22 +10,22 @@ export interface KeySpace {
   readonly valueBytes: number;
 }
 
-const KEYS_PER_DIRECTORY = 1000;
+export const KEYS_PER_DIRECTORY = 1000;
 export const KEYS_MAX = 10_000_000;
-export const DIRECTORY_DIGITS = 4;
-export const KEY_DIGITS = 3;
 /** What a template has in the place of a key; digits begin 2 and 8 bytes into it. */
 export const KEY_PLACEHOLDER = '/d####/k###';
 export const DIRECTORY_DIGITS_AT = 2;
 export const KEY_DIGITS_AT = 8;
+/** 'k', in front of a key's digits. */
+export const KEY_LETTER = 0x6b;
 
 export function keyPath(space: KeySpace, key: number): string {
-  const rest = String(key % KEYS_PER_DIRECTORY).padStart(KEY_DIGITS, '0');
+  const rest = String(key % KEYS_PER_DIRECTORY).padStart(3, '0');
   return `${directoryPath(space, Math.floor(key / KEYS_PER_DIRECTORY))}/k${rest}`;
 }
 
 export function directoryPath(space: KeySpace, directory: number): string {
-  return `${space.root}/d${String(directory).padStart(DIRECTORY_DIGITS, '0')}`;
+  return `${space.root}/d${String(directory).padStart(4, '0')}`;
 }
 
 export function directoryCount(space: KeySpace): number {

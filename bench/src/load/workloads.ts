@@ -19,21 +19,26 @@ import {
 } from '@rookery/protocol';
 import {
   copyFrame,
+  copyShort,
+  fourDigits,
   frameOf,
   type Place,
   patchDigits,
   placesOf,
   REPLY_HEADER_BYTES,
+  SHORT_BYTES,
+  viewOf,
   WORLD,
+  XID_OFFSET,
 } from './frames.js';
 import {
-  DIRECTORY_DIGITS,
   DIRECTORY_DIGITS_AT,
   directoryOf,
   hotPath,
-  KEY_DIGITS,
   KEY_DIGITS_AT,
+  KEY_LETTER,
   KEY_PLACEHOLDER,
+  KEYS_PER_DIRECTORY,
   type KeySpace,
   parentPath,
 } from './key-space.js';
@@ -155,10 +160,15 @@ class Random {
 /** A request on keys; `count` of them in one frame. */
 class KeyTemplate {
   readonly #frame: Buffer;
+  readonly #words: DataView;
   readonly #places: readonly number[];
+  /** What was written to last, mostly the same each time; and a view of it. */
+  #target: Buffer = Buffer.alloc(0);
+  #view = viewOf(this.#target);
 
   constructor(frame: Buffer, count = 1) {
     this.#frame = frame;
+    this.#words = viewOf(frame);
     this.#places = placesOf(frame, KEY_PLACEHOLDER, count);
   }
 
@@ -166,14 +176,24 @@ class KeyTemplate {
     return this.#frame.length;
   }
 
-  write(place: Place, nextKey: () => number): number {
-    const bytes = copyFrame(this.#frame, place);
-    for (const at of this.#places) {
+  write({ target, offset, xid }: Place, nextKey: () => number): number {
+    if (target !== this.#target) {
+      this.#target = target;
+      this.#view = viewOf(target);
+    }
+    const view = this.#view;
+    const bytes = this.#frame.length;
+    if (bytes > SHORT_BYTES) target.set(this.#frame, offset);
+    else copyShort(this.#words, view, offset);
+    view.setInt32(offset + XID_OFFSET, xid);
+    for (let place = 0; place < this.#places.length; place++) {
       const key = nextKey();
-      const from = place.offset + at;
+      const from = offset + (this.#places[place] ?? 0);
       const directory = directoryOf(key);
-      patchDigits(place.target, from + DIRECTORY_DIGITS_AT, DIRECTORY_DIGITS, directory);
-      patchDigits(place.target, from + KEY_DIGITS_AT, KEY_DIGITS, key);
+      view.setInt32(from + DIRECTORY_DIGITS_AT, fourDigits(directory));
+      // The letter in front of the three digits goes along.
+      const digits = fourDigits(key - directory * KEYS_PER_DIRECTORY) & 0xff_ffff;
+      view.setInt32(from + KEY_DIGITS_AT - 1, (KEY_LETTER << 24) | digits);
     }
     return bytes;
   }

@@ -17,6 +17,8 @@ export class JuteReader {
   #bytes: Buffer;
   #end: number;
   #position: number;
+  /** Of all bytes; made when it is first asked for. */
+  #view: DataView | null = null;
 
   constructor(bytes: Uint8Array, offset = 0, end: number = bytes.length) {
     this.#bytes = bufferOf(bytes);
@@ -26,7 +28,10 @@ export class JuteReader {
 
   /** Reads other bytes from now on, as a new reader would: who reads many frames needs one. */
   point(bytes: Uint8Array, offset: number, end: number): void {
-    if (bytes !== this.#bytes) this.#bytes = bufferOf(bytes);
+    if (bytes !== this.#bytes) {
+      this.#bytes = bufferOf(bytes);
+      this.#view = null;
+    }
     this.#end = Math.min(end, bytes.length);
     this.#position = offset;
   }
@@ -34,6 +39,13 @@ export class JuteReader {
   /** All bytes that were given: `position` is an index of them. */
   get bytes(): Uint8Array {
     return this.#bytes;
+  }
+
+  /** The same, for words at any place; made anew for other bytes. */
+  get view(): DataView {
+    const bytes = this.#bytes;
+    this.#view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return this.#view;
   }
 
   /** Offset of the next byte from the start of the bytes that were given. */

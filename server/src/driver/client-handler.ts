@@ -3,17 +3,22 @@
  *
  * Owns nothing but the translation; frames are handed on in the turn they came in.
  */
+import type { JuteReader } from '@rookery/protocol';
+import type { ClientConnection } from '../net/client-connection.js';
 import type { ClientHandler } from '../net/client-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import type { Turns } from './turns.js';
 
 export function clientHandler(pipeline: Pipeline, turns: Turns): ClientHandler {
+  const onFrame = (connection: ClientConnection, frame: JuteReader): void => {
+    pipeline.onFrame(connection.id, frame, turns.nowMs);
+  };
   return {
     onOpen(connection) {
       turns.run(() => pipeline.onOpen(connection.id, connection));
     },
     onFrame(connection, frame) {
-      turns.run(() => pipeline.onFrame(connection.id, frame, turns.nowMs));
+      turns.call(onFrame, connection, frame);
     },
     onRoom(connection) {
       turns.run(() => pipeline.onRoom(connection.id, turns.nowMs));

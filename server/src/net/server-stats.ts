@@ -76,7 +76,7 @@ export class ConnectionStats {
     this.establishedWallMs = establishedWallMs;
   }
 
-  /** Counts one reply here and at the member. */
+  /** Counts one reply here and at the member; the record is lent. */
   replied(reply: ReplyRecord): void {
     this.sentPackets(1);
     if (reply.operation !== this.lastOperation) {

@@ -31,6 +31,7 @@ export interface ReplyRecord {
 export interface OutputStats {
   /** Requests taken in and not yet answered. */
   outstanding: number;
+  /** The record is lent: what is kept of it is copied. */
   replied(reply: ReplyRecord): void;
   /** Packets that answer nothing: watch events. */
   sentPackets(count: number): void;

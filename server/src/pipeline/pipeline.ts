@@ -26,6 +26,7 @@ import { WatchTable } from '../state/watches.js';
 import { mayDo } from './access.js';
 import { Applier } from './apply.js';
 import { Connection, type ConnectionView } from './connection.js';
+import { Connections } from './connections.js';
 import { writeEvent } from './event.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
@@ -58,7 +59,7 @@ export class Pipeline {
   readonly #throttle: Throttle;
   readonly #authenticator: Authenticator;
   readonly #requests: Requests;
-  readonly #connections = new Map<ConnectionId, Connection>();
+  readonly #connections = new Connections();
   /** The live ones by session. */
   readonly #sessions = new Map<SessionId, Connection>();
   #state: ReplicatedState;
@@ -98,7 +99,6 @@ export class Pipeline {
   get isReadOnly(): boolean {
     return this.#serving === 'readOnly';
   }
-
   /** Requests that wait for a commit or a sync, and those behind them. */
   get outstanding(): number {
     return this.#throttle.requests;
@@ -175,7 +175,7 @@ export class Pipeline {
 
   onOpen(id: ConnectionId, output: Output): void {
     assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
-    this.#connections.set(id, new Connection(id, output, this.#options.skipAcl));
+    this.#connections.add(new Connection(id, output, this.#options.skipAcl));
   }
 
   /** A frame without its length; it is only read during the call. `nowMs`: for the latency. */

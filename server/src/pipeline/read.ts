@@ -95,7 +95,7 @@ function readNode(scene: ReadScene, header: ReadHeader, body: JuteReader): void 
   const watch = body.bool();
   const { writer } = scene.output;
   const zxid = state.lastZxid;
-  const node = state.tree.findBytes(body.bytes, end - pathBytes, end);
+  const node = state.tree.findBytes(body.view, end - pathBytes, end);
   if (node === NO_NODE && opcode === OpCode.exists && pathAt(body, start).includes('\0')) {
     return writeError(writer, { xid, zxid, code: ErrorCode.badArguments });
   }

@@ -15,6 +15,7 @@ import {
   type MultiResult,
   OpCode,
   PathRequest,
+  putLong,
   type Stat,
   unreachable,
   type Zxid,
@@ -23,22 +24,29 @@ import { PlacedOp, type WithPath } from '../state/placed-op.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { NodeOp, Txn } from '../state/txn.js';
 
+/** xid, zxid and error. */
+const HEADER_BYTES = 16;
+
 /** The caller writes the body and ends the frame. */
 export function beginReply(writer: JuteWriter, xid: number, zxid: Zxid): void {
+  writeHeader(writer, xid, zxid, ErrorCode.ok);
+}
+
+/** All at once: it begins every answer. */
+function writeHeader(writer: JuteWriter, xid: number, zxid: Zxid, code: number): void {
   writer.beginFrame();
-  writer.int(xid);
-  writer.long(zxid);
-  writer.int(ErrorCode.ok);
+  const at = writer.claim(HEADER_BYTES);
+  const { view } = writer;
+  view.setInt32(at, xid);
+  putLong(view, at + 4, zxid);
+  view.setInt32(at + 12, code);
 }
 
 export function writeError(
   writer: JuteWriter,
   reply: { readonly xid: number; readonly zxid: number; readonly code: number },
 ): void {
-  writer.beginFrame();
-  writer.int(reply.xid);
-  writer.long(reply.zxid);
-  writer.int(reply.code);
+  writeHeader(writer, reply.xid, reply.zxid, reply.code);
   writer.endFrame();
 }
 

@@ -24,12 +24,13 @@ import type { Requester } from './access.js';
 import { answerBytesOf } from './answer-size.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
+import type { Connections } from './connections.js';
 import type { Authenticator } from './identities.js';
 import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
 import { operationName } from './operation-names.js';
 import type { Outbox } from './outbox.js';
-import type { ConnectionId } from './output.js';
-import { runRead } from './read.js';
+import type { ConnectionId, ReplyRecord } from './output.js';
+import { type ReadHeader, runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
 import { classOf, kindOf } from './request.js';
@@ -51,7 +52,7 @@ export interface RequestsParts {
   readonly throttle: Throttle;
   readonly authenticator: Authenticator;
   readonly watches: WatchTable;
-  readonly connections: ReadonlyMap<ConnectionId, Connection>;
+  readonly connections: Connections;
 }
 
 interface DueSync {
@@ -59,17 +60,8 @@ interface DueSync {
   readonly connection: Connection;
 }
 
-interface Header {
-  readonly xid: number;
-  readonly opcode: number;
-}
-
-interface ReadToRun {
-  readonly header: Header;
-  readonly body: JuteReader;
-  readonly requester: Requester;
-  readonly sinceMs: number;
-}
+/** Written anew for each request: what is done a million times a second makes no garbage. */
+type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 export class Requests {
   readonly #parts: RequestsParts;
@@ -78,6 +70,8 @@ export class Requests {
   /** Confirmed syncs whose zxid is not applied yet; their zxids never fall. */
   #dueSyncs: DueSync[] = [];
   #finished: Connection[] = [];
+  readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
+  readonly #reply: Reused<ReplyRecord> = { operation: '', xid: 0, zxid: 0, latencyMs: 0, nowMs: 0 };
   /** Those whose output is full: their queued requests go on when there is room. */
   readonly #parked = new Set<Connection>();
   /** What would change anything is refused. */
@@ -97,7 +91,9 @@ export class Requests {
   /** A frame of a live connection, which stands at its header. */
   onRequest(connection: Connection, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
-    const header = { xid: frame.int(), opcode: frame.int() };
+    const header = this.#header;
+    header.xid = frame.int();
+    header.opcode = frame.int();
     const requestClass = classOf(header.opcode);
     if (this.isReadOnly && isRefusedReadOnly(requestClass)) return this.#refuse(connection, header);
     switch (requestClass) {
@@ -218,29 +214,29 @@ export class Requests {
   }
 
   /** Without a quorum nothing is ever pending, so it is answered at once. */
-  #refuse(connection: Connection, header: Header): void {
+  #refuse(connection: Connection, header: ReadHeader): void {
     const { xid } = header;
     const code = ErrorCode.notReadOnly;
     writeError(connection.output.writer, { xid, zxid: this.#state.lastZxid, code });
-    this.#count(connection, { header, sinceMs: this.#nowMs });
+    this.#count(connection, header, this.#nowMs);
   }
 
   /** Nobody else knows the session: answered here, at its place. */
-  #onLocalClose(connection: Connection, header: Header, body: JuteReader): void {
+  #onLocalClose(connection: Connection, header: ReadHeader, body: JuteReader): void {
     this.#onRead(connection, header, body);
     this.#maybeFinish(connection);
   }
 
-  #onRead(connection: Connection, header: Header, body: JuteReader): void {
+  #onRead(connection: Connection, header: ReadHeader, body: JuteReader): void {
     if (connection.queue.length === 0) {
-      const { requester } = connection;
-      return this.#run(connection, { header, body, requester, sinceMs: this.#nowMs });
+      this.#run(connection, header, body);
+      return this.#count(connection, header, this.#nowMs);
     }
     this.#enqueue(connection, this.#entryOf(connection, header, body));
   }
 
   /** Decided at once, for what comes behind it; answered, with its outcome, at its place. */
-  #onAuth(connection: Connection, header: Header, body: JuteReader): void {
+  #onAuth(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const packet = body.rest();
     const { identities } = connection.requester;
     const gained = this.#parts.authenticator.authenticate(packet, identities);
@@ -253,7 +249,7 @@ export class Requests {
     this.#maybeFinish(connection);
   }
 
-  #entryOf(connection: Connection, header: Header, record: JuteReader): QueueEntry {
+  #entryOf(connection: Connection, header: ReadHeader, record: JuteReader): QueueEntry {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
     const body = record.restCopy();
@@ -318,14 +314,17 @@ export class Requests {
   }
 
   #runQueued(connection: Connection, entry: QueueEntry): void {
-    const { requester, sinceMs } = entry;
-    const body = new JuteReader(entry.body);
-    this.#run(connection, { header: entry, body, requester, sinceMs });
+    this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
+    this.#count(connection, entry, entry.sinceMs);
     this.#parts.throttle.answered(connection, entry);
   }
 
-  #run(connection: Connection, read: ReadToRun): void {
-    const { header, body, requester, sinceMs } = read;
+  #run(
+    connection: Connection,
+    header: ReadHeader,
+    body: JuteReader,
+    requester: Requester = connection.requester,
+  ): void {
     const { output } = connection;
     const { xid, opcode } = header;
     const { watches } = this.#parts;
@@ -347,7 +346,6 @@ export class Requests {
         writeError(output.writer, { xid, zxid, code: ErrorCode.marshallingError });
       }
     }
-    this.#count(connection, { header, sinceMs });
   }
 
   #answerSync(connection: Connection, entry: QueueEntry): void {
@@ -358,21 +356,17 @@ export class Requests {
 
   #answered(connection: Connection, entry: QueueEntry): void {
     this.#parts.throttle.answered(connection, entry);
-    this.#count(connection, { header: entry, sinceMs: entry.sinceMs });
+    this.#count(connection, entry, entry.sinceMs);
   }
 
-  #count(
-    connection: Connection,
-    reply: { readonly header: Header; readonly sinceMs: number },
-  ): void {
-    const nowMs = this.#nowMs;
-    connection.output.stats.replied({
-      operation: operationName(reply.header.opcode),
-      xid: reply.header.xid,
-      zxid: this.#state.lastZxid,
-      latencyMs: nowMs - reply.sinceMs,
-      nowMs,
-    });
+  #count(connection: Connection, { xid, opcode }: ReadHeader, sinceMs: number): void {
+    const reply = this.#reply;
+    reply.operation = operationName(opcode);
+    reply.xid = xid;
+    reply.zxid = this.#state.lastZxid;
+    reply.latencyMs = this.#nowMs - sinceMs;
+    reply.nowMs = this.#nowMs;
+    connection.output.stats.replied(reply);
   }
 
   #giveUp(connection: Connection, reason: string): void {

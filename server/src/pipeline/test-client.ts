@@ -41,7 +41,7 @@ class TestStats implements OutputStats {
   readonly replies: ReplyRecord[] = [];
 
   replied(reply: ReplyRecord): void {
-    this.replies.push(reply);
+    this.replies.push({ ...reply });
   }
   sentPackets(count: number): void {
     this.events += count;

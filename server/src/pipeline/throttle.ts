@@ -9,12 +9,12 @@
  */
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
+import type { Connections } from './connections.js';
 import type { PipelineOptions } from './options.js';
-import type { ConnectionId } from './output.js';
 
 export class Throttle {
   readonly #options: PipelineOptions;
-  readonly #connections: ReadonlyMap<ConnectionId, Connection>;
+  readonly #connections: Connections;
   readonly #throttled = new Set<Connection>();
   /** Bytes of writes that the leader has and whose connections are gone, by their numbers. */
   readonly #orphans = new Map<number, number>();
@@ -28,7 +28,7 @@ export class Throttle {
   #heavy = false;
   #pauses = 0;
 
-  constructor(options: PipelineOptions, connections: ReadonlyMap<ConnectionId, Connection>) {
+  constructor(options: PipelineOptions, connections: Connections) {
     this.#options = options;
     this.#connections = connections;
   }

@@ -139,6 +139,27 @@ export class DataSlabs {
     return location < 0 ? 0 : (location & SLOT_MASK) * this.#chunk(location).slotBytes;
   }
 
+  /** Whether what lies at `location` begins with these bytes; `size` is no more than its own. */
+  has(location: number, bytes: DataView, start: number, size: number): boolean {
+    let at = 0;
+    let own = 0;
+    let view: DataView;
+    if (location < 0) {
+      view = viewOf(this.#ownBytes(location));
+    } else {
+      const chunk = this.#chunk(location);
+      view = chunk.view;
+      own = (location & SLOT_MASK) * chunk.slotBytes;
+    }
+    for (; at + 4 <= size; at += 4) {
+      if (view.getInt32(own + at, true) !== bytes.getInt32(start + at, true)) return false;
+    }
+    for (; at < size; at++) {
+      if (view.getUint8(own + at) !== bytes.getUint8(start + at)) return false;
+    }
+    return true;
+  }
+
   #chunk(location: number): Chunk {
     const chunk = this.#chunks[location >>> SLOT_BITS];
     assert(chunk !== null && chunk !== undefined, 'a location lies in a chunk');
@@ -168,7 +189,7 @@ export class DataSlabs {
     );
     const spare = size === CHUNK_BYTES ? this.#spares.pop() : undefined;
     const bytes = spare ?? this.#allocateBytes(size);
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const view = viewOf(bytes);
     const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
     const links = { previous: null, next: null };
     const memory = { bytes, view, words };
@@ -232,4 +253,8 @@ function slotBytesFor(bytes: number): number {
   }
   const step = 1 << (31 - Math.clz32(bytes - 1) - 3);
   return (bytes + step - 1) & -step;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -12,6 +12,7 @@ import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from 
 import type { DataPlace, PlacedCreate } from './placed-op.js';
 
 const ASCII_MAX = 0x7f;
+const SLASH = 0x2f;
 const SHORT_BYTES = 24;
 /** What is longer is copied faster through a view of it. */
 const WITHIN_BYTES_MAX = 512;
@@ -214,7 +215,7 @@ export class Payloads {
     const shape = this.#store.int(node, INT.shape);
     const wide = (shape & FLAG.wide) !== 0;
     const start = end - (wide ? nameBytesOf(shape) >>> 1 : nameBytesOf(shape));
-    if (start < 1 || path.charCodeAt(start - 1) !== 0x2f) {
+    if (start < 1 || path.charCodeAt(start - 1) !== SLASH) {
       return NONE;
     }
     const location = this.#store.int(node, INT.location);
@@ -233,16 +234,15 @@ export class Payloads {
   }
 
   /** As `nameStart`, of a path of ASCII bytes that begins at `from`. */
-  asciiNameStart(node: number, path: Uint8Array, from: number, end: number): number {
-    const shape = this.#store.int(node, INT.shape);
+  asciiNameStart(node: number, path: DataView, from: number, end: number): number {
+    const ints = this.#store.intPage(node);
+    const row = this.#store.intBase(node);
+    const shape = ints[row + INT.shape] ?? 0;
     const size = nameBytesOf(shape);
     const start = end - size;
-    if (start <= from || (shape & FLAG.wide) !== 0 || path[start - 1] !== 0x2f) return NONE;
-    const location = this.#store.int(node, INT.location);
-    const bytes = this.#slabs.bytes(location);
-    const at = this.#slabs.offset(location);
-    for (let i = 0; i < size; i++) if (bytes[at + i] !== path[start + i]) return NONE;
-    return start;
+    if (start <= from || (shape & FLAG.wide) !== 0) return NONE;
+    if (path.getUint8(start - 1) !== SLASH) return NONE;
+    return this.#slabs.has(ints[row + INT.location] ?? NONE, path, start, size) ? start : NONE;
   }
 
   hasName(node: number, { bytes, start, end, unitBytes }: NameBytes): boolean {

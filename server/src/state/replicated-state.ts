@@ -256,7 +256,7 @@ export class ReplicatedState {
 
   #placeOf(op: SetDataOp): number {
     if (!(op instanceof PlacedOp)) return this.#existing(op.path);
-    op.node = this.tree.findBytes(op.bytes, op.pathStart, op.pathEnd);
+    op.node = this.tree.findBytes(op.view, op.pathStart, op.pathEnd);
     assert(op.node !== NO_NODE, 'the path of a transaction exists');
     return op.node;
   }

@@ -5,15 +5,7 @@
  * node is an assertion. Semantics of a Stat: see versions.ts. Nothing here changes anything; Tree
  * adds the changes.
  */
-import {
-  assert,
-  bufferOf,
-  JuteWriter,
-  putLong,
-  STAT_BYTES,
-  type Stat,
-  type Zxid,
-} from '@rookery/protocol';
+import { assert, JuteWriter, putLong, STAT_BYTES, type Stat, type Zxid } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
 import { ChildPages, type Page, type PageRequest } from './child-pages.js';
 import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
@@ -101,8 +93,8 @@ export class TreeReads {
   }
 
   /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */
-  findBytes(bytes: Uint8Array, start: number, end: number): number {
-    if (end - start === 1 && bytes[start] === SLASH) return ROOT_NODE;
+  findBytes(bytes: DataView, start: number, end: number): number {
+    if (end - start === 1 && bytes.getUint8(start) === SLASH) return ROOT_NODE;
     const hash = hashAsciiPath(bytes, start, end);
     let node = this.index.first(hash);
     while (node !== NONE) {
@@ -112,8 +104,7 @@ export class TreeReads {
       node = this.index.next(node);
     }
     for (let at = start; at < end; at++) {
-      if ((bytes[at] ?? 0) > ASCII_MAX)
-        return this.find(bufferOf(bytes).toString('utf8', start, end));
+      if (bytes.getUint8(at) > ASCII_MAX) return this.find(textAt(bytes, start, end));
     }
     return NONE;
   }
@@ -366,7 +357,7 @@ export class TreeReads {
   protected mustLive(node: number): void {
     assert(this.store.isLive(node), 'a node number is one of a live node');
   }
-  protected hasBytes(node: number, path: Uint8Array, start: number, end: number): boolean {
+  protected hasBytes(node: number, path: DataView, start: number, end: number): boolean {
     let at = node;
     let left = end;
     while (at !== ROOT_NODE) {
@@ -390,4 +381,8 @@ export class TreeReads {
     }
     return end === 0;
   }
+}
+
+function textAt(bytes: DataView, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 }

@@ -71,7 +71,7 @@ export class Tree extends TreeReads {
   findParentOf(op: WithPath): number {
     if (!(op instanceof PlacedCreate)) return this.find(parentOf(op.path));
     // That of the root is the slash.
-    return this.findBytes(op.bytes, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
+    return this.findBytes(op.view, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
   }
 
   /** `parent` is the node of the parent path. */
@@ -245,11 +245,11 @@ export class Tree extends TreeReads {
   }
 
   #attachPlaced(op: PlacedCreate, parent: number): number {
-    const { bytes, pathStart, pathEnd } = op;
+    const { view, pathStart, pathEnd } = op;
     const node = this.#newRow();
     this.payloads.writePlaced(node, op);
     this.dataSize += pathEnd - pathStart + this.dataLength(node);
-    this.#link(node, parent, hashAsciiPath(bytes, pathStart, pathEnd));
+    this.#link(node, parent, hashAsciiPath(view, pathStart, pathEnd));
     return node;
   }
 
@@ -270,7 +270,7 @@ export class Tree extends TreeReads {
 
   #findOp(op: WithPath): number {
     if (!(op instanceof PlacedOp)) return this.find(op.path);
-    return this.findBytes(op.bytes, op.pathStart, op.pathEnd);
+    return this.findBytes(op.view, op.pathStart, op.pathEnd);
   }
 
   #setMode(node: number, mode: number): void {
