@@ -50,7 +50,24 @@ test('the array is cut while the queue is never empty', () => {
     if (request > 100) waiting.delete(request - 100);
   }
   expect(waiting.size).toBe(100);
+  expect(waiting.places).toBeLessThan(COUNT / 4);
   for (let request = 1; request <= COUNT; request++) {
     expect(waiting.get(request)?.request).toBe(request > COUNT - 100 ? request : undefined);
   }
+});
+
+test('one that waits long keeps no places of those behind it, and is found and let go of', () => {
+  const waiting = new WaitingRequests();
+  const COUNT = 100_000;
+  for (let request = 1; request <= COUNT; request++) {
+    waiting.add(entryOf(request));
+    if (request > 100) waiting.delete(request - 50);
+    if (request % 1000 === 0) expect(waiting.places).toBeLessThan(10_000);
+  }
+  expect(waiting.get(1)?.request).toBe(1);
+  expect(waiting.get(COUNT - 50)).toBeUndefined();
+  expect(waiting.size).toBe(100);
+  for (let request = 1; request <= 50; request++) waiting.delete(request);
+  expect(waiting.get(1)).toBeUndefined();
+  expect(waiting.size).toBe(50);
 });

@@ -3,14 +3,16 @@
  *
  * Numbers only grow, and the oldest are answered first but for a few, so they lie in one array: a
  * hash table would be made anew every few hundred writes. Each place is let go of when its request
- * is; the array begins with the oldest that waits, or with places that are cut off soon. Called by
- * Requests.
+ * is. The few that stay while thousands behind them are answered (of a client that does not read)
+ * move to a table, so the array is bounded by what waits, too. Called by Requests.
  */
 import { assert } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';
 
 /** Places of the done are cut off the front from this many on. */
 const COMPACT_AT = 1024;
+/** From so many places for each that waits on, the oldest move to the table. */
+const SPARSE = 8;
 
 export class WaitingRequests {
   /** By number, from `#first` on; null for what is done or was never here. */
@@ -18,10 +20,18 @@ export class WaitingRequests {
   #first = 0;
   /** All places before it are null. */
   #head = 0;
+  /** Of `#entries`. */
   #count = 0;
+  /** From before `#first`. */
+  readonly #late = new Map<number, QueueEntry>();
 
   get size(): number {
-    return this.#count;
+    return this.#count + this.#late.size;
+  }
+
+  /** What it takes: places, done ones too. */
+  get places(): number {
+    return this.#entries.length + this.#late.size;
   }
 
   /** Its number is above those of all before. */
@@ -32,13 +42,19 @@ export class WaitingRequests {
     while (this.#entries.length < place) this.#entries.push(null);
     this.#entries.push(entry);
     this.#count += 1;
+    if (this.#entries.length > Math.max(4 * COMPACT_AT, SPARSE * this.#count)) this.#moveOldest();
   }
 
   get(request: number): QueueEntry | undefined {
+    if (request < this.#first) return this.#late.get(request);
     return this.#entries[request - this.#first] ?? undefined;
   }
 
   delete(request: number): void {
+    if (request < this.#first) {
+      this.#late.delete(request);
+      return;
+    }
     const place = request - this.#first;
     if (!this.#entries[place]) return;
     this.#entries[place] = null;
@@ -46,8 +62,23 @@ export class WaitingRequests {
     if (place > this.#head) return;
     while (this.#head < this.#entries.length && this.#entries[this.#head] === null) this.#head += 1;
     if (this.#head < COMPACT_AT || this.#head * 2 < this.#entries.length) return;
-    this.#entries.splice(0, this.#head);
-    this.#first += this.#head;
+    this.#cut(this.#head);
+  }
+
+  #moveOldest(): void {
+    const half = this.#entries.length >> 1;
+    for (let place = this.#head; place < half; place++) {
+      const entry = this.#entries[place];
+      if (!entry) continue;
+      this.#late.set(entry.request, entry);
+      this.#count -= 1;
+    }
+    this.#cut(half);
+  }
+
+  #cut(places: number): void {
+    this.#entries.splice(0, places);
+    this.#first += places;
     this.#head = 0;
   }
 
