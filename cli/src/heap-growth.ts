@@ -5,9 +5,10 @@
  * member with a small tree has 20 MB alive, and under writes that was a collection three times a
  * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Beside a large tree
  * the step is smaller: dead packs and buffers outside the heap wait for a collection too. Where
- * more is alive than a few steps, V8's own judgement holds. What is granted is a share of what the next
- * collection finds alive, so it is taken back as soon as more is there than a small heap can have:
- * a member that loads 100 MB would else have taken a gigabyte. Called once by `rookery server`.
+ * more is alive than a few steps, V8's own judgement holds. What is granted is a share of what the
+ * next collection finds alive, so it is taken back as soon as more is there than a small heap can
+ * have: a member that loads 100 MB would else have taken a gigabyte. Called once by `rookery
+ * server`.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
