@@ -3,15 +3,21 @@
  *
  * V8 lets the old generation grow in proportion to what was alive when it was collected last. A
  * member with a small tree has 20 MB alive, and under writes that was a collection three times a
- * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Where more is alive
- * than a few steps, V8's own judgement holds. What is granted is a share of what the next
- * collection finds alive, so it is taken back as soon as more is there than a small heap can have:
- * a member that loads 100 MB would else have taken a gigabyte. Called once by `rookery server`.
+ * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Beside a large tree
+ * the step is smaller: dead packs and buffers outside the heap wait for a collection too. Where
+ * more is alive than a few steps, V8's own judgement holds. What is granted is a share of what the
+ * next collection finds alive, so it is taken back as soon as more is there than a small heap can
+ * have: a member that loads 100 MB would else have taken a gigabyte. Called once by `rookery
+ * server`.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 const STEP_BYTES = 64 << 20;
+/** Beside a large tree: a collection takes no longer there, its rows are not in the heap. */
+const LARGE_TREE_STEP_BYTES = 16 << 20;
+/** Outside the heap. More than a small tree and all that waits for a collection have. */
+const LARGE_TREE_BYTES = 128 << 20;
 /** What V8 grants by itself, about. */
 const USUAL_PERCENT = 70;
 /** More than a heap that is granted a step ever has, its garbage included. */
@@ -20,10 +26,10 @@ const SMALL_BYTES_MAX = 2.5 * STEP_BYTES;
 export function growHeapInSteps(): void {
   let granted = 0;
   const observer = new PerformanceObserver((list) => {
-    const usedBytes = getHeapStatistics().used_heap_size;
+    const { used_heap_size: usedBytes, external_memory: externalBytes } = getHeapStatistics();
     const isSmall = usedBytes <= SMALL_BYTES_MAX;
     if (isSmall && !list.getEntries().some(isMajor)) return;
-    const percent = isSmall ? growthPercent(usedBytes) : 0;
+    const percent = isSmall ? growthPercent(usedBytes, externalBytes) : 0;
     // For the limit that the next collection sets.
     if (percent !== granted) setFlagsFromString(`--heap-growing-percent=${percent}`);
     granted = percent;
@@ -32,8 +38,9 @@ export function growHeapInSteps(): void {
 }
 
 /** How far a heap of so many bytes may grow, in percent of them; 0 leaves it to V8. */
-export function growthPercent(usedBytes: number): number {
-  const percent = Math.round((100 * STEP_BYTES) / usedBytes);
+export function growthPercent(usedBytes: number, externalBytes: number): number {
+  const stepBytes = externalBytes > LARGE_TREE_BYTES ? LARGE_TREE_STEP_BYTES : STEP_BYTES;
+  const percent = Math.round((100 * stepBytes) / usedBytes);
   return percent > USUAL_PERCENT ? percent : 0;
 }
 

@@ -5,9 +5,9 @@
  * and the ensemble makes it readable, or not. Lines are written synchronously, so that the last
  * line before an exit is never lost.
  */
+import { createRequire } from 'node:module';
 import { Transform } from 'node:stream';
 import { type Logger, pino } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 
 type Format = (line: string) => string;
 
@@ -28,7 +28,11 @@ export function memberLines(id: number): Transform {
   return lineTransform(format);
 }
 
+/** Loaded where there is a terminal only: a member that starts without one need not wait for it. */
 function readable(): Format {
+  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)(
+    'pino-pretty',
+  );
   return prettyFactory({
     colorize: process.stdout.hasColors?.() === true,
     singleLine: true,

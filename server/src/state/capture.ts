@@ -216,7 +216,7 @@ export class Capture {
     if (this.#writer.count > 0) {
       const { value, ...content } = this.#writer.take();
       this.#packs.add(this.#packNumber, content);
-      this.#ready.push({ key: packKey(this.#packNumber), value });
+      this.#ready.push({ key: packKey(this.#packNumber), value, isSealable: true });
     }
   }
 

@@ -22,6 +22,8 @@ const RECORDS_MAX = (1 << RECORD_BITS) - 1;
 /** Memory that is kept from one pack to the next. */
 const KEPT_BYTES = 1 << 19;
 const RESERVED_WORDS = 1 << 12;
+/** Before a pack in its memory: so that what goes in front of it on disk needs no copy of it. */
+export const ROOM_BYTES = 4;
 
 /** Indexes of the words of a record; in front of them the row's own that the digest covers. */
 export const RECORD = {
@@ -136,8 +138,10 @@ export class PackWriter {
   take(): WrittenPack {
     this.#ints[0] = PACK_FORMAT;
     this.#ints[1] = this.#nodes.length;
+    const value = new Uint8Array(ROOM_BYTES + 4 * this.#length).subarray(ROOM_BYTES);
+    value.set(this.#bytes.subarray(0, value.length));
     const pack = {
-      value: Uint8Array.prototype.slice.call(this.#bytes, 0, 4 * this.#length),
+      value,
       nodes: Int32Array.from(this.#nodes),
       sizes: Int32Array.from(this.#sizes),
     };

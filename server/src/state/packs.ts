@@ -20,6 +20,8 @@ const NUMBER_MAX = (1 << (31 - RECORD_BITS)) - 1;
 export interface CheckpointRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
+  /** The value has memory of its own, with ROOM_BYTES right before it for whoever stores it. */
+  readonly isSealable?: true;
 }
 
 interface Pack {

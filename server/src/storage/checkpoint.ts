@@ -12,7 +12,7 @@ import { DamagedCheckpointError } from '../state/damage.js';
 import type { StateLoader } from './contract.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
-import { seal, sealJson, unseal, unsealJson } from './records.js';
+import { seal, sealInPlace, sealJson, unseal, unsealJson } from './records.js';
 import { SharedDatabase } from './shared-database.js';
 
 const CHECKPOINT_SCHEMA = z.object({
@@ -30,6 +30,8 @@ const NAME = /^tree-(\d+)$/;
 export interface ChangedRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
+  /** There is room for a seal right before the value, in memory of its own. */
+  readonly isSealable?: true;
 }
 
 export function treeName(generation: number): string {
@@ -125,8 +127,10 @@ export class CheckpointedTree {
 }
 
 /** The change as it is written. */
-export function sealChange({ key, value }: ChangedRecord): KeyValueOperation {
-  return value === null ? { type: 'del', key } : { type: 'put', key, value: seal(key, value) };
+export function sealChange({ key, value, isSealable }: ChangedRecord): KeyValueOperation {
+  if (value === null) return { type: 'del', key };
+  const sealed = isSealable === true ? sealInPlace(key, value) : seal(key, value);
+  return { type: 'put', key, value: sealed };
 }
 
 /** Null when there is none; throws DamagedError when it is not readable. */

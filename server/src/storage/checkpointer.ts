@@ -6,7 +6,7 @@
  * Capturing happens inside the caller's turn, writing in the background.
  */
 import { assert, type Zxid } from '@rookery/protocol';
-import { sealChange } from './checkpoint.js';
+import { type ChangedRecord, sealChange } from './checkpoint.js';
 import type { KeyValueOperation } from './key-value.js';
 import type { Storage } from './storage.js';
 
@@ -24,10 +24,7 @@ export interface CheckpointSource {
   readonly captureDone: boolean;
   /** Records are put together in packs of about so many bytes. */
   freeze(packBytes: number): FrozenState;
-  captureSome(
-    max: number,
-    bytesMax: number,
-  ): readonly { readonly key: Uint8Array; readonly value: Uint8Array | null }[];
+  captureSome(max: number, bytesMax: number): readonly ChangedRecord[];
 }
 
 export interface CheckpointOptions {
