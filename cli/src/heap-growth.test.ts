@@ -11,3 +11,7 @@ it('a small heap grows by 64 MB, a large one as V8 thinks fit', () => {
   expect(growthPercent(92 * MB)).toBe(0);
   expect(growthPercent(1000 * MB)).toBe(0);
 });
+
+it('a heap that has only begun is not granted many times what the next collection finds', () => {
+  expect(growthPercent(3 * MB)).toBe(400);
+});
