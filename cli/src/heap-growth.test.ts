@@ -18,3 +18,7 @@ it('a small heap beside a large tree grows by 16 MB', () => {
   expect(growthPercent(22 * MB, 240 * MB)).toBe(73);
   expect(growthPercent(23 * MB, 240 * MB)).toBe(0);
 });
+
+it('a heap that has only begun is not granted many times what the next collection finds', () => {
+  expect(growthPercent(3 * MB, 20 * MB)).toBe(400);
+});

@@ -6,9 +6,9 @@
  * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Beside a large tree
  * the step is smaller: dead packs and buffers outside the heap wait for a collection too. Where
  * more is alive than a few steps, V8's own judgement holds. What is granted is a share of what the
- * next collection finds alive, so it is taken back as soon as more is there than a small heap can
- * have: a member that loads 100 MB would else have taken a gigabyte. Called once by `rookery
- * server`.
+ * next collection finds alive, so it is bounded, and taken back as soon as more is there than a
+ * small heap can have: a member that loads 100 MB would else have taken a gigabyte. Called once by
+ * `rookery server`.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
@@ -20,6 +20,8 @@ const LARGE_TREE_STEP_BYTES = 16 << 20;
 const LARGE_TREE_BYTES = 128 << 20;
 /** What V8 grants by itself, about. */
 const USUAL_PERCENT = 70;
+/** Of a heap that has only begun: V8 itself grants up to 300. */
+const PERCENT_MAX = 400;
 /** More than a heap that is granted a step ever has, its garbage included. */
 const SMALL_BYTES_MAX = 2.5 * STEP_BYTES;
 
@@ -40,7 +42,7 @@ export function growHeapInSteps(): void {
 /** How far a heap of so many bytes may grow, in percent of them; 0 leaves it to V8. */
 export function growthPercent(usedBytes: number, externalBytes: number): number {
   const stepBytes = externalBytes > LARGE_TREE_BYTES ? LARGE_TREE_STEP_BYTES : STEP_BYTES;
-  const percent = Math.round((100 * stepBytes) / usedBytes);
+  const percent = Math.min(Math.round((100 * stepBytes) / usedBytes), PERCENT_MAX);
   return percent > USUAL_PERCENT ? percent : 0;
 }
 

@@ -1,0 +1,86 @@
+/**
+ * How far V8 lets a member's heap grow before it collects all of it again, as the process itself
+ * says: a member that is started as any is, by the command, with V8's own tracing of its limits.
+ *
+ * Collections are asked for by signal, so nothing here depends on when V8 makes one by itself. By
+ * its own judgement V8 never lets a heap become more than 4 times what was alive.
+ */
+import { expect, it } from 'vitest';
+import { useServingEnsemble } from '../harness/ensemble.js';
+import type { Member } from '../harness/member.js';
+import { type Product, productUnderTest } from '../harness/product.js';
+import { until } from '../harness/wait.js';
+
+const MB = 1 << 20;
+const KB = 1 << 10;
+const DEADLINE_MS = 30_000;
+const V8_FACTOR_MAX = 4;
+const LARGE_BYTES = 200 * MB;
+
+/** SIGUSR2 collects all; SIGWINCH makes a large heap of it, of values that live. */
+const ON_SIGNALS = `
+  let kept = [];
+  process.on('SIGUSR2', () => gc());
+  process.on('SIGWINCH', () => {
+    kept = Array.from({ length: ${LARGE_BYTES / MB} }, () => new Array(${MB / 8}).fill(0.5));
+  });
+`;
+
+const traced: Product = {
+  ...productUnderTest(),
+  prepare(layout) {
+    const command = productUnderTest().prepare(layout);
+    const preload = `data:text/javascript,${encodeURIComponent(ON_SIGNALS)}`;
+    const flags = ['--expose-gc', '--trace-gc-verbose', '--import', preload];
+    return { ...command, args: [...flags, ...command.args] };
+  },
+};
+
+interface Limit {
+  readonly aliveBytes: number;
+  readonly growthBytes: number;
+  readonly factor: number;
+}
+
+/** What V8 says of the heap, at the latest collection of all of it since `mark`. */
+function limitSince(member: Member, mark: number): Limit | undefined {
+  const told = /\[HeapController\] Limit: old size: (\d+) KB, new limit: (\d+) KB \((\d+\.\d)\)/g;
+  const last = [...member.log().slice(mark).matchAll(told)].at(-1);
+  if (last === undefined) return undefined;
+  const [alive = 0, limit = 0, factor = 0] = last.slice(1).map(Number);
+  return { aliveBytes: alive * KB, growthBytes: (limit - alive) * KB, factor };
+}
+
+/** Collects until V8 says what is expected: what a collection changes counts for the next one. */
+async function collectUntil(member: Member, what: string, isIt: (limit: Limit) => boolean) {
+  return await until(what, DEADLINE_MS, () => {
+    const mark = member.logMark();
+    process.kill(member.pid, 'SIGUSR2');
+    return until('V8 tells the limit', DEADLINE_MS, () => limitSince(member, mark)).then((limit) =>
+      isIt(limit) ? limit : undefined,
+    );
+  });
+}
+
+it.skipIf(productUnderTest().name === 'apache')(
+  'the heap of a small member may grow by about 64 MB, and that of a large one as V8 thinks fit',
+  async () => {
+    const ensemble = await useServingEnsemble({ size: 1, product: traced });
+    const member = ensemble.member(1);
+    const small = await collectUntil(
+      member,
+      'a small heap is granted more than V8 would',
+      ({ factor }) => factor > V8_FACTOR_MAX,
+    );
+    expect(small.aliveBytes).toBeLessThan(24 * MB);
+    expect(small.growthBytes).toBeGreaterThan(40 * MB);
+    expect(small.growthBytes).toBeLessThan(100 * MB);
+    process.kill(member.pid, 'SIGWINCH');
+    const large = await collectUntil(
+      member,
+      'a large heap is left to V8',
+      ({ aliveBytes, factor }) => aliveBytes > LARGE_BYTES && factor <= V8_FACTOR_MAX,
+    );
+    expect(large.aliveBytes).toBeGreaterThan(LARGE_BYTES);
+  },
+);
