@@ -64,7 +64,7 @@ export class Turns {
     }
   }
 
-  /** As `run`, of an action that is made once: what comes by the hundred thousand has no closure. */
+  /** As `run`, of an action that is made once: what comes all the time has no closure. */
   call<A, B>(action: (first: A, second: B) => void, first: A, second: B): void {
     if (this.#stopped) return;
     try {

@@ -3,8 +3,7 @@
  *
  * They find accidents (a replica that diverged, a damaged record), not adversaries. The digest
  * hash is two chains in the manner of MurmurHash3 side by side, because Math.imul is all the
- * multiplication that JavaScript does fast. What it gives must never change: digests are stored; the
- * hash of a path is in memory only.
+ * multiplication that JavaScript does fast. What they give must never change: digests are stored.
  */
 
 const PATH_SEED = 0x811c9dc5 | 0;

@@ -10,8 +10,8 @@ import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
 
 const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
-const FRESH_DIGEST = 'f619aa919a54440d';
-const BASE_DIGEST = 'ba023c6d98cdda0f';
+const FRESH_DIGEST = '10f67eedff26d7cf';
+const BASE_DIGEST = '0b8b5c69607cd5a7';
 
 function createOp(path: string, data: Uint8Array | null = null): CreateOp {
   return { kind: 'create', path, data, acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1 };
