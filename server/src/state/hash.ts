@@ -89,7 +89,7 @@ export class Hasher {
     this.word(value | 0);
     this.word(Math.floor(value / 0x1_0000_0000) | 0);
   }
-  /** As `bytes`, of bytes that lie in words from the word `at` on; those behind them are nothing. */
+  /** As `bytes`, of those that lie in words from the word `at` on; what is behind is nothing. */
   packed(from: Int32Array, at: number, size: number): void {
     const end = at + (size >>> 2);
     this.words(from, at, end);

@@ -81,7 +81,7 @@ export const sessionMutants: readonly Mutant[] = [
     name: 'expiry-without-slack',
     area: 'sessions',
     breaks: 'a deadline is the last touch + timeout + 2H',
-    file: 'driver/driver.ts',
+    file: 'driver/desk-of-term.ts',
     find: 'leaseSlackMs: 2 * options.timeoutMs,',
     replace: 'leaseSlackMs: 0,',
   },
