@@ -2,8 +2,9 @@
  * Runs one member: feeds the core, carries out what it puts out, in order, and decides nothing.
  *
  * Everything happens in turns: whatever the event loop brings is taken in, then the end of the turn
- * proposes what was prepared and flushes every socket once. Owns the wiring; `turns.ts`,
- * `leader-desk.ts`, `transfers.ts` and `snapshot-receiver.ts` are its parts. Never touches a tree.
+ * proposes what is prepared, unless that waits for company (`proposal-pace.ts`), and flushes every
+ * socket once. Owns the wiring; `turns.ts`, `leader-desk.ts`, `transfers.ts` and
+ * `snapshot-receiver.ts` are its parts. Never touches a tree.
  */
 import {
   type CoreMessage,

@@ -1,7 +1,7 @@
 /** What a leader proposes at once, and what it lets wait for company. */
 import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../net/manual-timers.js';
-import { HOLD_MS, ProposalPace } from './proposal-pace.js';
+import { HOLD_MS, LARGE, ProposalPace } from './proposal-pace.js';
 
 function newPace() {
   const timers = new ManualTimers();
@@ -26,7 +26,8 @@ describe('a prepared batch', () => {
   });
 
   it('does not wait when it is large', () => {
-    expect(newPace().isDue(1000, true)).toBe(true);
+    expect(newPace().isDue(LARGE - 1, true)).toBe(false);
+    expect(newPace().isDue(LARGE, true)).toBe(true);
   });
 
   it('waits no longer than it may, and a turn is run then, though nothing else happens', async () => {
@@ -45,6 +46,20 @@ describe('a prepared batch', () => {
     expect(isDue(1, true)).toBe(false);
     await timers.advance(HOLD_MS);
     expect(wakes).toHaveLength(2);
+  });
+
+  it('waits no longer than it may behind one that went before its time', async () => {
+    const { timers, wakes, isDue } = newPace();
+    isDue(1, true);
+    await timers.advance(HOLD_MS / 2);
+    expect(isDue(1, false)).toBe(true);
+    expect(isDue(1, true)).toBe(false);
+    await timers.advance(HOLD_MS / 2);
+    expect(wakes).toEqual([HOLD_MS]);
+    expect(isDue(1, true)).toBe(false);
+    await timers.advance(HOLD_MS / 2);
+    expect(wakes).toEqual([HOLD_MS, 1.5 * HOLD_MS]);
+    expect(isDue(1, true)).toBe(true);
   });
 
   it('wakes nobody once it is proposed', async () => {

@@ -9,7 +9,7 @@
 import type { Timers } from '../net/timers.js';
 
 /** From so many on, more company saves little: proposals. */
-const LARGE = 64;
+export const LARGE = 64;
 export const HOLD_MS = 2;
 
 export interface Prepared {
@@ -34,16 +34,19 @@ export class ProposalPace {
   /** Whether to propose now, at the end of a turn; whoever is told so does it. */
   isDue({ proposals, isUndecided }: Prepared, nowMs: number): boolean {
     const since = this.#heldSinceMs ?? nowMs;
-    const holds = isUndecided && proposals > 0 && proposals < LARGE && nowMs - since < HOLD_MS;
+    const leftMs = HOLD_MS - (nowMs - since);
+    const holds = isUndecided && proposals > 0 && proposals < LARGE && leftMs > 0;
     this.#heldSinceMs = holds ? since : null;
-    if (holds) this.#wakeLater();
+    // Timers count in whole ms.
+    if (holds) this.#wakeIn(Math.ceil(leftMs));
     return !holds;
   }
 
-  #wakeLater(): void {
+  /** One timer at a time: it may be that of a batch that has gone, and asks too early for this. */
+  #wakeIn(ms: number): void {
     if (this.#willWake) return;
     this.#willWake = true;
-    this.#timers.after(HOLD_MS, () => {
+    this.#timers.after(ms, () => {
       this.#willWake = false;
       if (this.#heldSinceMs !== null) this.#wake();
     });

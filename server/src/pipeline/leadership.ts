@@ -3,7 +3,7 @@
  *
  * The driver creates one when its member leads (its whole history applied) and drops it with the
  * role. All requests of all members pass `onRequests` in the order they arrive; what it returns is
- * proposed in that order, at once and completely. Never does I/O, never keeps time.
+ * proposed in that order and completely. Never does I/O, never keeps time.
  */
 import {
   type Attach,

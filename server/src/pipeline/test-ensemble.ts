@@ -14,7 +14,8 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { decodeTxn, encodeTxn } from '../state/testing.js';
+import { encodeTxn } from '../state/testing.js';
+import { TxnPlaces } from '../state/txn-places.js';
 import { Leadership, type PreparedTxn } from './leadership.js';
 import type { LeadershipOptions, PipelineOptions } from './options.js';
 import { Pipeline } from './pipeline.js';
@@ -76,6 +77,7 @@ export class TestEnsemble {
   nowMs = 0;
   wallMs = 1_700_000_000_000;
   readonly #log: LoggedTxn[] = [];
+  readonly #txns = new TxnPlaces();
   #nextConnection = 1;
   #passwords = 0;
 
@@ -180,7 +182,7 @@ export class TestEnsemble {
     const member = this.member(memberId);
     const end = Math.min(this.#log.length, member.appliedCount + count);
     for (const { zxid, body } of this.#log.slice(member.appliedCount, end)) {
-      const txn = decodeTxn(body);
+      const txn = this.#txns.txnOf({ zxid, previous: zxid - 1, body });
       member.appliedCount += 1;
       member.pipeline.apply(zxid, txn, this.nowMs);
       if (memberId === LEADER) this.leadership.onApplied(zxid, txn);

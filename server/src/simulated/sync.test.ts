@@ -65,4 +65,20 @@ describe('a sync', () => {
     await ensemble.until(() => reader.errorOf(shown) !== undefined, 'was it answered');
     expect([synced, shown].map((xid) => reader.errorOf(xid))).toEqual([ErrorCode.ok, ErrorCode.ok]);
   });
+
+  it('shows a write before it that its leader held back for company', async () => {
+    const ensemble = await serving();
+    const { leader } = ensemble;
+    const [writer, reader] = [await connected(ensemble, leader), await connected(ensemble, leader)];
+    for (const id of [1, 2, 3]) ensemble.hang(id);
+    writer.create('/undecided');
+    await ensemble.timers.advance(HANG_MS);
+    writer.create('/held');
+    const synced = reader.send(OpCode.sync, PathRequest, { path: '/' });
+    const shown = reader.exists('/held');
+    await ensemble.timers.advance(HANG_MS);
+    for (const id of [1, 2, 3]) ensemble.unhang(id);
+    await ensemble.until(() => reader.errorOf(shown) !== undefined, 'was it answered');
+    expect([synced, shown].map((xid) => reader.errorOf(xid))).toEqual([ErrorCode.ok, ErrorCode.ok]);
+  });
 });
