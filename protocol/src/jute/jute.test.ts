@@ -147,6 +147,29 @@ describe('JuteReader', () => {
     expect(() => reader.bool()).toThrowError(MarshallingError);
   });
 
+  it('views the bytes that it was pointed at last, from where they begin', () => {
+    const bytes = Buffer.from('abcdefgh');
+    const reader = new JuteReader(bytes);
+    expect(reader.view.getUint8(0)).toBe(0x61);
+    reader.point(bytes.subarray(2, 6), 1, 4);
+    expect(reader.view.getUint8(0)).toBe(0x63);
+    expect(reader.view.byteLength).toBe(4);
+    reader.point(bytes, 0, 8);
+    expect(reader.view.getUint8(0)).toBe(0x61);
+  });
+
+  it('copies what is left of the frame, short or long, and nothing behind it', () => {
+    for (const length of [0, 1, 256, 257, 1000]) {
+      const bytes = Buffer.from(Array.from({ length: length + 8 }, (_, at) => at));
+      const reader = new JuteReader(bytes, 3, 3 + length);
+      const copy = reader.restCopy();
+      expect(copy).toEqual(bytes.subarray(3, 3 + length));
+      expect(reader.remaining).toBe(0);
+      bytes.fill(0);
+      if (length > 1) expect(copy[1]).toBe(4);
+    }
+  });
+
   it('refuses a count that the rest cannot hold before anything is allocated', () => {
     const bytes = Buffer.alloc(12);
     bytes.writeInt32BE(0x7fff_ffff);

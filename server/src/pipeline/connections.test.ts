@@ -1,0 +1,31 @@
+// The connection that was asked for last is remembered: it must not be known any longer than it is.
+import { expect, it } from 'vitest';
+import { Connection } from './connection.js';
+import { Connections } from './connections.js';
+import { TestClient } from './test-client.js';
+
+function connection(id: number): Connection {
+  return new Connection(id, new TestClient(id, () => undefined), false);
+}
+
+it('a connection that was asked for last is unknown once it is gone', () => {
+  const connections = new Connections();
+  const [first, second] = [connection(1), connection(2)];
+  connections.add(first);
+  connections.add(second);
+  expect(connections.get(1)).toBe(first);
+  connections.delete(1);
+  expect(connections.get(1)).toBeUndefined();
+  expect(connections.get(2)).toBe(second);
+  const next = connection(1);
+  connections.add(next);
+  expect(connections.get(1)).toBe(next);
+});
+
+it('one that was asked for in vain is known once it is there', () => {
+  const connections = new Connections();
+  expect(connections.get(1)).toBeUndefined();
+  const first = connection(1);
+  connections.add(first);
+  expect(connections.get(1)).toBe(first);
+});
