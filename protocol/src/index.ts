@@ -156,7 +156,7 @@ export {
   int64ToHex,
   toInt64,
 } from './jute/int64.js';
-export { bufferOf, JuteReader } from './jute/reader.js';
+export { bufferOf, JuteReader, viewOf } from './jute/reader.js';
 export { requiredCount, requiredNatural, requiredString } from './jute/required.js';
 export { SlabPool } from './jute/slab-pool.js';
 export { JuteWriter, putLong } from './jute/writer.js';

@@ -51,10 +51,6 @@ export function copyShort(from: DataView, to: DataView, offset: number): void {
   for (; at < bytes; at++) to.setUint8(offset + at, from.getUint8(at));
 }
 
-export function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-}
-
 /** Where each occurrence of a placeholder begins; there must be as many as `count`. */
 export function placesOf(frame: Buffer, placeholder: string, count: number): readonly number[] {
   const places: number[] = [];

@@ -5,7 +5,7 @@
  * only a frame that spans chunks is copied. A chunk is not kept after `scan`. Frames longer than
  * the limit end the scan with an error: the stream is no stream of replies.
  */
-import { FrameError } from '@rookery/protocol';
+import { FrameError, viewOf } from '@rookery/protocol';
 
 /**
  * Gets the frame's place without its length: xid at `at`, zxid at +4, error at +12, then the body.
@@ -63,8 +63,4 @@ export class ReplyScanner {
   #keep(bytes: Uint8Array, from: number, end: number): void {
     this.#rest = from === end ? NOTHING : Buffer.from(bytes.subarray(from, end));
   }
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

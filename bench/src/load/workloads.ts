@@ -16,6 +16,7 @@ import {
   SetDataRequest,
   STAT_BYTES,
   unreachable,
+  viewOf,
 } from '@rookery/protocol';
 import {
   copyFrame,
@@ -27,7 +28,6 @@ import {
   placesOf,
   REPLY_HEADER_BYTES,
   SHORT_BYTES,
-  viewOf,
   WORLD,
   XID_OFFSET,
 } from './frames.js';

@@ -37,14 +37,13 @@ export class JuteReader {
   }
 
   /** All bytes that were given: `position` is an index of them. */
-  get bytes(): Uint8Array {
+  get bytes(): Buffer {
     return this.#bytes;
   }
 
   /** The same, for words at any place; made anew for other bytes. */
   get view(): DataView {
-    const bytes = this.#bytes;
-    this.#view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view ??= viewOf(this.#bytes);
     return this.#view;
   }
 
@@ -152,4 +151,9 @@ export class JuteReader {
 export function bufferOf(bytes: Uint8Array): Buffer {
   if (bytes instanceof Buffer) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** The same bytes for words at any place; no copy. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -14,6 +14,7 @@ import {
   type JuteReader,
   JuteWriter,
   type SlabPool,
+  viewOf,
 } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { type ClientTurn, LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
@@ -386,7 +387,7 @@ export class ClientConnection implements PutOff {
 
 /** The size of the largest of these whole frames, its length included. */
 function largestFrame(frames: Uint8Array): number {
-  const view = new DataView(frames.buffer, frames.byteOffset, frames.length);
+  const view = viewOf(frames);
   let largest = 0;
   for (let at = 0; at + FRAME_HEADER_BYTES <= frames.length; ) {
     const bytes = FRAME_HEADER_BYTES + view.getUint32(at);

@@ -11,7 +11,7 @@
  * until it is freed. Chunks have 128 KB, and the more there are the larger new ones become, so that
  * numbers of 32 bits reach beyond any memory: apply must never fail. Called by Tree.
  */
-import { assert } from '@rookery/protocol';
+import { assert, viewOf } from '@rookery/protocol';
 
 const CHUNK_BYTES = 1 << 17;
 const GRANULE_BITS = 3;
@@ -253,8 +253,4 @@ function slotBytesFor(bytes: number): number {
   }
   const step = 1 << (31 - Math.clz32(bytes - 1) - 3);
   return (bytes + step - 1) & -step;
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

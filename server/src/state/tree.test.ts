@@ -1,5 +1,5 @@
 /** Goal: what the property tests do not reach: many nodes, long names, and damaged checkpoints. */
-import { JuteReader, JuteWriter, Stat } from '@rookery/protocol';
+import { JuteReader, JuteWriter, Stat, viewOf } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
@@ -295,7 +295,3 @@ describe('recovery', () => {
     }
   });
 });
-
-function viewOf(bytes: Buffer): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-}

@@ -6,7 +6,7 @@
  * others, and whatever is not as it should be, are left to the codec, which checks every field; the
  * layout is its. Called by the driver.
  */
-import { bufferOf, JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
+import { JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
 import { NODE_MODES } from './modes.js';
 import { PlacedCreate, type PlacedOp, PlacedSetData } from './placed-op.js';
 import type { Acl, Txn, TxnOp } from './txn.js';
@@ -31,8 +31,7 @@ export class TxnPlaces {
   readonly #create = new PlacedCreate();
   readonly #txn = { origin: 0, request: 0, session: 0, time: 0, op: this.#setData as TxnOp };
   readonly #acls: (readonly Acl[])[] = [];
-  #bytes = bufferOf(new Uint8Array(0));
-  #view = new DataView(this.#bytes.buffer);
+  #view = this.#reader.view;
 
   /** Valid until the next call. Throws MarshallingError. */
   txnOf(proposal: Proposal): Txn {
@@ -40,17 +39,12 @@ export class TxnPlaces {
     pointAtBody(reader, proposal);
     const at = reader.position;
     const end = at + reader.remaining;
-    if (reader.bytes !== this.#bytes) this.#use(reader.bytes);
+    this.#view = reader.view;
     const kind = end - at < SET_DATA_BYTES ? 0 : this.#view.getInt32(at) >> ORIGIN_BITS;
     const isPlaced =
       (kind === KIND.setData && this.#placeSetData(at, end)) ||
       (kind === KIND.create && this.#placeCreate(at, end));
     return isPlaced && this.#readHead(at, kind) ? this.#txn : readTxn(reader);
-  }
-
-  #use(bytes: Uint8Array): void {
-    this.#bytes = bufferOf(bytes);
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   #readHead(at: number, kind: number): boolean {
@@ -98,7 +92,7 @@ export class TxnPlaces {
     const dataBytes = view.getInt32(dataAt);
     const dataEnd = dataAt + 4 + Math.max(0, dataBytes);
     if (dataBytes < NONE || dataEnd > end) return NONE;
-    op.bytes = this.#bytes;
+    op.bytes = this.#reader.bytes;
     op.view = view;
     op.pathStart = pathStart;
     op.pathEnd = dataAt;
