@@ -37,6 +37,17 @@ export const BACKLOG_LIMITS = {
   behindBytesMax: 256 << 20,
 } as const;
 
+/**
+ * All members write the same log. So that they do not all take a checkpoint, or begin a new log
+ * segment, at the same moment (a quorum that is fast should be left), each takes its first one
+ * after a part of the usual way, by its place among the members: 1/n, 2/n ... 1. (ZooKeeper draws
+ * each member's snapCount at random for the same reason.)
+ */
+export function firstPartOf(members: readonly { readonly id: number }[], id: number): number {
+  const smaller = members.filter((member) => member.id < id);
+  return (smaller.length + 1) / members.length;
+}
+
 export interface DerivedLimits {
   /** Of a message between members. */
   readonly peerFrameBytesMax: number;

@@ -13,7 +13,13 @@ import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { MemberStatus } from './driver/member-view.js';
 import type { MemberObserver } from './driver/observer.js';
-import { BACKLOG_LIMITS, type DerivedLimits, derivedLimits, WATCH_LIMITS } from './limits.js';
+import {
+  BACKLOG_LIMITS,
+  type DerivedLimits,
+  derivedLimits,
+  firstPartOf,
+  WATCH_LIMITS,
+} from './limits.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
 import { PEER_PORT_DEFAULTS, PeerPort } from './net/peer-port.js';
@@ -23,13 +29,8 @@ import type { Address, Transport } from './net/transport.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
-import {
-  DEFAULT_STORAGE_OPTIONS,
-  type KeyValueStore,
-  type Recovered,
-  Storage,
-} from './storage/index.js';
-import { checkpointTuning, type Tuning } from './tuning.js';
+import { type KeyValueStore, type Recovered, Storage } from './storage/index.js';
+import { checkpointTuning, storageTuning, type Tuning } from './tuning.js';
 import { VERSION } from './version.js';
 import { Zab, type ZabOptions, type ZabStart } from './zab/index.js';
 
@@ -95,9 +96,8 @@ export class Member {
       memberId: self.id,
       loader: state,
       options: {
-        segmentBytesMax: segmentBytesOf(tuning),
-        retainedBytesMin: tuning?.logKeepBytes ?? DEFAULT_STORAGE_OPTIONS.retainedBytesMin,
-        chunkBytesMax: tuning?.chunkBytes ?? DEFAULT_STORAGE_OPTIONS.chunkBytesMax,
+        ...storageTuning(tuning),
+        firstPart: firstPartOf(config.servers, options.id),
       },
     });
     logRecovery(logger, recovered);
@@ -257,11 +257,6 @@ interface MemberParts {
   readonly recovered: Recovered;
 }
 
-/** The log's segments, and with them LevelDB's write buffers, have this size. */
-export function segmentBytesOf(tuning: Tuning | undefined): number {
-  return tuning?.logSegmentBytes ?? DEFAULT_STORAGE_OPTIONS.segmentBytesMax;
-}
-
 function logRecovery(logger: Logger, recovered: Recovered): void {
   const { acceptedEpoch, currentEpoch, ensembleId, founded } = recovered;
   const facts = {
@@ -317,7 +312,10 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
     unwrittenBytesMax: options.tuning?.unwrittenBytes ?? BACKLOG_LIMITS.unwrittenBytesMax,
     behindBytesMax: options.tuning?.behindBytes ?? BACKLOG_LIMITS.behindBytesMax,
     firstCounter: options.tuning?.firstCounter ?? 1,
-    checkpoint: checkpointTuning(options.tuning),
+    checkpoint: {
+      ...checkpointTuning(options.tuning),
+      firstPart: firstPartOf(config.servers, options.id),
+    },
     writeRules: {
       skipAcl: config.skipACL,
       extendedTypes: config.extendedTypes,

@@ -7,13 +7,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Config, ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
-import { Member, type MemberOptions, segmentBytesOf } from './member.js';
+import { Member, type MemberOptions } from './member.js';
 import { ListenError } from './net/listen-error.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
 import type { Address, Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { openLevelStores } from './storage/index.js';
+import { segmentBytesOf } from './tuning.js';
 
 export type ServerOptions = MemberOptions;
 

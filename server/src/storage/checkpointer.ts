@@ -36,6 +36,8 @@ export interface CheckpointOptions {
   readonly logBytesMax: number;
   /** or this long after the last one, if anything was applied since. */
   readonly intervalMs: number;
+  /** The first one after this part of each of these, in (0, 1]: see `firstPartOf`. */
+  readonly firstPart: number;
   /** Records captured in one turn. */
   readonly sliceCount: number;
   /** Of a pack of them. */
@@ -47,6 +49,7 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
   dirtyBytesMax: 2 * 1024 * 1024,
   logBytesMax: 32 * 1024 * 1024,
   intervalMs: 30_000,
+  firstPart: 1,
   sliceCount: 2000,
   packBytes: 128 * 1024,
 };
@@ -75,6 +78,8 @@ export class Checkpointer {
   private frozen: FrozenState | null = null;
   private changes: KeyValueOperation[] = [];
   private lastMs: number | null = null;
+  /** Of what usually lies between two of them. */
+  private part: number;
   private logBytesAtLast: number;
   private readonly generation: number;
   private writing: Promise<void> = Promise.resolve();
@@ -89,6 +94,7 @@ export class Checkpointer {
     this.state = state;
     this.hooks = hooks;
     this.options = { ...DEFAULT_CHECKPOINT_OPTIONS, ...options };
+    this.part = this.options.firstPart;
     this.logBytesAtLast = storage.logBytes;
     this.generation = storage.generation;
   }
@@ -166,12 +172,13 @@ export class Checkpointer {
 
   private due(nowMs: number): boolean {
     if (this.state.lastZxid === this.storage.checkpointZxid) return false;
+    const { part } = this;
     const { dirtyCountMax, dirtyBytesMax, logBytesMax, intervalMs } = this.options;
     return (
-      this.state.dirtyCount >= dirtyCountMax ||
-      this.state.dirtyBytes >= dirtyBytesMax ||
-      this.storage.logBytes - this.logBytesAtLast >= logBytesMax ||
-      nowMs - (this.lastMs ?? nowMs) >= intervalMs
+      this.state.dirtyCount >= part * dirtyCountMax ||
+      this.state.dirtyBytes >= part * dirtyBytesMax ||
+      this.storage.logBytes - this.logBytesAtLast >= part * logBytesMax ||
+      nowMs - (this.lastMs ?? nowMs) >= part * intervalMs
     );
   }
 
@@ -179,6 +186,7 @@ export class Checkpointer {
     assert(this.changes.length === 0, 'one checkpoint at a time');
     this.storage.beginCheckpoint(this.state.lastZxid);
     this.frozen = this.state.freeze(this.options.packBytes);
+    this.part = 1;
     this.lastMs = nowMs;
     this.logBytesAtLast = this.storage.logBytes;
     this.phase = 'capturing';

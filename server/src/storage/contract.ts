@@ -17,6 +17,8 @@ export interface StateLoader {
 export interface StorageOptions {
   /** A log segment is closed and a new one begun at about this size. */
   readonly segmentBytesMax: number;
+  /** Of the first one of a log, in (0, 1]: see `firstPartOf`. */
+  readonly firstPart: number;
   /** Log kept behind the checkpoint, or a quarter of the tree if that is more. */
   readonly retainedBytesMin: number;
   /** Proposals packed into one log record, bytes of bodies; also a chunk of readHistory. */
@@ -79,6 +81,7 @@ export interface Epochs {
 
 export const DEFAULT_STORAGE_OPTIONS: StorageOptions = {
   segmentBytesMax: 16 * 1024 * 1024,
+  firstPart: 1,
   retainedBytesMin: 64 * 1024 * 1024,
   groupBytesMax: 1024 * 1024,
   chunkBytesMax: 256 * 1024,

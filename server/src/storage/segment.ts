@@ -70,21 +70,22 @@ export class Segment {
   }
 
   /** Durable, and held, when resolved. */
-  static async create(
-    store: KeyValueStore,
-    header: SegmentHeader,
-    roomBytes: number,
-  ): Promise<Segment> {
+  static async create(store: KeyValueStore, header: SegmentHeader): Promise<Segment> {
     const database = new SharedDatabase(store, segmentName(header.generation, header.seq));
     const open = await database.hold();
     const put = { type: 'put', key: HEADER_KEY, value: sealJson(HEADER_KEY, header) } as const;
     await open.batch([put], { sync: true });
-    await open.reserve(roomBytes);
     return new Segment(database, header);
   }
 
   get empty(): boolean {
     return this.last === 0;
+  }
+
+  /** For that many bytes more; durable when resolved. Not while anything is written to it. */
+  async makeRoom(bytes: number): Promise<void> {
+    const open = await this.database.hold();
+    await open.reserve(bytes);
   }
 
   /** One synced batch of one record for each group. The caller has checked the chain. */

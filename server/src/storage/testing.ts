@@ -7,6 +7,7 @@ import { Storage } from './storage.js';
 
 export const TINY: StorageOptions = {
   segmentBytesMax: 300,
+  firstPart: 1,
   retainedBytesMin: 200,
   groupBytesMax: 120,
   chunkBytesMax: 100,

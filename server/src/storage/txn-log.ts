@@ -23,14 +23,18 @@ import { Segment } from './segment.js';
 const FIRST_ROOM_BYTES = 1 << 20;
 /** The next segment is made when this part of the active one is full. */
 const NEXT_AT = 8;
+/** It gets its room by so much at a time, as the active one fills: one sync each. */
+export const ROOM_STEP_BYTES = 512 << 10;
 /**
- * Where groups are larger, the next segment gets no room: to write its zeros takes as much of the
+ * While groups are larger, the next segment gets no room: to write its zeros takes as much of the
  * processor as all of its groups, and there are few syncs that they would make cheaper.
  */
 const LARGE_GROUP_BYTES = 32 << 10;
 
 export interface TxnLogOptions {
   readonly segmentBytesMax: number;
+  /** Of a log's first segment, in (0, 1]: members that begin together go on to the next apart. */
+  readonly firstPart: number;
   readonly groupBytesMax: number;
 }
 
@@ -52,12 +56,17 @@ export class TxnLog {
   private readonly store: KeyValueStore;
   private readonly options: TxnLogOptions;
   private readonly background = new Background();
+  /** Of its own: a segment is not written while it gets room. */
+  private readonly roomMaker = new Background();
   private readonly pins = new Set<{ readonly after: Zxid }>();
   private readonly segments: Segment[];
   private activeIndex: number;
   private lastZxid: Zxid;
   private writing = false;
   private nextRequested = false;
+  /** The segment made last, while it may still get room, and how much it has or is getting. */
+  private growing: { readonly segment: Segment; roomBytes: number } | null = null;
+  private isMakingRoom = false;
   private appendedBytes = 0;
   /** The end has been marked behind everything that was appended or cut off. */
   private endMarked = true;
@@ -77,7 +86,8 @@ export class TxnLog {
     at: { readonly generation: number; readonly base: Zxid },
     options: TxnLogOptions,
   ): Promise<TxnLog> {
-    const segment = await Segment.create(store, { ...at, seq: 0 }, firstRoomBytes(options));
+    const segment = await Segment.create(store, { ...at, seq: 0 });
+    await segment.makeRoom(firstRoomBytes(options));
     const parts = { generation: at.generation, segments: [segment], active: 0, last: at.base };
     return new TxnLog(store, parts, options);
   }
@@ -101,6 +111,7 @@ export class TxnLog {
     const groups = batch.flatMap((proposals) => this.split(proposals));
     if (groups.length === 0) return;
     this.background.check();
+    this.roomMaker.check();
     this.assertChain(groups);
     this.begin();
     const active = await this.writableSegment();
@@ -110,6 +121,7 @@ export class TxnLog {
     this.lastZxid = active.last;
     this.endMarked = false;
     this.maybePrepareNext();
+    this.maybeMakeRoom();
     this.writing = false;
   }
 
@@ -199,6 +211,7 @@ export class TxnLog {
   /** Waits for background work; throws its failure. */
   async idle(): Promise<void> {
     await this.background.idle();
+    await this.roomMaker.idle();
   }
 
   /** For a log that is not used after all: closes what is open of it. */
@@ -208,7 +221,7 @@ export class TxnLog {
 
   /** Everything of it is garbage from now on. */
   async retire(): Promise<void> {
-    await this.background.idle();
+    await this.idle();
     for (const segment of this.segments) await segment.database.retire();
   }
 
@@ -242,33 +255,58 @@ export class TxnLog {
 
   private async writableSegment(): Promise<Segment> {
     const active = this.segmentAt(this.activeIndex);
-    if (active.bytes < this.options.segmentBytesMax) return active;
+    if (active.bytes < this.bytesMaxOf(active)) return active;
     if (this.activeIndex + 1 === this.segments.length) {
       this.maybePrepareNext();
       await this.background.idle();
     }
+    this.growing = null;
+    await this.roomMaker.idle();
     await this.activate(this.activeIndex + 1);
     return this.segmentAt(this.activeIndex);
   }
 
-  /** Makes the next segment in background, early: to fill it takes as long as many appends. */
+  private bytesMaxOf({ header }: Segment): number {
+    const { segmentBytesMax, firstPart } = this.options;
+    return header.seq === 0 ? segmentBytesMax * firstPart : segmentBytesMax;
+  }
+
+  /** Makes the next segment in background, early. */
   private maybePrepareNext(): void {
     const active = this.segmentAt(this.activeIndex);
-    if (active.bytes * NEXT_AT < this.options.segmentBytesMax) return;
+    if (active.bytes * NEXT_AT < this.bytesMaxOf(active)) return;
     if (this.nextRequested || this.activeIndex + 1 < this.segments.length) return;
     this.nextRequested = true;
     this.background.run(async () => {
       const last = this.segments.at(-1);
       assert(last !== undefined, 'a log has a segment');
       const seq = last.header.seq + 1;
-      const { generation, options } = this;
-      const header = { generation, seq, base: null };
-      const isLarge = active.bytes > active.groupCount * LARGE_GROUP_BYTES;
-      const roomBytes = isLarge ? 0 : options.segmentBytesMax;
-      const next = await Segment.create(this.store, header, roomBytes);
+      const header = { generation: this.generation, seq, base: null };
+      const next = await Segment.create(this.store, header);
       await last.markSuccessor();
       this.segments.push(next);
       this.nextRequested = false;
+      this.growing = { segment: next, roomBytes: 0 };
+    });
+  }
+
+  /**
+   * Gives the next segment its next piece of room, in background: all of it a little before the
+   * active one is full. So what it costs the disk is spread over all that is appended meanwhile.
+   */
+  private maybeMakeRoom(): void {
+    const { growing, options } = this;
+    const active = this.segmentAt(this.activeIndex);
+    if (growing === null || this.isMakingRoom) return;
+    if (active.bytes > active.groupCount * LARGE_GROUP_BYTES) return;
+    const isFull = (active.bytes * NEXT_AT) / (NEXT_AT - 1) / this.bytesMaxOf(active);
+    const dueBytes = Math.min(1, isFull) * options.segmentBytesMax;
+    if (growing.roomBytes + ROOM_STEP_BYTES > dueBytes) return;
+    growing.roomBytes += ROOM_STEP_BYTES;
+    this.isMakingRoom = true;
+    this.roomMaker.run(async () => {
+      await growing.segment.makeRoom(ROOM_STEP_BYTES);
+      this.isMakingRoom = false;
     });
   }
 

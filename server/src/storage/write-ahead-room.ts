@@ -14,7 +14,7 @@ const LOG_FILE = /^\d+\.log$/;
 /** Little at a time: others sync in between. */
 const CHUNK_BYTES = 512 * 1024;
 /** So that what others write meanwhile finds room. */
-const SPARE_FACTOR = 4;
+const SPARE_BYTES = 64 << 20;
 
 /**
  * The newest write-ahead file of the database at `path` has `bytes` of zeros more behind what is
@@ -26,7 +26,7 @@ export async function makeRoom(path: string, bytes: number): Promise<void> {
   const name = files.sort((a, b) => numberOf(a) - numberOf(b)).at(-1);
   // Windows lets nobody but LevelDB write there.
   if (name === undefined || process.platform === 'win32') return;
-  if ((await freeBytes(path)) < SPARE_FACTOR * bytes) return;
+  if ((await freeBytes(path)) < SPARE_BYTES + bytes) return;
   const file = await openFile(join(path, name), 'r+');
   try {
     const { size } = await file.stat();

@@ -8,9 +8,9 @@
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
-import { Member, segmentBytesOf } from '../member.js';
+import { Member } from '../member.js';
 import type { Transport } from '../net/transport.js';
-import type { Tuning } from '../tuning.js';
+import { segmentBytesOf, type Tuning } from '../tuning.js';
 import type { SharedClock } from './ending-timers.js';
 import { HeldPort, HOST, type PortGuard } from './held-port.js';
 import { EndingSurroundings } from './surroundings.js';
