@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BACKLOG_LIMITS, derivedLimits } from './limits.js';
+import { BACKLOG_LIMITS, derivedLimits, firstPartOf } from './limits.js';
 import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';
 
 const USUAL = { frameBytesMax: 1_048_575, members: 3 };
@@ -20,6 +20,13 @@ describe('limits that follow from others', () => {
         expect(limits.outstandingBytesMax).toBeLessThanOrEqual(16 << 20);
       }
     }
+  });
+
+  it('give each member another part of the way to its first checkpoint, one the whole', () => {
+    const members = [{ id: 7 }, { id: 1 }, { id: 3 }];
+    const parts = members.map(({ id }) => firstPartOf(members, id));
+    expect(parts).toEqual([1, 1 / 3, 2 / 3]);
+    expect(firstPartOf([{ id: 5 }], 5)).toBe(1);
   });
 
   it('let a leader stop long before its followers give it up, in a fraction of its memory', () => {

@@ -14,7 +14,7 @@ import { systemTimers } from './net/timers.js';
 import type { Address, Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { openLevelStores } from './storage/index.js';
-import { segmentBytesOf } from './tuning.js';
+import { storageTuning } from './tuning.js';
 
 export type ServerOptions = MemberOptions;
 
@@ -37,7 +37,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   const stores = await openLevelStores({
     ...config,
     memberId: self.id,
-    segmentBytesMax: segmentBytesOf(options.tuning),
+    ...storageTuning(options.tuning),
   });
   const member = await Member.open(config, options, {
     ...stores,

@@ -4,7 +4,6 @@
  * Read from the environment by the command line; without it the defaults of the parts hold.
  */
 import { OperatorError } from './operator-error.js';
-import { DEFAULT_STORAGE_OPTIONS } from './storage/contract.js';
 
 export interface Tuning {
   /** Log kept behind the checkpoint, bytes. */
@@ -65,17 +64,14 @@ export function tuningFromEnvironment(
   return tuning;
 }
 
-/** The log's segments, and with them LevelDB's write buffers, have this size. */
-export function segmentBytesOf(tuning: Tuning = {}): number {
-  return tuning.logSegmentBytes ?? DEFAULT_STORAGE_OPTIONS.segmentBytesMax;
-}
-
 /** What of it is storage's, under the names of its options. */
 export function storageTuning(tuning: Tuning = {}) {
+  const { logSegmentBytes: segmentBytesMax, logKeepBytes: retainedBytesMin } = tuning;
+  const { chunkBytes: chunkBytesMax } = tuning;
   return {
-    segmentBytesMax: segmentBytesOf(tuning),
-    retainedBytesMin: tuning.logKeepBytes ?? DEFAULT_STORAGE_OPTIONS.retainedBytesMin,
-    chunkBytesMax: tuning.chunkBytes ?? DEFAULT_STORAGE_OPTIONS.chunkBytesMax,
+    ...(segmentBytesMax === undefined ? {} : { segmentBytesMax }),
+    ...(retainedBytesMin === undefined ? {} : { retainedBytesMin }),
+    ...(chunkBytesMax === undefined ? {} : { chunkBytesMax }),
   };
 }
 

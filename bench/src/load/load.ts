@@ -40,6 +40,8 @@ export interface LoadResult {
   readonly latency: HistogramData;
   /** Operations in each tenth of a second. */
   readonly slices: readonly number[];
+  /** The slowest of each tenth, ms. */
+  readonly slowestMs: readonly number[];
   readonly longestSilenceMs: number;
   readonly silencesOver50Ms: number;
   readonly errors: Readonly<Record<string, number>>;
@@ -246,6 +248,7 @@ export class LoadRun {
       operations: recorder.operations,
       latency: recorder.latency.toData(),
       slices: recorder.slices,
+      slowestMs: recorder.slowestMs,
       longestSilenceMs: recorder.longestSilenceMs,
       silencesOver50Ms: recorder.silences,
       errors: Object.fromEntries(recorder.errors),

@@ -16,6 +16,8 @@ export class Recorder {
   readonly errors = new Map<string, number>();
   /** Operations completed in each tenth of a second. */
   readonly slices: number[] = [];
+  /** The slowest of them in each, ms. */
+  readonly slowestMs: number[] = [];
   longestSilenceMs = 0;
   /** Times of more than 50 ms without success for anybody. */
   silences = 0;
@@ -47,8 +49,12 @@ export class Recorder {
     if (isSuccess && nowMs > this.#lastSuccessMs) this.#onSilenceEnd(nowMs);
     this.latency.add((nowMs - sentMs) * 1000);
     const slice = Math.floor((nowMs - this.#fromMs) / SLICE_MS);
-    while (this.slices.length <= slice) this.slices.push(0);
+    while (this.slices.length <= slice) {
+      this.slices.push(0);
+      this.slowestMs.push(0);
+    }
     this.slices[slice] = (this.slices[slice] ?? 0) + 1;
+    this.slowestMs[slice] = Math.max(this.slowestMs[slice] ?? 0, nowMs - sentMs);
   }
 
   onError(name: string): void {

@@ -100,9 +100,13 @@ export function shares(total: number, parts: number): readonly number[] {
 
 export function merged(results: readonly LoadResult[]): LoadResult {
   const slices: number[] = [];
+  const slowestMs: number[] = [];
   const errors: Record<string, number> = {};
   for (const result of results) {
     for (const [at, count] of result.slices.entries()) slices[at] = (slices[at] ?? 0) + count;
+    for (const [at, ms] of result.slowestMs.entries()) {
+      slowestMs[at] = Math.max(slowestMs[at] ?? 0, ms);
+    }
     for (const [name, count] of Object.entries(result.errors)) {
       errors[name] = (errors[name] ?? 0) + count;
     }
@@ -115,6 +119,7 @@ export function merged(results: readonly LoadResult[]): LoadResult {
     operations: sum((result) => result.operations),
     latency: Histogram.of(results.map((result) => result.latency)).toData(),
     slices,
+    slowestMs,
     longestSilenceMs: Math.min(...results.map((result) => result.longestSilenceMs)),
     silencesOver50Ms: Math.min(...results.map((result) => result.silencesOver50Ms)),
     errors,

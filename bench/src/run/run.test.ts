@@ -74,6 +74,7 @@ describe('progress', () => {
 describe('a load of several processes', () => {
   const part = (operations: number, slices: readonly number[], silenceMs: number): LoadResult => ({
     ...{ seconds: 1, operations, latency: new Histogram().toData(), slices },
+    slowestMs: slices.map((count) => 10 * count),
     ...{ longestSilenceMs: silenceMs, silencesOver50Ms: 0, errors: { NoNode: 1 } },
     ...{ lostRequests: 0, lostConnections: 1 },
     generator: { cpuShare: silenceMs / 100, delayMaxMs: 0 },
@@ -82,6 +83,7 @@ describe('a load of several processes', () => {
   it('adds up, but is as silent as its least silent part and as busy as its busiest', () => {
     const all = merged([part(10, [4, 6], 30), part(5, [5], 20)]);
     expect([all.operations, all.slices]).toEqual([15, [9, 6]]);
+    expect(all.slowestMs).toEqual([50, 60]);
     expect([all.longestSilenceMs, all.generator.cpuShare]).toEqual([20, 0.3]);
     expect([all.errors, all.lostConnections]).toEqual([{ NoNode: 2 }, 2]);
   });
@@ -112,6 +114,7 @@ describe('a recorder', () => {
     expect(recorder.longestSilenceMs).toBe(690);
     expect(recorder.silences).toBe(1);
     expect(recorder.operations).toBe(2);
+    expect(recorder.slowestMs).toEqual([10, 0, 0, 0, 400]);
   });
 
   it('leaves out what comes before and after', () => {

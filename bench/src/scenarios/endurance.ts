@@ -125,6 +125,7 @@ async function sustained(context: Context, perSecond: number | null): Promise<Me
   await sampler.stop();
   const seconds = inGroupsOf(SLICES_PER_SECOND, throughputOf(result).values);
   const perSeconds = seconds.map((value) => value / SLICES_PER_SECOND);
+  const slowest = slowestPerSecond(result.slowestMs);
   const values: Record<string, number> = {
     ...valuesOf(result),
     over50: result.silencesOver50Ms,
@@ -137,9 +138,18 @@ async function sustained(context: Context, perSecond: number | null): Promise<Me
     ...partsOf(result),
     series: [
       { name: 'operations', unit: '1/s', stepSeconds: 1, values: perSeconds },
+      { name: 'slowest answer', unit: 'ms', stepSeconds: 1, values: slowest },
       { name: 'memory', unit: 'MB', stepSeconds: 1, values: memory.map((bytes) => bytes / 1e6) },
     ],
   });
+}
+
+function slowestPerSecond(tenths: readonly number[]): readonly number[] {
+  const values: number[] = [];
+  for (let at = 0; at < tenths.length; at += SLICES_PER_SECOND) {
+    values.push(Math.max(...tenths.slice(at, at + SLICES_PER_SECOND)));
+  }
+  return values;
 }
 
 /** Of one look a second: the slope from minute 2 on, as a share of what was there then. */

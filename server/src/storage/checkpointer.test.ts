@@ -104,6 +104,21 @@ describe('the checkpointer', () => {
     }
   });
 
+  it('comes after a part of the usual way first, then after all of it', async () => {
+    const { storage, state, hooks, ...rest } = await setUp();
+    const dirtyCountMax = 6;
+    const at: number[] = [];
+    const early = new Checkpointer(storage, state, hooks, { dirtyCountMax, firstPart: 1 / 3 });
+    for (let counter = 1; counter <= 14; counter++) {
+      await write({ storage, state, ...rest }, counter);
+      const before = storage.checkpointZxid;
+      early.step(0, 0);
+      await early.idle();
+      if (storage.checkpointZxid !== before) at.push(counter);
+    }
+    expect(at).toEqual([2, 8, 14]);
+  });
+
   it('writes nothing at its end when nothing is new', async () => {
     const all = await setUp();
     await write(all, 1);

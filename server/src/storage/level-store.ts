@@ -10,6 +10,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Level } from 'level';
+import { DEFAULT_STORAGE_OPTIONS } from './contract.js';
 import { checkOwner, makeDirectory, syncDirectory, writeOwner } from './data-directory.js';
 import { DirectoryError, StoreLockedError } from './errors.js';
 import type {
@@ -117,10 +118,10 @@ export async function openLevelStores(setup: {
   readonly dataDir: string;
   readonly dataLogDir: string;
   readonly memberId: number;
-  /** Must be that of the storage's options, see writeBufferBytes. */
-  readonly segmentBytesMax: number;
+  /** Must be that of the storage's options, if one is given there, see writeBufferBytes. */
+  readonly segmentBytesMax?: number;
 }): Promise<{ readonly treeStore: KeyValueStore; readonly logStore: KeyValueStore }> {
-  const { memberId } = setup;
+  const { memberId, segmentBytesMax = DEFAULT_STORAGE_OPTIONS.segmentBytesMax } = setup;
   const treeDirectory = join(setup.dataDir, String(memberId), 'tree');
   const logDirectory = join(setup.dataLogDir, String(memberId), 'log');
   await checkOwner(treeDirectory, memberId);
@@ -134,7 +135,7 @@ export async function openLevelStores(setup: {
     const logStore = await LevelStore.open({
       directory: logDirectory,
       memberId,
-      writeBufferBytes: 2 * setup.segmentBytesMax,
+      writeBufferBytes: 2 * segmentBytesMax,
     });
     return { treeStore, logStore };
   } catch (error) {

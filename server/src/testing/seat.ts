@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import { Member } from '../member.js';
 import type { Transport } from '../net/transport.js';
-import { segmentBytesOf, type Tuning } from '../tuning.js';
+import { storageTuning, type Tuning } from '../tuning.js';
 import type { SharedClock } from './ending-timers.js';
 import { HeldPort, HOST, type PortGuard } from './held-port.js';
 import { EndingSurroundings } from './surroundings.js';
@@ -145,7 +145,7 @@ export class Seat {
       clientPort: this.clientPort,
       peerPort: this.peerPort,
       clock,
-      stores: { ...config, memberId: id, segmentBytesMax: segmentBytesOf(tuning) },
+      stores: { ...config, memberId: id, ...storageTuning(tuning) },
       onTurn: () => hooks.onChange(),
     });
     try {
