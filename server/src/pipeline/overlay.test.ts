@@ -251,7 +251,11 @@ describe('a session with very many ephemerals', () => {
     opcode: number,
     body: Uint8Array,
     by = LOCAL_SESSION,
-  ): PreparedTxn => prepare.prepare(1, requestBy(by, opcode, body), 1, () => new Uint8Array(16));
+  ): PreparedTxn => {
+    const request = requestBy(by, opcode, body);
+    const { zxid, txn } = prepare.prepare(1, request, 1, () => new Uint8Array(16));
+    return { zxid, txn: { ...txn } };
+  };
   const remove = (prepare: Prepare, path: string): TxnOp =>
     ask(prepare, OpCode.delete, encode(PathVersionRequest, { path, version: -1 })).txn.op;
 
