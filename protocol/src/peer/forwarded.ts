@@ -59,19 +59,22 @@ export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): v
   }
 }
 
+/** In memory of their own, behind so many bytes for the caller to write. */
+export function packRequests(items: readonly ForwardedRequest[], headBytes = 0): Buffer {
+  writer.reset();
+  writer.int(items.length);
+  for (const item of items) {
+    writer.long(natural(item.request));
+    writer.long(natural(item.session));
+    writer.int(item.opcode);
+    writer.buffer(item.body);
+    writeIdentities(item.identities);
+  }
+  return writer.takeCopy(headBytes);
+}
+
 export const forwardedRequests: Field<readonly ForwardedRequest[]> = {
-  pack: (items) => {
-    writer.reset();
-    writer.int(items.length);
-    for (const item of items) {
-      writer.long(natural(item.request));
-      writer.long(natural(item.session));
-      writer.int(item.opcode);
-      writer.buffer(item.body);
-      writeIdentities(item.identities);
-    }
-    return writer.take();
-  },
+  pack: (items) => packRequests(items),
   unpack: (packed) => {
     const reader = new JuteReader(bytes.unpack(packed));
     const items: ForwardedRequest[] = [];
