@@ -48,12 +48,9 @@ const operation: fc.Arbitrary<MultiRequestOp> = fc.oneof(
   fc
     .record({ path, version })
     .map((request): MultiRequestOp => ({ opcode: OpCode.check, request })),
-  fc.record({ path, version }).map(
-    (r): MultiRequestOp => ({
-      opcode: OpCode.setData,
-      request: { ...r, data: Buffer.from('d') },
-    }),
-  ),
+  fc
+    .record({ path, version, data: fc.constantFrom(null, Buffer.from('d'), Buffer.alloc(600)) })
+    .map((request): MultiRequestOp => ({ opcode: OpCode.setData, request })),
 );
 
 type Step =
