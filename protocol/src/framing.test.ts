@@ -48,6 +48,29 @@ const sizes = fc.array(
 );
 
 describe('FrameReader', () => {
+  it('gives frames of their own where chunks are lent, however the stream is cut', () => {
+    holds(
+      fc.property(frames, sizes, (list, cuts) => {
+        const reader = new FrameReader(LIMIT);
+        const memory = Buffer.alloc(3000);
+        const kept: Uint8Array[] = [];
+        for (const chunk of cut(framed(...list), cuts)) {
+          memory.set(chunk);
+          reader.push(memory.subarray(0, chunk.length));
+          for (let own = reader.nextOwn(); own !== null; own = reader.nextOwn()) kept.push(own);
+          reader.giveBack();
+          memory.fill(0xee);
+        }
+        expect(kept.map((frame) => Buffer.from(frame).toString('hex'))).toEqual(
+          list.map((frame) => Buffer.from(frame).toString('hex')),
+        );
+        for (const { buffer, length } of kept) {
+          if (length > 0) expect(buffer.byteLength).toBe(length);
+        }
+      }),
+    );
+  });
+
   it('finds the same frames however the stream is cut and whenever it is drained', () => {
     holds(
       fc.property(frames, sizes, fc.array(fc.boolean(), { minLength: 1 }), (list, cuts, drains) => {

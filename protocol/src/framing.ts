@@ -81,6 +81,15 @@ export class FrameReader {
     return length === NO_FRAME ? null : this.#consume(length);
   }
 
+  /** As `next`, in memory of its own, which holds nothing else. */
+  nextOwn(): Uint8Array | null {
+    const length = this.#nextLength();
+    if (length === NO_FRAME) return null;
+    const isWhole = length === 0 || this.#chunkAt(this.#head).length - this.#offset >= length;
+    const frame = this.#consume(length);
+    return isWhole ? new Uint8Array(frame) : frame;
+  }
+
   /**
    * Points `reader` at the next whole frame, as `next` would return it; false when there is none.
    * Throws as `next` does.

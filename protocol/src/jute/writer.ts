@@ -64,11 +64,14 @@ export class JuteWriter {
     return taken;
   }
 
-  /** As `take`, in memory of their own: what they were written on is used again. */
-  takeCopy(): Uint8Array {
+  /**
+   * As `take`, in memory of their own, behind so many bytes for the caller to write: what they were
+   * written on is used again.
+   */
+  takeCopy(headBytes = 0): Buffer {
     assert(this.#frame === NO_FRAME, 'no frame is open at takeCopy');
-    const taken = Buffer.allocUnsafeSlow(this.length);
-    this.#buffer.copy(taken, 0, this.#start, this.#position);
+    const taken = Buffer.allocUnsafeSlow(headBytes + this.length);
+    this.#buffer.copy(taken, headBytes, this.#start, this.#position);
     this.reset();
     return taken;
   }

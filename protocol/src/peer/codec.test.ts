@@ -128,14 +128,17 @@ function messagesOf(kind: LinkMessage['kind']): fc.Arbitrary<LinkMessage> {
 }
 
 /**
- * fast-check's objects have no prototype, which toEqual would tell apart, and unpacked proposals
- * are places in a pack.
+ * fast-check's objects have no prototype, which toEqual would tell apart; unpacked proposals and
+ * requests are places in what came.
  */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_, one) => {
-      const isProposal = typeof one === 'object' && one !== null && 'previous' in one;
-      return isProposal ? { zxid: one.zxid, previous: one.previous, body: one.body } : one;
+      if (typeof one !== 'object' || one === null) return one;
+      if ('previous' in one) return { zxid: one.zxid, previous: one.previous, body: one.body };
+      if (!('identities' in one)) return one;
+      const { request, session, opcode, body, identities } = one;
+      return { request, session, opcode, body, identities };
     }),
   );
 }

@@ -26,7 +26,7 @@ import {
   uint,
   zxid,
 } from './fields.js';
-import { forwardedRequests } from './forwarded.js';
+import { forwardedRequests, packRequests } from './forwarded.js';
 import type {
   EpochRange,
   Hello,
@@ -34,6 +34,7 @@ import type {
   PeerMessage,
   Propose,
   Refuse,
+  Requests,
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
 import { packProposals, unpackProposals } from './packing.js';
@@ -68,6 +69,7 @@ const proposals: Field<readonly Proposal[]> = {
 };
 
 const PROPOSE_CODE = 8;
+const REQUESTS_CODE = 16;
 
 const LAYOUTS: {
   readonly [K in LinkMessage['kind']]: MessageLayout<Extract<LinkMessage, { kind: K }>>;
@@ -103,7 +105,7 @@ const LAYOUTS: {
   commit: message(13, { zxid }),
   confirm: message(14, { round: uint }),
   confirmAck: message(15, { round: uint }),
-  requests: message(16, { items: forwardedRequests }),
+  requests: message<Requests>(REQUESTS_CODE, { items: forwardedRequests }),
   sync: message(17, { request: uint }),
   synced: message(18, { request: uint, zxid }),
   attach: message(19, { request: uint, session: uint, password: bytes }),
@@ -126,9 +128,17 @@ const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
 
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
-/** A whole frame, its length included, in memory of its own: proposals are copied once. */
+/** A whole frame, its length included, in memory of its own: what there is much of, copied once. */
 export function encodePeerFrame(value: LinkMessage): Uint8Array {
-  if (value.kind === 'propose') return frameOfPropose(packProposals(value.proposals));
+  if (value.kind === 'propose') {
+    const packed = packProposals(value.proposals);
+    const frame = Buffer.allocUnsafeSlow(HEAD_BYTES + packed.length);
+    frame.set(packed, HEAD_BYTES);
+    return withHead(frame, PROPOSE_CODE);
+  }
+  if (value.kind === 'requests') {
+    return withHead(packRequests(value.items, HEAD_BYTES), REQUESTS_CODE);
+  }
   const payload = encodePeerMessage(value);
   const frame = Buffer.allocUnsafeSlow(LENGTH_BYTES + payload.length);
   frame.writeInt32BE(payload.length, 0);
@@ -138,28 +148,29 @@ export function encodePeerFrame(value: LinkMessage): Uint8Array {
 
 /** The payload of a frame, in memory of its own. */
 export function encodePeerMessage(value: LinkMessage): Uint8Array {
-  if (value.kind === 'propose') return encodePeerFrame(value).subarray(LENGTH_BYTES);
+  if (value.kind === 'propose' || value.kind === 'requests') {
+    return encodePeerFrame(value).subarray(LENGTH_BYTES);
+  }
   // The union of layouts cannot be called with the union of messages; the kind ties the two.
   const layout = LAYOUTS[value.kind] as MessageLayout<LinkMessage>;
   return packr.pack(layout.fields.pack([layout.code], value));
 }
 
-function frameOfPropose(packed: Uint8Array): Buffer {
-  const payloadBytes = PROPOSE_HEADER_BYTES + packed.length;
-  const frame = Buffer.allocUnsafeSlow(LENGTH_BYTES + payloadBytes);
-  let at = frame.writeInt32BE(payloadBytes, 0);
+/** The frame of a message that is one byte string, which lies behind HEAD_BYTES. */
+function withHead(frame: Buffer, code: number): Buffer {
+  let at = frame.writeInt32BE(frame.length - LENGTH_BYTES, 0);
   frame[at++] = MSGPACK_ARRAY_OF_2;
-  frame[at++] = PROPOSE_CODE;
+  frame[at++] = code;
   frame[at++] = MSGPACK_BIN_32;
-  at = frame.writeUInt32BE(packed.length, at);
-  frame.set(packed, at);
+  frame.writeUInt32BE(frame.length - HEAD_BYTES, at);
   return frame;
 }
 
 const LENGTH_BYTES = 4;
 const MSGPACK_ARRAY_OF_2 = 0x92;
 const MSGPACK_BIN_32 = 0xc6;
-const PROPOSE_HEADER_BYTES = 7;
+/** The frame's length, the array, the code, and the length of the bytes. */
+const HEAD_BYTES = LENGTH_BYTES + 7;
 
 /** Throws MarshallingError for everything that encodePeerMessage does not make. */
 export function decodePeerMessage(frame: Uint8Array): LinkMessage {

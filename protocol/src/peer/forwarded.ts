@@ -4,7 +4,8 @@
  * One byte string in jute's terms, since there is one request for every write: their count, then of
  * each its number and session (longs), opcode, body and identities. Nearly all clients are known by
  * their address alone: that is -1 and one string; otherwise a count, and scheme and id of each.
- * Bodies that were unpacked are views of the bytes that were given.
+ * A request that was unpacked is a place in the bytes that were given: most bodies are only read
+ * where they lie.
  */
 import { assert } from '../assert.js';
 import { JuteReader } from '../jute/reader.js';
@@ -25,19 +26,55 @@ let latest: readonly Identity[] = [];
 /** Holds nothing between calls but memory to write on. */
 const writer = new JuteWriter();
 
+class PlacedRequest implements ForwardedRequest {
+  readonly request: number;
+  readonly session: number;
+  readonly opcode: number;
+  readonly identities: readonly Identity[];
+  readonly frame: Buffer;
+  readonly start: number;
+  readonly end: number;
+
+  constructor(place: Omit<PlacedRequest, 'body'>) {
+    this.request = place.request;
+    this.session = place.session;
+    this.opcode = place.opcode;
+    this.identities = place.identities;
+    this.frame = place.frame;
+    this.start = place.start;
+    this.end = place.end;
+  }
+
+  get body(): Uint8Array {
+    return this.frame.subarray(this.start, this.end);
+  }
+}
+
+/** Lets the reader read the body, where it lies. */
+export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): void {
+  if (request instanceof PlacedRequest) {
+    reader.point(request.frame, request.start, request.end);
+  } else {
+    reader.point(request.body, 0, request.body.length);
+  }
+}
+
+/** In memory of their own, behind so many bytes for the caller to write. */
+export function packRequests(items: readonly ForwardedRequest[], headBytes = 0): Buffer {
+  writer.reset();
+  writer.int(items.length);
+  for (const item of items) {
+    writer.long(natural(item.request));
+    writer.long(natural(item.session));
+    writer.int(item.opcode);
+    writer.buffer(item.body);
+    writeIdentities(item.identities);
+  }
+  return writer.takeCopy(headBytes);
+}
+
 export const forwardedRequests: Field<readonly ForwardedRequest[]> = {
-  pack: (items) => {
-    writer.reset();
-    writer.int(items.length);
-    for (const item of items) {
-      writer.long(natural(item.request));
-      writer.long(natural(item.session));
-      writer.int(item.opcode);
-      writer.buffer(item.body);
-      writeIdentities(item.identities);
-    }
-    return writer.take();
-  },
+  pack: (items) => packRequests(items),
   unpack: (packed) => {
     const reader = new JuteReader(bytes.unpack(packed));
     const items: ForwardedRequest[] = [];
@@ -45,9 +82,12 @@ export const forwardedRequests: Field<readonly ForwardedRequest[]> = {
       const request = requiredNatural(reader, RECORD);
       const session = requiredNatural(reader, RECORD);
       const opcode = reader.int();
-      const body = reader.buffer();
-      if (body === null) throw new MarshallingError('a request without a body');
-      items.push({ request, session, opcode, body, identities: readIdentities(reader) });
+      const length = reader.skipBuffer();
+      if (length === -1) throw new MarshallingError('a request without a body');
+      const end = reader.position;
+      const place = { frame: reader.bytes, start: end - length, end };
+      const identities = readIdentities(reader);
+      items.push(new PlacedRequest({ request, session, opcode, identities, ...place }));
     }
     if (reader.remaining > 0) {
       throw new MarshallingError(`${reader.remaining} bytes after the requests`);

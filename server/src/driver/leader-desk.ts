@@ -96,7 +96,11 @@ export class LeaderDesk {
   }
 
   onRequests(origin: PeerId, items: readonly ForwardedRequest[]): void {
-    this.#collect(this.leadership.onRequests(origin, items, this.#hooks.time()));
+    const time = this.#hooks.time();
+    for (const item of items) {
+      const prepared = this.leadership.onRequest(origin, item, time);
+      if (prepared !== null) this.#collect(prepared);
+    }
     this.#sendDetaches();
   }
 
@@ -135,7 +139,7 @@ export class LeaderDesk {
   onTick(): number {
     const time = this.#hooks.time();
     const prepared = this.leadership.onTick(time, CHANGES_PER_TICK_MAX);
-    this.#collect(prepared);
+    for (const one of prepared) this.#collect(one);
     if (time.nowMs >= this.#nextNotesMs) {
       this.#nextNotesMs = time.nowMs + NOTES_MS;
       for (const note of this.leadership.takeNotes()) this.#hooks.note(note);
@@ -185,22 +189,20 @@ export class LeaderDesk {
     this.#hooks.confirm(id);
   }
 
-  #collect(prepared: readonly PreparedTxn[]): void {
-    this.#gatheredProposals += prepared.length;
-    for (const { zxid, txn } of prepared) {
-      const writer = this.#packer.begin(zxid, this.#last);
-      const before = writer.length;
-      writeTxn(writer, txn);
-      const last = writer.length - before;
-      writer.endFrame();
-      this.#last = zxid;
-      // A frame holds any single one beyond it.
-      if (this.#packer.bytes > PACK_BYTES) this.#proposals.push(this.#packer.take());
-      const { min, max } = this.#sizes;
-      const smallest = min < 0 ? last : Math.min(min, last);
-      if (smallest !== min || last > max || last !== this.#sizes.last) {
-        this.#sizes = { last, min: smallest, max: Math.max(max, last) };
-      }
+  #collect({ zxid, txn }: PreparedTxn): void {
+    this.#gatheredProposals += 1;
+    const writer = this.#packer.begin(zxid, this.#last);
+    const before = writer.length;
+    writeTxn(writer, txn);
+    const last = writer.length - before;
+    writer.endFrame();
+    this.#last = zxid;
+    // A frame holds any single one beyond it.
+    if (this.#packer.bytes > PACK_BYTES) this.#proposals.push(this.#packer.take());
+    const { min, max } = this.#sizes;
+    const smallest = min < 0 ? last : Math.min(min, last);
+    if (smallest !== min || last > max || last !== this.#sizes.last) {
+      this.#sizes = { last, min: smallest, max: Math.max(max, last) };
     }
   }
 

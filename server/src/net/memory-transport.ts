@@ -26,6 +26,7 @@ interface Dial {
   isDue: boolean;
   readonly from: string;
   readonly to: Address;
+  readonly chunks: Chunks;
   readonly resolve: (stream: ByteStream) => void;
   readonly reject: (error: Error) => void;
 }
@@ -53,7 +54,8 @@ export class MemoryNetwork {
   transport(host: string): Transport {
     return {
       listen: (address, onStream, chunks = 'given') => this.#listen(address, { onStream, chunks }),
-      dial: (address, timeoutMs) => this.#dial(host, address, timeoutMs),
+      dial: (address, timeoutMs, chunks = 'given') =>
+        this.#dial({ from: host, to: address, chunks }, timeoutMs),
     };
   }
 
@@ -134,9 +136,10 @@ export class MemoryNetwork {
     return Promise.resolve({ port, close });
   }
 
-  #dial(from: string, to: Address, timeoutMs: number): Promise<ByteStream> {
+  #dial(way: Pick<Dial, 'from' | 'to' | 'chunks'>, timeoutMs: number): Promise<ByteStream> {
+    const { from, to } = way;
     return new Promise((resolve, reject) => {
-      const dial = { isDue: false, from, to, resolve, reject };
+      const dial = { isDue: false, ...way, resolve, reject };
       this.#heldDials.add(dial);
       this.#timers.after(this.#options.latencyMs(from, to.host), () => {
         dial.isDue = true;
@@ -150,7 +153,7 @@ export class MemoryNetwork {
   }
 
   #connect(dial: Dial): void {
-    const { from, to } = dial;
+    const { from, to, chunks } = dial;
     const isBlocked = this.#isCut(from, to.host) || this.#isCut(to.host, from);
     if (isBlocked || !this.#heldDials.delete(dial)) return;
     const listener = this.#listeners.get(`${to.host}:${to.port}`);
@@ -158,7 +161,7 @@ export class MemoryNetwork {
       dial.reject(new MemoryNetworkError('ECONNREFUSED', `connect ${to.host}:${to.port}`));
       return;
     }
-    const near = this.#streamAt(from, { host: to.host, port: to.port }, 'given');
+    const near = this.#streamAt(from, { host: to.host, port: to.port }, chunks);
     const far = this.#streamAt(to.host, { host: from, port: this.#nextPort++ }, listener.chunks);
     near.pair(far);
     far.pair(near);

@@ -67,7 +67,7 @@ export class PeerDialler {
     this.#isDialling = true;
     let stream: ByteStream;
     try {
-      stream = await transport.dial(address, dialTimeoutMs);
+      stream = await transport.dial(address, dialTimeoutMs, 'lent');
     } catch (error) {
       this.#isDialling = false;
       if (this.#isStopped) return;

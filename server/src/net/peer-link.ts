@@ -179,16 +179,15 @@ export class PeerLink {
     this.heardAtMs = this.#parts.timers.nowMs();
     this.#reader.push(chunk);
     for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) {
-      // What is kept of a message must not pin a whole chunk; one that came in several has its own.
-      const isOwn = frame.byteLength === frame.buffer.byteLength;
-      this.#parts.owner.onFrame(this, isOwn ? frame : new Uint8Array(frame));
+      this.#parts.owner.onFrame(this, frame);
     }
+    this.#reader.giveBack();
   }
 
   #nextFrame(): Uint8Array | null {
     if (this.#phase === 'down') return null;
     try {
-      return this.#reader.next();
+      return this.#reader.nextOwn();
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       const facts = { peer: this.#peer, remote: this.remote, problem: error.message };

@@ -124,7 +124,8 @@ export class PeerPort {
     const { address, peers } = this.#options;
     if (peers.size === 0) return;
     try {
-      this.#listener = await this.#parts.transport.listen(address, (s) => this.#onAccepted(s));
+      const onStream = (stream: ByteStream): void => this.#onAccepted(stream);
+      this.#listener = await this.#parts.transport.listen(address, onStream, 'lent');
     } catch (cause) {
       throw new ListenError('peer', address, cause);
     }

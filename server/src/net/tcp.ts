@@ -22,8 +22,8 @@ import type {
   Transport,
 } from './transport.js';
 
-/** As much as Node reads at once, too. */
-const READ_BYTES = 64 << 10;
+/** The messages of a turn between members, at full load, in one piece. */
+const READ_BYTES = 256 << 10;
 
 export class TcpTransport implements Transport {
   readonly #logger: Logger;
@@ -62,9 +62,15 @@ export class TcpTransport implements Transport {
     });
   }
 
-  dial(address: Address, timeoutMs: number): Promise<ByteStream> {
+  dial(address: Address, timeoutMs: number, chunks: Chunks = 'given'): Promise<ByteStream> {
     return new Promise((resolve, reject) => {
-      const socket = net.connect({ ...address, allowHalfOpen: true, noDelay: true });
+      const isLent = chunks === 'lent';
+      let stream: TcpStream | null = null;
+      const onread = { buffer: this.#memory, callback: takerOf(this.#memory, () => stream) };
+      const options = { ...address, allowHalfOpen: true, noDelay: true };
+      const socket = net.connect(isLent ? { ...options, onread } : options);
+      // Nothing is read before there is somebody to lend to.
+      if (isLent) socket.pause();
       const timeout = setTimeout(() => {
         socket.destroy(new DialTimeout(address, timeoutMs));
       }, timeoutMs);
@@ -82,7 +88,8 @@ export class TcpTransport implements Transport {
         clearTimeout(timeout);
         socket.off('close', onClose);
         socket.off('error', onError);
-        resolve(new TcpStream(socket));
+        stream = new TcpStream(socket, isLent);
+        resolve(stream);
       });
     });
   }
@@ -194,7 +201,7 @@ class TcpStream implements ByteStream {
 }
 
 /**
- * A stream that reads into `memory`, as all others of its listener do. What Node allocates for each
+ * A stream that reads into `memory`, as all others that lend do. What Node allocates for each
  * read is memory outside of JavaScript's heap: at some hundred thousand a second the collector is
  * called for that alone, and marks the whole heap. `net.createServer` has no option for it as
  * `net.connect` does, so the accepted socket's handle is given to one that has; where Node keeps
@@ -204,17 +211,21 @@ function lendingStream(accepted: net.Socket, memory: Buffer): TcpStream {
   const handle: unknown = Reflect.get(accepted, '_handle');
   if (typeof handle !== 'object' || handle === null) return new TcpStream(accepted);
   Reflect.set(accepted, '_handle', null);
-  const callback = (bytes: number): boolean => {
-    stream.take(memory.subarray(0, bytes));
-    return true;
-  };
-  const onread = { buffer: memory, callback };
+  const onread = { buffer: memory, callback: takerOf(memory, () => stream) };
   const options = { handle, allowHalfOpen: true, manualStart: true, onread };
   const socket = new net.Socket(options);
   // The listener counts what it accepted.
   socket.once('close', () => accepted.destroy());
   const stream = new TcpStream(socket, true);
   return stream;
+}
+
+/** What a lending stream's socket calls when it has read so many bytes. */
+function takerOf(memory: Buffer, streamOf: () => TcpStream | null): (bytes: number) => boolean {
+  return (bytes) => {
+    streamOf()?.take(memory.subarray(0, bytes));
+    return true;
+  };
 }
 
 /** No encoding is set on the socket, so node always gives bytes. */

@@ -11,7 +11,7 @@ export interface Address {
 }
 
 export interface StreamHandlers {
-  /** The chunk is the handler's, but for streams of a listener that lends: see `Transport`. */
+  /** The chunk is the handler's, but for streams that lend: see `Chunks`. */
   onData(chunk: Uint8Array): void;
   /** The other side sent its end of stream (half close); the stream can still be written. */
   onEnd(): void;
@@ -54,5 +54,5 @@ export interface Transport {
   /** Rejects with the cause (EADDRINUSE, EACCES, ...) when the address cannot be bound. */
   listen(address: Address, onStream: OnStream, chunks?: Chunks): Promise<Listener>;
   /** Resolves when connected; rejects on failure or after `timeoutMs`. */
-  dial(address: Address, timeoutMs: number): Promise<ByteStream>;
+  dial(address: Address, timeoutMs: number, chunks?: Chunks): Promise<ByteStream>;
 }

@@ -33,8 +33,8 @@ describe('a multi of the largest size', () => {
     const { leadership, time, leader } = ensemble;
     const [forwarded] = leader.pipeline.takeForwards();
     if (forwarded === undefined) throw new Error('the multi is forwarded');
-    const [prepared] = leadership.onRequests(1, [forwarded], time);
-    if (prepared === undefined) throw new Error('the multi is prepared');
+    const prepared = leadership.onRequest(1, forwarded, time);
+    if (prepared === null) throw new Error('the multi is prepared');
     expect(prepared.txn.op.kind).toBe('multi');
     expect(encodeTxn(prepared.txn).length).toBeLessThan(forwarded.body.length);
   });

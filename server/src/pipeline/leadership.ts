@@ -2,7 +2,7 @@
  * What only the leader does for clients: prepare, session ownership and leases.
  *
  * The driver creates one when its member leads (its whole history applied) and drops it with the
- * role. All requests of all members pass `onRequests` in the order they arrive; what it returns is
+ * role. All requests of all members pass `onRequest` in the order they arrive; what it returns is
  * proposed in that order and completely. Never does I/O, never keeps time.
  */
 import {
@@ -98,25 +98,20 @@ export class Leadership {
     return this.#leases.deadlines();
   }
 
-  /** Requests of sessions that `origin` does not own are dropped; a detach tells it. */
-  onRequests(
-    origin: PeerId,
-    items: readonly ForwardedRequest[],
-    time: LeaderTime,
-  ): readonly PreparedTxn[] {
-    const prepared: PreparedTxn[] = [];
-    for (const item of items) {
-      // Whatever is left of this batch dies with the epoch: never a gap, never out of order.
-      if (this.#prepare.counterLeft() === 0) break;
-      if (!this.#mayAsk(origin, item)) {
-        const { session, request } = item;
-        this.#detaches.push({ member: origin, session, request });
-        continue;
-      }
-      prepared.push(this.#prepareOne(origin, item, time));
+  /**
+   * A request of a session that `origin` does not own is dropped (null); a detach tells it. What is
+   * returned is valid until the next one is prepared.
+   */
+  onRequest(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn | null {
+    // Whatever still comes dies with the epoch: never a gap, never out of order.
+    if (this.#prepare.counterLeft() === 0) return null;
+    if (!this.#mayAsk(origin, item)) {
+      const { session, request } = item;
+      this.#detaches.push({ member: origin, session, request });
+      return null;
     }
-    this.#inFlight += prepared.length;
-    return prepared;
+    this.#inFlight += 1;
+    return this.#prepareOne(origin, item, time);
   }
 
   /** Valid iff the session is alive, creations and closes in flight included. Moves ownership. */

@@ -151,7 +151,7 @@ describe('a local session', () => {
     const { leadership, time } = localEnsemble();
     const body = new Uint8Array(0);
     const forged = { request: 1, session: 0, opcode: OpCode.closeSession, body, identities: [] };
-    expect(leadership.onRequests(1, [forged], time)).toEqual([]);
+    expect(leadership.onRequest(1, forged, time)).toBeNull();
   });
 
   it('never has an id twice, up to the last member and the last number', () => {

@@ -48,12 +48,9 @@ const operation: fc.Arbitrary<MultiRequestOp> = fc.oneof(
   fc
     .record({ path, version })
     .map((request): MultiRequestOp => ({ opcode: OpCode.check, request })),
-  fc.record({ path, version }).map(
-    (r): MultiRequestOp => ({
-      opcode: OpCode.setData,
-      request: { ...r, data: Buffer.from('d') },
-    }),
-  ),
+  fc
+    .record({ path, version, data: fc.constantFrom(null, Buffer.from('d'), Buffer.alloc(600)) })
+    .map((request): MultiRequestOp => ({ opcode: OpCode.setData, request })),
 );
 
 type Step =
@@ -251,7 +248,11 @@ describe('a session with very many ephemerals', () => {
     opcode: number,
     body: Uint8Array,
     by = LOCAL_SESSION,
-  ): PreparedTxn => prepare.prepare(1, requestBy(by, opcode, body), 1, () => new Uint8Array(16));
+  ): PreparedTxn => {
+    const request = requestBy(by, opcode, body);
+    const { zxid, txn } = prepare.prepare(1, request, 1, () => new Uint8Array(16));
+    return { zxid, txn: { ...txn } };
+  };
   const remove = (prepare: Prepare, path: string): TxnOp =>
     ask(prepare, OpCode.delete, encode(PathVersionRequest, { path, version: -1 })).txn.op;
 

@@ -10,10 +10,13 @@
  * is in flight, whatever it owns counts as absent, in the records and in the tree.
  */
 import { assert, Fifo, parentOf, type Zxid } from '@rookery/protocol';
+import { CONFIG_NODE } from '../state/node-record.js';
+import type { PlacedSetData } from '../state/placed-op.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 import { nextVersion } from '../state/versions.js';
+import { DataInFlight, NONE } from './data-in-flight.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import { type ChildChange, OverlayChildren } from './overlay-children.js';
 
@@ -43,7 +46,7 @@ export interface NodeRecord extends NodeView {
   zxid: Zxid;
 }
 
-/** What a transaction does to one znode, or to a session. */
+/** What a transaction does to one znode, beyond its data alone, or to a session. */
 interface Change {
   readonly zxid: Zxid;
   /** '' for a session. */
@@ -75,6 +78,10 @@ export class Overlay {
   readonly #closingBelow = new Map<string, number>();
   /** In the order of their zxids, not applied yet. */
   readonly #inFlight = new Fifo<Change>();
+  /** Nearly every write: no record is made of them. Those of no path that has a record. */
+  readonly #data = new DataInFlight();
+  /** What `placed` gives. */
+  readonly #placed = absent();
   /** The transaction being prepared, and how many changes there are before its own. */
   #zxid: Zxid = 0;
   #begin = 0;
@@ -87,7 +94,7 @@ export class Overlay {
   get size(): number {
     const sessions = this.#opened.size + this.#closing.size + this.#closingBelow.size;
     const nodes = this.#nodes.size + this.#children.size;
-    return nodes + sessions + this.#inFlight.length;
+    return nodes + sessions + this.#inFlight.length + this.#data.length;
   }
 
   /** The root is its own parent: callers must not create or delete it. */
@@ -97,18 +104,26 @@ export class Overlay {
     const tree = this.#state.tree;
     const node = tree.find(path);
     if (node === NO_NODE) return absent();
-    const owner = tree.owner(node);
-    if (this.#isClosing(owner)) return absent();
-    return {
-      exists: true,
-      version: tree.version(node),
-      creates: tree.cversion(node),
-      aversion: tree.aversion(node),
-      owner,
-      acl: tree.acl(node),
-      dataBytes: tree.dataLength(node),
-      zxid: 0,
-    };
+    if (this.#isClosing(tree.owner(node))) return absent();
+    return this.#fill(absent(), node);
+  }
+
+  /**
+   * Points `op` at its znode, for `placed`: false where `node` must be asked, since it is not in
+   * the tree, or not as it will be but for its data, or its data are nobody's to set.
+   */
+  place(op: PlacedSetData): boolean {
+    const { tree } = this.#state;
+    const node = tree.findAscii(op.view, op.pathStart, op.pathEnd);
+    if (node === NO_NODE || node === CONFIG_NODE || this.#isClosing(tree.owner(node))) return false;
+    if (this.#nodes.size > 0 && this.#nodes.has(op.path)) return false;
+    op.node = node;
+    return true;
+  }
+
+  /** As `node`, of an operation that has its place; valid until the next call. */
+  placed(op: PlacedSetData): NodeView {
+    return this.#fill(this.#placed, op.node);
   }
 
   hasChildren(path: string): boolean {
@@ -128,7 +143,7 @@ export class Overlay {
    * than by closing a session: those children are still in the tree.
    */
   touches(path: string): boolean {
-    return this.#nodes.has(path);
+    return this.#nodes.has(path) || this.#data.find(this.#state.tree.find(path)) !== NONE;
   }
 
   isClosing(session: SessionId): boolean {
@@ -202,6 +217,15 @@ export class Overlay {
     return record.version;
   }
 
+  /** `node` is what `placed` gave for it. A transaction of its own, unless it is not done. */
+  setPlaced(op: PlacedSetData, node: NodeView): PlacedSetData {
+    op.version = nextVersion(node.version);
+    const { node: place, version } = op;
+    const dataBytes = Math.max(0, op.dataBytes);
+    this.#data.add({ zxid: this.#zxid, node: place, version, dataBytes });
+    return op;
+  }
+
   /** `node` is what `node` gave for the path. Returns the aversion that it has afterwards. */
   setAcl(path: string, node: NodeRecord, acl: readonly Acl[]): number {
     const record = this.#own(node);
@@ -227,6 +251,9 @@ export class Overlay {
 
   /** The transaction is in the state now. */
   applied(zxid: Zxid): void {
+    const { firstZxid } = this.#data;
+    assert(firstZxid >= zxid, () => `${firstZxid} is not applied after ${zxid}`);
+    if (firstZxid === zxid) return this.#data.shift();
     for (;;) {
       const change = this.#inFlight.first;
       if (change === undefined || change.zxid > zxid) return;
@@ -274,6 +301,20 @@ export class Overlay {
 
   #isClosing(owner: SessionId): boolean {
     return this.#closing.size > 0 && this.#closing.has(owner);
+  }
+
+  /** As the tree has the znode, with the newest of its data in flight. */
+  #fill(record: NodeRecord, node: number): NodeRecord {
+    const { tree } = this.#state;
+    const at = this.#data.find(node);
+    record.exists = true;
+    record.version = at === NONE ? tree.version(node) : this.#data.version(at);
+    record.creates = tree.cversion(node);
+    record.aversion = tree.aversion(node);
+    record.owner = tree.owner(node);
+    record.acl = tree.acl(node);
+    record.dataBytes = at === NONE ? tree.dataLength(node) : this.#data.dataBytes(at);
+    return record;
   }
 
   /** A record to be changed: a copy of one that is kept, and what was made for `node` itself. */

@@ -17,13 +17,14 @@ import {
   validatePath,
 } from '@rookery/protocol';
 import { NAME_CHARS_MAX } from '../state/node-store.js';
+import type { PlacedSetData, WithPath } from '../state/placed-op.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester as Principal } from './access.js';
 import { legalAcl } from './acl-form.js';
 import { type AskedMode, createModeOf } from './create-mode.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import type { Overlay } from './overlay.js';
+import type { NodeView, Overlay } from './overlay.js';
 import type { QuotaGuard } from './quota-guard.js';
 
 /** Not to be deleted by anyone. */
@@ -75,7 +76,7 @@ export function decideCreate(
   if (overlay.node(full).exists) return ErrorCode.nodeExists;
   if (parent.owner !== 0) return ErrorCode.noChildrenForEphemerals;
   const dataBytes = data === null ? 0 : data.length;
-  if (requester.quotas.refuses(full, { count: 1, bytes: dataBytes })) {
+  if (requester.quotas.refuses({ path: full }, { count: 1, bytes: dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
   const { mode, ttlMs } = created;
@@ -123,13 +124,37 @@ export function decideSetData(
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
   if (path === CONFIG_PATH) return ErrorCode.noAuth;
-  if (!mayDo(requester, node.acl, Perms.write)) return ErrorCode.noAuth;
   const dataBytes = data === null ? 0 : data.length;
-  if (requester.quotas.refuses(path, { count: 0, bytes: dataBytes - node.dataBytes })) {
+  const error = errorOfSetData(requester, node, { request, dataBytes, version });
+  if (error !== null) return error;
+  return { kind: 'setData', path, data, version: overlay.setData(path, node, dataBytes) };
+}
+
+/** The same of a request that has its place: so its znode exists, and its path is legal. */
+export function decidePlaced(
+  overlay: Overlay,
+  requester: Requester,
+  request: PlacedSetData,
+): Decision {
+  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  const node = overlay.placed(request);
+  const { dataBytes, version } = request;
+  const asked = { request, dataBytes: Math.max(0, dataBytes), version };
+  return errorOfSetData(requester, node, asked) ?? overlay.setPlaced(request, node);
+}
+
+/** Of who asks, and of what the znode is by now. */
+function errorOfSetData(
+  requester: Requester,
+  node: NodeView,
+  asked: { readonly request: WithPath; readonly dataBytes: number; readonly version: number },
+): ErrorCode | null {
+  const { request, dataBytes, version } = asked;
+  if (!mayDo(requester, node.acl, Perms.write)) return ErrorCode.noAuth;
+  if (requester.quotas.refuses(request, { count: 0, bytes: dataBytes - node.dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
-  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  return { kind: 'setData', path, data, version: overlay.setData(path, node, dataBytes) };
+  return version !== ANY_VERSION && version !== node.version ? ErrorCode.badVersion : null;
 }
 
 export function decideSetAcl(

@@ -25,12 +25,14 @@ import {
   PASSWORD_BYTES,
   PathVersionRequest,
   type PeerId,
+  pointAtRequest,
   ReconfigRequest,
   SetAclRequest,
   SetDataRequest,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
+import { PlacedSetData, placeFields } from '../state/placed-op.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { ErrorOp, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
@@ -42,13 +44,14 @@ import {
   decideCheck,
   decideCreate,
   decideDelete,
+  decidePlaced,
   decideSetAcl,
   decideSetData,
   type Requester,
 } from './prepare-op.js';
 import { QuotaGuard } from './quota-guard.js';
 
-/** To be encoded and proposed in this turn: its data may be views of the request's body. */
+/** To be encoded before the next one is prepared, which is written over it. */
 export interface PreparedTxn {
   readonly zxid: Zxid;
   readonly txn: Txn;
@@ -67,6 +70,9 @@ interface AskedMulti {
   readonly aclBytesMax: number;
 }
 
+/** Written anew for each request. */
+type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
+
 const NO_BYTES = new Uint8Array(0);
 /** What the ACLs of a multi may have more than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
@@ -77,8 +83,10 @@ export class Prepare {
   readonly #rules: WriteRules;
   readonly #quotas: QuotaGuard;
   /** Of the request that is decided. */
-  readonly #requester: { -readonly [Field in keyof Requester]: Requester[Field] };
+  readonly #requester: Reused<Requester>;
   readonly #reader = new JuteReader(NO_BYTES);
+  readonly #setData = new PlacedSetData();
+  readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
   #lastZxid: Zxid = 0;
   /** The zxid that the next transaction gets. */
   #next: Zxid = 0;
@@ -90,6 +98,8 @@ export class Prepare {
     this.#rules = rules;
     this.#quotas = new QuotaGuard(state, rules.enforceQuota);
     const { skipAcl, extendedTypes } = rules;
+    const txn = { origin: 0, request: 0, session: 0, time: 0, op: this.#setData };
+    this.#prepared = { zxid: 0, txn };
     const nobody = { session: 0, opcode: 0, identities: [] };
     this.#requester = { ...nobody, skipAcl, extendedTypes, quotas: this.#quotas };
     this.#overlay = new Overlay(state);
@@ -131,8 +141,15 @@ export class Prepare {
     const zxid = this.#takeZxid();
     this.#overlay.begin(zxid);
     const op = this.#decide(request, random16);
-    const { request: number, session } = request;
-    return { zxid, txn: { origin, request: number, session, time: this.#tick(wallMs), op } };
+    const prepared = this.#prepared;
+    const { txn } = prepared;
+    prepared.zxid = zxid;
+    txn.origin = origin;
+    txn.request = request.request;
+    txn.session = request.session;
+    txn.time = this.#tick(wallMs);
+    txn.op = op;
+    return prepared;
   }
 
   /** The close of a session that nobody asked for; null when it is being closed already. */
@@ -206,7 +223,7 @@ export class Prepare {
 
   #decideRequest(request: ForwardedRequest, random16: () => Uint8Array): TxnOp {
     const reader = this.#reader;
-    reader.point(request.body, 0, request.body.length);
+    pointAtRequest(reader, request);
     const overlay = this.#overlay;
     const requester = this.#requesterOf(request);
     switch (request.opcode) {
@@ -219,6 +236,9 @@ export class Prepare {
       case OpCode.delete:
         return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
       case OpCode.setData:
+        if (this.#place(reader)) {
+          return this.#single(decidePlaced(overlay, requester, this.#setData));
+        }
         return this.#single(decideSetData(overlay, requester, SetDataRequest.read(reader)));
       case OpCode.setAcl:
         return this.#single(decideSetAcl(overlay, requester, SetAclRequest.read(reader)));
@@ -240,6 +260,17 @@ export class Prepare {
       default:
         return failure(ErrorCode.unimplemented);
     }
+  }
+
+  /** Where the request lies, if that is enough to decide it. */
+  #place(reader: JuteReader): boolean {
+    const op = this.#setData;
+    const at = reader.position;
+    const end = at + reader.remaining;
+    const next = placeFields(op, reader, { at, end });
+    if (next < 0 || next + 4 > end) return false;
+    op.version = reader.view.getInt32(next);
+    return this.#overlay.place(op);
   }
 
   #single(decision: Decision): TxnOp {

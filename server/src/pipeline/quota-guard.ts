@@ -7,6 +7,7 @@
  * by prepare-op.
  */
 
+import type { WithPath } from '../state/placed-op.js';
 import { limitsPathOf, readLimits, readStats, statsPathOf } from '../state/quota-text.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
@@ -37,8 +38,9 @@ export class QuotaGuard {
   }
 
   /** True when the change is to be refused: -125. */
-  refuses(path: string, change: QuotaChange): boolean {
-    const prefix = this.#state.quotas.governing(path);
+  refuses(op: WithPath, change: QuotaChange): boolean {
+    if (this.#state.quotas.isEmpty) return false;
+    const prefix = this.#state.quotas.governing(op.path);
     if (prefix === null) return false;
     const { tree } = this.#state;
     const limitsNode = tree.find(limitsPathOf(prefix));

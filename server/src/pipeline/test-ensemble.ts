@@ -149,7 +149,10 @@ export class TestEnsemble {
   forward(): void {
     for (const { id, pipeline } of this.members) {
       const { leadership } = this;
-      this.#propose(leadership.onRequests(id, pipeline.takeForwards(), this.time));
+      for (const request of pipeline.takeForwards()) {
+        const prepared = leadership.onRequest(id, request, this.time);
+        if (prepared !== null) this.#propose([prepared]);
+      }
       for (const attach of pipeline.takeAttaches()) {
         const { request, valid, timeoutMs } = leadership.onAttach(id, attach, this.time);
         this.sendDetaches();

@@ -6,8 +6,10 @@
  * are. One object serves one transaction after the other (txn-places.ts), so nobody keeps it. The
  * path of a create is ASCII. Who has an operation of either form asks the functions here.
  */
+import type { JuteReader } from '@rookery/protocol';
 import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
 
+const NONE = -1;
 const NO_ACL: readonly Acl[] = [];
 const NO_BYTES = Buffer.alloc(0);
 const NO_VIEW = new DataView(new ArrayBuffer(0));
@@ -59,6 +61,34 @@ export class PlacedCreate extends PlacedOp implements CreateOp {
   opcode = 0;
   /** Behind the last slash of the path. */
   nameStart = 0;
+}
+
+/**
+ * Path and data, which lie in the reader's bytes from `at` on: the lengths and what they tell of.
+ * Returns where they end, or -1 when they are null or reach beyond `end`.
+ */
+export function placeFields(
+  op: PlacedOp,
+  reader: JuteReader,
+  place: { readonly at: number; readonly end: number },
+): number {
+  const { at, end } = place;
+  if (at + 8 > end) return NONE;
+  const { view } = reader;
+  const pathBytes = view.getInt32(at);
+  const pathStart = at + 4;
+  const dataAt = pathStart + pathBytes;
+  if (pathBytes < 0 || dataAt + 4 > end) return NONE;
+  const dataBytes = view.getInt32(dataAt);
+  const dataEnd = dataAt + 4 + Math.max(0, dataBytes);
+  if (dataBytes < NONE || dataEnd > end) return NONE;
+  op.bytes = reader.bytes;
+  op.view = view;
+  op.pathStart = pathStart;
+  op.pathEnd = dataAt;
+  op.dataStart = dataAt + 4;
+  op.dataBytes = dataBytes;
+  return dataEnd;
 }
 
 export function beginsWith(op: WithPath, text: string): boolean {

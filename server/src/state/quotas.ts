@@ -31,6 +31,10 @@ export class Quotas {
     this.#capture = capture;
   }
 
+  get isEmpty(): boolean {
+    return this.#prefixes.size === 0;
+  }
+
   /** The path whose quota `path` counts for, or null. No cost while there is no quota at all. */
   governing(path: string): string | null {
     if (this.#prefixes.size === 0) {

@@ -94,6 +94,16 @@ export class TreeReads {
 
   /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */
   findBytes(bytes: DataView, start: number, end: number): number {
+    const found = this.findAscii(bytes, start, end);
+    if (found !== NONE) return found;
+    for (let at = start; at < end; at++) {
+      if (bytes.getUint8(at) > ASCII_MAX) return this.find(textAt(bytes, start, end));
+    }
+    return NONE;
+  }
+
+  /** As `find`, of a path that is ASCII in `bytes`; NO_NODE where it is anything else. */
+  findAscii(bytes: DataView, start: number, end: number): number {
     if (end - start === 1 && bytes.getUint8(start) === SLASH) return ROOT_NODE;
     const hash = hashAsciiPath(bytes, start, end);
     let node = this.index.first(hash);
@@ -102,9 +112,6 @@ export class TreeReads {
         return node;
       }
       node = this.index.next(node);
-    }
-    for (let at = start; at < end; at++) {
-      if (bytes.getUint8(at) > ASCII_MAX) return this.find(textAt(bytes, start, end));
     }
     return NONE;
   }

@@ -8,7 +8,7 @@
  */
 import { JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
 import { NODE_MODES } from './modes.js';
-import { PlacedCreate, type PlacedOp, PlacedSetData } from './placed-op.js';
+import { PlacedCreate, PlacedSetData, placeFields } from './placed-op.js';
 import type { Acl, Txn, TxnOp } from './txn.js';
 import { KIND, ORIGIN_BITS, ORIGIN_MAX, readTxn, WORLD_ANYONE } from './txn-codec.js';
 
@@ -59,7 +59,7 @@ export class TxnPlaces {
 
   #placeSetData(at: number, end: number): boolean {
     const op = this.#setData;
-    const next = this.#placeFields(op, at, end);
+    const next = placeFields(op, this.#reader, { at: at + PATH_AT, end });
     if (next === NONE || next + 4 !== end) return false;
     op.version = this.#view.getInt32(next);
     return true;
@@ -68,7 +68,7 @@ export class TxnPlaces {
   #placeCreate(at: number, end: number): boolean {
     if (end - at < CREATE_BYTES) return false;
     const op = this.#create;
-    const next = this.#placeFields(op, at, end);
+    const next = placeFields(op, this.#reader, { at: at + PATH_AT, end });
     if (next === NONE || next + CREATE_TAIL_BYTES !== end) return false;
     const view = this.#view;
     if (view.getInt32(next) !== WORLD_ANYONE) return false;
@@ -80,25 +80,6 @@ export class TxnPlaces {
     op.ttlMs = ttlMs;
     op.opcode = view.getInt32(next + 20);
     return true;
-  }
-
-  /** Path and data; returns where they end, or NONE when they reach beyond `end`. */
-  #placeFields(op: PlacedOp, at: number, end: number): number {
-    const view = this.#view;
-    const pathBytes = view.getInt32(at + PATH_AT);
-    const pathStart = at + PATH_AT + 4;
-    const dataAt = pathStart + pathBytes;
-    if (pathBytes < 0 || dataAt + 4 > end) return NONE;
-    const dataBytes = view.getInt32(dataAt);
-    const dataEnd = dataAt + 4 + Math.max(0, dataBytes);
-    if (dataBytes < NONE || dataEnd > end) return NONE;
-    op.bytes = this.#reader.bytes;
-    op.view = view;
-    op.pathStart = pathStart;
-    op.pathEnd = dataAt;
-    op.dataStart = dataAt + 4;
-    op.dataBytes = dataBytes;
-    return dataEnd;
   }
 
   /** Whether the path is one of ASCII, with a slash in front of a name. */

@@ -78,20 +78,25 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a sequence number is never used again, deleted children or not',
     file: 'pipeline/overlay.ts',
-    find: '      creates: tree.cversion(node),\n',
-    replace: '      creates: tree.childCount(node),\n',
+    find: 'record.creates = tree.cversion(node);',
+    replace: 'record.creates = tree.childCount(node);',
   },
   {
     name: 'version-from-the-tree',
     area: 'pipeline',
     breaks: 'a version is checked against what is in flight',
     file: 'pipeline/prepare-op.ts',
-    find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  return { kind: 'setData', path`,
-    replace: `  const applied = overlay.appliedVersion(path, node.version);
-  if (version !== ANY_VERSION && version !== applied) return ErrorCode.badVersion;
-  return { kind: 'setData', path`,
+    find: '  const error = errorOfSetData(requester, node, {',
+    replace: `  const seen = { ...node, version: overlay.appliedVersion(path, node.version) };
+  const error = errorOfSetData(requester, seen, {`,
     also: [
+      {
+        file: 'pipeline/prepare-op.ts',
+        find: '  return errorOfSetData(requester, node, asked)',
+        replace: `  const { path } = request;
+  const seen = { ...node, version: overlay.appliedVersion(path, node.version) };
+  return errorOfSetData(requester, seen, asked)`,
+      },
       {
         file: 'pipeline/overlay.ts',
         find: '  hasChildren(path: string): boolean {\n',
@@ -110,10 +115,8 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a set with a version is done only to that version',
     file: 'pipeline/prepare-op.ts',
-    find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  return { kind: 'setData', path`,
-    replace: `  if (version !== ANY_VERSION && version > node.version) return ErrorCode.badVersion;
-  return { kind: 'setData', path`,
+    find: 'version !== ANY_VERSION && version !== node.version ? ErrorCode.badVersion : null',
+    replace: 'version !== ANY_VERSION && version > node.version ? ErrorCode.badVersion : null',
   },
   {
     name: 'delete-ignores-its-version',
@@ -157,7 +160,7 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.thinkMaxMs=0',
     ],
     file: 'pipeline/overlay.ts',
-    find: '    if (this.#isClosing(owner)) return absent();\n',
+    find: '    if (this.#isClosing(tree.owner(node))) return absent();\n',
     replace: '',
   },
   {

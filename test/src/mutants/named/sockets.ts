@@ -23,12 +23,19 @@ export const socketMutants: readonly NamedMutant[] = [
     name: 'zk-1506-peer-resolved-once',
     area: 'named',
     file: 'net/tcp.ts',
-    find: '      const socket = net.connect({ ...address, allowHalfOpen: true, noDelay: true });',
+    find: '      const options = { ...address, allowHalfOpen: true, noDelay: true };\n',
     replace:
       "      const host = String(Reflect.get(this, 'resolved') ?? address.host);\n" +
-      '      const options = { ...address, host, allowHalfOpen: true, noDelay: true };\n' +
-      '      const socket = net.connect(options);\n' +
-      "      socket.once('lookup', (_error, ip) => Reflect.set(this, 'resolved', ip));",
+      '      const options = { ...address, host, allowHalfOpen: true, noDelay: true };\n',
+    also: [
+      {
+        file: 'net/tcp.ts',
+        find: '      if (isLent) socket.pause();\n',
+        replace:
+          '      if (isLent) socket.pause();\n' +
+          "      socket.once('lookup', (_error, ip) => Reflect.set(this, 'resolved', ip));\n",
+      },
+    ],
     breaks: 'a peer’s name is resolved anew at each dial',
     scenario: scenario(
       'sockets',
