@@ -1,8 +1,8 @@
 /**
  * From the hash of a path to the nodes that have it: a linear hash table (Litwin 1980).
  *
- * It grows by splitting a few buckets at a time, so no insert ever rehashes everything: a table of a
- * million paths that doubles at once would stall every client. Chains run through the rows
+ * It grows by splitting a few buckets at a time, so no insert ever rehashes everything: a table of
+ * a million paths that doubles at once would stall every client. Chains run through the rows
  * (nextInBucket); there is no object and no string per node. It never shrinks.
  *
  * The hash is not keyed: a client that builds colliding paths on purpose can make a chain long.
