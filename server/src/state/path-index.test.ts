@@ -37,9 +37,10 @@ describe('the path index', () => {
       for (const [hash, nodes] of expected) expect(nodesOf(store, index, hash)).toEqual(nodes);
       for (let number = 0; number < NODES; number += 3) {
         const nodes = expected.get(hashOf(number % HASHES)) ?? [];
-        const node = nodes.shift();
+        const node = number % 2 === 0 ? nodes.pop() : nodes.shift();
         if (node !== undefined) index.remove(node);
       }
+      for (const [hash, nodes] of expected) expect(nodesOf(store, index, hash)).toEqual(nodes);
       for (let number = NODES; number < 2 * NODES; number++) {
         const node = store.allocate();
         const hash = hashOf((7 * number) % HASHES);
