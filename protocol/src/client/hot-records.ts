@@ -88,8 +88,8 @@ export interface Acl {
 export const Acl: Codec<Acl> = {
   read: (reader) => ({
     perms: reader.int(),
-    scheme: reader.string() ?? '',
-    id: reader.string() ?? '',
+    scheme: reader.stringOr('world') ?? '',
+    id: reader.stringOr('anyone') ?? '',
   }),
   write: (writer, value) => {
     writer.int(value.perms);

@@ -113,6 +113,19 @@ describe('a string', () => {
   });
 });
 
+describe('a string of which one value is usual', () => {
+  it('is read as any other, equal to the usual one or not', () => {
+    for (const text of ['world', 'worle', 'World', 'worl', 'worlds', '', 'wör', null]) {
+      const writer = new JuteWriter();
+      writer.string(text);
+      writer.int(7);
+      const reader = new JuteReader(writer.take());
+      expect(reader.stringOr('world')).toBe(text);
+      expect(reader.int()).toBe(7);
+    }
+  });
+});
+
 describe('a buffer', () => {
   it('is read as a view, null for -1', () => {
     const bytes = encode(buffer, new Uint8Array([1, 2, 3]));

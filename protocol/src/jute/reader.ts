@@ -94,6 +94,15 @@ export class JuteReader {
     return this.#bytes.toString('utf8', at, at + length);
   }
 
+  /** As `string`; where it is `usual`, of ASCII, none is made. */
+  stringOr(usual: string): string | null {
+    const length = this.int();
+    if (length === -1) return null;
+    const at = this.#advance(length);
+    if (length === usual.length && this.#has(usual, at)) return usual;
+    return this.#bytes.toString('utf8', at, at + length);
+  }
+
   /** Goes past a buffer or string and returns its length, -1 for null. */
   skipBuffer(): number {
     const length = this.int();
@@ -133,6 +142,13 @@ export class JuteReader {
     const bytes = this.#bytes;
     const high = ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16);
     return high | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
+  }
+
+  #has(text: string, at: number): boolean {
+    for (let i = 0; i < text.length; i++) {
+      if (this.#bytes[at + i] !== text.charCodeAt(i)) return false;
+    }
+    return true;
   }
 
   #advance(length: number): number {

@@ -1,8 +1,8 @@
 /**
  * From the hash of a path to the nodes that have it: a linear hash table (Litwin 1980).
  *
- * It grows by splitting one bucket per insert, so no insert ever rehashes everything: a table of a
- * million paths that doubles at once would stall every client. Chains run through the rows
+ * It grows by splitting a few buckets at a time, so no insert ever rehashes everything: a table of
+ * a million paths that doubles at once would stall every client. Chains run through the rows
  * (nextInBucket); there is no object and no string per node. It never shrinks.
  *
  * The hash is not keyed: a client that builds colliding paths on purpose can make a chain long.
@@ -11,29 +11,37 @@ import { assert } from '@rookery/protocol';
 import { INT, NONE, type NodeStore } from './node-store.js';
 
 const BUCKETS_MIN = 1 << 10;
+/** Buckets split at once: a part of BUCKETS_MIN. */
+const SPLITS = 32;
 
 export class PathIndex {
   readonly #store: NodeStore;
   #heads = new Int32Array(BUCKETS_MIN).fill(NONE);
+  /** Of each bucket, which `kindOf` its hashes have, or had: who asks in vain looks at no row. */
+  #kinds = new Uint8Array(BUCKETS_MIN);
   /** Buckets in use: between #round and 2 * #round. Those below #buckets - #round are split. */
   #buckets = BUCKETS_MIN;
   #round = BUCKETS_MIN;
   #count = 0;
+  /** Of the first nodes of the buckets that are split. */
+  readonly #hashes = new Int32Array(SPLITS);
 
   constructor(store: NodeStore) {
     this.#store = store;
   }
 
-  /** The head of the chain in which a node of this hash lies; go on with `next`. */
+  /** The head of the chain in which a node of this hash lies if there is one; then `next`. */
   first(hash: number): number {
-    return this.#heads[this.#bucketOf(hash)] ?? NONE;
+    const bucket = this.#bucketOf(hash);
+    if (((this.#kinds[bucket] ?? 0) & kindOf(hash)) === 0) return NONE;
+    return this.#heads[bucket] ?? NONE;
   }
   next(node: number): number {
     return this.#store.int(node, INT.nextInBucket);
   }
 
   insert(node: number): void {
-    this.#link(this.#bucketOf(this.#store.int(node, INT.pathHash)), node);
+    this.#link(this.#store.int(node, INT.pathHash), node);
     this.#count++;
     if (this.#count > this.#buckets) {
       this.#split();
@@ -48,7 +56,7 @@ export class PathIndex {
     if (this.#count >= this.#buckets) {
       this.#resize();
     }
-    this.#link(this.#bucketOf(this.#store.int(node, INT.pathHash)), node);
+    this.#link(this.#store.int(node, INT.pathHash), node);
     this.#count++;
   }
 
@@ -58,6 +66,7 @@ export class PathIndex {
     let current = this.#heads[bucket] ?? NONE;
     if (current === node) {
       this.#heads[bucket] = next;
+      if (next === NONE) this.#kinds[bucket] = 0;
     } else {
       while (this.next(current) !== node) {
         current = this.next(current);
@@ -73,7 +82,9 @@ export class PathIndex {
     return bucket < this.#buckets - this.#round ? hash & (2 * this.#round - 1) : bucket;
   }
 
-  #link(bucket: number, node: number): void {
+  #link(hash: number, node: number): void {
+    const bucket = this.#bucketOf(hash);
+    this.#kinds[bucket] = (this.#kinds[bucket] ?? 0) | kindOf(hash);
     this.#store.setInt(node, INT.nextInBucket, this.#heads[bucket] ?? NONE);
     this.#heads[bucket] = node;
   }
@@ -83,28 +94,50 @@ export class PathIndex {
     this.#round *= 2;
     this.#buckets = this.#round;
     this.#heads = new Int32Array(this.#buckets).fill(NONE);
+    this.#kinds = new Uint8Array(this.#buckets);
     for (let node = 1; node <= this.#count; node++) {
-      this.#link(this.#bucketOf(this.#store.int(node, INT.pathHash)), node);
+      this.#link(this.#store.int(node, INT.pathHash), node);
     }
   }
 
+  /**
+   * Of the next few buckets. Their rows lie anywhere: what all of them have is asked for before
+   * anything is done with it, so that the waits for memory overlap.
+   */
   #split(): void {
     if (this.#buckets === this.#heads.length) {
       const larger = new Int32Array(2 * this.#heads.length).fill(NONE, this.#heads.length);
       larger.set(this.#heads);
       this.#heads = larger;
+      const kinds = new Uint8Array(larger.length);
+      kinds.set(this.#kinds);
+      this.#kinds = kinds;
     }
     const from = this.#buckets - this.#round;
-    let node = this.#heads[from] ?? NONE;
-    this.#heads[from] = NONE;
-    this.#buckets++;
-    while (node !== NONE) {
-      const next = this.next(node);
-      this.#link(this.#bucketOf(this.#store.int(node, INT.pathHash)), node);
-      node = next;
+    for (let index = 0; index < SPLITS; index++) {
+      const head = this.#heads[from + index] ?? NONE;
+      this.#hashes[index] = head === NONE ? 0 : this.#store.int(head, INT.pathHash);
+    }
+    this.#buckets += SPLITS;
+    for (let index = 0; index < SPLITS; index++) {
+      let node = this.#heads[from + index] ?? NONE;
+      let hash = this.#hashes[index] ?? 0;
+      this.#heads[from + index] = NONE;
+      this.#kinds[from + index] = 0;
+      while (node !== NONE) {
+        const next = this.next(node);
+        this.#link(hash, node);
+        node = next;
+        hash = node === NONE ? 0 : this.#store.int(node, INT.pathHash);
+      }
     }
     if (this.#buckets === 2 * this.#round) {
       this.#round = this.#buckets;
     }
   }
+}
+
+/** One of eight bits, by bits of the hash that choose no bucket as long as there is memory. */
+function kindOf(hash: number): number {
+  return 1 << (hash >>> 29);
 }

@@ -1,0 +1,58 @@
+// Against a set, over many splits, with hashes that share buckets and kinds.
+import { describe, expect, it } from 'vitest';
+import { INT, NONE, NodeStore } from './node-store.js';
+import { PathIndex } from './path-index.js';
+
+const NODES = 5000;
+const HASHES = 3000;
+
+/** Some bits that choose a bucket are always 0, so several share one. */
+function hashOf(number: number): number {
+  return Math.imul(number, 0x9e3779b1) & ~0xf00;
+}
+
+function nodesOf(store: NodeStore, index: PathIndex, hash: number): readonly number[] {
+  const nodes: number[] = [];
+  for (let node = index.first(hash); node !== NONE; node = index.next(node)) {
+    if (store.int(node, INT.pathHash) === hash) nodes.push(node);
+  }
+  return nodes.sort((a, b) => a - b);
+}
+
+describe('the path index', () => {
+  for (const insert of ['insert', 'insertAtLoad'] as const) {
+    it(`finds what is in it and nothing else, after ${insert}`, () => {
+      const store = new NodeStore();
+      const index = new PathIndex(store);
+      // The root is in no index.
+      store.allocate();
+      const expected = new Map<number, number[]>();
+      for (let number = 0; number < NODES; number++) {
+        const node = store.allocate();
+        const hash = hashOf(number % HASHES);
+        store.setInt(node, INT.pathHash, hash);
+        index[insert](node);
+        expected.set(hash, [...(expected.get(hash) ?? []), node]);
+      }
+      for (const [hash, nodes] of expected) expect(nodesOf(store, index, hash)).toEqual(nodes);
+      for (let number = 0; number < NODES; number += 3) {
+        const nodes = expected.get(hashOf(number % HASHES)) ?? [];
+        const node = number % 2 === 0 ? nodes.pop() : nodes.shift();
+        if (node !== undefined) index.remove(node);
+      }
+      for (const [hash, nodes] of expected) expect(nodesOf(store, index, hash)).toEqual(nodes);
+      for (let number = NODES; number < 2 * NODES; number++) {
+        const node = store.allocate();
+        const hash = hashOf((7 * number) % HASHES);
+        store.setInt(node, INT.pathHash, hash);
+        index.insert(node);
+        expected.set(hash, [...(expected.get(hash) ?? []), node]);
+      }
+      for (const [hash, nodes] of expected) expect(nodesOf(store, index, hash)).toEqual(nodes);
+      for (let number = HASHES; number < 2 * HASHES; number++) {
+        const hash = hashOf(number);
+        expect(nodesOf(store, index, hash)).toEqual(expected.get(hash) ?? []);
+      }
+    });
+  }
+});
