@@ -17,6 +17,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const installArguments = ['ci', '--no-audit', '--no-fund'];
 const build = ['node_modules/typescript/bin/tsc', '-b'];
+const bundle = ['scripts/bundle.mjs'];
 const lint = ['node_modules/@biomejs/biome/bin/biome', 'check', '.'];
 const tests = ['node_modules/vitest/vitest.mjs', 'run'];
 const ensemble = ['cli/dist/main.js', 'ensemble'];
@@ -33,6 +34,7 @@ if (installIsStale()) {
 }
 if (task === 'test') await step(process.execPath, lint);
 await step(process.execPath, build);
+await step(process.execPath, bundle);
 const last = task === 'test' ? tests : ensemble;
 process.exit(await run(process.execPath, [...last, ...rest]));
 

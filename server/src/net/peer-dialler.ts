@@ -2,7 +2,8 @@
  * Keeps dialling one member until it answers, with a back-off that doubles and has jitter.
  *
  * At most one attempt or timer at a time. The port says when to try again (`retry`, after a failure
- * or a lost link) and when a hello came through (`reset`). The transport resolves the name anew at
+ * or a lost link), that it need not wait any longer (`hurry`) and when a hello came through
+ * (`reset`). The transport resolves the name anew at
  * each attempt (ZOOKEEPER-1506, 2982, 2184).
  */
 import type { Timer, Timers } from './timers.js';
@@ -49,6 +50,15 @@ export class PeerDialler {
       this.#timer = null;
       void this.#dial();
     });
+  }
+
+  /** The other one has just come up: what waits is tried at once, and waits short from now on. */
+  hurry(): void {
+    this.reset();
+    if (this.#timer === null) return;
+    this.#timer.cancel();
+    this.#timer = null;
+    void this.#dial();
   }
 
   reset(): void {

@@ -34,9 +34,7 @@ export function helloProblem(hello: Hello, expected: HelloExpectation): string |
   if (!expected.isMember(hello.id)) {
     return `member ${hello.id} is not in the configuration of member ${own.id}`;
   }
-  if (dialled === null && hello.id < own.id) {
-    return `member ${hello.id} is dialled by member ${own.id}, not the other way round`;
-  }
+  if (dialled !== null && dialled > own.id) return `member ${hello.id} answers a knock`;
   return ensembleProblem(hello, own);
 }
 

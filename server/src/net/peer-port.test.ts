@@ -172,7 +172,7 @@ describe('a dialler', () => {
     counting.transport = () => ({
       listen: transport.listen,
       dial: (address, timeoutMs) => {
-        dials.push(timers.nowMs());
+        if (address.host === 'm1') dials.push(timers.nowMs());
         return transport.dial(address, timeoutMs);
       },
     });
@@ -183,6 +183,34 @@ describe('a dialler', () => {
     // Three quarters of the back-off, since the injected randomness is one half, and 1 ms to fail.
     expect(gaps.slice(0, 7)).toEqual([39, 76, 151, 301, 601, 751, 751]);
     expect(two.logged('peer.unreachable').length).toBe(1);
+  });
+
+  it('does not wait for its back-off when the member that it dials comes up', async () => {
+    const { timers, network } = world();
+    const two = new Member({ id: 2, timers, network });
+    await two.port.listen();
+    await timers.advance(5_000);
+    const one = new Member({ id: 1, timers, network });
+    await one.port.listen();
+    await timers.advance(8);
+    expect([one.events, two.events]).toEqual([['connected 2 i2'], ['connected 1 i1']]);
+    await timers.advance(5_000);
+    expect([...one.events, ...two.events].length).toBe(2);
+    expect([...one.lines, ...two.lines].filter((line) => line.level > 30)).toEqual([]);
+  });
+
+  it('takes no answer to a knock for a link', async () => {
+    const { timers, network } = world();
+    const answers: FarEnd[] = [];
+    await network.transport('m3').listen({ host: 'm3', port: PORT }, (stream) => {
+      answers.push(new FarEnd(stream));
+      stream.write(encodePeerFrame({ ...HELLO, id: 3, to: 2 }));
+    });
+    const two = new Member({ id: 2, timers, network });
+    await two.port.listen();
+    await timers.advance(20);
+    expect(two.events).toEqual([]);
+    expect(answers.map((far) => far.text)).toEqual([expect.stringMatching(/3 answers a knock/)]);
   });
 
   it('starts from 50 ms again once a hello came through', async () => {

@@ -1,7 +1,8 @@
 /**
  * The port that members talk to each other through: exactly one link per pair.
  *
- * Owns the listener, the diallers and every link. The member with the higher id dials. A link is up
+ * Owns the listener, the diallers and every link. The member with the higher id dials; one with a
+ * lower id knocks when it comes up, so nobody waits for the other's back-off. A link is up
  * once the hello went both ways; see PeerHandler for the order of what is told. Sends leave in
  * `flush()`, little of them in one write per link. Decides who may talk, never what is said. Driven
  * by the driver.
@@ -117,8 +118,8 @@ export class PeerPort {
   }
 
   /**
-   * Opens the port, then dials every member with a lower id; throws ListenError. Without other
-   * members there is nothing to open.
+   * Opens the port, then dials every member with a lower id and knocks at the others; throws
+   * ListenError. Without other members there is nothing to open.
    */
   async listen(): Promise<void> {
     const { address, peers } = this.#options;
@@ -131,6 +132,9 @@ export class PeerPort {
     }
     this.#logger.info({ host: address.host, port: this.port }, 'peer.listening');
     for (const dialler of this.#diallers.values()) dialler.start();
+    for (const [peer, peerAddress] of peers) {
+      if (!this.#diallers.has(peer)) void this.#knock(peer, peerAddress);
+    }
   }
 
   /**
@@ -193,6 +197,15 @@ export class PeerPort {
     const link = this.#linkFor(stream, peer);
     link.open();
     stream.write(encodePeerFrame(this.#helloTo(peer)));
+  }
+
+  /** Once, and no harm if it is lost: whoever is not there yet dials us when it comes up. */
+  async #knock(peer: PeerId, address: Address): Promise<void> {
+    const { transport } = this.#parts;
+    const dialling = transport.dial(address, this.#options.dialTimeoutMs);
+    const stream = await dialling.catch(() => null);
+    if (this.#isClosed) stream?.destroy();
+    else if (stream !== null) this.#onDialled(peer, stream);
   }
 
   #onDialFailed(peer: PeerId, address: Address, error: unknown): void {
@@ -283,6 +296,11 @@ export class PeerPort {
       const trouble = { peer: hello.id, remote: link.remote, reason: problem };
       this.#troubles.report({ level: 'warn', event: 'peer.refused', peer: hello.id, trouble });
       link.refuse(problem);
+      return;
+    }
+    if (hello.id < this.#options.id && link.dialled === null) {
+      this.#diallers.get(hello.id)?.hurry();
+      link.drop('it was a knock');
       return;
     }
     this.#replaceLink(hello.id);

@@ -1,0 +1,85 @@
+/**
+ * The `rookery` command: reads the arguments, runs one command, turns its end into an exit code.
+ *
+ * 0 is a clean stop, 2 a mistake of whoever called (arguments, config, a port in use, a directory
+ * that is not ours), 1 everything else. A mistake prints its message alone on standard error;
+ * anything unexpected prints its stack. Called by `main.ts`.
+ */
+import { readFileSync } from 'node:fs';
+import { OperatorError } from '@rookery/server';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { runEnsemble } from './ensemble-command.js';
+import { runServer } from './server-command.js';
+
+const EXIT_FAILURE = 1;
+const EXIT_MISTAKE = 2;
+
+/** Resolves with the exit code; never rejects. */
+export async function runProgram(): Promise<number> {
+  let code = 0;
+  const program = new Command('rookery')
+    .description("A replicated coordination service that speaks ZooKeeper's client protocol.")
+    .version(version())
+    .exitOverride()
+    .showHelpAfterError('(rookery --help lists the commands)');
+  program
+    .command('server')
+    .description('Run one member in the foreground; SIGTERM or Ctrl-C stops it cleanly.')
+    .requiredOption('--config <file>', 'the config file that all members share')
+    .requiredOption('--id <n>', 'which of its servers this is', wholeNumber(1, 255))
+    .option('--found', 'found an ensemble although not every configured member is reachable')
+    .action(async (options: { config: string; id: number; found?: true }) => {
+      code = await runServer({ ...options, found: options.found === true });
+    });
+  program
+    .command('ensemble')
+    .description('Run all members of an ensemble on this machine, each as a process of its own.')
+    .option(
+      '--size <n>',
+      'how many members (default: 3, or as many as DIR has)',
+      wholeNumber(1, 99),
+    )
+    .option('--data <dir>', 'where they keep their data (default: ./data)')
+    .option(
+      '--base-port <port>',
+      'first client port; peer ports are 700 above (default: 2181, or as DIR has it)',
+      wholeNumber(1, 64_700),
+    )
+    .option('--config <file>', 'run the servers of this file instead')
+    .action(
+      async (options: { size?: number; data?: string; basePort?: number; config?: string }) => {
+        code = await runEnsemble(options);
+      },
+    );
+  try {
+    await program.parseAsync();
+    return code;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+function report(error: unknown): number {
+  // Commander has printed its own message.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISTAKE;
+  if (error instanceof OperatorError) {
+    process.stderr.write(`rookery: ${error.message}\n`);
+    return EXIT_MISTAKE;
+  }
+  process.stderr.write(`rookery: ${error instanceof Error ? error.stack : String(error)}\n`);
+  return EXIT_FAILURE;
+}
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+  };
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const parsed: { version?: unknown } = JSON.parse(text);
+  return String(parsed.version);
+}
