@@ -17,7 +17,7 @@ const STEP_BYTES = 64 << 20;
 /** Beside a large tree: a collection takes no longer there, its rows are not in the heap. */
 const LARGE_TREE_STEP_BYTES = 16 << 20;
 /** Outside the heap. More than a small tree and all that waits for a collection have. */
-const LARGE_TREE_BYTES = 128 << 20;
+export const LARGE_TREE_BYTES = 128 << 20;
 /** What V8 grants by itself, about. */
 const USUAL_PERCENT = 70;
 /** Of a heap that has only begun: V8 itself grants up to 300. */

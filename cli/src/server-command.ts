@@ -8,6 +8,7 @@
 import { loadConfig, OperatorError, startServer, tuningFromEnvironment } from '@rookery/server';
 import type { Logger } from 'pino';
 import { growHeapInSteps } from './heap-growth.js';
+import { trimHeapWhenQuiet } from './heap-trim.js';
 import { createLogger } from './log-output.js';
 
 /** A clean stop takes milliseconds; a disk that hangs must not keep the process for ever. */
@@ -26,6 +27,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   const logger = createLogger(config.logLevel, { member: id });
   failLoudly(logger);
   growHeapInSteps();
+  trimHeapWhenQuiet();
   const stopRequested = stopSignal();
   // Armed before the start: a long recovery must be stoppable too.
   void stopRequested.then((reason) => limitStop(reason, logger));
