@@ -14,7 +14,7 @@ import { LARGE_TREE_BYTES } from './heap-growth.js';
 
 const LOOK_EVERY_MS = 1000;
 /** Of the processor, in the time between two looks. */
-const QUIET_CPU_MS = 200;
+const QUIET_CPU_MS = 50;
 /** What is left of the young generation is far below. */
 const SPARE_BYTES_MIN = 12 << 20;
 
