@@ -41,7 +41,8 @@ it('never lends a slab that somebody has', () => {
   const pool = new SlabPool();
   const first = new JuteWriter(pool);
   const second = new JuteWriter(pool);
-  expect(written(first, 'a').buffer).not.toBe(written(second, 'b').buffer);
+  const bytes = [written(first, 'a'), written(second, 'b'), written(first, 'c')];
+  expect(bytes.map((one) => Buffer.from(one).toString('utf8', 4))).toEqual(['a', 'b', 'c']);
   first.release();
   second.release();
   expect(pool.idle).toBe(2);
@@ -73,9 +74,44 @@ it('keeps no slab of another size, no full one, and few of those that a crowd ne
   full.release();
   expect(pool.idle).toBe(0);
   const crowd = Array.from({ length: 1_000 }, () => new JuteWriter(pool));
-  for (const writer of crowd) written(writer, 'event');
+  for (const writer of crowd) written(writer, 'x'.repeat(SLAB_BYTES / 4));
   for (const writer of crowd) writer.release();
   expect(pool.idle).toBe(64);
+});
+
+/** One event for each of so many writers at once; the memory that it took. */
+function toCrowd(pool: SlabPool, size: number): ReadonlySet<ArrayBufferLike> {
+  const crowd = Array.from({ length: size }, () => new JuteWriter(pool));
+  const taken = crowd.map((writer, index) => written(writer, `event ${index}`));
+  taken.forEach((bytes, index) => {
+    expect(Buffer.from(bytes).toString('utf8', 4)).toBe(`event ${index}`);
+  });
+  for (const writer of crowd) writer.recycle();
+  return new Set(taken.map((bytes) => bytes.buffer));
+}
+
+it('serves a crowd that writes little from a few slabs, and the next one from the same', () => {
+  const pool = new SlabPool();
+  const memory = toCrowd(pool, 1_000);
+  expect(memory.size).toBeLessThanOrEqual(Math.ceil((1_000 * 512) / SLAB_BYTES));
+  const again = toCrowd(pool, 1_000);
+  expect([...again].filter((bytes) => !memory.has(bytes))).toEqual([]);
+  toCrowd(pool, 5_000);
+  expect(pool.idle).toBe(2_048);
+});
+
+it('gives whoever writes more than a small slab takes a whole one, that the next ones get', () => {
+  const pool = new SlabPool();
+  const writer = new JuteWriter(pool);
+  const text = 'x'.repeat(100);
+  for (let count = 0; count < 10; count++) writer.string(text);
+  const bytes = Buffer.from(writer.take());
+  for (let at = 0; at < 1040; at += 104)
+    expect(bytes.toString('utf8', at + 4, at + 104)).toBe(text);
+  writer.recycle();
+  const next = new JuteWriter(pool);
+  expect(written(next, 'y').buffer.byteLength).toBe(SLAB_BYTES);
+  expect(pool.idle).toBe(0);
 });
 
 it('takes no slab back while something waits in it', () => {

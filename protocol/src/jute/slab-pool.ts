@@ -3,15 +3,22 @@
  * last one left in it.
  *
  * So thousands of idle connections hold no memory for output, and one that comes and goes leaves
- * none to be collected. Never looks at the bytes; what was written is never touched again. Keeps a
- * few slabs at most: those that were needed at once, by a crowd, are left to the collector.
+ * none to be collected. When a crowd writes at once, each a little (one event for thousands), those
+ * who find no slab get small ones, cut from one. Never looks at the bytes; what was written is
+ * never touched again. Keeps a few slabs at most: more of them are left to the collector.
  */
+import { viewOf } from './reader.js';
+
 export const SLAB_BYTES = 16 * 1024;
 
-/** Idle slabs that are kept: 1 MB. */
+/** For a few small replies or events. */
+const SMALL_BYTES = 512;
+/** Idle slabs that are kept: 1 MB, */
 const IDLE_MAX = 64;
-/** A slab with less room than this is used up. */
-const ROOM_BYTES_MIN = 1024;
+/** and small ones: as much at most. */
+const SMALL_IDLE_MAX = 2048;
+/** A slab is used up when less than this part of it is left. */
+const ROOM_PART = 16;
 
 export interface Slab {
   readonly buffer: Buffer;
@@ -23,27 +30,53 @@ export interface Slab {
 
 export class SlabPool {
   readonly #idle: Slab[] = [];
+  readonly #smallIdle: Slab[] = [];
+  /** What small ones are cut from. */
+  #large: Slab = NO_SLAB;
 
-  /** Slabs that are kept for the next writers. */
+  /** Slabs that are kept for the next writers, small ones too. */
   get idle(): number {
-    return this.#idle.length;
+    return this.#idle.length + this.#smallIdle.length;
   }
 
   /** A slab with room for `bytes`, at most SLAB_BYTES; the caller's alone until given back. */
   take(bytes: number): Slab {
     const slab = this.#idle.pop();
-    return slab !== undefined && slab.used + bytes <= SLAB_BYTES ? slab : newSlab(SLAB_BYTES);
+    if (slab !== undefined && hasRoom(slab, bytes)) return slab;
+    if (bytes > SMALL_BYTES) return newSlab(SLAB_BYTES);
+    const small = this.#smallIdle.pop();
+    return small !== undefined && hasRoom(small, bytes) ? small : this.#cut();
   }
 
   /** The caller writes to it no more. */
   give(slab: Slab): void {
-    const isWorthIt = slab.buffer.length === SLAB_BYTES && SLAB_BYTES - slab.used >= ROOM_BYTES_MIN;
-    if (isWorthIt && this.#idle.length < IDLE_MAX) this.#idle.push(slab);
+    const { length } = slab.buffer;
+    if (!hasRoom(slab, length / ROOM_PART)) return;
+    if (length === SLAB_BYTES && this.#idle.length < IDLE_MAX) this.#idle.push(slab);
+    if (length === SMALL_BYTES && this.#smallIdle.length < SMALL_IDLE_MAX) {
+      this.#smallIdle.push(slab);
+    }
   }
+
+  #cut(): Slab {
+    if (!hasRoom(this.#large, SMALL_BYTES)) this.#large = newSlab(SLAB_BYTES);
+    const { buffer, used: at } = this.#large;
+    this.#large.used = at + SMALL_BYTES;
+    return slabOf(buffer.subarray(at, at + SMALL_BYTES));
+  }
+}
+
+function hasRoom(slab: Slab, bytes: number): boolean {
+  return slab.used + bytes <= slab.buffer.length;
 }
 
 /** Not from the runtime's pool: what is small and lives long would keep that alive. */
 export function newSlab(bytes: number): Slab {
-  const buffer = Buffer.allocUnsafeSlow(bytes);
-  return { buffer, view: new DataView(buffer.buffer, buffer.byteOffset, bytes), used: 0 };
+  return slabOf(Buffer.allocUnsafeSlow(bytes));
 }
+
+function slabOf(buffer: Buffer): Slab {
+  return { buffer, view: viewOf(buffer), used: 0 };
+}
+
+export const NO_SLAB = newSlab(0);

@@ -9,12 +9,11 @@
  */
 import { assert } from '../assert.js';
 import type { Int64 } from './int64.js';
-import { newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
+import { NO_SLAB, newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
 
 const NO_FRAME = -1;
 /** Of a writer on its own, which may be there for one short record. */
 const FIRST_SLAB_BYTES = 256;
-const NO_SLAB = newSlab(0);
 
 /** Below this length a loop over char codes beats the call into the runtime's encoder. */
 const SHORT_STRING_CHARS = 48;
