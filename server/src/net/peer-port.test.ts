@@ -199,6 +199,42 @@ describe('a dialler', () => {
     expect([...one.lines, ...two.lines].filter((line) => line.level > 30)).toEqual([]);
   });
 
+  it('is hurried by a member that is back before it is missed, and takes it for no rival', async () => {
+    const { timers, network, two } = await pair();
+    const next = new Member({ id: 1, host: 'm1b', instance: 'next', timers, network });
+    await next.port.listen();
+    await timers.advance(20);
+    expect([...two.logged('peer.refused'), ...next.logged('peer.refused_by')]).toEqual([]);
+    expect(two.events).toEqual(['connected 1 i1']);
+  });
+
+  it('dials hardly more often than without back-off, however many knock', async () => {
+    const { timers, network } = world();
+    const dials: number[] = [];
+    const transport = network.transport('m2');
+    const counting: MemoryNetwork = new MemoryNetwork(timers);
+    counting.transport = () => ({
+      listen: transport.listen,
+      dial: (address, timeoutMs) => {
+        if (address.host === 'm1') dials.push(timers.nowMs());
+        return transport.dial(address, timeoutMs);
+      },
+    });
+    const two = new Member({ id: 2, timers, network: counting });
+    await two.port.listen();
+    await timers.advance(5_000);
+    dials.length = 0;
+    for (let knock = 0; knock < 300; knock++) {
+      const dialled = network.transport('m1').dial({ host: 'm2', port: PORT }, 1000);
+      await timers.advance(2);
+      new FarEnd(await dialled).stream.write(encodePeerFrame({ ...HELLO, id: 1, to: 2 }));
+      await timers.advance(1);
+    }
+    const gaps = dials.slice(1).map((atMs, index) => atMs - (dials[index] ?? 0));
+    expect(gaps.length).toBeGreaterThan(10);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(25);
+  });
+
   it('takes no answer to a knock for a link', async () => {
     const { timers, network } = world();
     const answers: FarEnd[] = [];
