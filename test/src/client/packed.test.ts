@@ -134,7 +134,9 @@ it('what is installed is what was packed, not this workspace', (context) => {
 });
 
 it('the command runs from its modules: the bundle is for checkouts', async (context) => {
-  expect((await packedFiles(tarball('cli'))).filter((file) => /bundled|test/.test(file))).toEqual([]);
+  expect((await packedFiles(tarball('cli'))).filter((file) => /bundled|test/.test(file))).toEqual(
+    [],
+  );
   needInstallation(context);
   const rookery = 'node_modules/rookery/dist/main.js';
   const asked = await run(process.execPath, [rookery, '--version']);
