@@ -1,7 +1,7 @@
 // A setData is decided where it lies when its znode is in the tree and only data are in flight,
 // else as the codec reads it. Both ways must make the same transaction of the same bytes. Method:
-// two leaders with the same tree; one has a setACL of each znode in flight, to what its ACL is, which
-// rules out the first way, and changes nothing else.
+// two leaders with the same tree; one has a setACL of each znode in flight, to what its ACL is,
+// which rules out the first way, and changes nothing else.
 import {
   ErrorCode,
   encode,

@@ -4,8 +4,9 @@
  *
  * It has the fields of the operation, but path and data are made only for who asks for them: a
  * change of the tree finds the znode by the bytes of its path and copies the data from where they
- * are. One object serves one transaction after the other (txn-places.ts, prepare.ts), so nobody keeps it. The
- * path of a create is ASCII. Who has an operation of either form asks the functions here.
+ * are. One object serves one transaction after the other (txn-places.ts, prepare.ts), so nobody
+ * keeps it. The path of a create is ASCII. Who has an operation of either form asks the functions
+ * here.
  */
 import type { JuteReader } from '@rookery/protocol';
 import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';

@@ -1,7 +1,8 @@
 /**
  * Goal: what `npm pack` makes of protocol, client and server can be imported by a user, and that of
- * cli runs. Method: the four tarballs are installed in an empty project outside of the repository, and programs of a
- * user's run there: an ES module, CommonJS, strict TypeScript, an ensemble in the own process.
+ * cli runs. Method: the four tarballs are installed in an empty project outside of the repository,
+ * and programs of a user's run there: an ES module, CommonJS, strict TypeScript, an ensemble in the
+ * own process, the command.
  *
  * Our packages' own dependencies come from npm's cache or registry. Without either the tests that
  * need them are skipped and say so; not in continuous integration (ROOKERY_REQUIRE_FOREIGN=1).
