@@ -3,20 +3,23 @@
  *
  * After a load the young generation has 32 MB, whether anything happens or not: V8 means to give
  * it back to a process in the background, which it takes no process of Node's for. So a member
- * whose heap is mostly empty and that did next to nothing for a second collects all of it as on
- * the system's word that memory is short: 20 to 70 ms, once, as nothing is left to give back until
- * there was a load again. Beside a small tree it is not worth the pause. Called once by
- * `rookery server`.
+ * whose heap is small, and mostly empty, and that did next to nothing for a second collects all of
+ * it as on the system's word that memory is short: 20 to 70 ms. Not again for ten minutes, nor
+ * while there is no more to give back than was left the last time. Beside a small tree it is not
+ * worth the pause, and a large heap's would be too long. Nothing depends on it: where Node has no
+ * inspector, or does not allow it, nothing happens. Called once by `rookery server`.
  */
-import { Session } from 'node:inspector';
 import { getHeapStatistics } from 'node:v8';
 import { LARGE_TREE_BYTES } from './heap-growth.js';
 
 const LOOK_EVERY_MS = 1000;
+const AGAIN_AFTER_MS = 600_000;
 /** Of the processor, in the time between two looks. */
 const QUIET_CPU_MS = 50;
 /** What is left of the young generation is far below. */
 const SPARE_BYTES_MIN = 12 << 20;
+/** What is alive is marked, and that takes the time. */
+const USED_BYTES_MAX = 48 << 20;
 
 export interface HeapFacts {
   /** Since the look before. */
@@ -33,12 +36,12 @@ export interface HeapFacts {
 export function trimHeapWhenQuiet(): void {
   let before = process.cpuUsage();
   let leastBytes = 0;
-  let isTrimmed = false;
+  let trimmedAtMs = Number.NEGATIVE_INFINITY;
   setInterval(() => {
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
+    const nowMs = performance.now();
     const heap = getHeapStatistics();
-    if (isTrimmed) leastBytes = heap.total_heap_size;
     const facts = {
       cpuMs: (user + system) / 1000,
       usedBytes: heap.used_heap_size,
@@ -46,22 +49,35 @@ export function trimHeapWhenQuiet(): void {
       leastBytes,
       externalBytes: heap.external_memory,
     };
-    isTrimmed = isWorthTrimming(facts);
-    if (isTrimmed) trimHeap();
+    if (nowMs - trimmedAtMs < AGAIN_AFTER_MS || !isWorthTrimming(facts)) return;
+    trimmedAtMs = nowMs;
+    void trimHeap().then(() => {
+      leastBytes = getHeapStatistics().total_heap_size;
+    });
   }, LOOK_EVERY_MS).unref();
 }
 
 export function isWorthTrimming(facts: HeapFacts): boolean {
   const { cpuMs, usedBytes, totalBytes, leastBytes, externalBytes } = facts;
   const spareBytes = totalBytes - Math.max(usedBytes, leastBytes);
-  const isLarge = externalBytes > LARGE_TREE_BYTES;
-  return cpuMs <= QUIET_CPU_MS && isLarge && spareBytes >= SPARE_BYTES_MIN;
+  return (
+    cpuMs <= QUIET_CPU_MS &&
+    externalBytes > LARGE_TREE_BYTES &&
+    usedBytes <= USED_BYTES_MAX &&
+    spareBytes >= SPARE_BYTES_MIN
+  );
 }
 
-/** All of it is collected, in a task of its own. */
-function trimHeap(): void {
-  const session = new Session();
-  session.connect();
-  // Done or not: nothing depends on it. The session may not end within its own answer.
-  session.post('HeapProfiler.collectGarbage', () => setImmediate(() => session.disconnect()));
+/** Collects all of it, in a task of its own; resolves when that is done, or cannot be. */
+async function trimHeap(): Promise<void> {
+  try {
+    const { Session } = await import('node:inspector/promises');
+    const session = new Session();
+    session.connect();
+    await session.post('HeapProfiler.collectGarbage');
+    // A session may not end within its own answer.
+    setImmediate(() => session.disconnect());
+  } catch {
+    // Members run well without.
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BACKLOG_LIMITS, derivedLimits, firstPartOf } from './limits.js';
+import { BACKLOG_LIMITS, derivedLimits, firstPartsOf } from './limits.js';
 import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';
 
 const USUAL = { frameBytesMax: 1_048_575, members: 3 };
@@ -24,9 +24,10 @@ describe('limits that follow from others', () => {
 
   it('give each member another part of the way to its first checkpoint, one the whole', () => {
     const members = [{ id: 7 }, { id: 1 }, { id: 3 }];
-    const parts = members.map(({ id }) => firstPartOf(members, id));
-    expect(parts).toEqual([1, 1 / 3, 2 / 3]);
-    expect(firstPartOf([{ id: 5 }], 5)).toBe(1);
+    const parts = members.map(({ id }) => firstPartsOf(members, id));
+    expect(parts.map(({ checkpoint }) => checkpoint)).toEqual([1, 1 / 3, 2 / 3]);
+    expect(parts.map(({ segment }) => segment)).toEqual([2.5 / 3, 0.5 / 3, 0.5]);
+    expect(firstPartsOf([{ id: 5 }], 5)).toEqual({ checkpoint: 1, segment: 0.5 });
   });
 
   it('let a leader stop long before its followers give it up, in a fraction of its memory', () => {

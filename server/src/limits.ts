@@ -40,12 +40,12 @@ export const BACKLOG_LIMITS = {
 /**
  * All members write the same log. So that they do not all take a checkpoint, or begin a new log
  * segment, at the same moment (a quorum that is fast should be left), each takes its first one
- * after a part of the usual way, by its place among the members: 1/n, 2/n ... 1. (ZooKeeper draws
- * each member's snapCount at random for the same reason.)
+ * after a part of the usual way, by its place among the members: checkpoints 1/n, 2/n ... 1,
+ * segments in between. (ZooKeeper draws each member's snapCount at random for the same reason.)
  */
-export function firstPartOf(members: readonly { readonly id: number }[], id: number): number {
-  const smaller = members.filter((member) => member.id < id);
-  return (smaller.length + 1) / members.length;
+export function firstPartsOf(members: readonly { readonly id: number }[], id: number) {
+  const place = 1 + members.filter((member) => member.id < id).length;
+  return { checkpoint: place / members.length, segment: (place - 0.5) / members.length };
 }
 
 export interface DerivedLimits {

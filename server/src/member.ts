@@ -17,7 +17,7 @@ import {
   BACKLOG_LIMITS,
   type DerivedLimits,
   derivedLimits,
-  firstPartOf,
+  firstPartsOf,
   WATCH_LIMITS,
 } from './limits.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
@@ -97,7 +97,7 @@ export class Member {
       loader: state,
       options: {
         ...storageTuning(tuning),
-        firstPart: firstPartOf(config.servers, options.id),
+        firstPart: firstPartsOf(config.servers, options.id).segment,
       },
     });
     logRecovery(logger, recovered);
@@ -314,7 +314,7 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
     firstCounter: options.tuning?.firstCounter ?? 1,
     checkpoint: {
       ...checkpointTuning(options.tuning),
-      firstPart: firstPartOf(config.servers, options.id),
+      firstPart: firstPartsOf(config.servers, options.id).checkpoint,
     },
     writeRules: {
       skipAcl: config.skipACL,

@@ -4,7 +4,7 @@ import { Histogram } from '../load/histogram.js';
 import type { LoadResult } from '../load/load.js';
 import { Pace } from '../load/pace.js';
 import { Recorder } from '../load/recorder.js';
-import { growthPercentPerMinute } from '../scenarios/endurance.js';
+import { growthPercentPerMinute, slowestPerSecond } from '../scenarios/endurance.js';
 import { measurement, scenario } from '../scenarios/scenario.js';
 import { chooseScenarios, SCENARIOS } from '../scenarios/table.js';
 import { isElectionBetween, knownAfter } from '../systems/srvr.js';
@@ -123,6 +123,14 @@ describe('a recorder', () => {
     recorder.measure(1000, 2000);
     recorder.onReply(999, 2000, true);
     expect(recorder.operations).toBe(0);
+  });
+});
+
+describe('the slowest answer of each second', () => {
+  it('is of the tenths that had one, and of what ended a second without any', () => {
+    const tenths = [...[3, 9, 4, 0, 0, 0, 0, 0, 0, 2], ...Array(10).fill(0), ...[1500, 2]];
+    expect(slowestPerSecond(tenths, 3)).toEqual([9, 1500, 1500]);
+    expect(slowestPerSecond([5, 6], 0)).toEqual([]);
   });
 });
 

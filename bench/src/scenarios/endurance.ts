@@ -125,7 +125,7 @@ async function sustained(context: Context, perSecond: number | null): Promise<Me
   await sampler.stop();
   const seconds = inGroupsOf(SLICES_PER_SECOND, throughputOf(result).values);
   const perSeconds = seconds.map((value) => value / SLICES_PER_SECOND);
-  const slowest = slowestPerSecond(result.slowestMs);
+  const slowest = slowestPerSecond(result.slowestMs, perSeconds.length);
   const values: Record<string, number> = {
     ...valuesOf(result),
     over50: result.silencesOver50Ms,
@@ -144,10 +144,13 @@ async function sustained(context: Context, perSecond: number | null): Promise<Me
   });
 }
 
-function slowestPerSecond(tenths: readonly number[]): readonly number[] {
-  const values: number[] = [];
-  for (let at = 0; at < tenths.length; at += SLICES_PER_SECOND) {
-    values.push(Math.max(...tenths.slice(at, at + SLICES_PER_SECOND)));
+/** A second without any answer has that of the one that ended it. */
+export function slowestPerSecond(tenths: readonly number[], seconds: number): readonly number[] {
+  const values = Array.from({ length: seconds }, (_, second) =>
+    Math.max(0, ...tenths.slice(second * SLICES_PER_SECOND, (second + 1) * SLICES_PER_SECOND)),
+  );
+  for (let second = values.length - 2; second >= 0; second--) {
+    if (values[second] === 0) values[second] = values[second + 1] ?? 0;
   }
   return values;
 }

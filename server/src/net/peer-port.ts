@@ -285,12 +285,14 @@ export class PeerPort {
   }
 
   #onHello(link: PeerLink, hello: Hello): void {
+    // The member with the higher id dials: from a lower one it only tells that it is there.
+    const isKnock = hello.id < this.#options.id && link.dialled === null;
     const problem =
       helloProblem(hello, {
         own: { id: this.#options.id, ...this.#parts.identity() },
         dialled: link.dialled,
         isMember: (id) => this.#options.peers.has(id),
-      }) ?? this.#rivalProblem(hello);
+      }) ?? (isKnock ? null : this.#rivalProblem(hello));
     this.#unproven.delete(link);
     if (problem !== null) {
       const trouble = { peer: hello.id, remote: link.remote, reason: problem };
@@ -298,7 +300,7 @@ export class PeerPort {
       link.refuse(problem);
       return;
     }
-    if (hello.id < this.#options.id && link.dialled === null) {
+    if (isKnock) {
       this.#diallers.get(hello.id)?.hurry();
       link.drop('it was a knock');
       return;

@@ -1,5 +1,5 @@
 /**
- * What an accepted stream does when its peer breaks off, half closes or writes too much: the same,
+ * What a stream does when its peer breaks off, half closes or writes too much: the same,
  * whether its chunks are its own, lent, or to be lent where Node does not let us.
  *
  * Streams that lend have the handle of an accepted socket in a socket of their own, which is no
@@ -70,14 +70,36 @@ function withoutHandles(): void {
   );
 }
 
+/** As `listening`, where ours is the one that dials. */
+async function dialling(chunks: Chunks) {
+  const transport = new TcpTransport(keptLog().logger);
+  const waiting: ((socket: net.Socket) => void)[] = [];
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => waiting.shift()?.(socket));
+  await new Promise<void>((resolve) => server.listen(0, LOCAL, resolve));
+  closers.push(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('it listens at a port');
+  const accept = async () => {
+    const connected = new Promise<net.Socket>((resolve) => waiting.push(resolve));
+    const accepted = await transport.dial({ host: LOCAL, port: address.port }, 1000, chunks);
+    const client = await connected;
+    client.on('error', () => undefined);
+    closers.push(() => client.destroy());
+    return { client, accepted };
+  };
+  return { accept };
+}
+
 describe.each([
-  ['are its own', 'given', () => {}],
-  ['are lent', 'lent', () => {}],
-  ['cannot be lent', 'lent', withoutHandles],
-] as const)('an accepted stream whose chunks %s', (_name, chunks, prepare) => {
+  ['accepted', 'are its own', () => listening('given'), () => {}],
+  ['accepted', 'are lent', () => listening('lent'), () => {}],
+  ['accepted', 'cannot be lent', () => listening('lent'), withoutHandles],
+  ['dialled', 'are its own', () => dialling('given'), () => {}],
+  ['dialled', 'are lent', () => dialling('lent'), () => {}],
+] as const)('an %s stream whose chunks %s', (_whose, _name, begin, prepare) => {
   it('tells a connection that its peer breaks off, and why', async () => {
     prepare();
-    const { accepted, client } = await (await listening(chunks)).accept();
+    const { accepted, client } = await (await begin()).accept();
     const far = watched(accepted);
     client.write('first');
     await far.bytes(5);
@@ -89,16 +111,25 @@ describe.each([
     expect(far.text()).toBe('first');
   });
 
+  it('gets what came before it was handled', async () => {
+    prepare();
+    const { accepted, client } = await (await begin()).accept();
+    await new Promise<void>((resolve) => client.write('early', () => resolve()));
+    const far = watched(accepted);
+    await far.bytes(5);
+    expect(far.text()).toBe('early');
+  });
+
   it('tells one that broke off before it was handled', async () => {
     prepare();
-    const { accepted, client } = await (await listening(chunks)).accept();
+    const { accepted, client } = await (await begin()).accept();
     client.resetAndDestroy();
     expect(await watched(accepted).closed).toMatchObject({ code: 'ECONNRESET' });
   });
 
   it('goes on writing to a peer that has half closed', async () => {
     prepare();
-    const { accepted, client } = await (await listening(chunks)).accept();
+    const { accepted, client } = await (await begin()).accept();
     const far = watched(accepted);
     client.end('question');
     await far.ended;
@@ -111,7 +142,7 @@ describe.each([
 
   it('goes on reading when it has half closed', async () => {
     prepare();
-    const { accepted, client } = await (await listening(chunks)).accept();
+    const { accepted, client } = await (await begin()).accept();
     const far = watched(accepted);
     far.stream.write(Buffer.from('welcome'));
     far.stream.end();
@@ -124,7 +155,7 @@ describe.each([
 
   it('gets nothing while it is paused, and all of it afterwards', async () => {
     prepare();
-    const { accept } = await listening(chunks);
+    const { accept } = await begin();
     const { accepted, client } = await accept();
     const far = watched(accepted);
     client.write('one');

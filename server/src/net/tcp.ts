@@ -165,7 +165,7 @@ class TcpStream implements ByteStream {
       return;
     }
     if (!this.#isLending) socket.on('data', (chunk) => handlers.onData(bytesOf(chunk)));
-    // Accepted ones that are to lend do not read before there is somebody to lend to.
+    // One that is to lend does not read before there is somebody to lend to.
     socket.resume();
     socket.on('end', () => handlers.onEnd());
     socket.on('drain', () => handlers.onDrain());

@@ -87,7 +87,7 @@ export class DataInFlight {
   }
 
   #placeOf(number: number): number {
-    return number % this.#places;
+    return number & (this.#places - 1);
   }
 
   #hashOf(node: number): number {

@@ -1,10 +1,11 @@
 /**
  * The changes that are proposed and not yet applied, as the next request must see them.
  *
- * Owns a record per znode that a transaction in flight touches, and the sessions that are being
- * opened or closed. Reads fall through to the tree. A record belongs to the last transaction that
- * changed it and goes away when that one is applied: from then on the tree says the same.
- * A record that is kept is never changed, so a failed multi is undone by putting the old ones back.
+ * Owns a record per znode that a transaction in flight touches, what is in flight of data alone
+ * (DataInFlight: nearly every write), and the sessions that are being opened or closed. Reads fall
+ * through to the tree. A record belongs to the last transaction that changed it and goes away when
+ * that one is applied: from then on the tree says the same. A record that is kept is never changed,
+ * so a failed multi is undone by putting the old ones back.
  *
  * A session may own any number of ephemerals, so closing it touches none of them: while the close
  * is in flight, whatever it owns counts as absent, in the records and in the tree.
@@ -78,7 +79,7 @@ export class Overlay {
   readonly #closingBelow = new Map<string, number>();
   /** In the order of their zxids, not applied yet. */
   readonly #inFlight = new Fifo<Change>();
-  /** Nearly every write: no record is made of them. Those of no path that has a record. */
+  /** No record is made of them; a record that comes later has them in it. */
   readonly #data = new DataInFlight();
   /** What `placed` gives. */
   readonly #placed = absent();

@@ -1,8 +1,15 @@
 // A setData is decided where it lies when its znode is in the tree and only data are in flight,
 // else as the codec reads it. Both ways must make the same transaction of the same bytes. Method:
-// two leaders with the same tree; one has a setACL of each znode in flight (where that is allowed),
+// two leaders with the same tree; one has a setACL of each znode in flight, to what its ACL is,
 // which rules out the first way, and changes nothing else.
-import { ErrorCode, encode, OpCode, SetAclRequest, SetDataRequest } from '@rookery/protocol';
+import {
+  ErrorCode,
+  encode,
+  type Identity,
+  OpCode,
+  SetAclRequest,
+  SetDataRequest,
+} from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
@@ -13,7 +20,9 @@ import { Prepare } from './prepare.js';
 import { OPEN_ACL } from './test-client.js';
 
 const PATHS = ['/a', '/a/long-enough-for-words', '/ä'];
-const ASKED = [...PATHS, '/', '/none', '/a/', '', '/zookeeper/config', '/zookeeper/quota'];
+const THERE = [...PATHS, '/', '/zookeeper/quota'];
+const ASKED = [...THERE, '/none', '/a/', '', '/zookeeper/config'];
+const SUPER: readonly Identity[] = [{ scheme: 'super', id: '' }];
 const RULES = { extendedTypes: true, enforceQuota: false, reconfigEnabled: false };
 
 function leader(skipAcl: boolean, isSlow: boolean) {
@@ -26,14 +35,15 @@ function leader(skipAcl: boolean, isSlow: boolean) {
   }
   const prepare = new Prepare(state, { ...RULES, skipAcl });
   prepare.begin(1, state.lastZxid, 1);
-  const ask = (opcode: number, body: Uint8Array): string => {
-    const request = { request: 7, session: LOCAL_SESSION, opcode, body, identities: [] };
+  const ask = (opcode: number, body: Uint8Array, identities: readonly Identity[] = []): string => {
+    const request = { request: 7, session: LOCAL_SESSION, opcode, body, identities };
     const { txn } = prepare.prepare(1, request, 1, () => new Uint8Array(16));
     return Buffer.from(encodeTxn(txn)).toString('hex');
   };
-  const acl = OPEN_ACL;
-  const slow = isSlow ? PATHS : [];
-  for (const path of slow) ask(OpCode.setAcl, encode(SetAclRequest, { path, acl, version: -1 }));
+  for (const path of isSlow ? THERE : []) {
+    const acl = state.tree.acl(state.tree.find(path));
+    ask(OpCode.setAcl, encode(SetAclRequest, { path, acl, version: -1 }), SUPER);
+  }
   return { ask };
 }
 

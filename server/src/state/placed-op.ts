@@ -1,10 +1,12 @@
 /**
- * A setData or a create as it lies in the bytes of its transaction, which nearly all writes are.
+ * A setData or a create as it lies in the bytes of its transaction, or a setData in those of its
+ * request: nearly all writes are.
  *
  * It has the fields of the operation, but path and data are made only for who asks for them: a
  * change of the tree finds the znode by the bytes of its path and copies the data from where they
- * are. One object serves one transaction after the other (txn-places.ts), so nobody keeps it. The
- * path of a create is ASCII. Who has an operation of either form asks the functions here.
+ * are. One object serves one transaction after the other (txn-places.ts, prepare.ts), so nobody
+ * keeps it. The path of a create is ASCII. Who has an operation of either form asks the functions
+ * here.
  */
 import type { JuteReader } from '@rookery/protocol';
 import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
@@ -36,7 +38,7 @@ export abstract class PlacedOp implements DataPlace {
   pathEnd = 0;
   dataStart = 0;
   dataBytes = -1;
-  /** The znode, once it is applied. */
+  /** The znode, once it was found: to be decided, or as it is applied. */
   node = -1;
 
   get path(): string {

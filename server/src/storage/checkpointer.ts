@@ -36,7 +36,7 @@ export interface CheckpointOptions {
   readonly logBytesMax: number;
   /** or this long after the last one, if anything was applied since. */
   readonly intervalMs: number;
-  /** The first one after this part of each of these, in (0, 1]: see `firstPartOf`. */
+  /** The first one after this part of each of these, in (0, 1]: see `firstPartsOf`. */
   readonly firstPart: number;
   /** Records captured in one turn. */
   readonly sliceCount: number;

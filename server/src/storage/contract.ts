@@ -17,7 +17,7 @@ export interface StateLoader {
 export interface StorageOptions {
   /** A log segment is closed and a new one begun at about this size. */
   readonly segmentBytesMax: number;
-  /** Of the first one of a log, in (0, 1]: see `firstPartOf`. */
+  /** Of the first one of a log, in (0, 1]: see `firstPartsOf`. */
   readonly firstPart: number;
   /** Log kept behind the checkpoint, or a quarter of the tree if that is more. */
   readonly retainedBytesMin: number;

@@ -5,12 +5,13 @@ import { describe, expect, it } from 'vitest';
 import type { KeyValueDatabase, KeyValueOperation } from './key-value.js';
 import { MemoryStore } from './memory-store.js';
 import { proposalsAfter } from './testing.js';
-import { ROOM_STEP_BYTES, TxnLog } from './txn-log.js';
+import { roomStepBytes, TxnLog } from './txn-log.js';
 
 const SEGMENT_BYTES = 8 << 20;
 const FIRST_ROOM_BYTES = 1 << 20;
 const LARGE_GROUP_BYTES = 32 << 10;
 const SMALL = LARGE_GROUP_BYTES / 2;
+const OPTIONS = { segmentBytesMax: SEGMENT_BYTES, groupBytesMax: 1 << 20, firstPart: 1 };
 
 /** Tells what each database was given room for, and in which order. */
 class RoomStore extends MemoryStore {
@@ -37,8 +38,7 @@ class RoomStore extends MemoryStore {
 }
 
 async function newLog(store: RoomStore, firstPart = 1): Promise<TxnLog> {
-  const options = { segmentBytesMax: SEGMENT_BYTES, groupBytesMax: 1 << 20, firstPart };
-  return await TxnLog.create(store, { generation: 1, base: 0 }, options);
+  return await TxnLog.create(store, { generation: 1, base: 0 }, { ...OPTIONS, firstPart });
 }
 
 async function appendGroup(log: TxnLog, bytes: number): Promise<void> {
@@ -65,7 +65,7 @@ describe('the room of a log segment', () => {
       shares.push((store.rooms.get('log-1-1') ?? 0) / SEGMENT_BYTES);
     }
     const [sixteenth, quarter = 0, half = 0, end] = shares;
-    const step = ROOM_STEP_BYTES / SEGMENT_BYTES;
+    const step = roomStepBytes(OPTIONS) / SEGMENT_BYTES;
     expect(sixteenth).toBe(0);
     expect(quarter).toBeGreaterThan(1 / 4 - step);
     expect(quarter).toBeLessThan(1 / 4 + step);

@@ -24,7 +24,9 @@ const FIRST_ROOM_BYTES = 1 << 20;
 /** The next segment is made when this part of the active one is full. */
 const NEXT_AT = 8;
 /** It gets its room by so much at a time, as the active one fills: one sync each. */
-export const ROOM_STEP_BYTES = 512 << 10;
+const ROOM_STEP_BYTES = 512 << 10;
+/** Of a small segment: by such a part of it. */
+const ROOM_STEPS_MIN = 8;
 /**
  * While groups are larger, the next segment gets no room: to write its zeros takes as much of the
  * processor as all of its groups, and there are few syncs that they would make cheaper.
@@ -38,9 +40,13 @@ export interface TxnLogOptions {
   readonly groupBytesMax: number;
 }
 
-/** Made at a start, when clients wait for it; the next segment has all its room from the first. */
+/** Made at a start, when clients wait for it; it gets no more. */
 export function firstRoomBytes({ segmentBytesMax }: TxnLogOptions): number {
   return Math.min(FIRST_ROOM_BYTES, segmentBytesMax);
+}
+
+export function roomStepBytes({ segmentBytesMax }: TxnLogOptions): number {
+  return Math.min(ROOM_STEP_BYTES, Math.ceil(segmentBytesMax / ROOM_STEPS_MIN));
 }
 
 export interface LogParts {
@@ -260,8 +266,10 @@ export class TxnLog {
       this.maybePrepareNext();
       await this.background.idle();
     }
-    this.growing = null;
-    await this.roomMaker.idle();
+    if (this.growing?.segment === this.segments[this.activeIndex + 1]) {
+      this.growing = null;
+      await this.roomMaker.idle();
+    }
     await this.activate(this.activeIndex + 1);
     return this.segmentAt(this.activeIndex);
   }
@@ -301,11 +309,12 @@ export class TxnLog {
     if (active.bytes > active.groupCount * LARGE_GROUP_BYTES) return;
     const isFull = (active.bytes * NEXT_AT) / (NEXT_AT - 1) / this.bytesMaxOf(active);
     const dueBytes = Math.min(1, isFull) * options.segmentBytesMax;
-    if (growing.roomBytes + ROOM_STEP_BYTES > dueBytes) return;
-    growing.roomBytes += ROOM_STEP_BYTES;
+    const stepBytes = roomStepBytes(options);
+    if (growing.roomBytes + stepBytes > dueBytes) return;
+    growing.roomBytes += stepBytes;
     this.isMakingRoom = true;
     this.roomMaker.run(async () => {
-      await growing.segment.makeRoom(ROOM_STEP_BYTES);
+      await growing.segment.makeRoom(stepBytes);
       this.isMakingRoom = false;
     });
   }

@@ -40,6 +40,27 @@ describe('room for batches', () => {
     expect(after.size).toBe(before.size);
   });
 
+  it('may be given in pieces, with batches in between', async () => {
+    const level = new Level(path, { writeBufferSize: 64 << 20 });
+    await level.open();
+    await level.put('first', 'put before there is room', { sync: true });
+    await makeRoom(path, ROOM / 3);
+    await makeRoom(path, ROOM / 3);
+    await level.put('second', 'put where there is room', { sync: true });
+    await makeRoom(path, ROOM / 3);
+    for (let i = 0; i < 100; i++) await level.put(`key ${i}`, 'v'.repeat(100), { sync: true });
+    await level.close();
+    const { size } = await stat(await logFile());
+    expect(size).toBeGreaterThan(ROOM);
+    expect(size).toBeLessThan(ROOM + 1000);
+    expect(scanWriteAhead(await readFile(await logFile()))).toBe(null);
+    const again = new Level(path);
+    await again.open();
+    expect(await again.get('second')).toBe('put where there is room');
+    expect((await again.keys().all()).length).toBe(102);
+    await again.close();
+  });
+
   it('takes nothing from what was there, and nothing is lost when it is used up', async () => {
     const count = 6000;
     await inRoom(count);

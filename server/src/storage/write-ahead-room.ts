@@ -14,7 +14,7 @@ const LOG_FILE = /^\d+\.log$/;
 /** Little at a time: others sync in between. */
 const CHUNK_BYTES = 512 * 1024;
 /** So that what others write meanwhile finds room. */
-const SPARE_BYTES = 64 << 20;
+const SPARE_BYTES = 16 << 20;
 
 /**
  * The newest write-ahead file of the database at `path` has `bytes` of zeros more behind what is

@@ -1,7 +1,8 @@
 /**
- * Goal: what `npm pack` makes of protocol, client and server can be imported by a user. Method: the
- * three tarballs are installed in an empty project outside of the repository, and programs of a
- * user's run there: an ES module, CommonJS, strict TypeScript, an ensemble in the own process.
+ * Goal: what `npm pack` makes of protocol, client and server can be imported by a user, and that of
+ * cli runs. Method: the four tarballs are installed in an empty project outside of the repository,
+ * and programs of a user's run there: an ES module, CommonJS, strict TypeScript, an ensemble in the
+ * own process, the command.
  *
  * Our packages' own dependencies come from npm's cache or registry. Without either the tests that
  * need them are skipped and say so; not in continuous integration (ROOKERY_REQUIRE_FOREIGN=1).
@@ -24,7 +25,8 @@ import { leftovers, packedFiles, unresolvedExports } from './packed-files.js';
 import { isRegistryUnreachable, type Outcome, runCommand } from './run-command.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
-const PACKAGES = ['protocol', 'client', 'server'] as const;
+const LIBRARIES = ['protocol', 'client', 'server'] as const;
+const PACKAGES = [...LIBRARIES, 'cli'] as const;
 const FIXTURES = fileURLToPath(new URL('./fixtures/packed/', import.meta.url));
 const TYPESCRIPT = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
 const SETUP_DEADLINE_MS = 400_000;
@@ -105,7 +107,7 @@ function useProgram(name: string): void {
   copyFileSync(join(FIXTURES, name), join(project, name));
 }
 
-describe.each(PACKAGES)('the tarball of %s', (name) => {
+describe.each(LIBRARIES)('the tarball of %s', (name) => {
   it('holds nothing but what its exports reach: no tests, no fakes, no build state', async () => {
     const files = await packedFiles(tarball(name));
     expect(files).toContain('package.json');
@@ -126,10 +128,24 @@ it('the client comes with its README and its examples', async () => {
 
 it('what is installed is what was packed, not this workspace', (context) => {
   needInstallation(context);
-  for (const name of PACKAGES) {
-    const installed = realpathSync(join(project, 'node_modules/@rookery', name));
-    expect(installed).toBe(join(realpathSync(project), 'node_modules/@rookery', name));
+  for (const name of [...LIBRARIES.map((library) => `@rookery/${library}`), 'rookery']) {
+    const installed = realpathSync(join(project, 'node_modules', name));
+    expect(installed).toBe(join(realpathSync(project), 'node_modules', name));
   }
+});
+
+it('the command runs from its modules: the bundle is for checkouts', async (context) => {
+  expect((await packedFiles(tarball('cli'))).filter((file) => /bundled|test/.test(file))).toEqual(
+    [],
+  );
+  needInstallation(context);
+  const rookery = 'node_modules/rookery/dist/main.js';
+  const asked = await run(process.execPath, [rookery, '--version']);
+  expect(asked).toMatchObject({ code: 0, stdout: '0.1.0\n', stderr: '' });
+  const args = [rookery, 'server', '--config', 'nowhere.json', '--id', '1'];
+  const refused = await run(process.execPath, args);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('nowhere.json');
 });
 
 it.for(['lock-esm.mjs', 'lock-commonjs.cjs'])(

@@ -1,11 +1,16 @@
 /**
- * A member for the tests of peer links: a port that notes every event as text.
+ * Members for the tests of peer links: each a port that notes every event as text.
  *
  * Marks what is told of a link that is not the peer's current one. Disconnects on a commit.
  */
-import type { Hello, PeerId, PeerMessage } from '@rookery/protocol';
-import type { ManualTimers } from '../manual-timers.js';
-import type { MemoryNetwork } from '../memory-transport.js';
+import {
+  type Hello,
+  PEER_PROTOCOL_VERSION,
+  type PeerId,
+  type PeerMessage,
+} from '@rookery/protocol';
+import { ManualTimers } from '../manual-timers.js';
+import { MemoryNetwork } from '../memory-transport.js';
 import type { PeerHandler } from '../peer-handler.js';
 import {
   type EnsembleIdentity,
@@ -83,4 +88,31 @@ export class Member implements PeerHandler {
   logged(event: string): LogLine[] {
     return this.lines.filter((line) => line.msg === event);
   }
+}
+
+/** Of member 3, to member 1. */
+export const HELLO: Hello = {
+  kind: 'hello',
+  version: PEER_PROTOCOL_VERSION,
+  id: 3,
+  to: 1,
+  instance: 'x',
+  ensembleId: '',
+  founded: false,
+};
+
+export function world(): { readonly timers: ManualTimers; readonly network: MemoryNetwork } {
+  const timers = new ManualTimers();
+  return { timers, network: new MemoryNetwork(timers) };
+}
+
+/** Members 1 and 2, connected. */
+export async function pair(options: Partial<PeerPortOptions> = {}) {
+  const { timers, network } = world();
+  const one = new Member({ id: 1, timers, network, options });
+  const two = new Member({ id: 2, timers, network, options });
+  await one.port.listen();
+  await two.port.listen();
+  await timers.advance(20);
+  return { timers, network, one, two };
 }
