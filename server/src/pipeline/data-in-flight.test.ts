@@ -2,7 +2,8 @@
 // no other. Few znodes and many, so that places are written again and grow.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DataChange, DataInFlight, NONE } from './data-in-flight.js';
+import { type DataChange, DataInFlight } from './data-in-flight.js';
+import { NONE } from './newest.js';
 
 interface Step {
   readonly adds: number;

@@ -2,17 +2,14 @@
  * Which data are being set: of each setData in flight its znode, and what it leaves there.
  *
  * A queue in the order of zxids, in typed arrays, since there is one for every write; and by znode
- * the newest one, which leads to the older ones. Places have numbers that only grow, so what has
- * left is told by its number alone, and nothing is unlinked. Holds memory for the most that ever
- * were in flight, which is what all members may have outstanding. Called by Overlay.
+ * the newest one. Holds memory for the most that ever were in flight, which is what all members may
+ * have outstanding. Called by Overlay.
  */
 import { assert, type Zxid } from '@rookery/protocol';
+import { hashOfNode, Newest, NONE } from './newest.js';
 
-export const NONE = -1;
 /** A power of two. */
 const PLACES_FIRST = 256;
-/** Spreads the numbers of znodes over the places. */
-const SPREAD = 0x9e3779b1 | 0;
 
 export interface DataChange {
   readonly zxid: Zxid;
@@ -29,10 +26,7 @@ export class DataInFlight {
   #nodes = new Int32Array(PLACES_FIRST);
   #versions = new Int32Array(PLACES_FIRST);
   #dataBytes = new Int32Array(PLACES_FIRST);
-  /** The number of the one before it whose znode has the same hash; it may have left. */
-  #older = new Float64Array(PLACES_FIRST).fill(NONE);
-  /** By hash the number of the newest one; it may have left. */
-  #newest = new Float64Array(PLACES_FIRST).fill(NONE);
+  #byNode = new Newest(PLACES_FIRST);
   /** Numbers of the first one, and of the next to come. */
   #first = 0;
   #end = 0;
@@ -51,13 +45,11 @@ export class DataInFlight {
   add({ zxid, node, version, dataBytes }: DataChange): void {
     if (this.length === this.#places) this.#grow();
     const place = this.#placeOf(this.#end);
-    const hash = this.#hashOf(node);
     this.#zxids[place] = zxid;
     this.#nodes[place] = node;
     this.#versions[place] = version;
     this.#dataBytes[place] = dataBytes;
-    this.#older[place] = this.#newest[hash] ?? NONE;
-    this.#newest[hash] = this.#end;
+    this.#byNode.add(hashOfNode(node), this.#end);
     this.#end += 1;
   }
 
@@ -70,11 +62,10 @@ export class DataInFlight {
   /** The number of the newest change of the znode, or NONE. */
   find(node: number): number {
     if (this.#end === this.#first) return NONE;
-    let number = this.#newest[this.#hashOf(node)] ?? NONE;
+    let number = this.#byNode.of(hashOfNode(node));
     while (number >= this.#first) {
-      const place = this.#placeOf(number);
-      if (this.#nodes[place] === node) return number;
-      number = this.#older[place] ?? NONE;
+      if (this.#nodes[this.#placeOf(number)] === node) return number;
+      number = this.#byNode.older(number);
     }
     return NONE;
   }
@@ -88,10 +79,6 @@ export class DataInFlight {
 
   #placeOf(number: number): number {
     return number & (this.#places - 1);
-  }
-
-  #hashOf(node: number): number {
-    return (Math.imul(node, SPREAD) >>> 12) & (this.#places - 1);
   }
 
   #grow(): void {
@@ -110,8 +97,7 @@ export class DataInFlight {
     this.#nodes = new Int32Array(this.#places);
     this.#versions = new Int32Array(this.#places);
     this.#dataBytes = new Int32Array(this.#places);
-    this.#older = new Float64Array(this.#places).fill(NONE);
-    this.#newest = new Float64Array(this.#places).fill(NONE);
+    this.#byNode = new Newest(this.#places);
     this.#end = this.#first;
     for (const one of all) this.add(one);
   }

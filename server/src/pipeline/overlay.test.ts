@@ -36,10 +36,10 @@ const path = fc.constantFrom(...PATHS);
 const version = fc.constantFrom(-1, -1, 0, 0, 1, 2);
 const flags = fc.constantFrom(0, 0, 0, 1, 2, 3);
 const operation: fc.Arbitrary<MultiRequestOp> = fc.oneof(
-  fc.record({ path, flags }).map(
+  fc.record({ path, flags, data: fc.constantFrom(null, Buffer.from('data')) }).map(
     (r): MultiRequestOp => ({
       opcode: OpCode.create,
-      request: { ...r, data: null, acl: OPEN_ACL },
+      request: { ...r, acl: OPEN_ACL },
     }),
   ),
   fc
@@ -193,9 +193,34 @@ function requestOf(
   }
 }
 
-it('a request is decided alike whether what came before is applied or in flight', () => {
+/** Little else in flight but plain creates: what they leave is seen by many. */
+const plain: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({ path, data: fc.constantFrom(null, Buffer.from('data')), by }).map(
+      (r): Step => ({
+        kind: 'one',
+        by: r.by,
+        ops: [{ opcode: OpCode.create, request: { ...r, flags: 0, acl: OPEN_ACL } }],
+      }),
+    ),
+  },
+  { weight: 3, arbitrary: step },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('apply' as const),
+      count: fc.integer({ min: 1, max: 12 }),
+    }),
+  },
+);
+
+it.each([
+  ['anything', step],
+  ['plain creates', plain],
+])('a request is decided alike whether what came before is applied or in flight: %s', (_, some) => {
   fc.assert(
-    fc.property(fc.array(step, { minLength: 40, maxLength: 150 }), (steps) => {
+    fc.property(fc.array(some, { minLength: 40, maxLength: 150 }), (steps) => {
       const prompt = new Leader();
       const late = new Leader();
       for (const one of steps) {

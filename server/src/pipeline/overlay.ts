@@ -1,51 +1,29 @@
 /**
  * The changes that are proposed and not yet applied, as the next request must see them.
  *
- * Owns a record per znode that a transaction in flight touches, what is in flight of data alone
- * (DataInFlight: nearly every write), and the sessions that are being opened or closed. Reads fall
- * through to the tree. A record belongs to the last transaction that changed it and goes away when
- * that one is applied: from then on the tree says the same. A record that is kept is never changed,
- * so a failed multi is undone by putting the old ones back.
+ * Owns a record per znode that a transaction in flight touches, what is in flight of data alone and
+ * of plain creates (DataInFlight, CreatesInFlight: nearly every write), and the sessions that are
+ * being opened or closed. Reads fall through to the tree. A record belongs to the last transaction
+ * that changed it and goes away when that one is applied: from then on the tree says the same. A
+ * record that is kept is never changed, so a failed multi is undone by putting the old ones back.
  *
  * A session may own any number of ephemerals, so closing it touches none of them: while the close
  * is in flight, whatever it owns counts as absent, in the records and in the tree.
  */
-import { assert, Fifo, parentOf, type Zxid } from '@rookery/protocol';
+import { assert, Fifo, nameOf, parentOf, type Zxid } from '@rookery/protocol';
+import { hashAsciiPath, hashPath } from '../state/hash.js';
 import { CONFIG_NODE } from '../state/node-record.js';
-import type { PlacedSetData } from '../state/placed-op.js';
+import type { PlacedCreate, PlacedSetData } from '../state/placed-op.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 import { nextVersion } from '../state/versions.js';
-import { DataInFlight, NONE } from './data-in-flight.js';
+import { CREATED_NAME_BYTES_MAX, CreatesInFlight } from './creates-in-flight.js';
+import { DataInFlight } from './data-in-flight.js';
 import { LOCAL_SESSION } from './local-sessions.js';
+import { NONE } from './newest.js';
+import { absent, type NodeRecord, type NodeView } from './node-view.js';
 import { type ChildChange, OverlayChildren } from './overlay-children.js';
-
-/** What the checks of a request ask of a znode. */
-export interface NodeView {
-  readonly exists: boolean;
-  readonly version: number;
-  /** Creates ever done below it: the next sequence number. */
-  readonly creates: number;
-  readonly aversion: number;
-  /** The session whose ephemeral it is, else 0. */
-  readonly owner: SessionId;
-  readonly acl: readonly Acl[];
-  readonly dataBytes: number;
-}
-
-/** Of one shape, whatever it was made from: there is one for every write. */
-export interface NodeRecord extends NodeView {
-  exists: boolean;
-  version: number;
-  creates: number;
-  aversion: number;
-  owner: SessionId;
-  acl: readonly Acl[];
-  dataBytes: number;
-  /** Of the transaction that changed it last; 0 while it only says what is in the tree. */
-  zxid: Zxid;
-}
 
 /** What a transaction does to one znode, beyond its data alone, or to a session. */
 interface Change {
@@ -67,8 +45,6 @@ export interface OpenedSession {
 /** Looked at for each question anew; who looks at more looks at all, and the answer is kept. */
 const FEW_CHILDREN = 64;
 
-const NO_ACL: readonly Acl[] = [];
-
 export class Overlay {
   readonly #state: ReplicatedState;
   readonly #nodes = new Map<string, NodeRecord>();
@@ -81,6 +57,7 @@ export class Overlay {
   readonly #inFlight = new Fifo<Change>();
   /** No record is made of them; a record that comes later has them in it. */
   readonly #data = new DataInFlight();
+  readonly #creates = new CreatesInFlight();
   /** What `placed` gives. */
   readonly #placed = absent();
   /** The transaction being prepared, and how many changes there are before its own. */
@@ -95,7 +72,8 @@ export class Overlay {
   get size(): number {
     const sessions = this.#opened.size + this.#closing.size + this.#closingBelow.size;
     const nodes = this.#nodes.size + this.#children.size;
-    return nodes + sessions + this.#inFlight.length + this.#data.length;
+    const plain = this.#data.length + this.#creates.length;
+    return nodes + sessions + this.#inFlight.length + plain;
   }
 
   /** The root is its own parent: callers must not create or delete it. */
@@ -104,7 +82,7 @@ export class Overlay {
     if (record !== undefined) return this.#isClosing(record.owner) ? absent() : record;
     const tree = this.#state.tree;
     const node = tree.find(path);
-    if (node === NO_NODE) return absent();
+    if (node === NO_NODE) return this.#created(path);
     if (this.#isClosing(tree.owner(node))) return absent();
     return this.#fill(absent(), node);
   }
@@ -127,11 +105,35 @@ export class Overlay {
     return this.#fill(this.#placed, op.node);
   }
 
+  /**
+   * Points `op` at its parent, for `placedParent`: false where `node` must be asked, since the
+   * parent is not in the tree, or not as it will be but for its data and such creates as this, or
+   * is an ephemeral; or since the znode exists, or something in flight makes it or ends it.
+   */
+  placeCreate(op: PlacedCreate): boolean {
+    const { tree } = this.#state;
+    if (op.pathEnd - op.nameStart > CREATED_NAME_BYTES_MAX) return false;
+    const parent = tree.findParentOf(op);
+    if (parent === NO_NODE || tree.owner(parent) !== 0) return false;
+    if (tree.findAscii(op.view, op.pathStart, op.pathEnd) !== NO_NODE) return false;
+    op.parent = parent;
+    op.hash = hashAsciiPath(op.view, op.pathStart, op.pathEnd);
+    if (this.#creates.find(op) !== NONE) return false;
+    if (this.#nodes.size === 0) return true;
+    const { path } = op;
+    return !this.#nodes.has(path) && !this.#nodes.has(parentOf(path));
+  }
+
+  /** As `node` of the parent; valid until the next call. */
+  placedParent(op: PlacedCreate): NodeView {
+    return this.#fill(this.#placed, op.parent);
+  }
+
   hasChildren(path: string): boolean {
     const { tree } = this.#state;
     const node = tree.find(path);
     const applied = node === NO_NODE ? 0 : tree.childCount(node);
-    const count = applied + this.#children.net(path);
+    const count = applied + this.#children.net(path) + this.#createdBelow(node);
     if (count === 0 || this.#closing.size === 0) return count > 0;
     const known = this.#closingBelow.get(path);
     if (known !== undefined) return count > known;
@@ -144,7 +146,10 @@ export class Overlay {
    * than by closing a session: those children are still in the tree.
    */
   touches(path: string): boolean {
-    return this.#nodes.has(path) || this.#data.find(this.#state.tree.find(path)) !== NONE;
+    if (this.#nodes.has(path)) return true;
+    const node = this.#state.tree.find(path);
+    if (node === NO_NODE) return this.#created(path).exists;
+    return this.#data.find(node) !== NONE || this.#creates.newestBelow(node) !== NONE;
   }
 
   isClosing(session: SessionId): boolean {
@@ -227,6 +232,14 @@ export class Overlay {
     return op;
   }
 
+  /** `parent` is what `placedParent` gave for it. A transaction of its own. */
+  createPlaced(op: PlacedCreate, parent: NodeView): PlacedCreate {
+    const { acl } = op;
+    const creates = (parent.creates + 1) | 0;
+    this.#creates.add(op, { zxid: this.#zxid, creates, acl, dataBytes: Math.max(0, op.dataBytes) });
+    return op;
+  }
+
   /** `node` is what `node` gave for the path. Returns the aversion that it has afterwards. */
   setAcl(path: string, node: NodeRecord, acl: readonly Acl[]): number {
     const record = this.#own(node);
@@ -252,9 +265,10 @@ export class Overlay {
 
   /** The transaction is in the state now. */
   applied(zxid: Zxid): void {
-    const { firstZxid } = this.#data;
-    assert(firstZxid >= zxid, () => `${firstZxid} is not applied after ${zxid}`);
-    if (firstZxid === zxid) return this.#data.shift();
+    const first = Math.min(this.#data.firstZxid, this.#creates.firstZxid);
+    assert(first >= zxid, () => `${first} is not applied after ${zxid}`);
+    if (this.#data.firstZxid === zxid) return this.#data.shift();
+    if (this.#creates.firstZxid === zxid) return this.#creates.shift();
     for (;;) {
       const change = this.#inFlight.first;
       if (change === undefined || change.zxid > zxid) return;
@@ -310,12 +324,34 @@ export class Overlay {
     const at = this.#data.find(node);
     record.exists = true;
     record.version = at === NONE ? tree.version(node) : this.#data.version(at);
-    record.creates = tree.cversion(node);
+    record.creates = (tree.cversion(node) + this.#createdBelow(node)) | 0;
     record.aversion = tree.aversion(node);
     record.owner = tree.owner(node);
     record.acl = tree.acl(node);
     record.dataBytes = at === NONE ? tree.dataLength(node) : this.#data.dataBytes(at);
     return record;
+  }
+
+  /** What a plain create in flight makes of a path that is not in the tree. */
+  #created(path: string): NodeRecord {
+    const record = absent();
+    if (this.#creates.length === 0) return record;
+    const parent = this.#state.tree.find(parentOf(path));
+    const bytes = Buffer.from(nameOf(path));
+    const name = { bytes, nameStart: 0, pathEnd: bytes.length };
+    const created = this.#creates.find({ hash: hashPath(path), parent, ...name });
+    if (created === NONE) return record;
+    record.exists = true;
+    record.acl = this.#creates.acl(created);
+    record.dataBytes = this.#creates.dataBytes(created);
+    return record;
+  }
+
+  /** Plain creates in flight below a znode of the tree; 0 for none. */
+  #createdBelow(node: number): number {
+    const newest = this.#creates.newestBelow(node);
+    if (newest === NONE) return 0;
+    return (this.#creates.creates(newest) - this.#state.tree.cversion(node)) | 0;
   }
 
   /** A record to be changed: a copy of one that is kept, and what was made for `node` itself. */
@@ -337,17 +373,4 @@ export class Overlay {
     this.#inFlight.push({ zxid: this.#zxid, path: '', before: undefined, child: null, closes });
     this.commit();
   }
-}
-
-function absent(): NodeRecord {
-  return {
-    exists: false,
-    version: 0,
-    creates: 0,
-    aversion: 0,
-    owner: 0,
-    acl: NO_ACL,
-    dataBytes: 0,
-    zxid: 0,
-  };
 }

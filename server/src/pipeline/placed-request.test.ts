@@ -1,8 +1,10 @@
-// A setData is decided where it lies when its znode is in the tree and only data are in flight,
-// else as the codec reads it. Both ways must make the same transaction of the same bytes. Method:
-// two leaders with the same tree; one has a setACL of each znode in flight, to what its ACL is,
-// which rules out the first way, and changes nothing else.
+// A setData is decided where it lies when its znode is in the tree and only data are in flight, a
+// plain create when its parent is so; else as the codec reads it. Both ways must make the same
+// transaction of the same bytes. Method: two leaders with the same tree; one has a setACL of each
+// znode in flight, to what its ACL is, which rules out the first way, and changes nothing else.
 import {
+  type Acl,
+  CreateRequest,
   ErrorCode,
   encode,
   type Identity,
@@ -64,6 +66,64 @@ const body = fc
     if (spoilt === 'length') bytes.writeInt32BE((at % 40) - 3, at % 2 === 0 ? 0 : 4 + path.length);
     return bytes;
   });
+
+/** Below znodes that are there, of a name that is legal, or nearly so. */
+const created = fc
+  .record({
+    parent: fc.constantFrom('', ...THERE, '/none', '/zookeeper/config'),
+    name: fc.constantFrom('x', 'x', 'y', 'long', '', '.', '..', '.x', 'x/', '\x7f', '\x1f', 'ä'),
+    times: fc.constantFrom(1, 1, 1, 17, 65),
+    data: fc.option(fc.uint8Array({ maxLength: 600 }), { nil: null }),
+    flags: fc.constantFrom(0, 0, 0, 1, 2, 3, 4, 9),
+    acl: fc.constantFrom<(readonly Acl[] | null)[]>(
+      ...[OPEN_ACL, OPEN_ACL, [{ perms: 40, scheme: 'world', id: 'anyone' }]],
+      ...[[{ perms: 31, scheme: 'world', id: 'anyon' }], [...OPEN_ACL, ...OPEN_ACL], [], null],
+    ),
+    spoilt: fc.constantFrom('no', 'no', 'no', 'cut', 'longer', 'byte'),
+    at: fc.nat(),
+  })
+  .map(({ parent, name, times, data, flags, acl, spoilt, at }) => {
+    const path = `${parent}/${name.repeat(times)}`;
+    const bytes = Buffer.from(encode(CreateRequest, { path, data, flags, acl }));
+    if (spoilt === 'cut') return bytes.subarray(0, at % bytes.length);
+    if (spoilt === 'longer') return Buffer.concat([bytes, Buffer.alloc(1 + (at % 9))]);
+    // Of the list or the flags.
+    const last = bytes.length - 1 - (at % Math.min(bytes.length, 31));
+    if (spoilt === 'byte') bytes[last] = (bytes[last] ?? 0) ^ (1 << (at % 8));
+    return bytes;
+  });
+
+describe('a create that is decided where it lies', () => {
+  it.each([true, false])('is what the codec makes of it (skipACL %s)', (skipAcl) => {
+    const opcode = fc.constantFrom(OpCode.create, OpCode.create2, OpCode.createContainer);
+    const asked = fc.record({ opcode, body: created });
+    fc.assert(
+      fc.property(fc.array(asked, { minLength: 1, maxLength: 12 }), (all) => {
+        const placed = leader(skipAcl, false);
+        const read = leader(skipAcl, true);
+        for (const one of all) {
+          expect(placed.ask(one.opcode, one.body)).toBe(read.ask(one.opcode, one.body));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is refused when it is there, in flight or not, and to who may not', () => {
+    const { ask } = leader(false, false);
+    const codeOf = (path: string): number => {
+      const request = { path, data: null, flags: 0, acl: OPEN_ACL };
+      const txn = ask(OpCode.create, encode(CreateRequest, request));
+      // Behind head, request, session and time, of an error.
+      return txn.startsWith('0000070') ? Buffer.from(txn, 'hex').readInt32BE(28) : 0;
+    };
+    expect(codeOf('/new')).toBe(0);
+    expect(codeOf('/new')).toBe(ErrorCode.nodeExists);
+    expect(codeOf('/ä')).toBe(ErrorCode.nodeExists);
+    expect(codeOf('/a/x')).toBe(ErrorCode.noAuth);
+    expect(codeOf('/new/below')).toBe(0);
+  });
+});
 
 describe('a setData that is decided where it lies', () => {
   it.each([true, false])('is what the codec makes of it (skipACL %s)', (skipAcl) => {

@@ -17,14 +17,15 @@ import {
   validatePath,
 } from '@rookery/protocol';
 import { NAME_CHARS_MAX } from '../state/node-store.js';
-import type { PlacedSetData, WithPath } from '../state/placed-op.js';
+import type { PlacedCreate, PlacedSetData, WithPath } from '../state/placed-op.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester as Principal } from './access.js';
 import { legalAcl } from './acl-form.js';
 import { type AskedMode, createModeOf } from './create-mode.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import type { NodeView, Overlay } from './overlay.js';
+import type { NodeView } from './node-view.js';
+import type { Overlay } from './overlay.js';
 import type { QuotaGuard } from './quota-guard.js';
 
 /** Not to be deleted by anyone. */
@@ -91,6 +92,21 @@ export function decideCreate(
     ttlMs,
     opcode: requester.opcode,
   };
+}
+
+/** The same of a plain one that has its place: so its path is legal, and it does not exist. */
+export function decidePlacedCreate(
+  overlay: Overlay,
+  requester: Requester,
+  request: PlacedCreate,
+): Decision {
+  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  const parent = overlay.placedParent(request);
+  if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
+  if (requester.quotas.refuses(request, { count: 1, bytes: Math.max(0, request.dataBytes) })) {
+    return ErrorCode.quotaExceeded;
+  }
+  return overlay.createPlaced(request, parent);
 }
 
 export function decideDelete(

@@ -32,7 +32,13 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import { PlacedSetData, placeFields } from '../state/placed-op.js';
+import {
+  PlacedCreate,
+  PlacedSetData,
+  placeFields,
+  placeName,
+  WorldAcls,
+} from '../state/placed-op.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { ErrorOp, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
@@ -45,6 +51,7 @@ import {
   decideCreate,
   decideDelete,
   decidePlaced,
+  decidePlacedCreate,
   decideSetAcl,
   decideSetData,
   type Requester,
@@ -76,6 +83,8 @@ type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 const NO_BYTES = new Uint8Array(0);
 /** What the ACLs of a multi may have more than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
+/** Of the list that lets everybody do something. */
+const WORLD_ACL_BYTES = 27;
 
 export class Prepare {
   readonly #state: ReplicatedState;
@@ -86,6 +95,8 @@ export class Prepare {
   readonly #requester: Reused<Requester>;
   readonly #reader = new JuteReader(NO_BYTES);
   readonly #setData = new PlacedSetData();
+  readonly #create = new PlacedCreate();
+  readonly #acls = new WorldAcls();
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
   #lastZxid: Zxid = 0;
   /** The zxid that the next transaction gets. */
@@ -229,6 +240,10 @@ export class Prepare {
     switch (request.opcode) {
       case OpCode.create:
       case OpCode.create2:
+        if (this.#placeCreate(reader, request.opcode)) {
+          return this.#single(decidePlacedCreate(overlay, requester, this.#create));
+        }
+        return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
       case OpCode.createContainer:
         return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
       case OpCode.createTtl:
@@ -271,6 +286,21 @@ export class Prepare {
     if (next < 0 || next + 4 > end) return false;
     op.version = reader.view.getInt32(next);
     return this.#overlay.place(op);
+  }
+
+  /** As `#place`: a persistent znode with the usual ACL. */
+  #placeCreate(reader: JuteReader, opcode: number): boolean {
+    const op = this.#create;
+    const at = reader.position;
+    const end = at + reader.remaining;
+    const next = placeFields(op, reader, { at, end });
+    if (next < 0 || next + WORLD_ACL_BYTES + 4 > end) return false;
+    const { view } = reader;
+    if (!isWorldAcl(view, next) || view.getInt32(next + WORLD_ACL_BYTES) !== 0) return false;
+    if (!placeName(op) || !this.#overlay.placeCreate(op)) return false;
+    op.acl = this.#acls.of(view.getInt32(next + 4));
+    op.opcode = opcode;
+    return true;
   }
 
   #single(decision: Decision): TxnOp {
@@ -334,6 +364,13 @@ export class Prepare {
     this.#overlay.openSession({ timeoutMs, password });
     return { kind: 'createSession', timeoutMs, password };
   }
+}
+
+/** A vector of one entry: its permissions, `world` and `anyone`. */
+function isWorldAcl(view: DataView, at: number): boolean {
+  if (view.getInt32(at) !== 1 || view.getInt32(at + 8) !== 5) return false;
+  if (view.getInt32(at + 12) !== 0x776f726c || view.getInt32(at + 16) !== 0x64000000) return false;
+  return view.getInt32(at + 20) === 0x06616e79 && view.getInt32(at + 23) === 0x796f6e65;
 }
 
 function failure(code: ErrorCode): ErrorOp {

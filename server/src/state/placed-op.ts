@@ -1,6 +1,6 @@
 /**
- * A setData or a create as it lies in the bytes of its transaction, or a setData in those of its
- * request: nearly all writes are.
+ * A setData or a create as it lies in the bytes of its transaction, or of its request: nearly all
+ * writes are.
  *
  * It has the fields of the operation, but path and data are made only for who asks for them: a
  * change of the tree finds the znode by the bytes of its path and copies the data from where they
@@ -12,6 +12,12 @@ import type { JuteReader } from '@rookery/protocol';
 import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
 
 const NONE = -1;
+const SLASH = 0x2f;
+const DOT = 0x2e;
+/** Of the characters that a path may have, those of ASCII. */
+const CHAR_MIN = 0x20;
+const CHAR_MAX = 0x7e;
+const PERMS_KNOWN = 32;
 const NO_ACL: readonly Acl[] = [];
 const NO_BYTES = Buffer.alloc(0);
 const NO_VIEW = new DataView(new ArrayBuffer(0));
@@ -63,6 +69,22 @@ export class PlacedCreate extends PlacedOp implements CreateOp {
   opcode = 0;
   /** Behind the last slash of the path. */
   nameStart = 0;
+  /** While it is decided: the hash of the path, and the znode that gets a child. */
+  hash = 0;
+  parent = -1;
+}
+
+/** Lists that let everybody do something, each made once. */
+export class WorldAcls {
+  readonly #acls: (readonly Acl[])[] = [];
+
+  of(perms: number): readonly Acl[] {
+    const known = this.#acls[perms];
+    if (known !== undefined) return known;
+    const acl = [{ perms, scheme: 'world', id: 'anyone' }];
+    if (perms >= 0 && perms < PERMS_KNOWN) this.#acls[perms] = acl;
+    return acl;
+  }
 }
 
 /**
@@ -91,6 +113,23 @@ export function placeFields(
   op.dataStart = dataAt + 4;
   op.dataBytes = dataBytes;
   return dataEnd;
+}
+
+/**
+ * Finds the name in the path. False where a string must be made of the path to say what it is:
+ * unless it is a legal one of ASCII, of which no segment begins with a dot.
+ */
+export function placeName(op: PlacedCreate): boolean {
+  const { bytes, pathStart, pathEnd } = op;
+  let nameStart = pathEnd;
+  for (let at = pathStart; at < pathEnd; at++) {
+    const unit = bytes[at] ?? 0;
+    if (unit < CHAR_MIN || unit > CHAR_MAX) return false;
+    if (at === nameStart && (unit === SLASH || unit === DOT)) return false;
+    if (unit === SLASH) nameStart = at + 1;
+  }
+  op.nameStart = nameStart;
+  return nameStart < pathEnd && bytes[pathStart] === SLASH;
 }
 
 export function beginsWith(op: WithPath, text: string): boolean {

@@ -20,7 +20,7 @@ import {
   unreachable,
 } from '@rookery/protocol';
 import { MODE, NODE_MODES } from './modes.js';
-import { PlacedSetData } from './placed-op.js';
+import { PlacedOp } from './placed-op.js';
 import { PASSWORD_BYTES } from './session.js';
 import type { Acl, NodeOp, Txn, TxnOp } from './txn.js';
 
@@ -101,11 +101,10 @@ function writeOp(writer: JuteWriter, op: TxnOp): void {
 }
 
 function writeNodeOp(writer: JuteWriter, op: NodeOp): void {
-  if (op instanceof PlacedSetData) return writePlaced(writer, op);
-  writer.string(op.path);
+  if (op instanceof PlacedOp) writePlaced(writer, op);
+  else writePath(writer, op);
   switch (op.kind) {
     case 'create':
-      writer.buffer(op.data);
       writeAcl(writer, op.acl);
       writer.int(MODE[op.mode]);
       writer.long(op.ttlMs);
@@ -115,7 +114,6 @@ function writeNodeOp(writer: JuteWriter, op: NodeOp): void {
     case 'check':
       return;
     case 'setData':
-      writer.buffer(op.data);
       writer.int(op.version);
       return;
     case 'setAcl':
@@ -127,13 +125,18 @@ function writeNodeOp(writer: JuteWriter, op: NodeOp): void {
   }
 }
 
-/** Path and data lie as they are written here, one behind the other. */
-function writePlaced(writer: JuteWriter, op: PlacedSetData): void {
+/** And the data, if the operation has any. */
+function writePath(writer: JuteWriter, op: NodeOp): void {
+  writer.string(op.path);
+  if (op.kind === 'create' || op.kind === 'setData') writer.buffer(op.data);
+}
+
+/** As `writePath`: path and data lie as they are written here, one behind the other. */
+function writePlaced(writer: JuteWriter, op: PlacedOp): void {
   const start = op.pathStart - 4;
   const size = op.dataStart + Math.max(0, op.dataBytes) - start;
   if (size > PLACED_BYTES_MAX) writer.raw(op.bytes.subarray(start, start + size));
   else writer.rawWithin(op.view, start, size);
-  writer.int(op.version);
 }
 
 function readOp(kind: number, reader: JuteReader): TxnOp {

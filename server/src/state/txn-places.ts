@@ -8,8 +8,8 @@
  */
 import { JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
 import { NODE_MODES } from './modes.js';
-import { PlacedCreate, PlacedSetData, placeFields } from './placed-op.js';
-import type { Acl, Txn, TxnOp } from './txn.js';
+import { PlacedCreate, PlacedSetData, placeFields, placeName, WorldAcls } from './placed-op.js';
+import type { Txn, TxnOp } from './txn.js';
 import { KIND, ORIGIN_BITS, ORIGIN_MAX, readTxn, WORLD_ANYONE } from './txn-codec.js';
 
 const COUNTER_SPAN = 0x1_0000_0000;
@@ -20,9 +20,6 @@ const PATH_AT = 28;
 const SET_DATA_BYTES = PATH_AT + 4 + 4 + 4;
 const CREATE_TAIL_BYTES = 4 + 4 + 4 + 8 + 4;
 const CREATE_BYTES = PATH_AT + 4 + 4 + CREATE_TAIL_BYTES;
-const SLASH = 0x2f;
-const ASCII_MAX = 0x7f;
-const PERMS_KNOWN = 32;
 const NONE = -1;
 
 export class TxnPlaces {
@@ -30,7 +27,7 @@ export class TxnPlaces {
   readonly #setData = new PlacedSetData();
   readonly #create = new PlacedCreate();
   readonly #txn = { origin: 0, request: 0, session: 0, time: 0, op: this.#setData as TxnOp };
-  readonly #acls: (readonly Acl[])[] = [];
+  readonly #acls = new WorldAcls();
   #view = this.#reader.view;
 
   /** Valid until the next call. Throws MarshallingError. */
@@ -74,38 +71,17 @@ export class TxnPlaces {
     if (view.getInt32(next) !== WORLD_ANYONE) return false;
     const mode = NODE_MODES[view.getInt32(next + 8)];
     const ttlMs = this.#natural(next + 12);
-    if (mode === undefined || ttlMs < 0 || !this.#placeName(op)) return false;
-    op.acl = this.#aclOf(view.getInt32(next + 4));
+    if (mode === undefined || ttlMs < 0 || !placeName(op)) return false;
+    op.acl = this.#acls.of(view.getInt32(next + 4));
     op.mode = mode;
     op.ttlMs = ttlMs;
     op.opcode = view.getInt32(next + 20);
     return true;
   }
 
-  /** Whether the path is one of ASCII, with a slash in front of a name. */
-  #placeName(op: PlacedCreate): boolean {
-    const { bytes, pathStart, pathEnd } = op;
-    let nameStart = NONE;
-    for (let at = pathStart; at < pathEnd; at++) {
-      const unit = bytes[at] ?? 0;
-      if (unit > ASCII_MAX) return false;
-      if (unit === SLASH) nameStart = at + 1;
-    }
-    op.nameStart = nameStart;
-    return nameStart !== NONE && bytes[pathStart] === SLASH && nameStart < pathEnd;
-  }
-
   /** Below 0 when it is none that is safe. */
   #natural(at: number): number {
     const high = this.#view.getInt32(at);
     return high < HIGH_MAX ? high * COUNTER_SPAN + this.#view.getUint32(at + 4) : NONE;
-  }
-
-  #aclOf(perms: number): readonly Acl[] {
-    const known = this.#acls[perms];
-    if (known !== undefined) return known;
-    const acl = [{ perms, scheme: 'world', id: 'anyone' }];
-    if (perms >= 0 && perms < PERMS_KNOWN) this.#acls[perms] = acl;
-    return acl;
   }
 }

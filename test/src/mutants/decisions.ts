@@ -49,8 +49,8 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a delete sees the children that are being created',
     file: 'pipeline/overlay.ts',
-    find: 'const count = applied + this.#children.net(path);',
-    replace: 'const count = applied + Math.min(0, this.#children.net(path));',
+    find: 'applied + this.#children.net(path) + this.#createdBelow(node);',
+    replace: 'applied + Math.min(0, this.#children.net(path));',
   },
   {
     name: 'sequence-from-the-tree',
@@ -78,8 +78,8 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a sequence number is never used again, deleted children or not',
     file: 'pipeline/overlay.ts',
-    find: 'record.creates = tree.cversion(node);',
-    replace: 'record.creates = tree.childCount(node);',
+    find: 'record.creates = (tree.cversion(node) + ',
+    replace: 'record.creates = (tree.childCount(node) + ',
   },
   {
     name: 'version-from-the-tree',
