@@ -11,7 +11,7 @@
  * is in flight, whatever it owns counts as absent, in the records and in the tree.
  */
 import { assert, Fifo, nameOf, parentOf, type Zxid } from '@rookery/protocol';
-import { hashAsciiPath, hashPath } from '../state/hash.js';
+import { hashPath } from '../state/hash.js';
 import { CONFIG_NODE } from '../state/node-record.js';
 import type { PlacedCreate, PlacedSetData } from '../state/placed-op.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -115,9 +115,8 @@ export class Overlay {
     if (op.pathEnd - op.nameStart > CREATED_NAME_BYTES_MAX) return false;
     const parent = tree.findParentOf(op);
     if (parent === NO_NODE || tree.owner(parent) !== 0) return false;
-    if (tree.findAscii(op.view, op.pathStart, op.pathEnd) !== NO_NODE) return false;
     op.parent = parent;
-    op.hash = hashAsciiPath(op.view, op.pathStart, op.pathEnd);
+    if (tree.findPlaced(op) !== NO_NODE) return false;
     if (this.#creates.find(op) !== NONE) return false;
     if (this.#nodes.size === 0) return true;
     const { path } = op;

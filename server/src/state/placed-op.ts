@@ -69,8 +69,9 @@ export class PlacedCreate extends PlacedOp implements CreateOp {
   opcode = 0;
   /** Behind the last slash of the path. */
   nameStart = 0;
-  /** While it is decided: the hash of the path, and the znode that gets a child. */
+  /** Of the path, once it was looked for. */
   hash = 0;
+  /** While it is decided: the znode that gets a child. */
   parent = -1;
 }
 

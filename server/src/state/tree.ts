@@ -71,13 +71,26 @@ export class Tree extends TreeReads {
   findParentOf(op: WithPath): number {
     if (!(op instanceof PlacedCreate)) return this.find(parentOf(op.path));
     // That of the root is the slash.
-    return this.findBytes(op.view, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
+    return this.findAscii(op.view, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
+  }
+
+  /** As `find`. Leaves the hash of the path in `op`. */
+  findPlaced(op: PlacedCreate): number {
+    const { view, pathStart, pathEnd } = op;
+    const hash = hashAsciiPath(view, pathStart, pathEnd);
+    op.hash = hash;
+    for (let node = this.index.first(hash); node !== NONE; node = this.index.next(node)) {
+      if (this.store.int(node, INT.pathHash) !== hash) continue;
+      if (this.hasBytes(node, view, pathStart, pathEnd)) return node;
+    }
+    return NONE;
   }
 
   /** `parent` is the node of the parent path. */
   create(op: CreateOp, parent: number, at: ChangePoint): number {
     const store = this.store;
-    assert(this.#findOp(op) === NONE, 'a created path did not exist');
+    const found = op instanceof PlacedCreate ? this.findPlaced(op) : this.find(op.path);
+    assert(found === NONE, 'a created path did not exist');
     assert(this.modeNumber(parent) !== MODE.ephemeral, 'an ephemeral has no children');
     this.#count(parent, -1);
     store.setInt(parent, INT.cversion, this.cversion(parent) + 1);
@@ -244,12 +257,12 @@ export class Tree extends TreeReads {
     return node;
   }
 
+  /** As `#attach`, once it was looked for by `findPlaced`. */
   #attachPlaced(op: PlacedCreate, parent: number): number {
-    const { view, pathStart, pathEnd } = op;
     const node = this.#newRow();
     this.payloads.writePlaced(node, op);
-    this.dataSize += pathEnd - pathStart + this.dataLength(node);
-    this.#link(node, parent, hashAsciiPath(view, pathStart, pathEnd));
+    this.dataSize += op.pathEnd - op.pathStart + this.dataLength(node);
+    this.#link(node, parent, op.hash);
     return node;
   }
 
@@ -266,11 +279,6 @@ export class Tree extends TreeReads {
     this.store.setInt(node, INT.pathHash, pathHash);
     this.index.insert(node);
     linkChild(this.store, parent, node);
-  }
-
-  #findOp(op: WithPath): number {
-    if (!(op instanceof PlacedOp)) return this.find(op.path);
-    return this.findBytes(op.view, op.pathStart, op.pathEnd);
   }
 
   #setMode(node: number, mode: number): void {
