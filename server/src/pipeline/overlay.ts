@@ -113,14 +113,15 @@ export class Overlay {
   placeCreate(op: PlacedCreate): boolean {
     const { tree } = this.#state;
     if (op.pathEnd - op.nameStart > CREATED_NAME_BYTES_MAX) return false;
+    if (this.#nodes.size > 0) {
+      const { path } = op;
+      if (this.#nodes.has(parentOf(path)) || this.#nodes.has(path)) return false;
+    }
     const parent = tree.findParentOf(op);
     if (parent === NO_NODE || tree.owner(parent) !== 0) return false;
     op.parent = parent;
     if (tree.findPlaced(op) !== NO_NODE) return false;
-    if (this.#creates.find(op) !== NONE) return false;
-    if (this.#nodes.size === 0) return true;
-    const { path } = op;
-    return !this.#nodes.has(path) && !this.#nodes.has(parentOf(path));
+    return this.#creates.find(op) === NONE;
   }
 
   /** As `node` of the parent; valid until the next call. */
