@@ -49,15 +49,18 @@ export class PathIndex {
   }
 
   /**
-   * Recovery: as `insert`, but the table is made larger all at once, which is cheaper by far and
-   * stalls nobody.
+   * Recovery: as `insert` of all nodes from the first that was not inserted to `limit`, one after
+   * the other so that the waits for memory overlap. The table is made larger all at once, which is
+   * cheaper by far and stalls nobody. The root is in no table.
    */
-  insertAtLoad(node: number): void {
-    if (this.#count >= this.#buckets) {
-      this.#resize();
+  insertUpTo(limit: number): void {
+    for (let node = this.#count + 1; node < limit; node++) {
+      if (this.#count >= this.#buckets) {
+        this.#resize();
+      }
+      this.#link(this.#store.int(node, INT.pathHash), node);
+      this.#count++;
     }
-    this.#link(this.#store.int(node, INT.pathHash), node);
-    this.#count++;
   }
 
   remove(node: number): void {
