@@ -48,6 +48,8 @@ interface Family {
 const ROOT_NODE = 0;
 const NO_FAMILY = -1;
 const FAMILIES_MAX = 1 << 14;
+/** Of a path that is remembered: 4 MB of them at most. */
+const FAMILY_CHARS_MAX = 256;
 const AWAITED_SHIFT = 16;
 
 export class TreeLoader {
@@ -58,7 +60,7 @@ export class TreeLoader {
   #familyAt = NO_FAMILY;
   #aclId = NONE;
   #aclAt = 0;
-  /** Those asked for so far, by path. */
+  /** Some of those asked for so far, by path. */
   readonly #families = new Map<string, Family>();
   /** Rows without a record. */
   #awaitedCount: number;
@@ -250,6 +252,9 @@ export class TreeLoader {
 
   /** Records of changed znodes come in any order, and most from few directories. */
   #familyAgain(path: string): Family {
+    if (path.length > FAMILY_CHARS_MAX) {
+      return this.#familyOf(path);
+    }
     const known = this.#families.get(path);
     if (known !== undefined) {
       return known;
