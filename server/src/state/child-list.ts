@@ -5,15 +5,19 @@
 import { INT, NONE, type NodeStore } from './node-store.js';
 
 export function linkChild(store: NodeStore, parent: number, child: number): void {
-  const first = store.int(parent, INT.firstChild);
-  store.setInt(child, INT.parent, parent);
-  store.setInt(child, INT.previousSibling, NONE);
-  store.setInt(child, INT.nextSibling, first);
+  const above = store.intPage(parent);
+  const aboveBase = store.intBase(parent);
+  const first = above[aboveBase + INT.firstChild] ?? NONE;
+  const row = store.intPage(child);
+  const base = store.intBase(child);
+  row[base + INT.parent] = parent;
+  row[base + INT.previousSibling] = NONE;
+  row[base + INT.nextSibling] = first;
   if (first !== NONE) {
     store.setInt(first, INT.previousSibling, child);
   }
-  store.setInt(parent, INT.firstChild, child);
-  store.setInt(parent, INT.childCount, store.int(parent, INT.childCount) + 1);
+  above[aboveBase + INT.firstChild] = child;
+  above[aboveBase + INT.childCount] = (above[aboveBase + INT.childCount] ?? 0) + 1;
 }
 
 export function unlinkChild(store: NodeStore, parent: number, child: number): void {

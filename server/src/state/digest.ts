@@ -9,7 +9,7 @@ import type { AclTable } from './acl-table.js';
 import { Hasher } from './hash.js';
 import { CONFIG_NODE } from './node-record.js';
 import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
-import type { Payloads } from './payloads.js';
+import type { Payloads, RecordPart } from './payloads.js';
 import type { Session } from './session.js';
 import type { SessionId } from './txn.js';
 
@@ -36,6 +36,34 @@ export class Digest {
     hasher.word(acl.low);
     hasher.word(acl.high);
     this.#count(sign);
+  }
+
+  /** Copies the digest's ints of a record into the row of the node, and counts it. */
+  loadNode({ store, acls }: LoadParts, node: number, ints: Int32Array, at: number): void {
+    const hasher = this.#hasher;
+    hasher.reset(NODE_SEED);
+    const row = { words: store.intPage(node), at: store.intBase(node) };
+    hasher.copied(ints, at, DIGEST_INTS, row);
+    const acl = acls.hashOf(store.int(node, INT.aclId));
+    hasher.word(acl.low);
+    hasher.word(acl.high);
+    this.#count(1);
+  }
+
+  /** The content of a node that is not there yet, as `contentOf`; its payload comes from `part`. */
+  loadContent(
+    { store, payloads }: ContentParts,
+    node: number,
+    size: number,
+    part: RecordPart,
+  ): Hash64 {
+    const hasher = this.#hasher;
+    hasher.reset(CONTENT_SEED);
+    hasher.word(store.int(node, INT.pathHash));
+    hasher.word(store.int(node, INT.dataBytes));
+    payloads.copyFrom(node, size, part, hasher);
+    hasher.finish();
+    return hasher;
   }
 
   countSession(id: SessionId, session: Session, sign: 1 | -1): void {
@@ -80,6 +108,11 @@ export class Digest {
 export interface Hash64 {
   readonly low: number;
   readonly high: number;
+}
+
+interface LoadParts {
+  readonly store: NodeStore;
+  readonly acls: AclTable;
 }
 
 interface ContentParts {

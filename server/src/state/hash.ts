@@ -58,6 +58,12 @@ export interface NameBytes {
   readonly unitBytes: 1 | 2;
 }
 
+/** Where words go. */
+export interface WordsPlace {
+  readonly words: Int32Array;
+  readonly at: number;
+}
+
 function unitAt(bytes: Uint8Array, at: number, unitBytes: 1 | 2): number {
   const low = bytes[at] ?? 0;
   return unitBytes === 1 ? low : low | ((bytes[at + 1] ?? 0) << 8);
@@ -103,9 +109,28 @@ export class Hasher {
   packed(from: Int32Array, at: number, size: number): void {
     const end = at + (size >>> 2);
     this.words(from, at, end);
-    const left = size & 3;
-    if (left > 0) this.word((from[end] ?? 0) & ((1 << (8 * left)) - 1));
-    this.word(size);
+    this.#lastOf(from, end, size);
+  }
+  /** As `packed`, and copies the words, the last one whole. */
+  packedCopy(from: Int32Array, at: number, size: number, to: WordsPlace): void {
+    const count = size >>> 2;
+    this.copied(from, at, count, to);
+    if ((size & 3) > 0) to.words[to.at + count] = from[at + count] ?? 0;
+    this.#lastOf(from, at + count, size);
+  }
+  /** As `words`, and copies them. */
+  copied(from: Int32Array, start: number, count: number, to: WordsPlace): void {
+    const { words, at } = to;
+    let low = this.low;
+    let high = this.high;
+    for (let i = 0; i < count; i++) {
+      const word = from[start + i] ?? 0;
+      words[at + i] = word;
+      low = mixLow(low, word);
+      high = mixHigh(high, word);
+    }
+    this.low = low;
+    this.high = high;
   }
   words(from: Int32Array, start: number, end: number): void {
     let low = this.low;
@@ -134,6 +159,12 @@ export class Hasher {
     for (let i = whole; i < end; i++) last |= (from[i] ?? 0) << (8 * (i - whole));
     if (whole < end) this.word(last);
     this.word(end - start);
+  }
+  /** What is left of a word, and the size. */
+  #lastOf(from: Int32Array, end: number, size: number): void {
+    const left = size & 3;
+    if (left > 0) this.word((from[end] ?? 0) & ((1 << (8 * left)) - 1));
+    this.word(size);
   }
   finish(): void {
     this.low = finish(this.low);

@@ -13,6 +13,8 @@ import { INT, NONE, type NodeStore } from './node-store.js';
 const BUCKETS_MIN = 1 << 10;
 /** Buckets split at once: a part of BUCKETS_MIN. */
 const SPLITS = 32;
+/** A smaller table becomes four times as large at once during recovery: it has 5 MB then. */
+const LEAP_BUCKETS_MAX = 1 << 20;
 
 export class PathIndex {
   readonly #store: NodeStore;
@@ -49,15 +51,18 @@ export class PathIndex {
   }
 
   /**
-   * Recovery: as `insert`, but the table is made larger all at once, which is cheaper by far and
-   * stalls nobody.
+   * Recovery: as `insert` of all nodes from the first that was not inserted to `limit`, one after
+   * the other so that the waits for memory overlap. The table is made larger all at once, which is
+   * cheaper by far and stalls nobody. The root is in no table.
    */
-  insertAtLoad(node: number): void {
-    if (this.#count >= this.#buckets) {
-      this.#resize();
+  insertUpTo(limit: number): void {
+    for (let node = this.#count + 1; node < limit; node++) {
+      if (this.#count >= this.#buckets) {
+        this.#resize();
+      }
+      this.#link(this.#store.int(node, INT.pathHash), node);
+      this.#count++;
     }
-    this.#link(this.#store.int(node, INT.pathHash), node);
-    this.#count++;
   }
 
   remove(node: number): void {
@@ -89,9 +94,9 @@ export class PathIndex {
     this.#heads[bucket] = node;
   }
 
-  /** Twice as large. Every row is in the table by now, but for the root's. */
+  /** Every row is in the table by now, but for the root's. */
   #resize(): void {
-    this.#round *= 2;
+    this.#round *= this.#round < LEAP_BUCKETS_MAX ? 4 : 2;
     this.#buckets = this.#round;
     this.#heads = new Int32Array(this.#buckets).fill(NONE);
     this.#kinds = new Uint8Array(this.#buckets);

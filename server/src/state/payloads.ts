@@ -89,8 +89,11 @@ export class Payloads {
     this.#copyPlaced(op, location, at);
   }
 
-  /** For a row without memory, that has the lengths of name and data: both from a record. */
-  copyFrom(node: number, size: number, { words, bytes, at }: RecordPart): void {
+  /**
+   * For a row without memory, that has the lengths of name and data: both from a record. They are
+   * hashed as `hash` does it.
+   */
+  copyFrom(node: number, size: number, { words, bytes, at }: RecordPart, hasher: Hasher): void {
     const slabs = this.#slabs;
     const location = size === 0 ? NONE : slabs.allocate(size);
     this.#store.setInt(node, INT.location, location);
@@ -101,8 +104,9 @@ export class Payloads {
     const start = slabs.offset(location);
     if (to === null || size > WORDS_BYTES_MAX) {
       bytes.copy(slabs.bytes(location), start, 4 * at, 4 * at + size);
+      hasher.packed(words, at, size);
     } else {
-      copyWords(words, at, { words: to, at: start >>> 2, count: (size + 3) >>> 2 });
+      hasher.packedCopy(words, at, size, { words: to, at: start >>> 2 });
     }
   }
 

@@ -8,12 +8,12 @@
 import { parentOf, validatePath } from '@rookery/protocol';
 import { linkChild } from './child-list.js';
 import { DamagedCheckpointError, must } from './damage.js';
-import type { Digest } from './digest.js';
+import type { Digest, Hash64 } from './digest.js';
 import type { Ephemerals } from './ephemerals.js';
 import { hashName, hashPath, hashPrefix, type NameBytes } from './hash.js';
 import { isTimed, MODE } from './modes.js';
 import { CONFIG_NODE, type NodeParts, type PackContent, RECORD_BITS } from './node-record.js';
-import { DIGEST_INTS, DOUBLE, INT, modeOf, NONE } from './node-store.js';
+import { DOUBLE, INT, modeOf, NONE } from './node-store.js';
 import { PackReader } from './pack-reader.js';
 import { isDead } from './packs.js';
 import type { PathIndex } from './path-index.js';
@@ -47,6 +47,10 @@ interface Family {
 
 const ROOT_NODE = 0;
 const NO_FAMILY = -1;
+const FAMILIES_MAX = 1 << 14;
+/** Of a path that is remembered: 4 MB of them at most. */
+const FAMILY_CHARS_MAX = 256;
+const AWAITED_SHIFT = 16;
 
 export class TreeLoader {
   readonly #parts: TreeParts;
@@ -56,16 +60,19 @@ export class TreeLoader {
   #familyAt = NO_FAMILY;
   #aclId = NONE;
   #aclAt = 0;
-  /** Rows without a record, and the hashes of their paths; some may be of rows that have one. */
+  /** Some of those asked for so far, by path. */
+  readonly #families = new Map<string, Family>();
+  /** Rows without a record. */
   #awaitedCount: number;
-  readonly #awaited = new Set<number>();
+  /** By what the hashes of their paths begin with: 1 for what some of them have, or had. */
+  readonly #awaited = new Uint8Array(1 << (32 - AWAITED_SHIFT));
 
   constructor(parts: TreeParts) {
     this.#parts = parts;
     this.#family = this.#familyOf('/');
     this.#awaitedCount = parts.freshCount;
     for (let node = 0; node < parts.freshCount; node++) {
-      this.#awaited.add(parts.store.int(node, INT.pathHash));
+      this.#await(parts.store.int(node, INT.pathHash));
     }
   }
 
@@ -86,9 +93,7 @@ export class TreeLoader {
       const { index } = reader;
       sizes[index] = reader.sizeBytes;
       if (dead === null || !isDead(dead, index)) {
-        const node = this.#loadRecord(reader);
-        this.#parts.store.setInt(node, INT.record, (number << RECORD_BITS) | index);
-        nodes[index] = node;
+        nodes[index] = this.#loadRecord(reader, (number << RECORD_BITS) | index);
       }
     }
     return { nodes, sizes };
@@ -96,7 +101,8 @@ export class TreeLoader {
 
   /** Throws DamagedCheckpointError when records are missing. */
   finish(): void {
-    const { store } = this.#parts;
+    const { store, index } = this.#parts;
+    index.insertUpTo(store.limit);
     for (let node = 0; node < store.limit; node++) {
       const row = store.intPage(node);
       const base = store.intBase(node);
@@ -115,36 +121,36 @@ export class TreeLoader {
     }
   }
 
-  #loadRecord(reader: PackReader): number {
-    const { store, digest, acls } = this.#parts;
+  #loadRecord(reader: PackReader, record: number): number {
+    const { store, digest } = this.#parts;
+    const { ints, at } = reader;
     if (this.#familyAt !== reader.parentStart) {
       const { bytes, parentStart, parentEnd } = reader;
-      this.#family = this.#familyOf(bytes.toString('utf8', parentStart, parentEnd));
+      this.#family = this.#familyAgain(bytes.toString('utf8', parentStart, parentEnd));
       this.#familyAt = parentStart;
     }
     const node = this.#rowFor(reader);
-    const row = store.intPage(node);
-    const base = store.intBase(node);
-    for (let i = 0; i < DIGEST_INTS; i++) {
-      row[base + i] = reader.ints[reader.at + i] ?? 0;
-    }
-    row[base + INT.mark] = reader.childCount;
-    row[base + INT.aclId] = this.#aclOf(reader);
-    this.#checkNumbers(node, modeOf(reader.shape));
-    this.#list(node, modeOf(reader.shape));
-    const content = digest.contentOf(this.#parts, node);
+    const content = this.#loadPayload(node, reader);
     must(
-      row[base + INT.contentLow] === content.low && row[base + INT.contentHigh] === content.high,
+      ints[at + INT.contentLow] === content.low && ints[at + INT.contentHigh] === content.high,
       'a record has another hash than its content',
     );
-    digest.countNode(store, acls, node, 1);
+    const row = store.intPage(node);
+    const base = store.intBase(node);
+    row[base + INT.mark] = reader.childCount;
+    row[base + INT.aclId] = this.#aclOf(reader);
+    row[base + INT.record] = record;
+    digest.loadNode(this.#parts, node, ints, at);
+    const mode = modeOf(reader.shape);
+    this.#checkNumbers(node, mode);
+    this.#list(node, mode);
     const nameLength = (reader.end - reader.start) / reader.unitBytes;
     const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
     this.#dataSize += this.#family.pathLength + nameLength + dataBytes;
     return node;
   }
 
-  /** With name and data in it; a new one, or the one of a path that is known without its record. */
+  /** A new one, or the one of a path that is known without its record. */
   #rowFor(name: PackReader): number {
     const { store, payloads, digest, acls, freshCount } = this.#parts;
     const { parent } = this.#family;
@@ -152,35 +158,40 @@ export class TreeLoader {
     must(isRoot ? name.start === name.end : isName(name), 'a record has a name that is none');
     const hash = isRoot ? 0 : hashName(this.#family.hash, name);
     const known = isRoot ? ROOT_NODE : this.#awaitedChild(parent, hash, name);
-    const node = known === NONE ? this.#addRow(parent, hash) : known;
-    must(store.int(node, INT.record) === 0, 'two records are of the same path');
-    if (known !== NONE) {
-      this.#awaitedCount--;
+    if (known === NONE) {
+      return this.#addRow(parent, hash);
     }
-    if (node < freshCount) {
-      digest.countNode(store, acls, node, -1);
-      acls.release(store.int(node, INT.aclId));
+    must(store.int(known, INT.record) === 0, 'two records are of the same path');
+    this.#awaitedCount--;
+    if (known < freshCount) {
+      digest.countNode(store, acls, known, -1);
+      acls.release(store.int(known, INT.aclId));
     }
+    if (known !== CONFIG_NODE) {
+      payloads.free(known);
+    }
+    return known;
+  }
+
+  /** Name and data; returns their hash. */
+  #loadPayload(node: number, { ints, bytes, start, end, dataBytes }: PackReader): Hash64 {
+    const { store, digest } = this.#parts;
     if (node === CONFIG_NODE) {
-      must(name.dataBytes === NONE, 'the local znode has data in a checkpoint');
-      return node;
+      must(dataBytes === NONE, 'the local znode has data in a checkpoint');
+      return digest.contentOf(this.#parts, node);
     }
-    if (known !== NONE) {
-      payloads.free(node);
-    }
-    store.setInt(node, INT.dataBytes, name.dataBytes);
-    const size = name.end + Math.max(0, name.dataBytes) - name.start;
-    const part = { words: name.ints, bytes: name.bytes, at: name.start >>> 2 };
-    payloads.copyFrom(node, size, part);
-    return node;
+    store.setInt(node, INT.dataBytes, dataBytes);
+    const size = end + Math.max(0, dataBytes) - start;
+    return digest.loadContent(this.#parts, node, size, { words: ints, bytes, at: start >>> 2 });
   }
 
   /** Not of those with a record: a second one shows in the digest, and its parent's children. */
   #awaitedChild(parent: number, hash: number, name: NameBytes): number {
-    if (this.#awaitedCount === 0 || !this.#awaited.has(hash)) {
+    if (this.#awaitedCount === 0 || this.#awaited[hash >>> AWAITED_SHIFT] === 0) {
       return NONE;
     }
     const { store, index, payloads } = this.#parts;
+    index.insertUpTo(store.limit);
     let node = index.first(hash);
     while (node !== NONE) {
       if (
@@ -196,11 +207,12 @@ export class TreeLoader {
   }
 
   #addRow(parent: number, hash: number): number {
-    const { store, index } = this.#parts;
+    const { store } = this.#parts;
     const node = store.allocate();
-    store.setInt(node, INT.firstChild, NONE);
-    store.setInt(node, INT.pathHash, hash);
-    index.insertAtLoad(node);
+    const row = store.intPage(node);
+    const base = store.intBase(node);
+    row[base + INT.firstChild] = NONE;
+    row[base + INT.pathHash] = hash;
     linkChild(store, parent, node);
     return node;
   }
@@ -217,11 +229,17 @@ export class TreeLoader {
 
   #checkNumbers(node: number, mode: number): void {
     const { store } = this.#parts;
-    for (const field of COUNTS) {
-      must(isCount(store.double(node, field)), 'a zxid or an owner is out of range');
-    }
+    const row = store.doublePage(node);
+    const base = store.doubleBase(node);
+    const owner = row[base + DOUBLE.owner] ?? 0;
+    const areCounts =
+      isCount(row[base + DOUBLE.czxid] ?? 0) &&
+      isCount(row[base + DOUBLE.mzxid] ?? 0) &&
+      isCount(row[base + DOUBLE.pzxid] ?? 0) &&
+      isCount(owner);
+    must(areCounts, 'a zxid or an owner is out of range');
     const owned = mode === MODE.ephemeral || mode === MODE.ttl;
-    must(owned === store.double(node, DOUBLE.owner) > 0, 'a mode does not go with its owner');
+    must(owned === owner > 0, 'a mode does not go with its owner');
   }
 
   #list(node: number, mode: number): void {
@@ -232,6 +250,23 @@ export class TreeLoader {
     }
   }
 
+  /** Records of changed znodes come in any order, and most from few directories. */
+  #familyAgain(path: string): Family {
+    if (path.length > FAMILY_CHARS_MAX) {
+      return this.#familyOf(path);
+    }
+    const known = this.#families.get(path);
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#families.size === FAMILIES_MAX) {
+      this.#families.clear();
+    }
+    const family = this.#familyOf(path);
+    this.#families.set(path, family);
+    return family;
+  }
+
   /** `path` is that of the parent, '' for the root's own record. */
   #familyOf(path: string): Family {
     must(path === '' || validatePath(path) === null, 'a record has a parent that is no path');
@@ -240,9 +275,14 @@ export class TreeLoader {
     return { parent, hash: hashPrefix(prefix), pathLength: prefix.length };
   }
 
+  #await(hash: number): void {
+    this.#awaited[hash >>> AWAITED_SHIFT] = 1;
+  }
+
   /** Not recursive: a path may be deeper than the stack. */
   #findOrPlacehold(path: string): number {
-    const { find, payloads } = this.#parts;
+    const { store, index, find, payloads } = this.#parts;
+    index.insertUpTo(store.limit);
     const missing: string[] = [];
     let known = path;
     let node = find(known);
@@ -255,13 +295,11 @@ export class TreeLoader {
       node = this.#addRow(node, hash);
       payloads.write(node, next, null);
       this.#awaitedCount++;
-      this.#awaited.add(hash);
+      this.#await(hash);
     }
     return node;
   }
 }
-
-const COUNTS = [DOUBLE.czxid, DOUBLE.mzxid, DOUBLE.pzxid, DOUBLE.owner] as const;
 
 function isName({ bytes, start, end, unitBytes }: NameBytes): boolean {
   if (unitBytes === 2) {
