@@ -37,6 +37,25 @@ it('writes again what is recycled, but nothing that came into the slab before', 
   expect(Buffer.from(kept).toString('utf8', 4)).toBe('kept');
 });
 
+it('makes one view for what is written again at the same place, and another for any other', () => {
+  const pool = new SlabPool();
+  const take = (text: string, end: (writer: JuteWriter) => void): Uint8Array => {
+    const writer = new JuteWriter(pool);
+    const bytes = written(writer, text);
+    end(writer);
+    return bytes;
+  };
+  const first = take('first', (writer) => writer.recycle());
+  const again = take('again', (writer) => writer.recycle());
+  expect(again).toBe(first);
+  expect(Buffer.from(again).toString('utf8', 4)).toBe('again');
+  const longer = take('longer', (writer) => writer.release());
+  expect(longer.length).toBe(first.length + 1);
+  const behind = take('after', (writer) => writer.recycle());
+  expect(behind.byteOffset).toBe(longer.byteOffset + longer.length);
+  expect(Buffer.from(longer).toString('utf8', 4)).toBe('longer');
+});
+
 it('never lends a slab that somebody has', () => {
   const pool = new SlabPool();
   const first = new JuteWriter(pool);

@@ -26,6 +26,20 @@ export interface Slab {
   readonly view: DataView;
   /** Free from here on. */
   used: number;
+  /** The bytes that were taken last: writers that recycle take the same ones again and again. */
+  taken: Buffer;
+  takenStart: number;
+  takenEnd: number;
+}
+
+/** A view of the slab's bytes: that of the last time when it is the same. */
+export function bytesOf(slab: Slab, start: number, end: number): Buffer {
+  if (slab.takenStart !== start || slab.takenEnd !== end) {
+    slab.taken = slab.buffer.subarray(start, end);
+    slab.takenStart = start;
+    slab.takenEnd = end;
+  }
+  return slab.taken;
 }
 
 export class SlabPool {
@@ -64,5 +78,6 @@ function hasRoom(slab: Slab, bytes: number): boolean {
 /** Not from the runtime's pool: what is small and lives long would keep that alive. */
 export function newSlab(bytes: number): Slab {
   const buffer = Buffer.allocUnsafeSlow(bytes);
-  return { buffer, view: viewOf(buffer), used: 0 };
+  const taken = buffer.subarray(0, 0);
+  return { buffer, view: viewOf(buffer), used: 0, taken, takenStart: 0, takenEnd: 0 };
 }

@@ -9,7 +9,7 @@
  */
 import { assert } from '../assert.js';
 import type { Int64 } from './int64.js';
-import { newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
+import { bytesOf, newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
 
 const NO_FRAME = -1;
 /** Of a writer on its own, which may be there for one short record. */
@@ -58,7 +58,7 @@ export class JuteWriter {
   /** All bytes since the last take, as a view that belongs to the caller from now on. */
   take(): Uint8Array {
     assert(this.#frame === NO_FRAME, 'no frame is open at take');
-    const taken = this.#buffer.subarray(this.#start, this.#position);
+    const taken = bytesOf(this.#slab, this.#start, this.#position);
     this.#start = this.#position;
     if (this.#buffer.length > SLAB_BYTES) this.release();
     return taken;

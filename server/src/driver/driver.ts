@@ -194,8 +194,11 @@ export class Driver {
     const attaches = this.#pipeline.takeAttaches();
     this.#parts.counters.resumes += attaches.length;
     for (const attach of attaches) this.#toLeader(attach);
-    for (const chunk of chunksByBytes(items, MESSAGE_BYTES_MAX, (one) => one.bytes)) {
-      this.#toLeader({ kind: 'requests', items: chunk });
+    // A turn that brought reads alone makes no iterator.
+    if (items.length > 0) {
+      for (const chunk of chunksByBytes(items, MESSAGE_BYTES_MAX, (one) => one.bytes)) {
+        this.#toLeader({ kind: 'requests', items: chunk });
+      }
     }
     for (const sync of syncs) this.#toLeader(sync);
   }

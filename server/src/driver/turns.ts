@@ -25,6 +25,8 @@ export class Turns {
   #open = false;
   #stopped = false;
   #stoodStill = false;
+  /** Made once: there are tens of thousands of turns a second. */
+  readonly #endLater = (): void => this.#end();
 
   constructor(timers: Timers, tickMs: number, hooks: TurnHooks) {
     this.#timers = timers;
@@ -81,7 +83,7 @@ export class Turns {
     this.#open = true;
     this.#nowMs = this.#timers.nowMs();
     if (this.#nowMs - this.#tickedAtMs > 2 * this.#tickMs) this.#tick();
-    this.#timers.defer(() => this.#end());
+    this.#timers.defer(this.#endLater);
     return this.#nowMs;
   }
 

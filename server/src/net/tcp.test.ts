@@ -93,6 +93,40 @@ describe('the TCP transport', () => {
     expect(memories.size).toBe(1);
   });
 
+  it('lends the bytes of each read and no others, of few and of many', async () => {
+    const { logger } = keptLog();
+    const transport = new TcpTransport(logger);
+    let got = '';
+    let onBytes = (): void => {};
+    const onStream = (stream: ByteStream): void => {
+      const onData = (chunk: Uint8Array): void => {
+        got += Buffer.from(chunk).toString('latin1');
+        onBytes();
+      };
+      const nothing = (): void => {};
+      stream.handle({ onData, onEnd: () => stream.end(), onDrain: nothing, onClose: nothing });
+    };
+    const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, 'lent');
+    closers.push(() => listener.close());
+    const near = watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
+    let sent = '';
+    for (const [letter, bytes] of [
+      ['a', 3],
+      ['b', 513],
+      ['c', 3],
+      ['d', 512],
+      ['e', 1],
+    ] as const) {
+      sent += letter.repeat(bytes);
+      const all = new Promise<void>((resolve) => {
+        onBytes = () => got.length >= sent.length && resolve();
+      });
+      near.stream.write(Buffer.alloc(bytes, letter));
+      await all;
+      expect(got).toBe(sent);
+    }
+  });
+
   it('shows IPv4 addresses without ::ffff: on a dual stack listener', async () => {
     const { far } = await connected('::');
     expect(far.stream.remoteAddress).toBe(LOCAL);

@@ -24,12 +24,14 @@ import type {
 
 /** The messages of a turn between members, at full load, in one piece. */
 const READ_BYTES = 256 << 10;
+/** A request or two: what clients send that wait for each answer. */
+const SMALL_READ_BYTES = 512;
 
 export class TcpTransport implements Transport {
   readonly #logger: Logger;
   readonly #streamsMax: number;
   /** What all lending streams read into. */
-  readonly #memory = Buffer.allocUnsafeSlow(READ_BYTES);
+  readonly #memory = new LentMemory();
 
   /** `streamsMax`: accepted streams of one listener that may be open at a time. */
   constructor(logger: Logger, streamsMax: number = streamsWithin(openFilesMax())) {
@@ -66,7 +68,7 @@ export class TcpTransport implements Transport {
     return new Promise((resolve, reject) => {
       const isLent = chunks === 'lent';
       let stream: TcpStream | null = null;
-      const onread = { buffer: this.#memory, callback: takerOf(this.#memory, () => stream) };
+      const onread = this.#memory.readerFor(() => stream);
       const options = { ...address, allowHalfOpen: true, noDelay: true };
       const socket = net.connect(isLent ? { ...options, onread } : options);
       // Nothing is read before there is somebody to lend to.
@@ -200,6 +202,30 @@ class TcpStream implements ByteStream {
   }
 }
 
+/** What lending streams read into, one after the other, each until its next read. */
+class LentMemory {
+  readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  /** Of the first so many bytes, where those are few: the same views serve again and again. */
+  readonly #small: Buffer[] = [];
+
+  /** What a socket reads with: `streamOf` tells whose it is. */
+  readerFor(streamOf: () => TcpStream | null): net.OnReadOpts {
+    const callback = (bytes: number): boolean => {
+      streamOf()?.take(this.#first(bytes));
+      return true;
+    };
+    return { buffer: this.#buffer, callback };
+  }
+
+  #first(bytes: number): Buffer {
+    if (bytes > SMALL_READ_BYTES) return this.#buffer.subarray(0, bytes);
+    while (this.#small.length <= bytes) {
+      this.#small.push(this.#buffer.subarray(0, this.#small.length));
+    }
+    return this.#small[bytes] ?? this.#buffer.subarray(0, bytes);
+  }
+}
+
 /**
  * A stream that reads into `memory`, as all others that lend do. What Node allocates for each
  * read is memory outside of JavaScript's heap: at some hundred thousand a second the collector is
@@ -207,25 +233,17 @@ class TcpStream implements ByteStream {
  * `net.connect` does, so the accepted socket's handle is given to one that has; where Node keeps
  * the handle elsewhere, the socket stays as it is.
  */
-function lendingStream(accepted: net.Socket, memory: Buffer): TcpStream {
+function lendingStream(accepted: net.Socket, memory: LentMemory): TcpStream {
   const handle: unknown = Reflect.get(accepted, '_handle');
   if (typeof handle !== 'object' || handle === null) return new TcpStream(accepted);
   Reflect.set(accepted, '_handle', null);
-  const onread = { buffer: memory, callback: takerOf(memory, () => stream) };
+  const onread = memory.readerFor(() => stream);
   const options = { handle, allowHalfOpen: true, manualStart: true, onread };
   const socket = new net.Socket(options);
   // The listener counts what it accepted.
   socket.once('close', () => accepted.destroy());
   const stream = new TcpStream(socket, true);
   return stream;
-}
-
-/** What a lending stream's socket calls when it has read so many bytes. */
-function takerOf(memory: Buffer, streamOf: () => TcpStream | null): (bytes: number) => boolean {
-  return (bytes) => {
-    streamOf()?.take(memory.subarray(0, bytes));
-    return true;
-  };
 }
 
 /** No encoding is set on the socket, so node always gives bytes. */
