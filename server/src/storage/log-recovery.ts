@@ -64,6 +64,8 @@ export async function recoverLog(
       break;
     }
     if (read === null) throw new DamagedError(`${name} has no header`);
+    // It may be used from now on, so nobody may lose it unnoticed: a crash came before the mark.
+    if (previous !== undefined && !expected) await previous.markSuccessor();
     segments.push(read.segment);
     expected = read.successor;
   }

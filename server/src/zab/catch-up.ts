@@ -30,7 +30,7 @@ export class CatchUp {
     if (plan.mode === 'snap') {
       member.note('sync.snap', `${about} reason="${plan.reason}"`);
       member.send(learner.link, { kind: 'syncStart', mode: 'snap', after: 0 });
-      learner.streaming = true;
+      this.#setStreaming(learner, true);
       member.emit({ kind: 'sendSnapshot', peer, link });
       return;
     }
@@ -45,19 +45,25 @@ export class CatchUp {
   }
 
   onHistorySent(learner: Learner, through: Zxid): void {
-    learner.streaming = false;
+    this.#setStreaming(learner, false);
     learner.sentThrough = through;
     this.#continue(learner);
   }
 
   /** False: the log does not go on from this snapshot, nothing can be built on it. */
   onSnapshotSent(learner: Learner, zxid: Zxid): boolean {
-    learner.streaming = false;
+    this.#setStreaming(learner, false);
     if (!this.#member.history.has(zxid)) return false;
     this.#member.send(learner.link, { kind: 'snapshotDone', zxid });
     learner.sentThrough = zxid;
     this.#continue(learner);
     return true;
+  }
+
+  #setStreaming(learner: Learner, isStreaming: boolean): void {
+    learner.streaming = isStreaming;
+    if (isStreaming) this.#member.streaming.add(learner.link);
+    else this.#member.streaming.delete(learner.link);
   }
 
   /** What memory does not reach is read from disk by the driver, which then reports back. */
@@ -66,7 +72,7 @@ export class CatchUp {
     const { peer, link } = learner.link;
     if (learner.sentThrough < history.windowBase) {
       const after = learner.sentThrough;
-      learner.streaming = true;
+      this.#setStreaming(learner, true);
       this.#member.emit({ kind: 'sendHistory', peer, link, after, through: history.windowBase });
       return;
     }

@@ -18,6 +18,9 @@ import { majorityOf } from './quorum.js';
 import { Tickets } from './tickets.js';
 import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
 
+/** So many times the usual bytes of proposals are kept while a learner is brought up from disk. */
+const STREAMING_WINDOWS = 4;
+
 /** One live connection to a peer. */
 export interface Link {
   readonly peer: PeerId;
@@ -39,6 +42,8 @@ export class Member {
   readonly history: History;
   readonly tickets = new Tickets();
   readonly links = new Map<PeerId, Link>();
+  /** Over which the driver sends a snapshot or old history; one that is gone may still be here. */
+  readonly streaming = new Set<Link>();
   nowMs = 0;
   /** Since when storage has had something to write without completing anything; else null. */
   writingSinceMs: number | null = null;
@@ -225,7 +230,20 @@ export class Member {
     assert(first?.previous === this.#delivered, 'delivery would leave a hole');
     this.#delivered = through;
     this.emit({ kind: 'deliver', proposals });
-    this.history.trim(through, this.options.windowBytesMax);
+    this.history.trim(through, this.#windowBytesMax());
+  }
+
+  /**
+   * More while a learner is brought up from disk: if what is proposed meanwhile were only there,
+   * too, it would take as long again, and under load never end.
+   */
+  #windowBytesMax(): number {
+    const { windowBytesMax } = this.options;
+    for (const link of this.streaming) {
+      if (this.links.get(link.peer) === link) return STREAMING_WINDOWS * windowBytesMax;
+      this.streaming.delete(link);
+    }
+    return windowBytesMax;
   }
 
   /** For whoever reads the log at night: which members to look after. */
