@@ -106,17 +106,14 @@ export class Overlay {
   }
 
   /**
-   * Points `op` at its parent, for `placedParent`: false where `node` must be asked, since the
-   * parent is not in the tree, or not as it will be but for its data and such creates as this, or
-   * is an ephemeral; or since the znode exists, or something in flight makes it or ends it.
+   * Points `op` at its parent, for `placedParent`: false where `node` must be asked, since there
+   * are records, the parent is not in the tree or an ephemeral, or the znode exists or will.
    */
   placeCreate(op: PlacedCreate): boolean {
     const { tree } = this.#state;
     if (op.pathEnd - op.nameStart > CREATED_NAME_BYTES_MAX) return false;
-    if (this.#nodes.size > 0) {
-      const { path } = op;
-      if (this.#nodes.has(parentOf(path)) || this.#nodes.has(path)) return false;
-    }
+    // To ask them needs strings, and a record below the parent soon makes one of the parent.
+    if (this.#nodes.size > 0) return false;
     const parent = tree.findParentOf(op);
     if (parent === NO_NODE || tree.owner(parent) !== 0) return false;
     op.parent = parent;
