@@ -30,7 +30,7 @@ export class CatchUp {
     if (plan.mode === 'snap') {
       member.note('sync.snap', `${about} reason="${plan.reason}"`);
       member.send(learner.link, { kind: 'syncStart', mode: 'snap', after: 0 });
-      this.#setStreaming(learner, true);
+      learner.link.streaming = true;
       member.emit({ kind: 'sendSnapshot', peer, link });
       return;
     }
@@ -45,25 +45,19 @@ export class CatchUp {
   }
 
   onHistorySent(learner: Learner, through: Zxid): void {
-    this.#setStreaming(learner, false);
+    learner.link.streaming = false;
     learner.sentThrough = through;
     this.#continue(learner);
   }
 
   /** False: the log does not go on from this snapshot, nothing can be built on it. */
   onSnapshotSent(learner: Learner, zxid: Zxid): boolean {
-    this.#setStreaming(learner, false);
+    learner.link.streaming = false;
     if (!this.#member.history.has(zxid)) return false;
     this.#member.send(learner.link, { kind: 'snapshotDone', zxid });
     learner.sentThrough = zxid;
     this.#continue(learner);
     return true;
-  }
-
-  #setStreaming(learner: Learner, isStreaming: boolean): void {
-    learner.streaming = isStreaming;
-    if (isStreaming) this.#member.streaming.add(learner.link);
-    else this.#member.streaming.delete(learner.link);
   }
 
   /** What memory does not reach is read from disk by the driver, which then reports back. */
@@ -72,7 +66,7 @@ export class CatchUp {
     const { peer, link } = learner.link;
     if (learner.sentThrough < history.windowBase) {
       const after = learner.sentThrough;
-      this.#setStreaming(learner, true);
+      learner.link.streaming = true;
       this.#member.emit({ kind: 'sendHistory', peer, link, after, through: history.windowBase });
       return;
     }

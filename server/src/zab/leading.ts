@@ -87,7 +87,7 @@ export class Leading implements Role {
       return;
     }
     // A long transfer is progress: the driver gives up its link when that stands still.
-    if (this.#learners.count((learner) => learner.streaming) > 0) return;
+    if (this.#learners.count((learner) => learner.link.streaming) > 0) return;
     const early = this.#phase === 'discovery' || this.#phase === 'epochAcks';
     const patienceMs = early ? 2 * options.timeoutMs : options.initTimeoutMs;
     if (nowMs - this.#progressAtMs > patienceMs) {
@@ -355,7 +355,7 @@ export class Leading implements Role {
 
   #streamingLearner(peer: PeerId, link: LinkId): Learner | null {
     const learner = this.#learners.get(peer);
-    return learner?.link.link === link && learner.streaming ? learner : null;
+    return learner?.link.link === link && learner.link.streaming ? learner : null;
   }
 
   /**
@@ -366,7 +366,7 @@ export class Leading implements Role {
     const learner = this.#learners.get(peer);
     if (learner === undefined) return;
     this.#learners.delete(peer);
-    if (learner.streaming) this.#member.drop(learner.link, `transfer given up: ${reason}`);
+    if (learner.link.streaming) this.#member.drop(learner.link, `transfer given up: ${reason}`);
     const left = this.#phase === 'broadcast' ? this.activeLearners : this.#member.links.size;
     if (left + 1 < this.#member.quorum) this.#stepDown(`no quorum: ${reason}`);
   }
@@ -375,7 +375,7 @@ export class Leading implements Role {
     const { peer } = learner.link;
     const reason = `unexpected ${what} from learner ${peer} while ${this.#phase}`;
     this.#member.note('leading.violation', reason);
-    learner.streaming = false;
+    learner.link.streaming = false;
     this.#member.drop(learner.link, reason);
     this.#dropLearner(peer, reason);
   }
@@ -384,7 +384,7 @@ export class Leading implements Role {
     if (this.#ended) return;
     this.#ended = true;
     for (const learner of this.#learners.all()) {
-      if (learner.streaming) this.#member.drop(learner.link, 'transfer given up: step-down');
+      if (learner.link.streaming) this.#member.drop(learner.link, 'transfer given up: step-down');
     }
     this.#transitions.look(reason);
   }

@@ -16,8 +16,6 @@ export class Learner {
   epochSent = false;
   ackEpoch: AckEpoch | null = null;
   syncStarted = false;
-  /** The driver is sending it a snapshot or old history; the link can serve nothing else then. */
-  streaming = false;
   /** Everything up to here has been sent (or is in the snapshot). */
   sentThrough: Zxid = 0;
   /** NEWLEADER has been sent: from now on it gets every proposal as it is made. */

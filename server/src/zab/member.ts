@@ -35,6 +35,8 @@ export interface Link {
   vote: VoteMessage | null;
   /** Its offer to follow this member, kept until this member leads. */
   offeredEpoch: number | null;
+  /** The driver sends a snapshot or old history over it, so it can serve nothing else. */
+  streaming: boolean;
 }
 
 export class Member {
@@ -42,8 +44,6 @@ export class Member {
   readonly history: History;
   readonly tickets = new Tickets();
   readonly links = new Map<PeerId, Link>();
-  /** Over which the driver sends a snapshot or old history; one that is gone may still be here. */
-  readonly streaming = new Set<Link>();
   nowMs = 0;
   /** Since when storage has had something to write without completing anything; else null. */
   writingSinceMs: number | null = null;
@@ -239,9 +239,8 @@ export class Member {
    */
   #windowBytesMax(): number {
     const { windowBytesMax } = this.options;
-    for (const link of this.streaming) {
-      if (this.links.get(link.peer) === link) return STREAMING_WINDOWS * windowBytesMax;
-      this.streaming.delete(link);
+    for (const link of this.links.values()) {
+      if (link.streaming) return STREAMING_WINDOWS * windowBytesMax;
     }
     return windowBytesMax;
   }

@@ -166,6 +166,7 @@ export class Zab {
       echo: 0,
       vote: null,
       offeredEpoch: null,
+      streaming: false,
     };
     this.#member.links.set(peer, link);
     if (this.#started && this.#next === null) this.#role.onConnected(link);
