@@ -19,6 +19,7 @@ const IDLE_MAX = 64;
 const SMALL_IDLE_MAX = 2048;
 /** A slab is used up when less than this part of it is left. */
 const ROOM_PART = 16;
+const NOTHING = Buffer.alloc(0);
 
 export interface Slab {
   readonly buffer: Buffer;
@@ -78,6 +79,5 @@ function hasRoom(slab: Slab, bytes: number): boolean {
 /** Not from the runtime's pool: what is small and lives long would keep that alive. */
 export function newSlab(bytes: number): Slab {
   const buffer = Buffer.allocUnsafeSlow(bytes);
-  const taken = buffer.subarray(0, 0);
-  return { buffer, view: viewOf(buffer), used: 0, taken, takenStart: 0, takenEnd: 0 };
+  return { buffer, view: viewOf(buffer), used: 0, taken: NOTHING, takenStart: 0, takenEnd: 0 };
 }
