@@ -4,8 +4,8 @@
  *
  * So thousands of idle connections hold no memory for output, and one that comes and goes leaves
  * none to be collected. When a crowd writes at once, each a little (one event for thousands), those
- * who find no slab get small ones. Never looks at the bytes; what was written is never touched
- * again. Keeps a few slabs at most: more of them are left to the collector.
+ * who find no slab get small ones. Never looks at the bytes; what was written is touched again only
+ * by a writer that recycles. Keeps a few slabs at most: more of them are left to the collector.
  */
 import { viewOf } from './reader.js';
 

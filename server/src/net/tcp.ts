@@ -202,7 +202,7 @@ class TcpStream implements ByteStream {
   }
 }
 
-/** What lending streams read into, one after the other, each until its next read. */
+/** What all lending streams read into: what one has read is its own until another reads. */
 class LentMemory {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
   /** Of the first so many bytes, where those are few: the same views serve again and again. */

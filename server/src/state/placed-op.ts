@@ -117,8 +117,8 @@ export function placeFields(
 }
 
 /**
- * Finds the name in the path. False where a string must be made of the path to say what it is:
- * unless it is a legal one of ASCII, of which no segment begins with a dot.
+ * Finds the name in the path when that is a legal one of ASCII, no segment of which begins with a
+ * dot. False for all others: a string must be made of them to say whether they are legal.
  */
 export function placeName(op: PlacedCreate): boolean {
   const { bytes, pathStart, pathEnd } = op;

@@ -48,7 +48,7 @@ interface Family {
 const ROOT_NODE = 0;
 const NO_FAMILY = -1;
 const FAMILIES_MAX = 1 << 14;
-/** Of a path that is remembered: 4 MB of them at most. */
+/** Of a path that is remembered: 4 million of them at most. */
 const FAMILY_CHARS_MAX = 256;
 const AWAITED_SHIFT = 16;
 
