@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BACKLOG_LIMITS, derivedLimits, firstPartsOf } from './limits.js';
 import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';
+import { STREAMING_WINDOWS } from './zab/index.js';
 
 const USUAL = { frameBytesMax: 1_048_575, members: 3 };
 
@@ -19,6 +20,16 @@ describe('limits that follow from others', () => {
         expect(limits.peerQueueBytesMax).toBeGreaterThan(2 * inFlight - 1);
         expect(limits.outstandingBytesMax).toBeLessThanOrEqual(16 << 20);
       }
+    }
+  });
+
+  it('let a link take at once all that memory holds for a learner, and what is in flight', () => {
+    for (const windowBytes of [undefined, 64 << 10, 64 << 20]) {
+      const limits = derivedLimits({ ...USUAL, windowBytes });
+      expect(limits.windowBytesMax).toBe(windowBytes ?? 8 << 20);
+      const inFlight = 2 * USUAL.members * limits.outstandingBytesMax;
+      const atOnce = STREAMING_WINDOWS * limits.windowBytesMax + inFlight;
+      expect(limits.peerQueueBytesMax).toBeGreaterThan(atOnce);
     }
   });
 

@@ -6,6 +6,7 @@
  */
 
 import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';
+import { STREAMING_WINDOWS } from './zab/index.js';
 
 /** What a message, a transaction or a record adds to what a client sent, an ACL list included. */
 const OVERHEAD_BYTES = 2 << 20;
@@ -15,6 +16,8 @@ const PEER_FRAME_BYTES_MIN = 32 << 20;
 const PEER_QUEUE_BYTES_MIN = 64 << 20;
 /** Chunks of a snapshot on their way, each with a znode of the largest size. */
 const CHUNKS_QUEUED = 8;
+/** Recent proposals kept in memory: what most returning learners need. Tuning may say otherwise. */
+const WINDOW_BYTES = 8 << 20;
 const OUTSTANDING_BYTES_MIN = 1 << 20;
 /**
  * Of all members together: what the leader may have to queue for one follower at once. Heartbeats
@@ -55,13 +58,16 @@ export interface DerivedLimits {
   readonly peerQueueBytesMax: number;
   /** Requests of a member's clients, identities included, that it took in and did not answer. */
   readonly outstandingBytesMax: number;
+  /** Proposals kept in memory for learners; more while one is brought up from disk. */
+  readonly windowBytesMax: number;
 }
 
 export function derivedLimits(given: {
   readonly frameBytesMax: number;
   readonly members: number;
+  readonly windowBytes?: number | undefined;
 }): DerivedLimits {
-  const { frameBytesMax, members } = given;
+  const { frameBytesMax, members, windowBytes: windowBytesMax = WINDOW_BYTES } = given;
   // Paths, data and ids may each be repeated in UTF-8 that is longer than what came.
   const itemBytesMax = 2 * frameBytesMax + IDENTITY_BYTES_MAX + OVERHEAD_BYTES;
   const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);
@@ -72,9 +78,12 @@ export function derivedLimits(given: {
   // A member that is full has still taken the whole request that made it so. Twice, because what a
   // link has not sent of one round may meet all of the next.
   const inFlight = 2 * members * (outstandingBytesMax + frameBytesMax + IDENTITY_BYTES_MAX);
+  // All that memory holds for a learner follows the last chunk of what came from disk at once.
+  const toLearner = CHUNKS_QUEUED * itemBytesMax + STREAMING_WINDOWS * windowBytesMax;
   return {
     peerFrameBytesMax,
-    peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + CHUNKS_QUEUED * itemBytesMax),
+    peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + toLearner),
     outstandingBytesMax,
+    windowBytesMax,
   };
 }

@@ -61,8 +61,6 @@ export interface Surroundings {
 
 /** Votes settle for this long when not all reachable voters agree, ms. */
 const SETTLE_MS = 200;
-/** Recent proposals in memory: what most returning learners need, bytes. */
-const WINDOW_BYTES = 8 << 20;
 const CHUNK_BYTES = 256 << 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;
@@ -116,12 +114,15 @@ export class Member {
     this.#storage = storage;
     const membership = membershipOf(config);
     state.setConfigNode(membership);
+    const { windowBytes } = options.tuning ?? {};
+    const limits = derivedLimits({ ...config, members: config.servers.length, windowBytes });
+    const { windowBytesMax } = limits;
+    const newEnsembleId = surroundings.uuid();
     const zab = new Zab(
-      zabOptions(config, options, surroundings.uuid()),
+      { ...zabOptions(config, options), windowBytesMax, newEnsembleId },
       zabStart(parts.recovered),
     );
     const counters = new Counters();
-    const limits = derivedLimits({ ...config, members: config.servers.length });
     const pipeline = newPipeline(config, self, state, { surroundings, limits });
     this.#driver = new Driver({
       options: driverOptions(config, options, membership),
@@ -273,7 +274,10 @@ function logRecovery(logger: Logger, recovered: Recovered): void {
   );
 }
 
-function zabOptions(config: Config, options: MemberOptions, newEnsembleId: string): ZabOptions {
+function zabOptions(
+  config: Config,
+  options: MemberOptions,
+): Omit<ZabOptions, 'windowBytesMax' | 'newEnsembleId'> {
   return {
     id: options.id,
     voters: config.servers.map((server) => server.id),
@@ -282,9 +286,7 @@ function zabOptions(config: Config, options: MemberOptions, newEnsembleId: strin
     settleMs: SETTLE_MS,
     initTimeoutMs: config.initLimit * config.tickTimeMs,
     syncTimeoutMs: config.syncLimit * config.tickTimeMs,
-    windowBytesMax: options.tuning?.windowBytes ?? WINDOW_BYTES,
     chunkBytesMax: options.tuning?.chunkBytes ?? CHUNK_BYTES,
-    newEnsembleId,
     foundWithQuorum: options.found,
   };
 }

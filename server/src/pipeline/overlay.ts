@@ -319,9 +319,10 @@ export class Overlay {
   #fill(record: NodeRecord, node: number): NodeRecord {
     const { tree } = this.#state;
     const at = this.#data.find(node);
+    const below = this.#creates.newestBelow(node);
     record.exists = true;
     record.version = at === NONE ? tree.version(node) : this.#data.version(at);
-    record.creates = (tree.cversion(node) + this.#createdBelow(node)) | 0;
+    record.creates = below === NONE ? tree.cversion(node) : this.#creates.creates(below);
     record.aversion = tree.aversion(node);
     record.owner = tree.owner(node);
     record.acl = tree.acl(node);

@@ -46,7 +46,7 @@ function leader(skipAcl: boolean, isSlow: boolean) {
     const acl = state.tree.acl(state.tree.find(path));
     ask(OpCode.setAcl, encode(SetAclRequest, { path, acl, version: -1 }), SUPER);
   }
-  return { ask };
+  return { ask, inFlight: () => prepare.overlaySize };
 }
 
 const body = fc
@@ -107,6 +107,15 @@ describe('a create that is decided where it lies', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('leaves one thing in flight, where the other way leaves records of parent and child', () => {
+    const { ask, inFlight } = leader(false, false);
+    const request = { path: '/new', data: null, flags: 0, acl: OPEN_ACL };
+    ask(OpCode.create, encode(CreateRequest, request));
+    expect(inFlight()).toBe(1);
+    ask(OpCode.create, encode(CreateRequest, { ...request, path: '/other', flags: 2 }));
+    expect(inFlight()).toBeGreaterThan(4);
   });
 
   it('is refused when it is there, in flight or not, and to who may not', () => {

@@ -1,4 +1,5 @@
 /** The replication core: Zab as a pure state machine. */
+export { STREAMING_WINDOWS } from './member.js';
 export type {
   LinkId,
   RoleName,

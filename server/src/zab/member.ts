@@ -19,7 +19,7 @@ import { Tickets } from './tickets.js';
 import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
 
 /** So many times the usual bytes of proposals are kept while a learner is brought up from disk. */
-const STREAMING_WINDOWS = 4;
+export const STREAMING_WINDOWS = 4;
 
 /** One live connection to a peer. */
 export interface Link {

@@ -78,8 +78,8 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a sequence number is never used again, deleted children or not',
     file: 'pipeline/overlay.ts',
-    find: 'record.creates = (tree.cversion(node) + ',
-    replace: 'record.creates = (tree.childCount(node) + ',
+    find: 'below === NONE ? tree.cversion(node) :',
+    replace: 'below === NONE ? tree.childCount(node) :',
   },
   {
     name: 'version-from-the-tree',
