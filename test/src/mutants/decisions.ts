@@ -50,7 +50,7 @@ export const decisionMutants: readonly Mutant[] = [
     breaks: 'a delete sees the children that are being created',
     file: 'pipeline/overlay.ts',
     find: 'applied + this.#children.net(path) + this.#createdBelow(node);',
-    replace: 'applied + Math.min(0, this.#children.net(path));',
+    replace: 'applied + Math.min(0, this.#children.net(path) + this.#createdBelow(node));',
   },
   {
     name: 'sequence-from-the-tree',
