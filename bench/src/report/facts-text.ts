@@ -2,6 +2,7 @@
  * The head of every report: when, what, on which machine. One fact a line, as name and value.
  */
 import type { Results } from './results.js';
+import { summarize } from './statistics.js';
 import { significant } from './units.js';
 
 export function factLines(results: Results): readonly (readonly [string, string])[] {
@@ -16,6 +17,7 @@ export function factLines(results: Results): readonly (readonly [string, string]
     ['fdatasync of 4 KB', `median ${significant(sync.median)} us, p99 ${significant(sync.p99)} us`],
     ['Node, Java', `${machine.node}, ${machine.java}`],
     ['load average before', significant(machine.loadBefore)],
+    ['kept by the host', stolenText(results)],
     ['rounds', `${settings.rounds} of ${settings.seconds} s${settings.isQuick ? ', quick' : ''}`],
     ['systems', results.systems.join(' next to ')],
   ];
@@ -30,4 +32,12 @@ export function caveat(results: Results): string | null {
     return 'The machine was busy with something else when the run began.';
   }
   return null;
+}
+
+/** Old files do not say. */
+function stolenText({ runs }: Results): string {
+  const summary = summarize(runs.map(({ measurement }) => measurement.stolenShare ?? Number.NaN));
+  if (summary === null) return 'unknown';
+  const percent = (share: number) => `${significant(100 * share)} %`;
+  return `${percent(summary.median)} of the processor time of a run, at most ${percent(summary.highest)}`;
 }

@@ -148,6 +148,20 @@ describe('the results file', () => {
     expect(markdown).toContain('- trouble: rookery, round 1: 3 x <NoNode>');
   });
 
+  it('says how much of the processor time the host kept, if any run knows', () => {
+    expect(markdownReport(compared)).toContain('- kept by the host: unknown');
+    const shares = [0.01, 0.02, 0.31];
+    const runs = compared.runs.flatMap((run, index) => {
+      const stolenShare = shares[index];
+      return stolenShare === undefined
+        ? []
+        : [{ ...run, measurement: { ...run.measurement, stolenShare } }];
+    });
+    expect(markdownReport({ ...compared, runs })).toContain(
+      '- kept by the host: 2.00 % of the processor time of a run, at most 31.0 %',
+    );
+  });
+
   it('keeps a bar within a cell from ending it', () => {
     expect(table(['a'], [['x|y']])).toBe('| a |\n| --- |\n| x\\|y |');
   });

@@ -14,6 +14,7 @@ import type { Measurement, Scenario } from '../scenarios/scenario.js';
 import { Ensemble, type SystemUnderTest } from '../systems/ensemble.js';
 import type { SystemName } from '../systems/plan.js';
 import { isElectionBetween, statesOf } from '../systems/srvr.js';
+import { readProcessorTime, STOLEN_SHARE_MAX, stolenShare } from '../systems/stolen-time.js';
 import { Context } from './context.js';
 import type { Progress } from './progress.js';
 import type { PlannedRun } from './schedule.js';
@@ -97,7 +98,9 @@ export class Runner {
     const context = new Context({ system, settings, generators, onStep });
     try {
       const before = await statesOf(system.hosts);
+      const timeBefore = readProcessorTime();
       const measured = await scenario.run(context);
+      const stolen = stolenShare(timeBefore, readProcessorTime());
       const after = await statesOf(system.hosts);
       const troubles = [...measured.troubles];
       if (!scenario.isDisruptive && isElectionBetween(before, after)) troubles.push('ELECTION');
@@ -105,7 +108,12 @@ export class Runner {
       if (share !== null && share > GENERATOR_SHARE_MAX) {
         troubles.push(`the generator was busy (${Math.round(100 * share)} % of a processor)`);
       }
-      return { ...measured, troubles };
+      if (stolen !== null && stolen > STOLEN_SHARE_MAX) {
+        troubles.push(
+          `the machine's host kept ${Math.round(100 * stolen)} % of the processor time`,
+        );
+      }
+      return { ...measured, troubles, stolenShare: stolen };
     } finally {
       await context.end();
     }

@@ -140,6 +140,10 @@ async function sustained(context: Context, perSecond: number | null): Promise<Me
       { name: 'operations', unit: '1/s', stepSeconds: 1, values: perSeconds },
       { name: 'slowest answer', unit: 'ms', stepSeconds: 1, values: slowest },
       { name: 'memory', unit: 'MB', stepSeconds: 1, values: memory.map((bytes) => bytes / 1e6) },
+      {
+        ...{ name: 'kept by the host', unit: '%', stepSeconds: 1 },
+        values: sampler.stolenShares.map((share) => 100 * share),
+      },
     ],
   });
 }

@@ -67,6 +67,8 @@ export interface Measurement {
   readonly troubles: readonly string[];
   /** The busiest generator's share of one processor; null where it does not matter. */
   readonly generatorShare: number | null;
+  /** Of the processor time wanted, what the host of a virtual machine kept; null if unknown. */
+  readonly stolenShare: number | null;
 }
 
 const DEFAULTS = {
@@ -86,9 +88,17 @@ export function scenario(given: Given): Scenario {
   return { ...DEFAULTS, ...given };
 }
 
+const NOTHING_KNOWN = {
+  latency: null,
+  series: [],
+  troubles: [],
+  generatorShare: null,
+  stolenShare: null,
+} as const satisfies Omit<Measurement, 'values'>;
+
 export function measurement(
   values: Readonly<Record<string, number>>,
   rest: Partial<Measurement> = {},
 ): Measurement {
-  return { values, latency: null, series: [], troubles: [], generatorShare: null, ...rest };
+  return { ...NOTHING_KNOWN, values, ...rest };
 }
