@@ -62,6 +62,8 @@ export interface Surroundings {
 /** Votes settle for this long when not all reachable voters agree, ms. */
 const SETTLE_MS = 200;
 const CHUNK_BYTES = 256 << 10;
+/** A few thousand proposals of 100 B, which a busy processor applies in some 10 ms. */
+const DELIVERY_BYTES = 512 << 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;
 const CONTAINERS_PER_MINUTE = 10_000;
@@ -287,6 +289,7 @@ function zabOptions(
     initTimeoutMs: config.initLimit * config.tickTimeMs,
     syncTimeoutMs: config.syncLimit * config.tickTimeMs,
     chunkBytesMax: options.tuning?.chunkBytes ?? CHUNK_BYTES,
+    deliveryBytesMax: options.tuning?.deliveryBytes ?? DELIVERY_BYTES,
     foundWithQuorum: options.found,
   };
 }

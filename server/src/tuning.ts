@@ -24,6 +24,8 @@ export interface Tuning {
   readonly firstCounter?: number;
   /** Proposals kept in memory for learners, bytes. */
   readonly windowBytes?: number;
+  /** Proposals applied in one turn, bytes. */
+  readonly deliveryBytes?: number;
   /** Proposals waiting for a leader's disk, bytes, past which it proposes no more. */
   readonly unwrittenBytes?: number;
   /** Proposals waiting for a follower's disk, bytes, past which it gives its leader up. */
@@ -42,6 +44,7 @@ const VARIABLES = {
   clientOutputBytes: 'ROOKERY_CLIENT_OUTPUT_BYTES',
   firstCounter: 'ROOKERY_FIRST_COUNTER',
   windowBytes: 'ROOKERY_WINDOW_BYTES',
+  deliveryBytes: 'ROOKERY_DELIVERY_BYTES',
   unwrittenBytes: 'ROOKERY_UNWRITTEN_BYTES',
   behindBytes: 'ROOKERY_BEHIND_BYTES',
   containerCheckMs: 'ROOKERY_CONTAINER_CHECK_MS',

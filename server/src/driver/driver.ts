@@ -150,11 +150,12 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
+    if (this.#zab.hasMore) this.#step({ kind: 'deliver' });
     this.#forwardToLeader();
     this.#propose();
     this.#parts.clientPort().flush();
     this.#parts.peerPort().flush();
-    if (this.keeper.step(this.#turns.nowMs)) this.#turns.enter();
+    if (this.keeper.step(this.#turns.nowMs) || this.#zab.hasMore) this.#turns.enter();
   }
 
   /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */

@@ -7,6 +7,7 @@
 import type { PeerId } from '@rookery/protocol';
 import { pino } from 'pino';
 import type { Config } from '../config.js';
+import type { MemberObserver } from '../driver/observer.js';
 import { Member } from '../member.js';
 import { ManualTimers } from '../net/manual-timers.js';
 import { MemoryNetwork } from '../net/memory-transport.js';
@@ -21,6 +22,8 @@ export interface MemoryEnsembleOptions {
   readonly tuning?: Tuning;
   /** What differs from the usual configuration. */
   readonly settings?: Partial<Config>;
+  /** Of each member, for whoever wants to see its steps. */
+  readonly observer?: (id: PeerId) => MemberObserver;
 }
 
 interface Seat {
@@ -170,7 +173,7 @@ export class MemoryEnsemble {
   }
 
   async #open(seat: Seat): Promise<void> {
-    const { tuning } = this.#options;
+    const { tuning, observer } = this.#options;
     const logger = pino(
       { base: { member: seat.id }, timestamp: () => `,"time":${this.timers.nowMs()}` },
       { write: (line: string) => void this.lines.push(line) },
@@ -185,6 +188,7 @@ export class MemoryEnsemble {
       randomBytes: (count) => Uint8Array.from({ length: count }, () => this.#random() * 256),
       uuid: () => `uuid-${++this.#uuids}`,
       directoryBytes: () => Promise.resolve(0),
+      ...(observer ? { observer: observer(seat.id) } : {}),
     });
     seat.member = member;
     member.closed.catch((error: unknown) => this.failures.push(error));

@@ -52,7 +52,7 @@ export class Following implements Role {
       return;
     }
     this.#sawLeading = link.vote?.state === 'leading';
-    this.#tellVote();
+    this.#member.sendToAll(this.vote());
     this.#member.tickets.after(this.#member.tickets.newest, () => {
       const acceptedEpoch = this.#member.acceptedEpoch;
       this.#member.send(link, { kind: 'followerInfo', acceptedEpoch });
@@ -161,7 +161,7 @@ export class Following implements Role {
     }
   }
 
-  onPersisted(): void {
+  onProgress(): void {
     if (this.#phase !== 'acked' && this.#phase !== 'active') return;
     const link = this.#member.linkOf(this.#leader);
     const durable = this.#member.history.durable;
@@ -278,7 +278,6 @@ export class Following implements Role {
     this.#serveFrom = message.committed;
     this.#member.found();
     this.#onCommit(message.committed);
-    this.#maybeServe();
   }
 
   #onCommit(zxid: Zxid): void {
@@ -286,6 +285,7 @@ export class Following implements Role {
       return this.#violation(`commit of ${formatZxid(zxid)}`);
     }
     this.#member.commit(zxid);
+    this.#maybeServe();
   }
 
   /** Answered from ACK(NEWLEADER) on: served or not, no other leader has this member's promise. */
@@ -304,12 +304,8 @@ export class Following implements Role {
     this.#phase = 'active';
     const epoch = this.#member.currentEpoch;
     this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
-    this.#tellVote();
-  }
-
-  /** To all: who has an ensemble id now counts in the next election. */
-  #tellVote(): void {
-    for (const link of this.#member.links.values()) this.#member.send(link, this.vote());
+    // Who has an ensemble id now counts in the next election.
+    this.#member.sendToAll(this.vote());
   }
 
   /** The leader said what it must not say now: nothing of it is believed, start over. */

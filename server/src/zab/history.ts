@@ -138,9 +138,9 @@ export class History {
     return commonPoint({ base: this.#base, ranges: this.#ranges }, other);
   }
 
-  /** The proposals in (after, through], which must be in memory. */
-  slice(after: Zxid, through: Zxid): readonly Proposal[] {
-    return this.#window.slice(after, through);
+  /** The proposals in (after, through], which must be in memory; see `ProposalWindow.slice`. */
+  slice(after: Zxid, through: Zxid, bytesMax?: number): readonly Proposal[] {
+    return this.#window.slice(after, through, bytesMax);
   }
 
   /** Lets go of delivered proposals beyond `bytesMax`. */

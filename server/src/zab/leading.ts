@@ -26,18 +26,17 @@ import { chooseEpoch, hasEpochQuorum, hasPromisedElsewhere, isNewer } from './di
 import { counts, type Electorate } from './electorate.js';
 import { Learner, Learners } from './learner.js';
 import type { Link, Member } from './member.js';
-import { quorumValue } from './quorum.js';
 import type { Role, Transitions } from './role.js';
 import type { LinkId } from './types.js';
 
-type Phase = 'discovery' | 'epochAcks' | 'synchronization' | 'broadcast';
+type Phase = 'discovery' | 'epochAcks' | 'synchronization' | 'delivery' | 'broadcast';
 
 export class Leading implements Role {
   readonly name = 'leading';
   readonly #member: Member;
   readonly #transitions: Transitions;
   readonly #electorate: Electorate;
-  readonly #learners = new Learners();
+  readonly #learners: Learners;
   readonly #confirmations = new Confirmations();
   #phase: Phase = 'discovery';
   /** When this phase began or synchronization last got on, ms. */
@@ -55,6 +54,7 @@ export class Leading implements Role {
   constructor(member: Member, transitions: Transitions, founding: boolean) {
     this.#member = member;
     this.#transitions = transitions;
+    this.#learners = new Learners(member.options.voters.length);
     this.#electorate = { kind: founding ? 'founding' : 'members' };
     this.#progressAtMs = member.nowMs;
   }
@@ -64,7 +64,7 @@ export class Leading implements Role {
   }
 
   start(): void {
-    this.#tellVote();
+    this.#member.sendToAll(this.vote());
     for (const link of this.#member.links.values()) this.#adoptOffer(link);
     this.#maybeChooseEpoch();
   }
@@ -80,9 +80,7 @@ export class Leading implements Role {
     this.#dropDebtors();
     if (this.#ended) return;
     if (this.#phase === 'broadcast') {
-      const contacts = [nowMs];
-      for (const learner of this.#learners.active()) contacts.push(learner.link.contactAtMs);
-      const silentMs = nowMs - quorumValue(contacts, options.voters.length);
+      const silentMs = nowMs - this.#learners.reached(nowMs, ({ link }) => link.contactAtMs);
       if (silentMs > options.timeoutMs) this.#stepDown(`no quorum has answered for ${silentMs} ms`);
       return;
     }
@@ -156,8 +154,9 @@ export class Leading implements Role {
     }
   }
 
-  onPersisted(): void {
+  onProgress(): void {
     if (this.#phase === 'broadcast') this.#maybeCommit();
+    else this.#maybeBroadcast();
   }
 
   onPropose(proposals: readonly Proposal[]): void {
@@ -184,15 +183,12 @@ export class Leading implements Role {
 
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void {
     const learner = this.#streamingLearner(peer, link);
-    if (learner === null) return;
-    this.#progressAtMs = this.#member.nowMs;
-    this.#catchUp?.onHistorySent(learner, through);
+    if (learner !== null) this.#catchUp?.onHistorySent(learner, through);
   }
 
   onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void {
     const learner = this.#streamingLearner(peer, link);
     if (learner === null) return;
-    this.#progressAtMs = this.#member.nowMs;
     if (this.#catchUp?.onSnapshotSent(learner, zxid)) return;
     this.#violation(learner, `snapshot at ${formatZxid(zxid)}, older than the log,`);
   }
@@ -298,12 +294,19 @@ export class Leading implements Role {
 
   /** The whole initial history is on a quorum: it is committed before the first new proposal. */
   #establish(): void {
-    this.#enterPhase('broadcast');
+    this.#enterPhase('delivery');
     this.#member.commit(this.#member.history.last);
-    const { id } = this.#member;
+    this.#maybeBroadcast();
+  }
+
+  /** New proposals are decided on a tree that has all of it; nobody serves before. */
+  #maybeBroadcast(): void {
+    const { id, history, delivered } = this.#member;
+    if (this.#phase !== 'delivery' || delivered < history.last) return;
+    this.#enterPhase('broadcast');
     this.#member.emit({ kind: 'role', role: 'leading', leader: id, epoch: this.#epoch });
     for (const learner of this.#learners.active()) this.#sendUpToDate(learner);
-    this.#tellVote();
+    this.#member.sendToAll(this.vote());
   }
 
   #sendUpToDate(learner: Learner): void {
@@ -321,10 +324,8 @@ export class Leading implements Role {
   }
 
   #maybeCommit(): void {
-    const { history, options } = this.#member;
-    const matches = [history.durable];
-    for (const learner of this.#learners.active()) matches.push(learner.match);
-    const reached = quorumValue(matches, options.voters.length);
+    const { history } = this.#member;
+    const reached = this.#learners.reached(history.durable, ({ match }) => match);
     if (reached <= this.#member.committed) return;
     this.#member.commit(reached);
     const message = { kind: 'commit', zxid: reached } as const;
@@ -353,9 +354,12 @@ export class Leading implements Role {
 
   // Learners and the end
 
+  /** Whose transfer has got on: that is progress of synchronization. */
   #streamingLearner(peer: PeerId, link: LinkId): Learner | null {
     const learner = this.#learners.get(peer);
-    return learner?.link.link === link && learner.link.streaming ? learner : null;
+    if (learner?.link.link !== link || !learner.link.streaming) return null;
+    this.#progressAtMs = this.#member.nowMs;
+    return learner;
   }
 
   /**
@@ -392,9 +396,5 @@ export class Leading implements Role {
   #enterPhase(phase: Phase): void {
     this.#phase = phase;
     this.#progressAtMs = this.#member.nowMs;
-  }
-
-  #tellVote(): void {
-    for (const link of this.#member.links.values()) this.#member.send(link, this.vote());
   }
 }

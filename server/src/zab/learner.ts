@@ -6,6 +6,7 @@
  */
 import type { AckEpoch, PeerId, Zxid } from '@rookery/protocol';
 import type { Link } from './member.js';
+import { quorumValue } from './quorum.js';
 import type { ZabOptions } from './types.js';
 
 export class Learner {
@@ -50,6 +51,12 @@ type Patience = Pick<ZabOptions, 'syncTimeoutMs' | 'initTimeoutMs'>;
 
 export class Learners {
   readonly #byPeer = new Map<PeerId, Learner>();
+  readonly #voters: number;
+
+  /** `voters`: how many there are, this member included. */
+  constructor(voters: number) {
+    this.#voters = voters;
+  }
 
   get(peer: PeerId): Learner | undefined {
     return this.#byPeer.get(peer);
@@ -72,6 +79,12 @@ export class Learners {
       const patienceMs = active ? patience.syncTimeoutMs : patience.initTimeoutMs;
       return owesSinceMs !== null && nowMs - owesSinceMs > patienceMs;
     });
+  }
+  /** What a quorum has reached, by the value of each active learner and this member's `own`. */
+  reached(own: number, of: (learner: Learner) => number): number {
+    const values = [own];
+    for (const learner of this.active()) values.push(of(learner));
+    return quorumValue(values, this.#voters);
   }
   count(is: (learner: Learner) => boolean): number {
     let found = 0;

@@ -111,8 +111,8 @@ export class Looking implements Role {
     this.#member.note('looking.ignored', `${message.kind} from ${link.peer}`);
   }
 
-  onPersisted(): void {
-    // Nothing of this role waits for storage once it has started.
+  onProgress(): void {
+    // Nothing of this role waits for storage or the tree once it has started.
   }
   onPropose(): void {
     this.#member.note('looking.ignored', 'propose: not the leader');
@@ -130,7 +130,7 @@ export class Looking implements Role {
   #broadcast(): void {
     this.#votedAtMs = this.#member.nowMs;
     const vote = this.vote();
-    for (const link of this.#member.links.values()) this.#member.send(link, vote);
+    this.#member.sendToAll(vote);
   }
 
   /** Computes the own vote anew, tells it when it changed or `tell` says so, and maybe decides. */

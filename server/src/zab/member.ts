@@ -122,6 +122,10 @@ export class Member {
     this.emit({ kind: 'send', peer: link.peer, link: link.link, message });
   }
 
+  sendToAll(message: CoreMessage): void {
+    for (const link of this.links.values()) this.send(link, message);
+  }
+
   #issue(): Ticket {
     this.writingSinceMs ??= this.nowMs;
     return this.tickets.issue();
@@ -222,15 +226,26 @@ export class Member {
     this.deliverReady();
   }
 
+  get #ready(): Zxid {
+    return Math.min(this.#committed, this.history.durable);
+  }
+
+  /** More is committed and durable here than one step delivers. */
+  get hasMore(): boolean {
+    return this.#delivered < this.#ready;
+  }
+
+  /** A part that is applied in some ms, if it is much: heartbeats and clients come in between. */
   deliverReady(): void {
-    const through = Math.min(this.#committed, this.history.durable);
-    if (through <= this.#delivered) return;
-    const proposals = this.history.slice(this.#delivered, through);
-    const first = proposals[0];
-    assert(first?.previous === this.#delivered, 'delivery would leave a hole');
-    this.#delivered = through;
+    if (!this.hasMore) return;
+    const { deliveryBytesMax } = this.options;
+    const proposals = this.history.slice(this.#delivered, this.#ready, deliveryBytesMax);
+    const last = proposals.at(-1);
+    const continues = proposals[0]?.previous === this.#delivered;
+    assert(last !== undefined && continues, 'delivery would leave a hole');
+    this.#delivered = last.zxid;
     this.emit({ kind: 'deliver', proposals });
-    this.history.trim(through, this.#windowBytesMax());
+    this.history.trim(last.zxid, this.#windowBytesMax());
   }
 
   /**

@@ -24,7 +24,8 @@ export interface Role {
   /** The peer's new vote is already in `link.vote`. */
   onVote(link: Link): void;
   onMessage(link: Link, message: CoreMessage): void;
-  onPersisted(): void;
+  /** More is durable here, or delivered. */
+  onProgress(): void;
   onPropose(proposals: readonly Proposal[]): void;
   onConfirm(id: number): void;
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;

@@ -45,7 +45,9 @@ export type ZabInput =
       readonly zxid: Zxid;
     }
   /** The log now starts after `base`. */
-  | { readonly kind: 'purged'; readonly base: Zxid };
+  | { readonly kind: 'purged'; readonly base: Zxid }
+  /** Deliver the next part: in a turn of its own, as long as the core `hasMore`. */
+  | { readonly kind: 'deliver' };
 
 /** The storage outputs: run strictly in ticket order, never dropped. */
 export type StorageOutput =
@@ -122,6 +124,8 @@ export interface ZabOptions {
   readonly syncTimeoutMs: number;
   /** Delivered proposals kept in memory for learners, bytes. */
   readonly windowBytesMax: number;
+  /** Proposals in one `deliver`, bytes: heartbeats and clients wait while they are applied. */
+  readonly deliveryBytesMax: number;
   /** Bytes of proposals in one `propose` of a DIFF. */
   readonly chunkBytesMax: number;
   /** The ensemble's id if this member founds it as its leader: random, from outside. */

@@ -8,14 +8,21 @@ type Step =
   | { readonly kind: 'keep'; readonly count: number }
   | { readonly kind: 'deliver'; readonly share: number; readonly bytesMax: number }
   | { readonly kind: 'truncate'; readonly share: number }
-  | { readonly kind: 'slice'; readonly from: number; readonly to: number };
+  | {
+      readonly kind: 'slice';
+      readonly from: number;
+      readonly to: number;
+      readonly bytesMax: number;
+    };
 
+/** Proposals. */
+const RUN_MAX = 5;
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant('keep' as const), count: fc.integer({ min: 1, max: 5 }) }),
+  fc.record({ kind: fc.constant('keep' as const), count: fc.integer({ min: 1, max: RUN_MAX }) }),
   fc.record({ kind: fc.constant('deliver' as const), share, bytesMax: fc.nat(3000) }),
   fc.record({ kind: fc.constant('truncate' as const), share }),
-  fc.record({ kind: fc.constant('slice' as const), from: share, to: share }),
+  fc.record({ kind: fc.constant('slice' as const), from: share, to: share, bytesMax: fc.nat(300) }),
 );
 
 /** Zxids are 1, 2, 3, ...; a truncation takes some of them away, and they come again. */
@@ -64,7 +71,21 @@ class Model {
       expect(found.map(({ body }) => Buffer.from(body).toString())).toEqual(
         expected.map((zxid) => this.bodies.get(zxid)),
       );
+      expect(this.inParts(after, through, step.bytesMax)).toEqual(expected);
     }
+  }
+
+  /** Each part is a run at least, and not more than `bytesMax` if it is more than one. */
+  inParts(after: Zxid, through: Zxid, bytesMax: number): readonly Zxid[] {
+    const found: Zxid[] = [];
+    for (let at = after; at < through; at = found.at(-1) ?? through) {
+      const part = this.window.slice(at, through, bytesMax);
+      const bodies = part.reduce((sum, { body }) => sum + body.length, 0);
+      if (part.length > RUN_MAX) expect(bodies).toBeLessThanOrEqual(bytesMax);
+      expect(part.length).toBeGreaterThan(0);
+      found.push(...part.map(({ zxid }) => zxid));
+    }
+    return found;
   }
 }
 
@@ -74,7 +95,7 @@ describe('a window of proposals', () => {
       fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
         const model = new Model();
         for (const step of steps) model.run(step);
-        model.run({ kind: 'slice', from: 0, to: 1 });
+        model.run({ kind: 'slice', from: 0, to: 1, bytesMax: 100 });
       }),
       { numRuns: 500 },
     );

@@ -82,13 +82,19 @@ export class ProposalWindow {
     this.#bytes = 0;
   }
 
-  /** The proposals in (after, through], which must be in memory. */
-  slice(after: Zxid, through: Zxid): readonly Proposal[] {
+  /**
+   * The proposals in (after, through], which must be in memory: of the first of them no more runs
+   * than have `bytesMax`, but one at least.
+   */
+  slice(after: Zxid, through: Zxid, bytesMax = Number.POSITIVE_INFINITY): readonly Proposal[] {
     assert(after >= this.#base, () => `${formatZxid(after)} is older than the window`);
     const found: Proposal[] = [];
+    let bytes = 0;
     for (let index = this.#indexAfter(after); index < this.#runs.length; index++) {
       const run = this.#runs.at(index);
       if (run === undefined || run.previous >= through) break;
+      bytes += run.packed.length;
+      if (bytes > bytesMax && found.length > 0) break;
       const proposals = proposalsOf(run);
       const isWhole = run.previous >= after && run.last <= through;
       if (isWhole && run.last === through && found.length === 0) return proposals;

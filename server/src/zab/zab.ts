@@ -74,6 +74,10 @@ export class Zab {
   get delivered(): Zxid {
     return this.#member.delivered;
   }
+  /** There is more to deliver: it waits for the input `deliver`. */
+  get hasMore(): boolean {
+    return this.#member.hasMore;
+  }
   /** Learners that have acknowledged NEWLEADER; 0 unless this member leads. */
   get activeLearners(): number {
     return this.#role instanceof Leading ? this.#role.activeLearners : 0;
@@ -113,6 +117,9 @@ export class Zab {
         return this.#role.onSnapshotSent(input.peer, input.link, input.zxid);
       case 'purged':
         return this.#member.history.onPurged(input.base);
+      case 'deliver':
+        this.#member.deliverReady();
+        return this.#role.onProgress();
       default:
         unreachable(input);
     }
@@ -202,7 +209,7 @@ export class Zab {
   #onPersisted(ticket: Ticket): void {
     this.#member.onPersisted(ticket);
     this.#member.tickets.runDue(() => this.#next !== null);
-    if (this.#next === null) this.#role.onPersisted();
+    if (this.#next === null) this.#role.onProgress();
   }
 
   #request(next: () => Role): void {

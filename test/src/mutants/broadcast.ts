@@ -9,19 +9,23 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'committed is what a quorum has logged',
     file: 'zab/leading.ts',
-    find: 'const reached = quorumValue(matches, options.voters.length);',
-    replace: `const enough = Math.max(0, Math.floor(options.voters.length / 2) - 1);
-    const reached = [...matches].sort((a, b) => b - a)[enough] ?? 0;`,
+    find: 'const reached = this.#learners.reached(history.durable, ({ match }) => match);',
+    replace: `const matches = [history.durable];
+    for (const learner of this.#learners.active()) matches.push(learner.match);
+    const enough = Math.max(0, this.#member.quorum - 2);
+    const reached = matches.sort((a, b) => b - a)[enough] ?? 0;`,
   },
   {
     name: 'commit-counts-joining-learner',
     area: 'zab',
     breaks: 'an ACK counts only from ACK(NEWLEADER) on',
     file: 'zab/leading.ts',
-    find: 'for (const learner of this.#learners.active()) matches.push(learner.match);',
-    replace: `for (const learner of this.#learners.all()) {
+    find: 'const reached = this.#learners.reached(history.durable, ({ match }) => match);',
+    replace: `const matches = [history.durable];
+    for (const learner of this.#learners.all()) {
       matches.push(learner.active ? learner.match : learner.sentThrough);
-    }`,
+    }
+    const reached = matches.sort((a, b) => b - a)[this.#member.quorum - 1] ?? 0;`,
   },
   {
     name: 'delivered-without-own-persist',
@@ -30,6 +34,22 @@ export const broadcastMutants: readonly Mutant[] = [
     file: 'zab/member.ts',
     find: 'Math.min(this.#committed, this.history.durable)',
     replace: 'Math.min(this.#committed, this.history.last)',
+  },
+  {
+    name: 'leader-serves-before-all-is-applied',
+    area: 'zab',
+    breaks: 'a new leader serves, and decides, on a tree that has all of its initial history',
+    file: 'zab/leading.ts',
+    find: "if (this.#phase !== 'delivery' || delivered < history.last) return;",
+    replace: "if (this.#phase !== 'delivery' || history.last < delivered) return;",
+  },
+  {
+    name: 'follower-serves-before-all-is-applied',
+    area: 'zab',
+    breaks: 'a follower serves once it has applied what was committed when it joined',
+    file: 'zab/following.ts',
+    find: 'if (this.#member.delivered < this.#serveFrom) return;',
+    replace: 'if (this.#member.committed < this.#serveFrom) return;',
   },
   {
     name: 'restart-commits-the-suffix',

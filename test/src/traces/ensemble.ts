@@ -27,6 +27,7 @@ export interface EnsembleSetup {
   readonly size: number;
   readonly pingsApart: boolean;
   readonly windowBytesMax?: number;
+  readonly deliveryBytesMax?: number;
   /** Who founds with a quorum; default nobody. */
   readonly founders?: readonly PeerId[] | 'all';
   /** Null: nobody reads along. */
@@ -60,6 +61,7 @@ export class Ensemble {
       initTimeoutMs: 5000,
       syncTimeoutMs: 5000,
       windowBytesMax: setup.windowBytesMax ?? 1 << 20,
+      deliveryBytesMax: setup.deliveryBytesMax ?? 1 << 20,
       chunkBytesMax: 1 << 16,
     };
     this.#founders = setup.founders ?? [];
@@ -162,6 +164,14 @@ export class Ensemble {
       this.checker.onInstalled(id, member.tree);
     }
     if (member.zab !== null) this.#step(member, { kind: 'persisted', ticket: output.ticket });
+    return true;
+  }
+
+  /** Has the core deliver the next part; false when it has no more. */
+  apply(id: PeerId): boolean {
+    const member = this.member(id);
+    if (member.zab?.hasMore !== true) return false;
+    this.#step(member, { kind: 'deliver' });
     return true;
   }
 

@@ -35,7 +35,9 @@ export class RandomSchedule {
   constructor(seed: number, size: number, onLine: ((line: string) => void) | null = null) {
     this.#random = randomOf(seed);
     const windowBytesMax = this.#chance(0.5) ? 8 * 401 : 1 << 16;
-    this.ensemble = new Ensemble({ size, pingsApart: false, windowBytesMax, onLine });
+    const deliveryBytesMax = this.#chance(0.5) ? 1 : 1 << 16;
+    const bounds = { windowBytesMax, deliveryBytesMax };
+    this.ensemble = new Ensemble({ size, pingsApart: false, ...bounds, onLine });
     this.#ids = [...this.ensemble.members.keys()];
     this.#faultRate = this.#pick([0.002, 0.01, 0.04]);
     this.#slowDisks = this.#chance(0.5);
@@ -85,7 +87,8 @@ export class RandomSchedule {
     else if (roll < 0.75) this.#persist();
     else if (roll < 0.8) this.#tick();
     else if (roll < 0.9) this.#client();
-    else if (roll < 0.96) this.#transfer();
+    else if (roll < 0.95) this.#transfer();
+    else if (roll < 0.98) this.ensemble.apply(this.#pick(this.#ids));
     else this.#maintain();
   }
 
@@ -238,6 +241,7 @@ export class RandomSchedule {
       let moved = false;
       for (const id of this.#ids) {
         while (this.ensemble.persist(id)) moved = true;
+        while (this.ensemble.apply(id)) moved = true;
         while (this.ensemble.transfer(id) !== null) moved = true;
       }
       for (const { from, to } of this.ensemble.network.directions()) {

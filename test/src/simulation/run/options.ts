@@ -134,6 +134,7 @@ function drawTuning(random: Random): Tuning {
     logSegmentBytes: random.pick([null, 2_000, 4_000, 50_000]),
     checkpointLogBytes: random.pick([null, 500, 1_000, 20_000]),
     windowBytes: random.pick([null, 0, 500, 20_000]),
+    deliveryBytes: random.pick([null, 0, 1_000]),
     unwrittenBytes: random.pick([null, null, 4_000]),
     behindBytes: random.pick([null, null, 20_000]),
     firstCounter: random.chance(0.1) ? 2 ** 32 - Math.round(random.between(50, 3_000)) : null,
