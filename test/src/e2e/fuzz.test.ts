@@ -1,7 +1,7 @@
 /**
  * Fuzzing in short: mutated frames over many connections; the long run is `npm run test:fuzz`.
  *
- *   ROOKERY_FUZZ_FRAMES   how many; default 50,000
+ *   ROOKERY_FUZZ_FRAMES   how many; default 25,000
  *   ROOKERY_TEST_SEED     repeats a run
  */
 import { expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { FUZZ_SETTINGS, fuzz } from '../fuzz/fuzz.js';
 import { useServingEnsemble } from '../harness/ensemble.js';
 import { Random } from '../harness/random.js';
 
-const FRAMES = Number(process.env['ROOKERY_FUZZ_FRAMES'] ?? 50_000);
+const FRAMES = Number(process.env['ROOKERY_FUZZ_FRAMES'] ?? 25_000);
 
 it('garbage from many connections ends no member, harms no other client and leaves nothing', {
   timeout: 300_000 + FRAMES,

@@ -2,7 +2,7 @@
  * Random pipelined sequences of every operation, against the reference model and three members:
  * as they usually are, with local sessions, and without a quorum.
  *
- *   ROOKERY_MODEL_SEQUENCES   how many, at least 500; default 2,000
+ *   ROOKERY_MODEL_SEQUENCES   how many, at least 500; default 1,000
  *   ROOKERY_TEST_SEED         repeats a run
  */
 import { ErrorCode } from '@rookery/protocol';
@@ -15,7 +15,7 @@ import { checkPlans, checkReads, NO_REAPING } from '../model/check.js';
 import { ROOKERY } from '../model/dialect.js';
 import { MEMBER_SETTINGS } from '../model/operations.js';
 
-const SEQUENCES = Number(process.env['ROOKERY_MODEL_SEQUENCES'] ?? 2_000);
+const SEQUENCES = Number(process.env['ROOKERY_MODEL_SEQUENCES'] ?? 1_000);
 /** A second is plenty for what is measured here; a slow machine must not end connections. */
 const SETTINGS = { ...MEMBER_SETTINGS, peerTimeoutMs: 10_000 };
 

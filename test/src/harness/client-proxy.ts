@@ -3,13 +3,17 @@
  * connection can be broken at a step of it: after the server has answered a request, before the
  * client learns it. What was asked has then certainly taken effect.
  *
- * Requests are forwarded as they come, replies frame by frame. Ended by `close`.
+ * Requests are forwarded as they come, replies frame by frame. Ended by `close`. Who does not begin
+ * with a handshake is no client and is hung up on: a ZooKeeper learner that dialled the port of a
+ * proxy, which its leader may have had once, ended the process of the tests.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { FrameReader } from '@rookery/protocol';
 
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 const ZXID_BYTES = 8;
+/** Of a ConnectRequest without a password and the flag of old clients. */
+const HANDSHAKE_BYTES_MIN = 28;
 
 /** The reply that was kept back. */
 export interface DroppedReply {
@@ -83,8 +87,8 @@ export class ClientProxy {
     }
     const passage = new Passage(this.#trap);
     near.on('data', (chunk) => {
-      passage.onRequests(chunk);
-      far.write(chunk);
+      if (passage.onRequests(chunk)) far.write(chunk);
+      else end();
     });
     far.on('data', (chunk) => {
       const { pass, isDropped } = passage.onReplies(chunk);
@@ -112,11 +116,13 @@ class Passage {
     this.#trap = trap;
   }
 
-  onRequests(chunk: Uint8Array): void {
+  /** Whether it is a client, as far as it goes. */
+  onRequests(chunk: Uint8Array): boolean {
     // The reader keeps what it is given, and the socket writes it: each its own.
     this.#requests.push(Uint8Array.from(chunk));
     for (let frame = this.#requests.next(); frame !== null; frame = this.#requests.next()) {
       if (this.#isHandshakeOut) {
+        if (frame.length < HANDSHAKE_BYTES_MIN) return false;
         this.#isHandshakeOut = false;
         continue;
       }
@@ -125,6 +131,7 @@ class Passage {
       const onDropped = this.#trap.take(opcode);
       if (onDropped !== null) this.#trapped = { xid: view.getInt32(0), opcode, onDropped };
     }
+    return true;
   }
 
   /** What may pass; nothing more comes once the reply is dropped. */

@@ -11,7 +11,7 @@ import { expect, it } from 'vitest';
 import { REPOSITORY } from '../harness/product.js';
 
 const MAIN = join(REPOSITORY, 'test/dist/simulation/main.js');
-const MINUTES = process.env['ROOKERY_SIM_MINUTES'] ?? '3';
+const MINUTES = process.env['ROOKERY_SIM_MINUTES'] ?? '2';
 /** For the last seed, and for a failure to be made small. */
 const GRACE_MS = 10 * 60_000;
 
