@@ -48,7 +48,7 @@ export class Leading implements Role {
   readonly #promisedHere = new Set<PeerId>();
   /** Null until this member's own currentEpoch is durable: its own ACK(NEWLEADER). */
   #catchUp: CatchUp | null = null;
-  #establishing = false;
+  #established = false;
   #ended = false;
 
   constructor(member: Member, transitions: Transitions, founding: boolean) {
@@ -79,7 +79,7 @@ export class Leading implements Role {
     const { nowMs, options } = this.#member;
     this.#dropDebtors();
     if (this.#ended) return;
-    if (this.#phase === 'broadcast') {
+    if (this.#established) {
       const silentMs = nowMs - this.#learners.reached(nowMs, ({ link }) => link.contactAtMs);
       if (silentMs > options.timeoutMs) this.#stepDown(`no quorum has answered for ${silentMs} ms`);
       return;
@@ -202,9 +202,9 @@ export class Leading implements Role {
     const learner = new Learner(link, counts(this.#member, link, this.#electorate), acceptedEpoch);
     this.#learners.set(learner);
     if (this.#phase === 'discovery') return;
-    const established = this.#phase === 'broadcast';
     const acked = this.#promisedHere.has(link.peer);
-    if (hasPromisedElsewhere(learner, { epoch: this.#epoch, established, acked })) {
+    const leader = { epoch: this.#epoch, established: this.#established, acked };
+    if (hasPromisedElsewhere(learner, leader)) {
       this.#stepDown(`member ${link.peer} has already promised epoch ${acceptedEpoch}`);
       return;
     }
@@ -227,7 +227,7 @@ export class Leading implements Role {
 
   #sendNewEpoch(learner: Learner): void {
     learner.epochSent = true;
-    const established = this.#phase === 'broadcast';
+    const established = this.#established;
     this.#member.send(learner.link, { kind: 'newEpoch', epoch: this.#epoch, established });
   }
 
@@ -286,9 +286,9 @@ export class Leading implements Role {
   }
 
   #maybeEstablish(): void {
-    if (this.#phase !== 'synchronization' || this.#catchUp === null || this.#establishing) return;
+    if (this.#phase !== 'synchronization' || this.#catchUp === null || this.#established) return;
     if (this.activeLearners + 1 < this.#member.quorum) return;
-    this.#establishing = true;
+    this.#established = true;
     this.#member.tickets.after(this.#member.found(), () => this.#establish());
   }
 
@@ -363,7 +363,7 @@ export class Leading implements Role {
   }
 
   /**
-   * Steps down when those left are no quorum any more. Before broadcast whoever is reachable may
+   * Steps down when those left are no quorum any more. Before it was one whoever is reachable may
    * still offer itself: giving up for one that changed its mind could go on for ever.
    */
   #dropLearner(peer: PeerId, reason: string): void {
@@ -371,7 +371,7 @@ export class Leading implements Role {
     if (learner === undefined) return;
     this.#learners.delete(peer);
     if (learner.link.streaming) this.#member.drop(learner.link, `transfer given up: ${reason}`);
-    const left = this.#phase === 'broadcast' ? this.activeLearners : this.#member.links.size;
+    const left = this.#established ? this.activeLearners : this.#member.links.size;
     if (left + 1 < this.#member.quorum) this.#stepDown(`no quorum: ${reason}`);
   }
 

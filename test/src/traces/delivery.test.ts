@@ -1,0 +1,101 @@
+/**
+ * Goal: what is delivered in parts comes one part a turn, and meanwhile a new leader is one like any
+ * other. Method: the core alone; a part is one run, and no part is taken unless the test says so.
+ */
+import { assert, type PeerId } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { settle } from './commands/network.js';
+import { runFor } from './commands/time.js';
+import { Session } from './session.js';
+
+const ALL: readonly PeerId[] = [1, 2, 3];
+const MISSED = 4;
+/** So long that each goes in a message, and so in a run, of its own. */
+const payload = (index: number): string => `${index}`.padEnd(1 << 16, '.');
+
+/** Led by 3, epoch 1. */
+function founded(): Session {
+  const session = new Session();
+  const ensemble = session.create({ size: 3, founders: 'all', deliveryBytesMax: 1 });
+  for (const id of ALL) ensemble.start(id);
+  runFor(session, 1000);
+  expect(ensemble.member(3).serves).toBe('leading');
+  return session;
+}
+
+/** 2 leads in epoch 2, with all but the first of its initial history not applied yet. */
+function applyingLeader(): Session {
+  const session = founded();
+  const { ensemble } = session;
+  for (let index = 0; index < MISSED; index += 1) {
+    ensemble.propose(3, [payload(index)]);
+    ensemble.deliver(3, 2);
+    ensemble.persist(2);
+  }
+  ensemble.crash(3);
+  runFor(session, 1000);
+  expect(viewOf(session, 2)).toMatchObject({ role: 'leading', serves: 'looking', hasMore: true });
+  return session;
+}
+
+interface View {
+  readonly role: string;
+  readonly serves: string;
+  readonly activeLearners: number;
+  readonly hasMore: boolean;
+}
+
+function viewOf(session: Session, id: PeerId): View {
+  const { zab, serves } = session.ensemble.member(id);
+  assert(zab !== null, `member ${id} is down`);
+  const { role, activeLearners, hasMore } = zab;
+  return { role, serves, activeLearners, hasMore };
+}
+
+function applyAll(session: Session, id: PeerId): number {
+  let parts = 0;
+  while (session.ensemble.apply(id)) parts += 1;
+  return parts;
+}
+
+describe('a new leader with much to apply', () => {
+  it('serves when all is applied', () => {
+    const session = applyingLeader();
+    const { ensemble } = session;
+    expect(applyAll(session, 2)).toBe(MISSED - 1);
+    expect(ensemble.member(2).serves).toBe('leading');
+    expect(ensemble.member(1).serves).toBe('looking');
+    settle(session, [1, 2]);
+    applyAll(session, 1);
+    expect(ensemble.member(1).serves).toBe('following');
+  });
+
+  it('goes when its learners are no quorum any more, whoever else is reachable', () => {
+    const session = applyingLeader();
+    const { ensemble } = session;
+    ensemble.start(3);
+    ensemble.connect(2, 3);
+    ensemble.deliver(3, 2);
+    ensemble.breakLink(1, 2);
+    applyAll(session, 2);
+    expect(viewOf(session, 2)).toMatchObject({ role: 'looking', serves: 'looking' });
+  });
+
+  it('takes in a member that restarts', () => {
+    const session = applyingLeader();
+    const { ensemble } = session;
+    ensemble.start(3);
+    runFor(session, 100);
+    expect(viewOf(session, 2)).toMatchObject({ activeLearners: 2 });
+    ensemble.crash(3);
+    ensemble.start(3);
+    runFor(session, 100);
+    expect(viewOf(session, 2)).toMatchObject({ activeLearners: 2, hasMore: true });
+  });
+
+  it('takes as long as it must', () => {
+    const session = applyingLeader();
+    runFor(session, 20_000);
+    expect(viewOf(session, 2)).toMatchObject({ role: 'leading', hasMore: true });
+  });
+});
