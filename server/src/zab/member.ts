@@ -214,16 +214,19 @@ export class Member {
 
   /** Learns that everything up to `zxid` is committed, and delivers what is durable here too. */
   commit(zxid: Zxid): void {
+    const { hasMore } = this;
     this.#committed = Math.max(this.#committed, zxid);
-    this.deliverReady();
+    // What waits for its turn waits on: a turn brings many commits, the more the longer the last.
+    if (!hasMore) this.deliverReady();
   }
 
   onPersisted(ticket: Ticket): void {
+    const { hasMore } = this;
     this.tickets.onPersisted(ticket);
     this.writingSinceMs = ticket === this.tickets.newest ? null : this.nowMs;
     this.history.onPersisted(ticket);
     if (ticket >= this.#soundFrom) this.#sound = true;
-    this.deliverReady();
+    if (!hasMore) this.deliverReady();
   }
 
   get #ready(): Zxid {

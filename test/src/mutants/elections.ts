@@ -117,9 +117,9 @@ export const electionMutants: readonly Mutant[] = [
     breaks: 'a leader serves once a quorum has acknowledged NEWLEADER',
     file: 'zab/leading.ts',
     find: `    if (this.activeLearners + 1 < this.#member.quorum) return;
-    this.#establishing = true;`,
+    this.#established = true;`,
     replace: `    if (this.activeLearners + 2 < this.#member.quorum) return;
-    this.#establishing = true;`,
+    this.#established = true;`,
   },
   {
     name: 'trunc-forgotten',

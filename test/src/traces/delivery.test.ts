@@ -58,6 +58,28 @@ function applyAll(session: Session, id: PeerId): number {
   return parts;
 }
 
+describe('a member with much to apply', () => {
+  it('applies no more in a turn for all the commits that come in', () => {
+    const session = founded();
+    const { ensemble } = session;
+    ensemble.crash(1);
+    for (let index = 0; index < MISSED; index += 1) ensemble.propose(3, [payload(index)]);
+    settle(session, [2, 3]);
+    ensemble.start(1);
+    runFor(session, 100);
+    const before = ensemble.member(1).zab?.delivered;
+    expect(ensemble.member(1).zab?.hasMore).toBe(true);
+    for (const name of ['a', 'b', 'c']) {
+      ensemble.propose(3, [name]);
+      settle(session, ALL);
+    }
+    expect(ensemble.member(1).zab?.delivered).toBe(before);
+    applyAll(session, 1);
+    expect(ensemble.member(1).zab?.delivered).toBe(ensemble.member(3).zab?.last);
+    expect(ensemble.member(1).serves).toBe('following');
+  });
+});
+
 describe('a new leader with much to apply', () => {
   it('serves when all is applied', () => {
     const session = applyingLeader();

@@ -8,10 +8,10 @@ export const durabilityMutants: readonly NamedMutant[] = [
     name: 'zk-3911-serves-before-acks',
     area: 'named',
     file: 'zab/leading.ts',
-    find: '    if (this.activeLearners + 1 < this.#member.quorum) return;\n    this.#establishing = true;',
+    find: '    if (this.activeLearners + 1 < this.#member.quorum) return;\n    this.#established = true;',
     replace:
       '    const sent = this.#learners.count((learner) => learner.caughtUp);\n' +
-      '    if (sent + 1 < this.#member.quorum) return;\n    this.#establishing = true;',
+      '    if (sent + 1 < this.#member.quorum) return;\n    this.#established = true;',
     breaks: 'a new leader serves only when a quorum has its history on disk',
     scenario: trace('zk-3911-leader-serves-after-quorum-is-durable'),
   },
