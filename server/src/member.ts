@@ -64,6 +64,8 @@ const SETTLE_MS = 200;
 const CHUNK_BYTES = 256 << 10;
 /** A few thousand proposals of 100 B, which a busy processor applies in some 10 ms. */
 const DELIVERY_BYTES = 512 << 10;
+/** Of a turn; it ends with the part that it is at. */
+const DELIVERY_MS = 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;
 const CONTAINERS_PER_MINUTE = 10_000;
@@ -313,6 +315,7 @@ function driverOptions(config: Config, options: MemberOptions, membership: strin
     tickMs: config.peerHeartbeatMs / 2,
     heartbeatMs: config.peerHeartbeatMs,
     timeoutMs: config.peerTimeoutMs,
+    deliveryMsMax: options.tuning?.deliveryMs ?? DELIVERY_MS,
     transferTimeoutMs: config.initLimit * config.tickTimeMs,
     unwrittenBytesMax: options.tuning?.unwrittenBytes ?? BACKLOG_LIMITS.unwrittenBytesMax,
     behindBytesMax: options.tuning?.behindBytes ?? BACKLOG_LIMITS.behindBytesMax,

@@ -24,8 +24,10 @@ export interface Tuning {
   readonly firstCounter?: number;
   /** Proposals kept in memory for learners, bytes. */
   readonly windowBytes?: number;
-  /** Proposals applied in one turn, bytes. */
+  /** Proposals applied at a time, bytes. */
   readonly deliveryBytes?: number;
+  /** For so long in one turn, ms: 0 is once. */
+  readonly deliveryMs?: number;
   /** Proposals waiting for a leader's disk, bytes, past which it proposes no more. */
   readonly unwrittenBytes?: number;
   /** Proposals waiting for a follower's disk, bytes, past which it gives its leader up. */
@@ -45,6 +47,7 @@ const VARIABLES = {
   firstCounter: 'ROOKERY_FIRST_COUNTER',
   windowBytes: 'ROOKERY_WINDOW_BYTES',
   deliveryBytes: 'ROOKERY_DELIVERY_BYTES',
+  deliveryMs: 'ROOKERY_DELIVERY_MS',
   unwrittenBytes: 'ROOKERY_UNWRITTEN_BYTES',
   behindBytes: 'ROOKERY_BEHIND_BYTES',
   containerCheckMs: 'ROOKERY_CONTAINER_CHECK_MS',

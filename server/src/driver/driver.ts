@@ -25,6 +25,7 @@ import { txnOf } from '../state/txn-codec.js';
 import { TxnPlaces } from '../state/txn-places.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { clientHandler } from './client-handler.js';
+import { deliverParts } from './delivery.js';
 import { deskOfTerm } from './desk-of-term.js';
 import type { Answer, LeaderDesk } from './leader-desk.js';
 import { noteLevel } from './note-level.js';
@@ -150,7 +151,7 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
-    if (this.#zab.hasMore) this.#step({ kind: 'deliver' });
+    if (this.#zab.hasMore) deliverParts(this.#parts, () => this.#step({ kind: 'deliver' }));
     this.#forwardToLeader();
     this.#propose();
     this.#parts.clientPort().flush();

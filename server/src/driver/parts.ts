@@ -28,6 +28,8 @@ export interface DriverOptions {
   /** Proposals that wait for the own disk, while leading and while following; see limits.ts. */
   readonly unwrittenBytesMax: number;
   readonly behindBytesMax: number;
+  /** Applying takes so much of a turn, ms, and is ended at the end of a part. */
+  readonly deliveryMsMax: number;
   /** The counter an epoch starts at: 1, but for tests of the rollover. */
   readonly firstCounter: number;
   readonly checkpoint: Partial<CheckpointOptions>;

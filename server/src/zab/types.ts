@@ -46,7 +46,7 @@ export type ZabInput =
     }
   /** The log now starts after `base`. */
   | { readonly kind: 'purged'; readonly base: Zxid }
-  /** Deliver the next part: in a turn of its own, as long as the core `hasMore`. */
+  /** Deliver the next part: as long as the core `hasMore`, but not everything in one turn. */
   | { readonly kind: 'deliver' };
 
 /** The storage outputs: run strictly in ticket order, never dropped. */

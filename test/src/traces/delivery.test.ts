@@ -1,6 +1,6 @@
 /**
- * Goal: what is delivered in parts comes one part a turn, and meanwhile a new leader is one like any
- * other. Method: the core alone; a part is one run, and no part is taken unless the test says so.
+ * Goal: a part that waits waits for its turn, and meanwhile a new leader is one like any other.
+ * Method: the core alone; a part is one run, and none is taken unless the test says so.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';

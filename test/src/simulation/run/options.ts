@@ -135,6 +135,8 @@ function drawTuning(random: Random): Tuning {
     checkpointLogBytes: random.pick([null, 500, 1_000, 20_000]),
     windowBytes: random.pick([null, 0, 500, 20_000]),
     deliveryBytes: random.pick([null, 0, 1_000]),
+    // No time passes in a turn: it would always take everything.
+    deliveryMs: 0,
     unwrittenBytes: random.pick([null, null, 4_000]),
     behindBytes: random.pick([null, null, 20_000]),
     firstCounter: random.chance(0.1) ? 2 ** 32 - Math.round(random.between(50, 3_000)) : null,
