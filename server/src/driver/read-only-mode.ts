@@ -19,7 +19,7 @@ export class ReadOnlyMode {
   onTick(lookingMs: number): void {
     const { options, pipeline, zab, logger } = this.#parts;
     if (options.readOnlyAfterMs === null || lookingMs < options.readOnlyAfterMs) return;
-    if (pipeline.isReadOnly || zab.role !== 'looking') return;
+    if (pipeline.isReadOnly || zab.role !== 'looking' || zab.hasMore) return;
     if (!zab.founded || !zab.sound || zab.delivered === 0) return;
     logger.info({ zxid: formatZxid(zab.delivered) }, 'role.read_only');
     pipeline.startServingReadOnly();

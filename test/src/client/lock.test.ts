@@ -20,7 +20,7 @@ import { runFaultCourse } from './fault-course.js';
 import { counted, HoldersLedger, type Traffic } from './holders-ledger.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
-const HANDOVERS = Number(process.env['ROOKERY_HANDOVERS'] ?? 1_000);
+const HANDOVERS = Number(process.env['ROOKERY_HANDOVERS'] ?? 500);
 const CONTENDERS = 50;
 const DEADLINE_MS = 60_000;
 /** Short enough to wait for its end; the server allows no less than twice its tick of 500 ms. */

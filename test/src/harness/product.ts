@@ -114,6 +114,9 @@ const apache: Product = {
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
     const superDigest = layout.settings['superDigest'];
     const flags = [
+      // It lives for seconds, next to others: what the second compiler makes of it comes too late.
+      '-XX:TieredStopAtLevel=1',
+      '-XX:+UseSerialGC',
       `-Dzookeeper.log.dir=${layout.directory}`,
       '-Dorg.slf4j.simpleLogger.showDateTime=true',
       '-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS',
