@@ -1,10 +1,8 @@
 /**
  * The role of a leader: discovery, synchronization, broadcast, confirmation.
  *
- * It steps down as soon as it has no quorum, meets a newer epoch or newer history, or has used up
- * its epoch's counter. Pieces: `discovery.ts` (which epoch, whose word counts), `learner.ts` (one
- * learner), `catch-up.ts` (how it is synchronized), `confirmations.ts` (does this leader still
- * lead?).
+ * It steps down without a quorum, at a newer epoch or history, and when its epoch is used up.
+ * Pieces: `discovery.ts` (whose word counts), `learner.ts`, `catch-up.ts`, `confirmations.ts`.
  */
 import {
   type AckEpoch,
@@ -118,7 +116,10 @@ export class Leading implements Role {
     const vote = link.vote;
     if (vote === null) return;
     if (vote.state === 'looking') {
+      const refuses = this.#learners.get(link.peer)?.refuses(this.#epoch) === true;
       this.#dropLearner(link.peer, `member ${link.peer} looks for a leader`);
+      if (refuses && !this.#established)
+        this.#stepDown(`member ${link.peer} promised it elsewhere`);
       if (!this.#ended) this.#member.send(link, this.vote());
     } else if (vote.state === 'following' && vote.leader !== this.#member.id) {
       this.#dropLearner(link.peer, `member ${link.peer} follows ${vote.leader}`);
@@ -188,8 +189,7 @@ export class Leading implements Role {
 
   onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void {
     const learner = this.#streamingLearner(peer, link);
-    if (learner === null) return;
-    if (this.#catchUp?.onSnapshotSent(learner, zxid)) return;
+    if (learner === null || this.#catchUp?.onSnapshotSent(learner, zxid)) return;
     this.#violation(learner, `snapshot at ${formatZxid(zxid)}, older than the log,`);
   }
 

@@ -160,11 +160,13 @@ public final class CuratorRecipes extends Checks {
     require(second != null, "two leases for two");
     equal("from a", text(first.getData()), "a lease carries its data");
     require(atB.acquire(REFUSED_MS, MILLISECONDS) == null, "there is no third");
+    a.sync().forPath(path);
     equal(2, atA.getParticipantNodes().size(), "leases taken");
     atA.returnLease(first);
     Lease third = atB.acquire(WAIT_S, SECONDS);
     require(third != null, "a returned lease is given again");
     atB.returnAll(List.of(second, third));
+    a.sync().forPath(path);
     equal(0, atA.getParticipantNodes().size(), "leases left");
   }
 
