@@ -1,16 +1,16 @@
 /**
  * Seven kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build:
  * imports of our packages resolve to their src; its files share processes, so that each module is
- * read once, but for those of `unit-mocked`, which replace modules. The others start real processes from dist, after
- * everything before them: `e2e` one test file at a time, because what it measures is timing;
- * `answers` two at a time: what a server answers, whenever it does; `client` three at a time, as
- * they mostly wait for each other's sessions; and `zookeeper` the same files of the client once
- * more, against Apache ZooKeeper, where Debian's package is installed: half of them, the other half
- * on the next day, or all with ROOKERY_ZOOKEEPER_ALL=1. `proof` runs the simulator,
- * and the simulator against mutants, side by side: neither measures time.
+ * read once, but for those of `unit-mocked`, which replace modules. The others start real processes
+ * from dist, after everything before them: `e2e` one test file at a time, because what it measures
+ * is timing; `answers` two at a time: what a server answers, whenever it does; `client` three at a
+ * time, as they mostly wait for each other's sessions; and `zookeeper` the same files of the client
+ * once more, against Apache ZooKeeper, where Debian's package is installed: half of them, the other
+ * half on the next day, or all with ROOKERY_ZOOKEEPER_ALL=1. `proof` runs the simulator, and the
+ * simulator against mutants, side by side: neither measures time.
  *
  *   npm test                            all
- *   npx vitest run --project unit       the fast part
+ *   npx vitest run --project 'unit*'    the fast part
  *   npx vitest run server/src/zab       one folder
  */
 import { existsSync, readdirSync } from 'node:fs';

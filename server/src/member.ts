@@ -13,13 +13,8 @@ import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { MemberStatus } from './driver/member-view.js';
 import type { MemberObserver } from './driver/observer.js';
-import {
-  BACKLOG_LIMITS,
-  type DerivedLimits,
-  derivedLimits,
-  firstPartsOf,
-  WATCH_LIMITS,
-} from './limits.js';
+import { type DerivedLimits, derivedLimits, firstPartsOf, WATCH_LIMITS } from './limits.js';
+import { driverOptions, type MemberOptions, zabOptions, zabStart } from './member-options.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
 import { PEER_PORT_DEFAULTS, PeerPort } from './net/peer-port.js';
@@ -30,18 +25,9 @@ import { Pipeline } from './pipeline/pipeline.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
 import { type KeyValueStore, type Recovered, Storage } from './storage/index.js';
-import { checkpointTuning, storageTuning, type Tuning } from './tuning.js';
+import { storageTuning, type Tuning } from './tuning.js';
 import { VERSION } from './version.js';
-import { Zab, type ZabOptions, type ZabStart } from './zab/index.js';
-
-export interface MemberOptions {
-  /** Which of the config's servers this is. */
-  readonly id: PeerId;
-  readonly logger: Logger;
-  /** Found an ensemble although not every configured member is reachable. */
-  readonly found: boolean;
-  readonly tuning?: Tuning;
-}
+import { Zab } from './zab/index.js';
 
 /** The world that a member lives in. */
 export interface Surroundings {
@@ -58,17 +44,6 @@ export interface Surroundings {
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }
-
-/** Votes settle for this long when not all reachable voters agree, ms. */
-const SETTLE_MS = 200;
-const CHUNK_BYTES = 256 << 10;
-/** A few thousand proposals of 100 B, which a busy processor applies in some 10 ms. */
-const DELIVERY_BYTES = 512 << 10;
-/** Of a turn; it ends with the part that it is at. */
-const DELIVERY_MS = 10;
-/** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
-const CONTAINER_CHECK_MS = 60_000;
-const CONTAINERS_PER_MINUTE = 10_000;
 
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
@@ -120,10 +95,9 @@ export class Member {
     state.setConfigNode(membership);
     const { windowBytes } = options.tuning ?? {};
     const limits = derivedLimits({ ...config, members: config.servers.length, windowBytes });
-    const { windowBytesMax } = limits;
     const newEnsembleId = surroundings.uuid();
     const zab = new Zab(
-      { ...zabOptions(config, options), windowBytesMax, newEnsembleId },
+      zabOptions(config, options, { ...limits, newEnsembleId }),
       zabStart(parts.recovered),
     );
     const counters = new Counters();
@@ -276,67 +250,6 @@ function logRecovery(logger: Logger, recovered: Recovered): void {
     { damage: recovered.damaged },
     'server.damaged: this member does not vote and waits for a snapshot from a leader',
   );
-}
-
-function zabOptions(
-  config: Config,
-  options: MemberOptions,
-): Omit<ZabOptions, 'windowBytesMax' | 'newEnsembleId'> {
-  return {
-    id: options.id,
-    voters: config.servers.map((server) => server.id),
-    heartbeatMs: config.peerHeartbeatMs,
-    timeoutMs: config.peerTimeoutMs,
-    settleMs: SETTLE_MS,
-    initTimeoutMs: config.initLimit * config.tickTimeMs,
-    syncTimeoutMs: config.syncLimit * config.tickTimeMs,
-    chunkBytesMax: options.tuning?.chunkBytes ?? CHUNK_BYTES,
-    deliveryBytesMax: options.tuning?.deliveryBytes ?? DELIVERY_BYTES,
-    foundWithQuorum: options.found,
-  };
-}
-
-function zabStart(recovered: Recovered): ZabStart {
-  return {
-    acceptedEpoch: recovered.acceptedEpoch,
-    currentEpoch: recovered.currentEpoch,
-    ensembleId: recovered.ensembleId,
-    founded: recovered.founded,
-    sound: recovered.damaged === null,
-    applied: recovered.checkpointZxid,
-    history: recovered.history,
-    suffix: recovered.suffix,
-  };
-}
-
-function driverOptions(config: Config, options: MemberOptions, membership: string) {
-  return {
-    id: options.id,
-    tickMs: config.peerHeartbeatMs / 2,
-    heartbeatMs: config.peerHeartbeatMs,
-    timeoutMs: config.peerTimeoutMs,
-    deliveryMsMax: options.tuning?.deliveryMs ?? DELIVERY_MS,
-    transferTimeoutMs: config.initLimit * config.tickTimeMs,
-    unwrittenBytesMax: options.tuning?.unwrittenBytes ?? BACKLOG_LIMITS.unwrittenBytesMax,
-    behindBytesMax: options.tuning?.behindBytes ?? BACKLOG_LIMITS.behindBytesMax,
-    firstCounter: options.tuning?.firstCounter ?? 1,
-    checkpoint: {
-      ...checkpointTuning(options.tuning),
-      firstPart: firstPartsOf(config.servers, options.id).checkpoint,
-    },
-    writeRules: {
-      skipAcl: config.skipACL,
-      extendedTypes: config.extendedTypes,
-      enforceQuota: config.enforceQuota,
-      reconfigEnabled: config.reconfigEnabled,
-    },
-    reaper: {
-      intervalMs: options.tuning?.containerCheckMs ?? CONTAINER_CHECK_MS,
-      perMinuteMax: CONTAINERS_PER_MINUTE,
-    },
-    membership,
-    readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
-  };
 }
 
 function newPipeline(

@@ -7,7 +7,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Config, ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
-import { Member, type MemberOptions } from './member.js';
+import { Member } from './member.js';
+import type { MemberOptions } from './member-options.js';
 import { ListenError } from './net/listen-error.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';

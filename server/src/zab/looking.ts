@@ -129,8 +129,7 @@ export class Looking implements Role {
 
   #broadcast(): void {
     this.#votedAtMs = this.#member.nowMs;
-    const vote = this.vote();
-    this.#member.sendToAll(vote);
+    this.#member.sendToAll(this.vote());
   }
 
   /** Computes the own vote anew, tells it when it changed or `tell` says so, and maybe decides. */
