@@ -42,7 +42,7 @@ export class Leading implements Role {
   /** 0 until discovery has chosen it. */
   #epoch = 0;
   #epochDurable = false;
-  /** Who has promised `#epoch` to this leader, on whatever link. */
+  /** Who has promised `#epoch` to this leader, on whatever link, and still knows it. */
   readonly #promisedHere = new Set<PeerId>();
   /** Null until this member's own currentEpoch is durable: its own ACK(NEWLEADER). */
   #catchUp: CatchUp | null = null;
@@ -116,10 +116,9 @@ export class Leading implements Role {
     const vote = link.vote;
     if (vote === null) return;
     if (vote.state === 'looking') {
-      const refuses = this.#learners.get(link.peer)?.refuses(this.#epoch) === true;
+      // Restarted, it does not know to whom it promised the epoch: its next offer is judged so.
+      if (this.#learners.get(link.peer)?.ackEpoch === null) this.#promisedHere.delete(link.peer);
       this.#dropLearner(link.peer, `member ${link.peer} looks for a leader`);
-      if (refuses && !this.#established)
-        this.#stepDown(`member ${link.peer} promised it elsewhere`);
       if (!this.#ended) this.#member.send(link, this.vote());
     } else if (vote.state === 'following' && vote.leader !== this.#member.id) {
       this.#dropLearner(link.peer, `member ${link.peer} follows ${vote.leader}`);

@@ -34,15 +34,6 @@ export class Learner {
     this.acceptedEpoch = acceptedEpoch;
   }
 
-  /**
-   * Whether it goes on looking because it had promised this epoch and, restarted since, does not
-   * know to whom: only a newer one gets it, or an established leader.
-   */
-  refuses(epoch: number): boolean {
-    const isOffered = this.epochSent && this.ackEpoch === null;
-    return this.voter && isOffered && this.acceptedEpoch === epoch;
-  }
-
   /** Everything up to `zxid` has been sent. */
   onSent(zxid: Zxid, nowMs: number): void {
     this.sentThrough = zxid;
