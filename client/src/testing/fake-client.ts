@@ -10,6 +10,7 @@
 import {
   AddWatchMode,
   ConnectionLossError,
+  Fifo,
   type KeeperError,
   OperationTimeoutError,
   SessionExpiredError,
@@ -67,9 +68,9 @@ export class FakeClient extends FakeOperations {
   readonly #stopListening: () => void;
   /** Not sent yet; sent and not answered. */
   #queued: Pending[] = [];
-  #inFlight: Pending[] = [];
+  readonly #inFlight = new Set<Pending>();
   /** Replies and events on their way to us. */
-  #inbound: (() => void)[] = [];
+  readonly #inbound = new Fifo<() => void>();
   #connection = 0;
   #state: ClientState = 'connecting';
   #session: { readonly session: Session; readonly over: AbortController } | null = null;
@@ -230,7 +231,7 @@ export class FakeClient extends FakeOperations {
       const settle = (action: () => void) => {
         for (const one of undo) one();
         this.#queued = this.#queued.filter((other) => other !== pending);
-        this.#inFlight = this.#inFlight.filter((other) => other !== pending);
+        this.#inFlight.delete(pending);
         action();
       };
       const pending: Pending = {
@@ -289,7 +290,7 @@ export class FakeClient extends FakeOperations {
     this.sent.push({ op, path });
     this.onSend?.({ op, path });
     pending.isSent = true;
-    this.#inFlight.push(pending);
+    this.#inFlight.add(pending);
     const index = this.#faults.findIndex((fault) => fault.op === op);
     const [planned] = index < 0 ? [] : this.#faults.splice(index, 1);
     const fault = planned?.fault;
@@ -305,7 +306,7 @@ export class FakeClient extends FakeOperations {
       const { zxid } = this.#server;
       this.#receive(() => {
         this.#lastZxidSeen = zxid;
-        if (this.#inFlight.includes(pending)) onReply();
+        if (this.#inFlight.has(pending)) onReply();
       });
     }
   }
@@ -352,11 +353,13 @@ export class FakeClient extends FakeOperations {
 
   #dropConnection(): void {
     this.#connection++;
-    this.#inbound = [];
+    this.#inbound.clear();
   }
 
   #failInFlight(errorOf: (path: string, ambiguous: boolean) => Error): void {
-    for (const pending of this.#inFlight.splice(0)) {
+    const all = [...this.#inFlight];
+    this.#inFlight.clear();
+    for (const pending of all) {
       pending.reject(errorOf(pending.path, pending.isWrite));
     }
   }
