@@ -1,8 +1,8 @@
 /**
  * The catalogue of all mutants, in the order in which they are run and reported.
  *
- * The lists only: areas are files of their own. Those of the named bugs have scenarios that must
- * fail on them (named/main.ts); the simulator is given them only when it is asked for them by name.
+ * The lists only: areas are files of their own. Those in named/ have scenarios that must fail
+ * on them (named/main.ts); the simulator is given them only when it is asked for them by name.
  */
 import { broadcastMutants } from './broadcast.js';
 import { checkpointMutants } from './checkpoints.js';
@@ -10,7 +10,7 @@ import { decisionMutants } from './decisions.js';
 import { electionMutants } from './elections.js';
 import { architectureMutants } from './from-architecture.js';
 import type { Mutant } from './mutant.js';
-import { namedMutants } from './named/index.js';
+import { scenarioMutants } from './named/index.js';
 import { requestMutants } from './requests.js';
 import { sessionMutants } from './sessions.js';
 import { storageMutants } from './storage.js';
@@ -26,4 +26,4 @@ export const seededMutants: readonly Mutant[] = [
   ...sessionMutants,
 ];
 
-export const allMutants: readonly Mutant[] = [...seededMutants, ...namedMutants];
+export const allMutants: readonly Mutant[] = [...seededMutants, ...scenarioMutants];

@@ -1,7 +1,7 @@
 /**
- * Mutants of the named bugs: each has a consistency bug that ZooKeeper had.
+ * Mutants with a scenario: of the named bugs, consistency bugs that ZooKeeper had, and others.
  *
- * The list only. Not run by the simulator's seeds, where many of them cannot show (a torn file, an
+ * The lists only. Not run by the simulator's seeds, where many of them cannot show (a torn file, an
  * old client's handshake): main.ts here runs each on its own scenario, which must fail.
  */
 import { checkpointMutants } from './checkpoints.js';
@@ -10,6 +10,7 @@ import { durabilityMutants } from './durability.js';
 import { electionMutants } from './election.js';
 import { historyMutants } from './history.js';
 import type { NamedMutant } from './named-mutant.js';
+import { ownMutants } from './own.js';
 import { sessionMutants } from './sessions.js';
 import { socketMutants } from './sockets.js';
 import { watchMutants } from './watches.js';
@@ -24,3 +25,5 @@ export const namedMutants: readonly NamedMutant[] = [
   ...watchMutants,
   ...socketMutants,
 ];
+
+export const scenarioMutants: readonly NamedMutant[] = [...namedMutants, ...ownMutants];

@@ -1,5 +1,5 @@
 /**
- * Runs the scenario of each named bug on the mutant that has the bug: it must fail there.
+ * Runs the scenario of each mutant that has one on that mutant: it must fail there.
  *
  *   node test/dist/mutants/named/main.js [part of a mutant's name ...]
  *
@@ -12,7 +12,7 @@ import { cp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeCopiesAtExit } from '../copies.js';
 import { ROOT, Workspace } from '../workspace.js';
-import { namedMutants } from './index.js';
+import { scenarioMutants } from './index.js';
 import type { NamedMutant } from './named-mutant.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 
@@ -21,7 +21,7 @@ const RUN_DEADLINE_MS = 300_000;
 const COPIED = ['vitest.config.ts', 'test/traces', 'test/vectors'];
 
 const wanted = process.argv.slice(2);
-const mutants = namedMutants.filter(
+const mutants = scenarioMutants.filter(
   ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
 );
 removeCopiesAtExit();

@@ -1,5 +1,5 @@
 /**
- * A mutant that has a bug that ZooKeeper had, and the named scenario that must fail on it.
+ * A mutant and the scenario that must fail on it: mostly a bug that ZooKeeper had.
  *
  * Compiled and made like every other mutant, but not run by the simulator's seeds: it counts as
  * caught when its own scenario fails. Data only.

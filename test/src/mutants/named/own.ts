@@ -1,0 +1,47 @@
+/**
+ * Bugs that ZooKeeper did not have and that no seed shows: each fails a scenario of its own.
+ *
+ * The simulator's disks lose no whole segment, and its transfers are over before much is written.
+ */
+import { type NamedMutant, trace } from './named-mutant.js';
+
+const LOG_RECOVERY = 'server/src/storage/log-recovery.test.ts';
+
+export const ownMutants: readonly NamedMutant[] = [
+  {
+    name: 'window-as-small-while-streaming',
+    area: 'named',
+    file: 'zab/member.ts',
+    find: 'if (link.streaming) return STREAMING_WINDOWS * windowBytesMax;',
+    replace: 'if (link.streaming && STREAMING_WINDOWS < 1) return windowBytesMax;',
+    breaks: 'while a learner is brought up from disk memory holds more, else it never ends',
+    scenario: trace('diff-from-disk-while-writes-go-on'),
+  },
+  {
+    name: 'moved-on-window-skipped',
+    area: 'named',
+    file: 'zab/catch-up.ts',
+    find: 'learner.sentThrough = through;',
+    replace: 'learner.sentThrough = Math.max(through, this.#member.history.windowBase);',
+    breaks: 'what leaves memory while a learner is brought up from disk is read from disk too',
+    scenario: trace('diff-from-disk-while-writes-go-on'),
+  },
+  {
+    name: 'next-segment-unmarked',
+    area: 'named',
+    file: 'storage/txn-log.ts',
+    find: '      await last.markSuccessor();\n',
+    replace: '',
+    breaks: 'a segment that is lost with all behind it is missed',
+    scenario: { file: LOG_RECOVERY, name: 'with all from number 1 on' },
+  },
+  {
+    name: 'next-segment-unmarked-after-a-crash',
+    area: 'named',
+    file: 'storage/log-recovery.ts',
+    find: 'if (previous !== undefined && !expected) await previous.markSuccessor();',
+    replace: 'if (previous !== undefined && !expected) expected = false;',
+    breaks: 'a segment whose mark a crash has prevented is marked before it is used',
+    scenario: { file: LOG_RECOVERY, name: 'that was made just before a crash, and used after it' },
+  },
+];
