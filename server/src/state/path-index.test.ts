@@ -20,10 +20,17 @@ function nodesOf(store: NodeStore, index: PathIndex, hash: number): readonly num
 }
 
 describe('the path index', () => {
-  for (const insert of ['insert', 'insertUpTo'] as const) {
-    it(`finds what is in it and nothing else, after ${insert}`, () => {
+  // From 1024 buckets on: a few at a time; at recovery four times as many at once, or twice as many
+  // where the table is large already.
+  for (const { insert, leapBucketsMax, buckets } of [
+    { insert: 'insert', leapBucketsMax: undefined, buckets: 5024 },
+    { insert: 'insertUpTo', leapBucketsMax: undefined, buckets: 4 * 4 * 1024 },
+    { insert: 'insertUpTo', leapBucketsMax: 4096, buckets: 4 * 2 * 1024 },
+    { insert: 'insertUpTo', leapBucketsMax: 0, buckets: 2 * 2 * 2 * 1024 },
+  ]) {
+    it(`finds what is in it and nothing else, after ${insert}, leaps to ${leapBucketsMax}`, () => {
       const store = new NodeStore();
-      const index = new PathIndex(store);
+      const index = new PathIndex(store, leapBucketsMax);
       // The root is in no index.
       store.allocate();
       const expected = new Map<number, number[]>();
@@ -36,6 +43,7 @@ describe('the path index', () => {
         else if (number % 7 === 0 || number === NODES - 1) index.insertUpTo(node + 1);
         expected.set(hash, [...(expected.get(hash) ?? []), node]);
       }
+      expect(index.buckets).toBe(buckets);
       for (const [hash, nodes] of expected) expect(nodesOf(store, index, hash)).toEqual(nodes);
       for (let number = 0; number < NODES; number += 3) {
         const nodes = expected.get(hashOf(number % HASHES)) ?? [];

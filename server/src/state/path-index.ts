@@ -27,9 +27,17 @@ export class PathIndex {
   #count = 0;
   /** Of the first nodes of the buckets that are split. */
   readonly #hashes = new Int32Array(SPLITS);
+  readonly #leapBucketsMax: number;
 
-  constructor(store: NodeStore) {
+  /** `leapBucketsMax`: smaller in tests. */
+  constructor(store: NodeStore, leapBucketsMax = LEAP_BUCKETS_MAX) {
     this.#store = store;
+    this.#leapBucketsMax = leapBucketsMax;
+  }
+
+  /** For tests: how large it is. */
+  get buckets(): number {
+    return this.#buckets;
   }
 
   /** The head of the chain in which a node of this hash lies if there is one; then `next`. */
@@ -96,7 +104,7 @@ export class PathIndex {
 
   /** Every row is in the table by now, but for the root's. */
   #resize(): void {
-    this.#round *= this.#round < LEAP_BUCKETS_MAX ? 4 : 2;
+    this.#round *= this.#round < this.#leapBucketsMax ? 4 : 2;
     this.#buckets = this.#round;
     this.#heads = new Int32Array(this.#buckets).fill(NONE);
     this.#kinds = new Uint8Array(this.#buckets);
