@@ -53,7 +53,7 @@ describe('data in flight', () => {
 
   it('is not asked for what is not there', () => {
     const data = new DataInFlight();
-    expect(() => data.shift()).toThrow('were in flight');
+    expect(() => data.shift()).toThrow('was in flight');
     // Of a path that is not in the tree.
     data.add({ zxid: 1, node: 5, version: 1, dataBytes: 1 });
     expect(data.find(NONE)).toBe(NONE);

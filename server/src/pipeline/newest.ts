@@ -6,37 +6,38 @@
  * there is one for every write. Called by DataInFlight and CreatesInFlight.
  */
 
+import { PLACES_FIRST, twice } from './in-flight.js';
+
 export const NONE = -1;
 /** Spreads the numbers of znodes over the places. */
 const SPREAD = 0x9e3779b1 | 0;
 
 export class Newest {
-  readonly #mask: number;
   /** The number of the one before it that has the same hash; it may have left. */
-  readonly #older: Float64Array;
+  #older = new Float64Array(PLACES_FIRST).fill(NONE);
   /** By hash; it may have left. */
-  readonly #newest: Float64Array;
+  #newest = new Float64Array(PLACES_FIRST).fill(NONE);
 
-  /** Holds the last `places` numbers: a power of two. */
-  constructor(places: number) {
-    this.#mask = places - 1;
-    this.#older = new Float64Array(places).fill(NONE);
-    this.#newest = new Float64Array(places).fill(NONE);
+  /** Holds the last `places` numbers, twice as many as before. */
+  grow(places: number): void {
+    this.#older = twice(this.#older, new Float64Array(places));
+    this.#newest = twice(this.#newest, new Float64Array(places));
   }
 
   add(hash: number, number: number): void {
-    const at = hash & this.#mask;
-    this.#older[number & this.#mask] = this.#newest[at] ?? NONE;
+    const mask = this.#newest.length - 1;
+    const at = hash & mask;
+    this.#older[number & mask] = this.#newest[at] ?? NONE;
     this.#newest[at] = number;
   }
 
   /** The newest number with that hash, or with another one that shares its place; or NONE. */
   of(hash: number): number {
-    return this.#newest[hash & this.#mask] ?? NONE;
+    return this.#newest[hash & (this.#newest.length - 1)] ?? NONE;
   }
 
   older(number: number): number {
-    return this.#older[number & this.#mask] ?? NONE;
+    return this.#older[number & (this.#older.length - 1)] ?? NONE;
   }
 }
 
