@@ -1,26 +1,22 @@
 /**
  * The leader's decision: a request and the state it will meet make a transaction.
  *
- * Owns the next zxid, the time of transactions and the overlay of changes in flight. Whatever is
- * wrong with a request becomes an error transaction, which has a zxid too. Time and randomness are
- * arguments; transaction time never falls. Called by Leadership, once per request, in order.
+ * Owns the time of transactions and the overlay of changes in flight. Whatever is wrong with a
+ * request becomes an error transaction, which has a zxid too. Time and randomness are arguments;
+ * transaction time never falls. Called by Leadership, once per request, in order.
  */
 import {
   assert,
-  COUNTER_MAX,
   CreateRequest,
   CreateSessionRequest,
   CreateTtlRequest,
-  counterOf,
   ErrorCode,
-  epochOf,
   type ForwardedRequest,
   formatZxid,
   JuteReader,
   MarshallingError,
   MultiRequest,
   type MultiRequestOp,
-  makeZxid,
   OpCode,
   PASSWORD_BYTES,
   PathVersionRequest,
@@ -32,19 +28,14 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import {
-  PlacedCreate,
-  PlacedSetData,
-  placeFields,
-  placeName,
-  WorldAcls,
-} from '../state/placed-op.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { ErrorOp, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
 import { sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
+import { EpochZxids } from './epoch-zxids.js';
 import { type OpenedSession, Overlay } from './overlay.js';
+import { PlacedRequest } from './placed-request.js';
 import {
   type Decision,
   decideCheck,
@@ -83,8 +74,6 @@ type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 const NO_BYTES = new Uint8Array(0);
 /** What the ACLs of a multi may have more than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
-/** Of the list that lets everybody do something. */
-const WORLD_ACL_BYTES = 27;
 
 export class Prepare {
   readonly #state: ReplicatedState;
@@ -94,14 +83,9 @@ export class Prepare {
   /** Of the request that is decided. */
   readonly #requester: Reused<Requester>;
   readonly #reader = new JuteReader(NO_BYTES);
-  readonly #setData = new PlacedSetData();
-  readonly #create = new PlacedCreate();
-  readonly #acls = new WorldAcls();
+  readonly #placed: PlacedRequest;
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
-  #lastZxid: Zxid = 0;
-  /** The zxid that the next transaction gets. */
-  #next: Zxid = 0;
-  #exhausted = false;
+  readonly #zxids = new EpochZxids();
   #timeMs: number;
 
   constructor(state: ReplicatedState, rules: WriteRules) {
@@ -109,16 +93,17 @@ export class Prepare {
     this.#rules = rules;
     this.#quotas = new QuotaGuard(state, rules.enforceQuota);
     const { skipAcl, extendedTypes } = rules;
-    const txn = { origin: 0, request: 0, session: 0, time: 0, op: this.#setData };
+    const txn = { origin: 0, request: 0, session: 0, time: 0, op: failure(ErrorCode.ok) };
     this.#prepared = { zxid: 0, txn };
     const nobody = { session: 0, opcode: 0, identities: [] };
     this.#requester = { ...nobody, skipAcl, extendedTypes, quotas: this.#quotas };
     this.#overlay = new Overlay(state);
+    this.#placed = new PlacedRequest(this.#overlay);
     this.#timeMs = state.lastTime;
   }
 
   get lastZxid(): Zxid {
-    return this.#lastZxid;
+    return this.#zxids.last;
   }
 
   /** What the overlay keeps; 0 when everything prepared is applied. */
@@ -128,19 +113,16 @@ export class Prepare {
 
   /** Once, before the first `prepare`; the state is at `lastZxid`. */
   begin(epoch: number, lastZxid: Zxid, firstCounter: number): void {
-    assert(this.#next === 0, 'a prepare begins once');
     assert(
       this.#state.lastZxid === lastZxid,
       () => `${formatZxid(this.#state.lastZxid)} applied, history ends ${formatZxid(lastZxid)}`,
     );
-    assert(epochOf(lastZxid) < epoch, () => `epoch ${epoch} is new after ${formatZxid(lastZxid)}`);
-    this.#lastZxid = lastZxid;
-    this.#next = makeZxid(epoch, firstCounter);
+    this.#zxids.begin(epoch, lastZxid, firstCounter);
   }
 
   /** Zxids that the epoch still has. */
   counterLeft(): number {
-    return this.#exhausted ? 0 : COUNTER_MAX - counterOf(this.#next) + 1;
+    return this.#zxids.left;
   }
 
   prepare(
@@ -149,7 +131,7 @@ export class Prepare {
     wallMs: number,
     random16: () => Uint8Array,
   ): PreparedTxn {
-    const zxid = this.#takeZxid();
+    const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
     const op = this.#decide(request, random16);
     const prepared = this.#prepared;
@@ -166,7 +148,7 @@ export class Prepare {
   /** The close of a session that nobody asked for; null when it is being closed already. */
   prepareExpiry(session: SessionId, wallMs: number): PreparedTxn | null {
     if (!this.#overlay.isLive(session)) return null;
-    const zxid = this.#takeZxid();
+    const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
     this.#overlay.closeSession(session);
     const time = this.#tick(wallMs);
@@ -183,7 +165,7 @@ export class Prepare {
     if (node === NO_NODE || this.#overlay.touches(path)) return null;
     const time = this.#tick(wallMs);
     if (!tree.isReapable(node, time)) return null;
-    const zxid = this.#takeZxid();
+    const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
     this.#overlay.delete(path);
     this.#overlay.commit();
@@ -204,17 +186,6 @@ export class Prepare {
   liveSession(session: SessionId): OpenedSession | undefined {
     if (this.#overlay.isClosing(session)) return undefined;
     return this.#state.sessions.get(session) ?? this.#overlay.openedSession(session);
-  }
-
-  #takeZxid(): Zxid {
-    assert(this.#next > 0, 'prepare has begun');
-    assert(!this.#exhausted, () => `no zxid is left after ${formatZxid(this.#lastZxid)}`);
-    const zxid = this.#next;
-    assert(zxid > this.#lastZxid, () => `${zxid} comes after ${this.#lastZxid}`);
-    this.#lastZxid = zxid;
-    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
-    else this.#next = zxid + 1;
-    return zxid;
   }
 
   #tick(wallMs: number): number {
@@ -239,22 +210,22 @@ export class Prepare {
     const requester = this.#requesterOf(request);
     switch (request.opcode) {
       case OpCode.create:
-      case OpCode.create2:
-        if (this.#placeCreate(reader, request.opcode)) {
-          return this.#single(decidePlacedCreate(overlay, requester, this.#create));
-        }
+      case OpCode.create2: {
+        const placed = this.#placed.create(reader, request.opcode);
+        if (placed !== null) return this.#single(decidePlacedCreate(overlay, requester, placed));
         return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
+      }
       case OpCode.createContainer:
         return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
       case OpCode.createTtl:
         return this.#single(decideCreate(overlay, requester, CreateTtlRequest.read(reader)));
       case OpCode.delete:
         return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
-      case OpCode.setData:
-        if (this.#place(reader)) {
-          return this.#single(decidePlaced(overlay, requester, this.#setData));
-        }
+      case OpCode.setData: {
+        const placed = this.#placed.setData(reader);
+        if (placed !== null) return this.#single(decidePlaced(overlay, requester, placed));
         return this.#single(decideSetData(overlay, requester, SetDataRequest.read(reader)));
+      }
       case OpCode.setAcl:
         return this.#single(decideSetAcl(overlay, requester, SetAclRequest.read(reader)));
       case OpCode.multi:
@@ -275,32 +246,6 @@ export class Prepare {
       default:
         return failure(ErrorCode.unimplemented);
     }
-  }
-
-  /** Where the request lies, if that is enough to decide it. */
-  #place(reader: JuteReader): boolean {
-    const op = this.#setData;
-    const at = reader.position;
-    const end = at + reader.remaining;
-    const next = placeFields(op, reader, { at, end });
-    if (next < 0 || next + 4 > end) return false;
-    op.version = reader.view.getInt32(next);
-    return this.#overlay.place(op);
-  }
-
-  /** As `#place`: a persistent znode with the usual ACL. */
-  #placeCreate(reader: JuteReader, opcode: number): boolean {
-    const op = this.#create;
-    const at = reader.position;
-    const end = at + reader.remaining;
-    const next = placeFields(op, reader, { at, end });
-    if (next < 0 || next + WORLD_ACL_BYTES + 4 > end) return false;
-    const { view } = reader;
-    if (!isWorldAcl(view, next) || view.getInt32(next + WORLD_ACL_BYTES) !== 0) return false;
-    if (!placeName(op) || !this.#overlay.placeCreate(op)) return false;
-    op.acl = this.#acls.of(view.getInt32(next + 4));
-    op.opcode = opcode;
-    return true;
   }
 
   #single(decision: Decision): TxnOp {
@@ -364,13 +309,6 @@ export class Prepare {
     this.#overlay.openSession({ timeoutMs, password });
     return { kind: 'createSession', timeoutMs, password };
   }
-}
-
-/** A vector of one entry: its permissions, `world` and `anyone`. */
-function isWorldAcl(view: DataView, at: number): boolean {
-  if (view.getInt32(at) !== 1 || view.getInt32(at + 8) !== 5) return false;
-  if (view.getInt32(at + 12) !== 0x776f726c || view.getInt32(at + 16) !== 0x64000000) return false;
-  return view.getInt32(at + 20) === 0x06616e79 && view.getInt32(at + 23) === 0x796f6e65;
 }
 
 function failure(code: ErrorCode): ErrorOp {

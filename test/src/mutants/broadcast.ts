@@ -144,7 +144,7 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a new epoch begins when the counter of the old one is used up',
     aim: ['kinds=["clean-stop"]', 'faults=2', 'tuning.firstCounter=4294967000'],
-    file: 'pipeline/prepare.ts',
+    file: 'pipeline/epoch-zxids.ts',
     find: `    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
     else this.#next = zxid + 1;`,
     replace: '    this.#next = zxid + 1;',

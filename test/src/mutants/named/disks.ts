@@ -57,7 +57,7 @@ export const diskMutants: readonly NamedMutant[] = [
   {
     name: 'zk-2789-counter-runs-into-the-epoch',
     area: 'named',
-    file: 'pipeline/prepare.ts',
+    file: 'pipeline/epoch-zxids.ts',
     find:
       '    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;\n' +
       '    else this.#next = zxid + 1;',

@@ -1,0 +1,63 @@
+/**
+ * A plain request where it lies, if that is enough to decide it: a setData, or a create of a
+ * persistent znode with the usual ACL, of or below a znode of which nothing else is in flight.
+ *
+ * Nearly every write is one; of none an object is made: each is written over the one before it.
+ * What is not plain is for the codec, and is not judged here. Called by Prepare.
+ */
+import type { JuteReader } from '@rookery/protocol';
+import {
+  PlacedCreate,
+  PlacedSetData,
+  placeFields,
+  placeName,
+  WorldAcls,
+} from '../state/placed-op.js';
+import type { Overlay } from './overlay.js';
+
+/** Of the list that lets everybody do something. */
+const WORLD_ACL_BYTES = 27;
+
+export class PlacedRequest {
+  readonly #overlay: Overlay;
+  readonly #setData = new PlacedSetData();
+  readonly #create = new PlacedCreate();
+  readonly #acls = new WorldAcls();
+
+  constructor(overlay: Overlay) {
+    this.#overlay = overlay;
+  }
+
+  /** Null when it is not plain. The reader stays where it is. */
+  setData(reader: JuteReader): PlacedSetData | null {
+    const op = this.#setData;
+    const at = reader.position;
+    const end = at + reader.remaining;
+    const next = placeFields(op, reader, { at, end });
+    if (next < 0 || next + 4 > end) return null;
+    op.version = reader.view.getInt32(next);
+    return this.#overlay.place(op) ? op : null;
+  }
+
+  /** As `setData`. */
+  create(reader: JuteReader, opcode: number): PlacedCreate | null {
+    const op = this.#create;
+    const at = reader.position;
+    const end = at + reader.remaining;
+    const next = placeFields(op, reader, { at, end });
+    if (next < 0 || next + WORLD_ACL_BYTES + 4 > end) return null;
+    const { view } = reader;
+    if (!isWorldAcl(view, next) || view.getInt32(next + WORLD_ACL_BYTES) !== 0) return null;
+    if (!placeName(op) || !this.#overlay.placeCreate(op)) return null;
+    op.acl = this.#acls.of(view.getInt32(next + 4));
+    op.opcode = opcode;
+    return op;
+  }
+}
+
+/** A vector of one entry: its permissions, `world` and `anyone`. */
+function isWorldAcl(view: DataView, at: number): boolean {
+  if (view.getInt32(at) !== 1 || view.getInt32(at + 8) !== 5) return false;
+  if (view.getInt32(at + 12) !== 0x776f726c || view.getInt32(at + 16) !== 0x64000000) return false;
+  return view.getInt32(at + 20) === 0x06616e79 && view.getInt32(at + 23) === 0x796f6e65;
+}
