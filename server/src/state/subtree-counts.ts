@@ -4,7 +4,8 @@
  *
  * A create, a delete or a change of the size of data counts at each of the ancestors, which costs
  * as many steps as the path is deep; most of those rows are in the cache anyway. Not stored:
- * recovery counts anew. Twelve bytes a node, outside the JavaScript heap. Called by Tree.
+ * recovery counts anew, children of one parent together. Twelve bytes a node, outside the
+ * JavaScript heap. Called by Tree and TreeLoader.
  */
 import { INT, NONE, type NodeStore } from './node-store.js';
 
@@ -34,14 +35,17 @@ export class SubtreeCounts {
     return this.#pages[node >>> PAGE_BITS]?.bytes[node & PLACE_MASK] ?? 0;
   }
 
-  /** A node below `parent` has come, or is about to go. A node that goes has nothing below it. */
-  count(parent: number, by: 1 | -1, dataBytes: number): void {
+  /**
+   * Nodes below `parent` have come, with `dataBytes` altogether, or are about to go: both numbers
+   * are negative then. A node that goes has nothing below it.
+   */
+  count(parent: number, by: number, dataBytes: number): void {
     for (let at = parent; at !== NONE; at = this.#store.int(at, INT.parent)) {
       const { counts, bytes } = this.#pages[at >>> PAGE_BITS] ?? this.#pageOf(at);
       const place = at & PLACE_MASK;
       counts[place] = (counts[place] ?? 0) + by;
       if (dataBytes !== 0) {
-        bytes[place] = (bytes[place] ?? 0) + by * dataBytes;
+        bytes[place] = (bytes[place] ?? 0) + dataBytes;
       }
     }
   }
@@ -55,16 +59,10 @@ export class SubtreeCounts {
     }
   }
 
-  recount(): void {
+  clear(): void {
     for (const { counts, bytes } of this.#pages) {
       counts.fill(0);
       bytes.fill(0);
-    }
-    for (let node = 0; node < this.#store.limit; node++) {
-      if (this.#store.isLive(node)) {
-        const dataBytes = Math.max(0, this.#store.int(node, INT.dataBytes));
-        this.count(this.#store.int(node, INT.parent), 1, dataBytes);
-      }
     }
   }
 

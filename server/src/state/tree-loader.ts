@@ -17,6 +17,7 @@ import { DOUBLE, INT, modeOf, NONE } from './node-store.js';
 import { PackReader } from './pack-reader.js';
 import { isDead } from './packs.js';
 import type { PathIndex } from './path-index.js';
+import type { SubtreeCounts } from './subtree-counts.js';
 import type { TimedNodes } from './timed-nodes.js';
 
 /** Of the tree that is being loaded. */
@@ -24,6 +25,7 @@ export interface TreeParts extends NodeParts {
   readonly index: PathIndex;
   readonly ephemerals: Ephemerals;
   readonly timed: TimedNodes;
+  readonly subtrees: SubtreeCounts;
   readonly digest: Digest;
   /** Nodes below this are there from the beginning, and in the digest. */
   readonly freshCount: number;
@@ -58,10 +60,15 @@ export class TreeLoader {
   /** The family of the record loaded last, and where in its pack that has its path. */
   #family: Family;
   #familyAt = NO_FAMILY;
+  /** Records of that family, and bytes of their data, that are not counted at its ancestors. */
+  #familyCount = 0;
+  #familyBytes = 0;
   #aclId = NONE;
   #aclAt = 0;
   /** Some of those asked for so far, by path. */
   readonly #families = new Map<string, Family>();
+  /** Those whose records tell of children. */
+  readonly #parents: number[] = [];
   /** Rows without a record. */
   #awaitedCount: number;
   /** By what the hashes of their paths begin with: 1 for what some of them have, or had. */
@@ -70,6 +77,7 @@ export class TreeLoader {
   constructor(parts: TreeParts) {
     this.#parts = parts;
     this.#family = this.#familyOf('/');
+    parts.subtrees.clear();
     this.#awaitedCount = parts.freshCount;
     for (let node = 0; node < parts.freshCount; node++) {
       this.#await(parts.store.int(node, INT.pathHash));
@@ -103,22 +111,21 @@ export class TreeLoader {
   finish(): void {
     const { store, index } = this.#parts;
     index.insertUpTo(store.limit);
-    for (let node = 0; node < store.limit; node++) {
-      const row = store.intPage(node);
-      const base = store.intBase(node);
-      if (row[base + INT.record] === 0) {
-        throw new DamagedCheckpointError(`there is no record for ${this.#parts.path(node)}`);
-      }
-      if (row[base + INT.mark] !== row[base + INT.childCount]) {
-        const counts = `${row[base + INT.childCount]} instead of ${row[base + INT.mark]}`;
+    this.#countFamily();
+    must(this.#awaitedCount === 0, `records are missing: ${this.#awaitedCount}`);
+    let told = 0;
+    for (const node of this.#parents) {
+      const announced = store.int(node, INT.mark);
+      const childCount = store.int(node, INT.childCount);
+      if (childCount !== announced) {
+        const counts = `${childCount} instead of ${announced}`;
         throw new DamagedCheckpointError(`${this.#parts.path(node)} has children: ${counts}`);
       }
-      const parent = row[base + INT.parent] ?? NONE;
-      if (parent !== NONE && modeOf(store.int(parent, INT.shape)) === MODE.ephemeral) {
-        throw new DamagedCheckpointError(`${this.#parts.path(node)} is the child of an ephemeral`);
-      }
-      row[base + INT.mark] = 0;
+      told += announced;
+      store.setInt(node, INT.mark, 0);
     }
+    // Every row but the root's is a child: if none of these is another's, nobody else has any.
+    must(told === store.count - 1, `${store.count - 1} znodes are children, ${told} are told of`);
   }
 
   #loadRecord(reader: PackReader, record: number): number {
@@ -126,6 +133,7 @@ export class TreeLoader {
     const { ints, at } = reader;
     if (this.#familyAt !== reader.parentStart) {
       const { bytes, parentStart, parentEnd } = reader;
+      this.#countFamily();
       this.#family = this.#familyAgain(bytes.toString('utf8', parentStart, parentEnd));
       this.#familyAt = parentStart;
     }
@@ -144,10 +152,23 @@ export class TreeLoader {
     const mode = modeOf(reader.shape);
     this.#checkNumbers(node, mode);
     this.#list(node, mode);
+    if (reader.childCount > 0) {
+      must(mode !== MODE.ephemeral, 'an ephemeral has children');
+      this.#parents.push(node);
+    }
     const nameLength = (reader.end - reader.start) / reader.unitBytes;
     const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
     this.#dataSize += this.#family.pathLength + nameLength + dataBytes;
+    this.#familyCount++;
+    this.#familyBytes += dataBytes;
     return node;
+  }
+
+  /** Once for all of it that came in a row. */
+  #countFamily(): void {
+    this.#parts.subtrees.count(this.#family.parent, this.#familyCount, this.#familyBytes);
+    this.#familyCount = 0;
+    this.#familyBytes = 0;
   }
 
   /** A new one, or the one of a path that is known without its record. */

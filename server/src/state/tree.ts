@@ -48,7 +48,8 @@ export class Tree extends TreeReads {
     this.#digest = digest;
     this.#parts = {
       ...{ store: this.store, payloads: this.payloads, index: this.index, acls: this.acls },
-      ...{ ephemerals: this.ephemerals, timed: this.timed, digest },
+      ...{ ephemerals: this.ephemerals, timed: this.timed, subtrees: this.subtrees },
+      digest,
       freshCount: FRESH_PATHS.length,
       find: (path) => this.find(path),
       path: (node) => this.path(node),
@@ -58,8 +59,8 @@ export class Tree extends TreeReads {
       this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
       this.#digest.storeContent(this.#parts, node);
       this.#count(node, 1);
+      this.subtrees.count(this.parent(node), 1, 0);
     }
-    this.subtrees.recount();
   }
 
   /** Those a state begins with; none of them is ever deleted. */
@@ -235,13 +236,12 @@ export class Tree extends TreeReads {
       this.dataSize = loader.dataSize;
       this.#loader = null;
     }
-    this.subtrees.recount();
     return loader !== null;
   }
 
   #childChanged(parent: number, child: WithPath, change: ChildChange): void {
     const { by, dataBytes } = change;
-    this.subtrees.count(parent, by, dataBytes);
+    this.subtrees.count(parent, by, by * dataBytes);
     this.encodedChildren.forget(parent);
     if (this.pages.keeps(parent)) {
       this.pages.changed(parent, nameOf(child.path), by === 1);
