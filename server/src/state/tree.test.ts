@@ -3,8 +3,10 @@ import { JuteReader, JuteWriter, Stat, viewOf } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
-import { PACK_FORMAT } from './node-record.js';
+import { PACK_FORMAT, RECORD } from './node-record.js';
 import { DIGEST_INTS } from './node-store.js';
+import { PackReader } from './pack-reader.js';
+import { packKey } from './packs.js';
 import { type CheckpointRecord, ReplicatedState } from './replicated-state.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
@@ -254,6 +256,20 @@ describe('recovery', () => {
     ['nothing, but says that a record is dead that it has not', [deadKey(0, 2), ...records]],
   ])('refuses a checkpoint that lacks %s', (_, some) => {
     expect(() => load(some)).toThrow(DamagedCheckpointError);
+  });
+
+  it('refuses a record that tells of no children where there are some', () => {
+    const [pack] = packs;
+    let parents = 0;
+    for (const reader = new PackReader(pack?.value ?? new Uint8Array(0)); reader.next(); ) {
+      if (reader.childCount === 0) continue;
+      parents++;
+      const value = Uint8Array.from(pack?.value ?? []);
+      new Int32Array(value.buffer)[reader.at + RECORD.childCount] = 0;
+      const rest = records.filter((record) => record !== pack);
+      expect(() => load([...rest, { key: packKey(1), value }])).toThrow('are told of');
+    }
+    expect(parents).toBe(3);
   });
 
   it('takes a path that is deeper than the stack', () => {
