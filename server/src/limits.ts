@@ -6,7 +6,6 @@
  */
 
 import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';
-import { STREAMING_WINDOWS } from './zab/index.js';
 
 /** What a message, a transaction or a record adds to what a client sent, an ACL list included. */
 const OVERHEAD_BYTES = 2 << 20;
@@ -78,11 +77,9 @@ export function derivedLimits(given: {
   // A member that is full has still taken the whole request that made it so. Twice, because what a
   // link has not sent of one round may meet all of the next.
   const inFlight = 2 * members * (outstandingBytesMax + frameBytesMax + IDENTITY_BYTES_MAX);
-  // All that memory holds for a learner follows the last chunk of what came from disk at once.
-  const toLearner = CHUNKS_QUEUED * itemBytesMax + STREAMING_WINDOWS * windowBytesMax;
   return {
     peerFrameBytesMax,
-    peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + toLearner),
+    peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + CHUNKS_QUEUED * itemBytesMax),
     outstandingBytesMax,
     windowBytesMax,
   };

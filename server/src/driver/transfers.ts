@@ -108,36 +108,38 @@ export class Transfers {
     });
   }
 
+  /** Of an empty range it says when the link has room. */
   async sendHistory(peer: PeerId, link: LinkId, after: Zxid, through: Zxid): Promise<void> {
     try {
       for await (const proposals of this.#storage.readHistory(after, through)) {
-        if (!this.#links.isUp(peer, link)) return;
+        if (!(await this.#hasRoomInTime(peer, link))) return;
         this.#links.send(peer, link, { kind: 'propose', proposals });
-        if (!(await this.#drainedInTime(peer, link))) {
-          this.#links.drop(peer, link, 'it takes no more of the log');
-          return;
-        }
       }
     } catch (error) {
       if (!(error instanceof HistoryGoneError)) throw error;
       this.#links.drop(peer, link, 'the log it needs has just been purged');
       return;
     }
-    if (this.#links.isUp(peer, link)) this.#links.onHistorySent(peer, link, through);
+    if (await this.#hasRoomInTime(peer, link)) this.#links.onHistorySent(peer, link, through);
   }
 
-  async #drainedInTime(peer: PeerId, link: LinkId): Promise<boolean> {
+  /** False when the link is gone; one that took nothing for too long is dropped. */
+  async #hasRoomInTime(peer: PeerId, link: LinkId): Promise<boolean> {
     let waitedMs = 0;
     let before = Number.POSITIVE_INFINITY;
-    for (;;) {
+    while (this.#links.isUp(peer, link)) {
       const queued = this.#links.queuedBytes(peer, link);
       if (queued <= QUEUED_BYTES_MAX) return true;
       waitedMs = queued < before ? 0 : waitedMs + QUEUE_CHECK_MS;
-      if (waitedMs > this.#patienceMs) return false;
+      if (waitedMs > this.#patienceMs) {
+        this.#links.drop(peer, link, 'it takes no more of the log');
+        return false;
+      }
       before = queued;
       await new Promise<void>((resolve) => {
         this.#timers.after(QUEUE_CHECK_MS, resolve);
       });
     }
+    return false;
   }
 }

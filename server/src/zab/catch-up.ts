@@ -60,23 +60,39 @@ export class CatchUp {
     return true;
   }
 
-  /** What memory does not reach is read from disk by the driver, which then reports back. */
+  /**
+   * What memory does not reach is read from disk by the driver, which then reports back. What it
+   * does reach goes in parts, too, each when the link has room for it: all of it at once are
+   * hundreds of thousands of proposals, and nobody hears from a leader that is busy with them.
+   */
   #continue(learner: Learner): void {
     const { history, options, ensembleId } = this.#member;
-    const { peer, link } = learner.link;
     if (learner.sentThrough < history.windowBase) {
-      const after = learner.sentThrough;
-      learner.link.streaming = true;
-      this.#member.emit({ kind: 'sendHistory', peer, link, after, through: history.windowBase });
+      this.#stream(learner, history.windowBase);
       return;
     }
     const { last } = history;
-    const missing = history.slice(learner.sentThrough, last);
-    for (const proposals of chunksByBytes(missing, options.chunkBytesMax, bodyBytesOf)) {
-      this.#member.send(learner.link, { kind: 'propose', proposals });
+    if (learner.sentThrough < last) {
+      const part = history.slice(learner.sentThrough, last, options.chunkBytesMax);
+      for (const proposals of chunksByBytes(part, options.chunkBytesMax, bodyBytesOf)) {
+        this.#member.send(learner.link, { kind: 'propose', proposals });
+      }
+      learner.sentThrough = part.at(-1)?.zxid ?? last;
+      if (learner.sentThrough < last) {
+        this.#stream(learner, learner.sentThrough);
+        return;
+      }
     }
     learner.caughtUp = true;
     learner.onSent(last, this.#member.nowMs);
     this.#member.send(learner.link, { kind: 'newLeader', epoch: this.#epoch, last, ensembleId });
+  }
+
+  /** Up to `through` from disk, maybe nothing; `onHistorySent` goes on from there. */
+  #stream(learner: Learner, through: Zxid): void {
+    const { peer, link } = learner.link;
+    learner.link.streaming = true;
+    const after = learner.sentThrough;
+    this.#member.emit({ kind: 'sendHistory', peer, link, after, through });
   }
 }

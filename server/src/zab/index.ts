@@ -1,5 +1,4 @@
 /** The replication core: Zab as a pure state machine. */
-export { STREAMING_WINDOWS } from './member.js';
 export type {
   LinkId,
   RoleName,

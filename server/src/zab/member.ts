@@ -18,8 +18,11 @@ import { majorityOf } from './quorum.js';
 import { Tickets } from './tickets.js';
 import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
 
-/** So many times the usual bytes of proposals are kept while a learner is brought up from disk. */
-export const STREAMING_WINDOWS = 4;
+/**
+ * So many times the usual bytes of proposals are kept while a learner is brought up: more than is
+ * written, of large values too, while the log that it missed is read from disk.
+ */
+const STREAMING_WINDOWS = 16;
 
 /** One live connection to a peer. */
 export interface Link {

@@ -85,7 +85,10 @@ export type ZabOutput =
       readonly leader: PeerId;
       readonly epoch: number;
     }
-  /** Stream the proposals in (after, through] from disk, then input `historySent`. */
+  /**
+   * Stream the proposals in (after, through] from disk, which may be none, then input `historySent`
+   * when the link has room for more.
+   */
   | {
       readonly kind: 'sendHistory';
       readonly peer: PeerId;
@@ -126,7 +129,7 @@ export interface ZabOptions {
   readonly windowBytesMax: number;
   /** Proposals in one `deliver`, bytes: heartbeats and clients wait while they are applied. */
   readonly deliveryBytesMax: number;
-  /** Bytes of proposals in one `propose` of a DIFF. */
+  /** Bytes of proposals in memory that a learner is sent at a time. */
   readonly chunkBytesMax: number;
   /** The ensemble's id if this member founds it as its leader: random, from outside. */
   readonly newEnsembleId: string;

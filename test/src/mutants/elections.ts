@@ -134,8 +134,8 @@ export const electionMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'DIFF goes on from the exact common point',
     file: 'zab/catch-up.ts',
-    find: 'history.slice(learner.sentThrough, last)',
-    replace: 'history.slice(Math.min(last, learner.sentThrough + 1), last)',
+    find: 'history.slice(learner.sentThrough, last, ',
+    replace: 'history.slice(Math.min(last, learner.sentThrough + 1), last, ',
   },
   {
     name: 'window-hands-out-a-gap',

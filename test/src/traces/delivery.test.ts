@@ -52,6 +52,14 @@ function viewOf(session: Session, id: PeerId): View {
   return { role, serves, activeLearners, hasMore };
 }
 
+/** All but the transfers. */
+function exchange({ ensemble }: Session, [a, b]: readonly [PeerId, PeerId]): void {
+  for (let moved = true; moved; ) {
+    moved = ensemble.deliver(a, b) || ensemble.deliver(b, a);
+    moved = ensemble.persist(a) || ensemble.persist(b) || moved;
+  }
+}
+
 function applyAll(session: Session, id: PeerId): number {
   let parts = 0;
   while (session.ensemble.apply(id)) parts += 1;
@@ -76,6 +84,31 @@ describe('a member with much to apply', () => {
     expect(ensemble.member(1).zab?.delivered).toBe(before);
     applyAll(session, 1);
     expect(ensemble.member(1).zab?.delivered).toBe(ensemble.member(3).zab?.last);
+    expect(ensemble.member(1).serves).toBe('following');
+  });
+});
+
+describe('a leader with much in memory for a learner', () => {
+  it('sends a part, and the next when the link has room', () => {
+    const session = founded();
+    const { ensemble } = session;
+    ensemble.propose(3, ['a']);
+    settle(session, ALL);
+    ensemble.crash(1);
+    for (let index = 0; index < MISSED; index += 1) ensemble.propose(3, [payload(index)]);
+    settle(session, [2, 3]);
+    ensemble.start(1);
+    ensemble.connect(1, 3);
+    const has = () => ensemble.member(1).zab?.last ?? 0;
+    const before = has();
+    exchange(session, [1, 3]);
+    for (let parts = 1; parts <= MISSED; parts += 1) {
+      expect(has()).toBe(before + parts);
+      expect(viewOf(session, 3).activeLearners).toBe(parts < MISSED ? 1 : 2);
+      expect(ensemble.transfer(3) !== null).toBe(parts < MISSED);
+      exchange(session, [1, 3]);
+    }
+    applyAll(session, 1);
     expect(ensemble.member(1).serves).toBe('following');
   });
 });

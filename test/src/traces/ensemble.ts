@@ -28,6 +28,7 @@ export interface EnsembleSetup {
   readonly pingsApart: boolean;
   readonly windowBytesMax?: number;
   readonly deliveryBytesMax?: number;
+  readonly chunkBytesMax?: number;
   /** Who founds with a quorum; default nobody. */
   readonly founders?: readonly PeerId[] | 'all';
   /** Null: nobody reads along. */
@@ -62,7 +63,7 @@ export class Ensemble {
       syncTimeoutMs: 5000,
       windowBytesMax: setup.windowBytesMax ?? 1 << 20,
       deliveryBytesMax: setup.deliveryBytesMax ?? 1 << 20,
-      chunkBytesMax: 1 << 16,
+      chunkBytesMax: setup.chunkBytesMax ?? 1 << 16,
     };
     this.#founders = setup.founders ?? [];
   }
@@ -230,6 +231,10 @@ export class Ensemble {
       return transfer;
     }
     const { after, through } = transfer;
+    if (after === through) {
+      this.#step(member, { kind: 'historySent', peer, link, through });
+      return transfer;
+    }
     const proposals = member.disk.read(after, through);
     assert(proposals !== null, `the log of ${id} does not reach back to ${after}`);
     const message = { kind: 'propose', proposals } as const;

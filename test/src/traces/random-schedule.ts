@@ -34,9 +34,10 @@ export class RandomSchedule {
 
   constructor(seed: number, size: number, onLine: ((line: string) => void) | null = null) {
     this.#random = randomOf(seed);
-    const windowBytesMax = this.#chance(0.5) ? 8 * 401 : 1 << 16;
+    const windowBytesMax = this.#chance(0.5) ? 2 * 401 : 1 << 16;
     const deliveryBytesMax = this.#chance(0.5) ? 1 : 1 << 16;
-    const bounds = { windowBytesMax, deliveryBytesMax };
+    const chunkBytesMax = this.#chance(0.5) ? 1 : 1 << 16;
+    const bounds = { windowBytesMax, deliveryBytesMax, chunkBytesMax };
     this.ensemble = new Ensemble({ size, pingsApart: false, ...bounds, onLine });
     this.#ids = [...this.ensemble.members.keys()];
     this.#faultRate = this.#pick([0.002, 0.01, 0.04]);

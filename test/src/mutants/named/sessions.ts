@@ -10,10 +10,10 @@ export const sessionMutants: readonly NamedMutant[] = [
     name: 'zk-4678-in-sync-one-proposal-short',
     area: 'named',
     file: 'zab/catch-up.ts',
-    find: '    const { last } = history;\n    const missing',
+    find: '    const { last } = history;\n    if (learner',
     replace:
       '    const last = Math.max(learner.sentThrough, this.#member.committed - 1);\n' +
-      '    const missing',
+      '    if (learner',
     also: [
       {
         file: 'zab/following.ts',
