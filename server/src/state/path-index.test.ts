@@ -1,7 +1,7 @@
 // Against a set, over many splits, with hashes that share buckets and kinds.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { INT, NONE, NodeStore } from './node-store.js';
-import { PathIndex } from './path-index.js';
+import { PAGE_BUCKETS, PathIndex } from './path-index.js';
 
 const NODES = 5000;
 const HASHES = 3000;
@@ -65,4 +65,26 @@ describe('the path index', () => {
       }
     });
   }
+
+  it('grows by a page at a time, however large it is', () => {
+    const lengths: number[] = [];
+    class Recorded extends Int32Array {
+      constructor(length: number) {
+        super(length);
+        lengths.push(length);
+      }
+    }
+    const store = new NodeStore();
+    const nodes = Array.from({ length: 6 * PAGE_BUCKETS }, () => store.allocate());
+    for (const node of nodes) store.setInt(node, INT.pathHash, hashOf(node));
+    vi.stubGlobal('Int32Array', Recorded);
+    try {
+      const index = new PathIndex(store);
+      for (const node of nodes.slice(1)) index.insert(node);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(Math.max(...lengths)).toBe(PAGE_BUCKETS);
+    expect(lengths.filter((length) => length === PAGE_BUCKETS)).toHaveLength(6);
+  });
 });

@@ -2,8 +2,9 @@
  * From the hash of a path to the nodes that have it: a linear hash table (Litwin 1980).
  *
  * It grows by splitting a few buckets at a time, so no insert ever rehashes everything: a table of
- * a million paths that doubles at once would stall every client. Chains run through the rows
- * (nextInBucket); there is no object and no string per node. It never shrinks.
+ * a million paths that doubles at once would stall every client. For the same reason it lies in
+ * pages, of which none is ever copied. Chains run through the rows (nextInBucket); there is no
+ * object and no string per node. It never shrinks.
  *
  * The hash is not keyed: a client that builds colliding paths on purpose can make a chain long.
  */
@@ -13,14 +14,19 @@ import { INT, NONE, type NodeStore } from './node-store.js';
 const BUCKETS_MIN = 1 << 10;
 /** Buckets split at once: a part of BUCKETS_MIN. */
 const SPLITS = 32;
+const PAGE_BITS = 14;
+export const PAGE_BUCKETS = 1 << PAGE_BITS;
+const PAGE_MASK = PAGE_BUCKETS - 1;
+const NO_HEADS = new Int32Array(0);
+const NO_KINDS = new Uint8Array(0);
 /** A smaller table becomes four times as large at once during recovery: it has 5 MB then. */
 const LEAP_BUCKETS_MAX = 1 << 20;
 
 export class PathIndex {
   readonly #store: NodeStore;
-  #heads = new Int32Array(BUCKETS_MIN).fill(NONE);
+  readonly #heads: Int32Array[] = [];
   /** Of each bucket, which `kindOf` its hashes have, or had: who asks in vain looks at no row. */
-  #kinds = new Uint8Array(BUCKETS_MIN);
+  readonly #kinds: Uint8Array[] = [];
   /** Buckets in use: between #round and 2 * #round. Those below #buckets - #round are split. */
   #buckets = BUCKETS_MIN;
   #round = BUCKETS_MIN;
@@ -33,6 +39,7 @@ export class PathIndex {
   constructor(store: NodeStore, leapBucketsMax = LEAP_BUCKETS_MAX) {
     this.#store = store;
     this.#leapBucketsMax = leapBucketsMax;
+    this.#addPages(BUCKETS_MIN);
   }
 
   /** For tests: how large it is. */
@@ -43,8 +50,8 @@ export class PathIndex {
   /** The head of the chain in which a node of this hash lies if there is one; then `next`. */
   first(hash: number): number {
     const bucket = this.#bucketOf(hash);
-    if (((this.#kinds[bucket] ?? 0) & kindOf(hash)) === 0) return NONE;
-    return this.#heads[bucket] ?? NONE;
+    if ((this.#kindsOf(bucket) & kindOf(hash)) === 0) return NONE;
+    return this.#headOf(bucket);
   }
   next(node: number): number {
     return this.#store.int(node, INT.nextInBucket);
@@ -76,10 +83,9 @@ export class PathIndex {
   remove(node: number): void {
     const bucket = this.#bucketOf(this.#store.int(node, INT.pathHash));
     const next = this.next(node);
-    let current = this.#heads[bucket] ?? NONE;
+    let current = this.#headOf(bucket);
     if (current === node) {
-      this.#heads[bucket] = next;
-      if (next === NONE) this.#kinds[bucket] = 0;
+      this.#set(bucket, next, next === NONE ? 0 : this.#kindsOf(bucket));
     } else {
       while (this.next(current) !== node) {
         current = this.next(current);
@@ -97,17 +103,36 @@ export class PathIndex {
 
   #link(hash: number, node: number): void {
     const bucket = this.#bucketOf(hash);
-    this.#kinds[bucket] = (this.#kinds[bucket] ?? 0) | kindOf(hash);
-    this.#store.setInt(node, INT.nextInBucket, this.#heads[bucket] ?? NONE);
-    this.#heads[bucket] = node;
+    this.#store.setInt(node, INT.nextInBucket, this.#headOf(bucket));
+    this.#set(bucket, node, this.#kindsOf(bucket) | kindOf(hash));
+  }
+
+  #headOf(bucket: number): number {
+    return (this.#heads[bucket >>> PAGE_BITS] ?? NO_HEADS)[bucket & PAGE_MASK] ?? NONE;
+  }
+  #kindsOf(bucket: number): number {
+    return (this.#kinds[bucket >>> PAGE_BITS] ?? NO_KINDS)[bucket & PAGE_MASK] ?? 0;
+  }
+  #set(bucket: number, head: number, kinds: number): void {
+    (this.#heads[bucket >>> PAGE_BITS] ?? NO_HEADS)[bucket & PAGE_MASK] = head;
+    (this.#kinds[bucket >>> PAGE_BITS] ?? NO_KINDS)[bucket & PAGE_MASK] = kinds;
+  }
+
+  /** So that there is room for so many buckets. */
+  #addPages(buckets: number): void {
+    while (this.#heads.length << PAGE_BITS < buckets) {
+      this.#heads.push(new Int32Array(PAGE_BUCKETS).fill(NONE));
+      this.#kinds.push(new Uint8Array(PAGE_BUCKETS));
+    }
   }
 
   /** Every row is in the table by now, but for the root's. */
   #resize(): void {
     this.#round *= this.#round < this.#leapBucketsMax ? 4 : 2;
     this.#buckets = this.#round;
-    this.#heads = new Int32Array(this.#buckets).fill(NONE);
-    this.#kinds = new Uint8Array(this.#buckets);
+    for (const heads of this.#heads) heads.fill(NONE);
+    for (const kinds of this.#kinds) kinds.fill(0);
+    this.#addPages(this.#buckets);
     for (let node = 1; node <= this.#count; node++) {
       this.#link(this.#store.int(node, INT.pathHash), node);
     }
@@ -118,25 +143,17 @@ export class PathIndex {
    * anything is done with it, so that the waits for memory overlap.
    */
   #split(): void {
-    if (this.#buckets === this.#heads.length) {
-      const larger = new Int32Array(2 * this.#heads.length).fill(NONE, this.#heads.length);
-      larger.set(this.#heads);
-      this.#heads = larger;
-      const kinds = new Uint8Array(larger.length);
-      kinds.set(this.#kinds);
-      this.#kinds = kinds;
-    }
+    this.#addPages(this.#buckets + SPLITS);
     const from = this.#buckets - this.#round;
     for (let index = 0; index < SPLITS; index++) {
-      const head = this.#heads[from + index] ?? NONE;
+      const head = this.#headOf(from + index);
       this.#hashes[index] = head === NONE ? 0 : this.#store.int(head, INT.pathHash);
     }
     this.#buckets += SPLITS;
     for (let index = 0; index < SPLITS; index++) {
-      let node = this.#heads[from + index] ?? NONE;
+      let node = this.#headOf(from + index);
       let hash = this.#hashes[index] ?? 0;
-      this.#heads[from + index] = NONE;
-      this.#kinds[from + index] = 0;
+      this.#set(from + index, NONE, 0);
       while (node !== NONE) {
         const next = this.next(node);
         this.#link(hash, node);
