@@ -15,6 +15,9 @@ import type { DriverParts } from './parts.js';
 /** Without a write for so long, the end of the log is marked: one more sync, then no more. */
 const QUIET_MS = 1000;
 
+/** Of a checkpoint, in one turn. */
+const CAPTURE_MS_MAX = 2;
+
 /**
  * Of a stop: those who wait for it kill after 1.5 s, and what was captured must be written, too.
  */
@@ -67,7 +70,10 @@ export class StateKeeper {
   step(nowMs: number): boolean {
     this.#maybeMarkEnd(nowMs);
     if (this.#reloading) return false;
-    return this.#checkpointer.step(nowMs, this.#state.tree.approximateDataSize);
+    const { timers } = this.#parts;
+    const untilMs = timers.nowMs() + CAPTURE_MS_MAX;
+    const treeBytes = this.#state.tree.approximateDataSize;
+    return this.#checkpointer.step(nowMs, treeBytes, () => timers.nowMs() < untilMs);
   }
 
   /** Resolves when everything that was handed to storage is durable. */

@@ -1,6 +1,6 @@
 /** Checkpoints and the purge behind them, while proposals keep coming. */
 import type { Zxid } from '@rookery/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Checkpointer, type CheckpointOptions } from './checkpointer.js';
 import { MemoryStore } from './memory-store.js';
 import { type Opened, openToy, proposalsAfter, seededRandom } from './testing.js';
@@ -37,7 +37,7 @@ describe('the checkpointer', () => {
     let most = 0;
     for (let counter = 1; counter <= 600; counter++) {
       await write(all, counter);
-      all.checkpointer.step(0, 0);
+      all.checkpointer.step(0, 0, always);
       await all.checkpointer.idle();
       await all.storage.idle();
       most = Math.max(most, (await all.logStore.list()).length);
@@ -54,7 +54,8 @@ describe('the checkpointer', () => {
       const all = await setUp();
       for (let counter = 1; counter <= 9; counter++) {
         await write(all, counter);
-        if (counter === 7) for (let step = 0; step < steps; step++) all.checkpointer.step(0, 0);
+        if (counter === 7)
+          for (let step = 0; step < steps; step++) all.checkpointer.step(0, 0, always);
       }
       await all.checkpointer.finish(0, always);
       expect(all.checkpointer.busy).toBe(false);
@@ -81,7 +82,7 @@ describe('the checkpointer', () => {
     await slow.finish(0, always);
     expect(storage.checkpointZxid).toBe(0);
     const begun = new Checkpointer(storage, state, hooks, { dirtyCountMax: 1, sliceCount: 1 });
-    begun.step(0, 0);
+    begun.step(0, 0, always);
     await begun.finish(0, always);
     expect(storage.checkpointZxid).toBe(0);
   });
@@ -112,7 +113,7 @@ describe('the checkpointer', () => {
     for (let counter = 1; counter <= 14; counter++) {
       await write({ storage, state, ...rest }, counter);
       const before = storage.checkpointZxid;
-      early.step(0, 0);
+      early.step(0, 0, always);
       await early.idle();
       if (storage.checkpointZxid !== before) at.push(counter);
     }
@@ -131,15 +132,15 @@ describe('the checkpointer', () => {
   it('does not purge what a snapshot on its way or a reader of history needs', async () => {
     const all = await setUp();
     for (let counter = 1; counter <= 20; counter++) await write(all, counter);
-    all.checkpointer.step(0, 0);
+    all.checkpointer.step(0, 0, always);
     while (all.checkpointer.busy) {
-      all.checkpointer.step(0, 0);
+      all.checkpointer.step(0, 0, always);
       await all.checkpointer.idle();
     }
     const source = await all.storage.openSnapshot();
     for (let counter = 21; counter <= 200; counter++) {
       await write(all, counter);
-      all.checkpointer.step(0, 0);
+      all.checkpointer.step(0, 0, always);
       await all.checkpointer.idle();
     }
     expect(all.storage.checkpointZxid).toBeGreaterThan(source.zxid);
@@ -155,39 +156,58 @@ describe('the checkpointer', () => {
   it('starts after a while even if nothing but errors was logged, and not when idle', async () => {
     const all = await setUp();
     await write(all, 1);
-    all.checkpointer.step(0, 0);
-    all.checkpointer.step(999, 0);
+    all.checkpointer.step(0, 0, always);
+    all.checkpointer.step(999, 0, always);
     await all.checkpointer.idle();
     expect(all.storage.checkpointZxid).toBe(0);
-    all.checkpointer.step(1000, 0);
+    all.checkpointer.step(1000, 0, always);
     await all.checkpointer.idle();
     expect(all.storage.checkpointZxid).toBe(all.state.lastZxid);
     const before = all.treeStore.changeCount;
-    all.checkpointer.step(9000, 0);
+    all.checkpointer.step(9000, 0, always);
     await all.checkpointer.idle();
     expect(all.treeStore.changeCount).toBe(before);
+  });
+
+  it('captures what a turn has time for: a small part of a slice at least, one at most', async () => {
+    const all = await setUp();
+    const { storage, state, hooks } = all;
+    const slow = new Checkpointer(storage, state, hooks, { dirtyCountMax: 5, sliceCount: 32 });
+    for (let counter = 1; counter <= 9; counter++) await write(all, counter);
+    expect(state.dirtyCount).toBe(7);
+    const asked = vi.spyOn(state, 'captureSome');
+    const records = () => asked.mock.calls.reduce((sum, [count]) => sum + count, 0);
+    expect(slow.step(0, 0, () => false)).toBe(true);
+    expect(records()).toBe(1);
+    let looks = 2;
+    expect(slow.step(0, 0, () => looks-- > 0)).toBe(true);
+    expect(records()).toBe(1 + 3);
+    expect(slow.step(0, 0, always)).toBe(false);
+    expect(records()).toBe(1 + 3 + 32);
+    await slow.idle();
+    expect(storage.checkpointZxid).toBe(state.lastZxid);
   });
 
   it('forbids a truncation below the state that it froze', async () => {
     const all = await setUp();
     for (let counter = 1; counter <= 8; counter++) await write(all, counter);
-    expect(all.checkpointer.step(0, 0)).toBe(true);
+    expect(all.checkpointer.step(0, 0, always)).toBe(true);
     await expect(all.storage.truncate(all.storage.last - 1)).rejects.toThrow('undo the checkpoint');
   });
 
   it('never writes a state that was thrown away into the tree of a snapshot', async () => {
     const leader = await setUp();
     for (let counter = 1; counter <= 30; counter++) await write(leader, counter);
-    while (leader.checkpointer.step(0, 0));
+    while (leader.checkpointer.step(0, 0, always));
     await leader.checkpointer.idle();
     const learner = await setUp();
     for (let counter = 1; counter <= 8; counter++) await write(learner, counter);
-    expect(learner.checkpointer.step(0, 0)).toBe(true);
+    expect(learner.checkpointer.step(0, 0, always)).toBe(true);
     const source = await leader.storage.openSnapshot();
     const sink = await learner.storage.beginSnapshot();
     for await (const records of source.records()) await sink.write(records);
     await learner.storage.installSnapshot(source.zxid);
-    for (let i = 0; i < 20; i++) learner.checkpointer.step(5000, 0);
+    for (let i = 0; i < 20; i++) learner.checkpointer.step(5000, 0, always);
     await learner.checkpointer.idle();
     expect(learner.storage.checkpointZxid).toBe(source.zxid);
     const again = await openToy({

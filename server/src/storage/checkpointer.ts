@@ -56,6 +56,8 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
 
 /** Bytes of records captured in one turn: paths and data may be of any size. */
 const SLICE_BYTES = 256 << 10;
+/** A slice is captured in such parts, as many as there is time for: code that runs first is slow. */
+const SLICE_PARTS = 32;
 /** At a stop, where nobody waits: so that its slices are enough, with all that is rewritten. */
 const FINISH_SLICE_BYTES = 4 << 20;
 
@@ -101,15 +103,16 @@ export class Checkpointer {
 
   /**
    * To be called in every turn that applied something and at every tick: starts a checkpoint when
-   * one is due, or captures the next slice. True while it wants to be called again next turn.
-   * `treeBytes` is about the size of the tree: it decides how much log is kept.
+   * one is due, or captures the next slice, a part of it at least and the rest while `hasTime`.
+   * True while it wants to be called again next turn. `treeBytes` is about the size of the tree: it
+   * decides how much log is kept.
    */
-  step(nowMs: number, treeBytes: number): boolean {
+  step(nowMs: number, treeBytes: number, hasTime: () => boolean): boolean {
     // A snapshot took the place of this state: it must never be written into the new tree.
     if (this.generation !== this.storage.generation) this.abandon();
     this.lastMs ??= nowMs;
     if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);
-    return this.captureSlice(treeBytes, SLICE_BYTES);
+    return this.captureSlice(treeBytes, SLICE_BYTES, hasTime);
   }
 
   /**
@@ -125,7 +128,7 @@ export class Checkpointer {
       if (this.generation !== this.storage.generation) this.abandon();
       if (this.phase === 'idle' && this.isSmall && hasTime()) this.start(this.lastMs ?? 0);
       // What is not captured to its end is not written: the log has it all.
-      while (slices > 0 && hasTime() && this.captureSlice(treeBytes, FINISH_SLICE_BYTES)) {
+      while (slices > 0 && hasTime() && this.captureSlice(treeBytes, FINISH_SLICE_BYTES, hasTime)) {
         slices -= 1;
       }
     }
@@ -143,10 +146,14 @@ export class Checkpointer {
   }
 
   /** True when there is more to capture. */
-  private captureSlice(treeBytes: number, bytesMax: number): boolean {
+  private captureSlice(treeBytes: number, bytesMax: number, hasTime: () => boolean): boolean {
     if (this.phase !== 'capturing') return false;
-    for (const change of this.state.captureSome(this.options.sliceCount, bytesMax)) {
-      this.changes.push(sealChange(change));
+    const count = Math.ceil(this.options.sliceCount / SLICE_PARTS);
+    const parts = Math.ceil(this.options.sliceCount / count);
+    for (let part = 0; part < parts && (part === 0 || hasTime()); part++) {
+      for (const change of this.state.captureSome(count, bytesMax / parts)) {
+        this.changes.push(sealChange(change));
+      }
     }
     if (!this.state.captureDone) return true;
     this.phase = 'writing';

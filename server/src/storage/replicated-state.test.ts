@@ -52,7 +52,7 @@ describe('storage under the real state', () => {
       const op = opAt(counter - 1);
       state.apply(zxid, { origin: 1, request: 1, session: 0, time: counter, op }, SILENT);
       digests.set(zxid, state.digest());
-      checkpointer.step(0, 0);
+      checkpointer.step(0, 0, () => true);
       if (counter % 7 === 0) await checkpointer.idle();
     }
     expect(errors).toEqual([]);
@@ -88,7 +88,7 @@ describe('storage under the real state', () => {
       await storage.append([{ zxid, previous: storage.last, body: Uint8Array.of(1) }]);
       const op = opAt(counter - 1);
       state.apply(zxid, { origin: 1, request: 1, session: 0, time: counter, op }, SILENT);
-      checkpointer.step(0, 0);
+      checkpointer.step(0, 0, () => true);
       await checkpointer.idle();
     }
     stores.crash();
