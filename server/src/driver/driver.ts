@@ -24,6 +24,7 @@ import { LeaseClock } from '../sessions/lease-clock.js';
 import { txnOf } from '../state/txn-codec.js';
 import { TxnPlaces } from '../state/txn-places.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
+import { onAnswer } from './answers.js';
 import { clientHandler } from './client-handler.js';
 import { deliverParts } from './delivery.js';
 import { deskOfTerm } from './desk-of-term.js';
@@ -151,12 +152,20 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
-    if (this.#zab.hasMore) deliverParts(this.#parts, () => this.#step({ kind: 'deliver' }));
+    if (this.#zab.hasMore) {
+      // What clients are told already, and what others wait for, does not wait for all that.
+      this.#sendAll();
+      deliverParts(this.#parts, () => this.#step({ kind: 'deliver' }));
+    }
+    this.#sendAll();
+    if (this.keeper.step(this.#turns.nowMs) || this.#zab.hasMore) this.#turns.enter();
+  }
+
+  #sendAll(): void {
     this.#forwardToLeader();
     this.#propose();
     this.#parts.clientPort().flush();
     this.#parts.peerPort().flush();
-    if (this.keeper.step(this.#turns.nowMs) || this.#zab.hasMore) this.#turns.enter();
   }
 
   /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */
@@ -222,24 +231,11 @@ export class Driver {
 
   #answer(member: PeerId, answer: Answer): void {
     if (member === this.#parts.options.id) {
-      this.#onAnswer(answer);
+      onAnswer(this.#pipeline, answer);
       return;
     }
     const link = this.#links.get(member);
     if (link !== undefined) this.#send(member, link, answer);
-  }
-
-  #onAnswer(answer: Answer): void {
-    switch (answer.kind) {
-      case 'attached':
-        return this.#pipeline.onAttached(answer.request, answer.valid, answer.timeoutMs);
-      case 'detach':
-        return this.#pipeline.onDetach(answer.session, answer.request);
-      case 'synced':
-        return this.#pipeline.onSynced(answer.request, answer.zxid);
-      default:
-        unreachable(answer);
-    }
   }
 
   // Links
@@ -267,7 +263,7 @@ export class Driver {
       case 'attached':
       case 'detach':
       case 'synced':
-        if (peer === this.#leader && this.#role === 'following') this.#onAnswer(message);
+        if (peer === this.#leader && this.#role === 'following') onAnswer(this.#pipeline, message);
         return;
       case 'snapshotChunk':
         return this.#background(this.#receiver.onChunk(peer, link, message));

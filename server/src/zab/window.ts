@@ -83,8 +83,8 @@ export class ProposalWindow {
   }
 
   /**
-   * The proposals in (after, through], which must be in memory: of the first of them no more runs
-   * than have `bytesMax`, but one at least.
+   * The proposals in (after, through], which must be in memory: of the first of them no more than
+   * have `bytesMax`, but one at least.
    */
   slice(after: Zxid, through: Zxid, bytesMax = Number.POSITIVE_INFINITY): readonly Proposal[] {
     assert(after >= this.#base, () => `${formatZxid(after)} is older than the window`);
@@ -93,13 +93,15 @@ export class ProposalWindow {
     for (let index = this.#indexAfter(after); index < this.#runs.length; index++) {
       const run = this.#runs.at(index);
       if (run === undefined || run.previous >= through) break;
-      bytes += run.packed.length;
-      if (bytes > bytesMax && found.length > 0) break;
       const proposals = proposalsOf(run);
-      const isWhole = run.previous >= after && run.last <= through;
-      if (isWhole && run.last === through && found.length === 0) return proposals;
+      const isAll = found.length === 0 && run.previous >= after && run.last === through;
+      if (isAll && run.packed.length <= bytesMax) return proposals;
       for (const proposal of proposals) {
-        if (isWhole || (proposal.zxid > after && proposal.zxid <= through)) found.push(proposal);
+        if (proposal.zxid <= after) continue;
+        if (proposal.zxid > through) break;
+        bytes += packedBytesOf(proposal);
+        if (bytes > bytesMax && found.length > 0) return found;
+        found.push(proposal);
       }
     }
     return found;
