@@ -2,11 +2,14 @@
  * Rounds in which a leader asks its quorum whether it still leads (sync, linearizable reads).
  *
  * One round is under way at a time; what asks meanwhile shares the next one. A round that began
- * before a question was asked proves nothing for it (ZOOKEEPER-1675, 2136).
+ * before a question was asked proves nothing for it (ZOOKEEPER-1675, 2136). Called by Leading while
+ * it serves.
  */
 import type { Zxid } from '@rookery/protocol';
+import type { Learner, Learners } from './learner.js';
+import type { Member } from './member.js';
 
-export interface Confirmation {
+interface Confirmation {
   readonly id: number;
   /**
    * The last proposal when the question was asked: what the asker must see. Not the last commit:
@@ -16,32 +19,52 @@ export interface Confirmation {
 }
 
 export class Confirmations {
+  readonly #member: Member;
+  readonly #learners: Learners;
   #round = 0;
+  /** In the round under way; none while there is none. */
   #asked: Confirmation[] = [];
   #waiting: Confirmation[] = [];
 
-  /** The round under way, or null. */
-  get round(): number | null {
-    return this.#asked.length > 0 ? this.#round : null;
+  constructor(member: Member, learners: Learners) {
+    this.#member = member;
+    this.#learners = learners;
   }
 
-  /** Returns the round to start now, or null when one is under way. */
-  ask(confirmation: Confirmation): number | null {
-    this.#waiting.push(confirmation);
-    return this.#asked.length > 0 ? null : this.#next();
+  ask(id: number): void {
+    this.#waiting.push({ id, zxid: this.#member.history.last });
+    if (this.#asked.length === 0) this.#begin();
   }
 
-  /** A quorum answered the round: what it proves, and the round to start next, if any. */
-  complete(): { readonly done: readonly Confirmation[]; readonly next: number | null } {
-    const done = this.#asked;
-    this.#asked = [];
-    return { done, next: this.#waiting.length > 0 ? this.#next() : null };
+  /** It has just become active: its answer counts in the round under way, too. */
+  onActive(learner: Learner): void {
+    if (this.#asked.length > 0) this.#send(learner);
   }
 
-  #next(): number {
+  onAnswer(learner: Learner, round: number): void {
+    learner.confirmedRound = Math.max(learner.confirmedRound, round);
+    if (this.#asked.length > 0) this.#maybeComplete();
+  }
+
+  #begin(): void {
     this.#round += 1;
     this.#asked = this.#waiting;
     this.#waiting = [];
-    return this.#round;
+    for (const learner of this.#learners.active()) this.#send(learner);
+    this.#maybeComplete();
+  }
+
+  #send({ link }: Learner): void {
+    this.#member.send(link, { kind: 'confirm', round: this.#round });
+  }
+
+  #maybeComplete(): void {
+    const round = this.#round;
+    const answered = (learner: Learner) => learner.active && learner.confirmedRound >= round;
+    if (this.#learners.count(answered) + 1 < this.#member.quorum) return;
+    const done = this.#asked;
+    this.#asked = [];
+    for (const { id, zxid } of done) this.#member.emit({ kind: 'confirmed', id, zxid });
+    if (this.#waiting.length > 0) this.#begin();
   }
 }

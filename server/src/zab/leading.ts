@@ -35,7 +35,7 @@ export class Leading implements Role {
   readonly #transitions: Transitions;
   readonly #electorate: Electorate;
   readonly #learners: Learners;
-  readonly #confirmations = new Confirmations();
+  readonly #confirmations: Confirmations;
   #phase: Phase = 'discovery';
   /** When this phase began or synchronization last got on, ms. */
   #progressAtMs: number;
@@ -53,6 +53,7 @@ export class Leading implements Role {
     this.#member = member;
     this.#transitions = transitions;
     this.#learners = new Learners(member.options.voters.length);
+    this.#confirmations = new Confirmations(member, this.#learners);
     this.#electorate = { kind: founding ? 'founding' : 'members' };
     this.#progressAtMs = member.nowMs;
   }
@@ -147,8 +148,7 @@ export class Leading implements Role {
       case 'ack':
         return this.#onAck(learner, message.zxid);
       case 'confirmAck':
-        learner.confirmedRound = Math.max(learner.confirmedRound, message.round);
-        return this.#maybeConfirm();
+        return this.#confirmations.onAnswer(learner, message.round);
       default:
         this.#violation(learner, message.kind);
     }
@@ -177,8 +177,7 @@ export class Leading implements Role {
 
   onConfirm(id: number): void {
     assert(this.#phase === 'broadcast', () => `confirm in phase ${this.#phase}`);
-    const round = this.#confirmations.ask({ id, zxid: this.#member.history.last });
-    if (round !== null) this.#sendConfirm(round);
+    this.#confirmations.ask(id);
   }
 
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void {
@@ -280,8 +279,7 @@ export class Leading implements Role {
     // UPTODATE first: a COMMIT before it would reach a learner that may not deliver (ZK-4394).
     this.#sendUpToDate(learner);
     this.#maybeCommit();
-    const { round } = this.#confirmations;
-    if (round !== null) this.#member.send(learner.link, { kind: 'confirm', round });
+    this.#confirmations.onActive(learner);
   }
 
   #maybeEstablish(): void {
@@ -332,23 +330,6 @@ export class Leading implements Role {
     if (counterOf(reached) === COUNTER_MAX) {
       this.#stepDown(`the counter of epoch ${this.#epoch} is used up; a new epoch begins`);
     }
-  }
-
-  #sendConfirm(round: number): void {
-    for (const learner of this.#learners.active()) {
-      this.#member.send(learner.link, { kind: 'confirm', round });
-    }
-    this.#maybeConfirm();
-  }
-
-  #maybeConfirm(): void {
-    const { round } = this.#confirmations;
-    if (round === null) return;
-    const answered = (learner: Learner) => learner.active && learner.confirmedRound >= round;
-    if (this.#learners.count(answered) + 1 < this.#member.quorum) return;
-    const { done, next } = this.#confirmations.complete();
-    for (const { id, zxid } of done) this.#member.emit({ kind: 'confirmed', id, zxid });
-    if (next !== null) this.#sendConfirm(next);
   }
 
   // Learners and the end

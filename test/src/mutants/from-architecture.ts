@@ -80,8 +80,7 @@ export const architectureMutants: readonly Mutant[] = [
     breaks:
       'a sync asks a quorum, in a round that began after the question, whether this leader leads',
     file: 'zab/leading.ts',
-    find: `    const round = this.#confirmations.ask({ id, zxid: this.#member.history.last });
-    if (round !== null) this.#sendConfirm(round);`,
+    find: '    this.#confirmations.ask(id);',
     replace: "    this.#member.emit({ kind: 'confirmed', id, zxid: this.#member.history.last });",
   },
   {
