@@ -26,7 +26,7 @@ import { TxnPlaces } from '../state/txn-places.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { clientHandler } from './client-handler.js';
-import { deliverParts } from './delivery.js';
+import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { deskOfTerm } from './desk-of-term.js';
 import type { Answer, LeaderDesk } from './leader-desk.js';
 import { noteLevel } from './note-level.js';
@@ -58,6 +58,10 @@ export class Driver {
   readonly #receiver: SnapshotReceiver;
   readonly #leaseClock: LeaseClock;
   readonly #txns = new TxnPlaces();
+  readonly #delivery: DeliveryHooks = {
+    next: () => this.#step({ kind: 'deliver' }),
+    sendAll: () => this.#sendAll(),
+  };
   readonly keeper: StateKeeper;
   #desk: LeaderDesk | null = null;
   #leader: PeerId = 0;
@@ -152,11 +156,7 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
-    if (this.#zab.hasMore) {
-      // What clients are told already, and what others wait for, does not wait for all that.
-      this.#sendAll();
-      deliverParts(this.#parts, () => this.#step({ kind: 'deliver' }));
-    }
+    if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
     this.#sendAll();
     if (this.keeper.step(this.#turns.nowMs) || this.#zab.hasMore) this.#turns.enter();
   }
