@@ -70,6 +70,8 @@ assert.equal(await result('exists', (done) => b.exists('/js/never', done)), null
 b.addAuthInfo('digest', Buffer.from('ann:secret'));
 const mine = [new ACL(Permission.ALL, new Id('auth', ''))];
 await result('create', (done) => b.create('/js/mine', Buffer.from('s'), mine, done));
+// This client has no sync: once its own write is answered, its member has the one before, too.
+await result('setData', (done) => a.setData('/js', Buffer.from('z'), done));
 await refused(
   'getData without permission',
   Exception.NO_AUTH,

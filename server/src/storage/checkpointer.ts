@@ -56,7 +56,7 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
 
 /** Bytes of records captured in one turn: paths and data may be of any size. */
 const SLICE_BYTES = 256 << 10;
-/** A slice is captured in such parts, as many as there is time for: code that runs first is slow. */
+/** A slice is captured in such parts, as many as there is time for: new code is slow. */
 const SLICE_PARTS = 32;
 /** At a stop, where nobody waits: so that its slices are enough, with all that is rewritten. */
 const FINISH_SLICE_BYTES = 4 << 20;

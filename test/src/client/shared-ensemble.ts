@@ -1,6 +1,7 @@
 /**
  * One ensemble for all tests of a file: started before the first, ended after the last; when a test
- * fails, the ends of the members' logs are printed. Tests keep out of each other's way by paths.
+ * fails, or the start, the ends of the members' logs are printed. Tests keep out of each other's
+ * way by paths.
  */
 import { afterAll, beforeAll, beforeEach, onTestFailed } from 'vitest';
 import { Ensemble, type EnsembleOptions } from '../harness/ensemble.js';
@@ -19,8 +20,13 @@ export function sharedEnsemble(options: EnsembleOptions = {}): () => Ensemble {
   beforeAll(async () => {
     shared = await Ensemble.create(options);
     shared.start();
-    await shared.serving();
-    await caughtUp(shared);
+    try {
+      await shared.serving();
+      await caughtUp(shared);
+    } catch (error) {
+      console.log(shared.logTails());
+      throw error;
+    }
   }, START_DEADLINE_MS);
   beforeEach(() => {
     onTestFailed(() => console.log(ensemble().logTails()));

@@ -106,12 +106,14 @@ export class Ensemble {
 
   /** Resolves once each of these members serves clients. */
   async serving(ids: readonly number[] = this.running.map((member) => member.id)): Promise<void> {
-    for (const member of ids.map((id) => this.member(id))) {
+    const members = ids.map((id) => this.member(id));
+    for (const member of members) {
       const settled = await until(`member ${member.id} serves`, SERVING_DEADLINE_MS, async () => {
-        if (!member.running) return 'ended';
-        return (await member.status()) && 'serves';
+        // Without one of the others it may never serve.
+        const ended = members.find(({ running }) => !running);
+        return ended ?? ((await member.status()) && 'serves');
       });
-      if (settled === 'ended') throw new Error(`member ${member.id} has ended by itself`);
+      if (settled !== 'serves') throw new Error(`member ${settled.id} has ended by itself`);
     }
   }
 
