@@ -166,7 +166,6 @@ export { pointAtRequest } from './peer/forwarded.js';
 export type * from './peer/messages.js';
 export { PEER_PROTOCOL_VERSION } from './peer/messages.js';
 export {
-  bodyBytesOf,
   Packer,
   packedBytesOf,
   packProposals,

@@ -48,7 +48,7 @@ export function packedBytesOf(proposal: Proposal): number {
 }
 
 /** Bytes of the transaction. */
-export function bodyBytesOf(proposal: Proposal): number {
+function bodyBytesOf(proposal: Proposal): number {
   return proposal instanceof PackedProposal ? proposal.end - proposal.start : proposal.body.length;
 }
 

@@ -6,7 +6,7 @@
  * learner gets every proposal as it is made. A link carries at most one such transfer ever: when
  * one is given up half way, so is its link, and nothing of it can turn up in the next.
  */
-import { bodyBytesOf, chunksByBytes, formatZxid, type Zxid } from '@rookery/protocol';
+import { formatZxid, type Zxid } from '@rookery/protocol';
 import type { Learner } from './learner.js';
 import type { Member } from './member.js';
 import { planSync } from './sync-plan.js';
@@ -73,11 +73,9 @@ export class CatchUp {
     }
     const { last } = history;
     if (learner.sentThrough < last) {
-      const part = history.slice(learner.sentThrough, last, options.chunkBytesMax);
-      for (const proposals of chunksByBytes(part, options.chunkBytesMax, bodyBytesOf)) {
-        this.#member.send(learner.link, { kind: 'propose', proposals });
-      }
-      learner.sentThrough = part.at(-1)?.zxid ?? last;
+      const proposals = history.slice(learner.sentThrough, last, options.chunkBytesMax);
+      this.#member.send(learner.link, { kind: 'propose', proposals });
+      learner.sentThrough = proposals.at(-1)?.zxid ?? last;
       if (learner.sentThrough < last) {
         this.#stream(learner, learner.sentThrough);
         return;
