@@ -1,4 +1,7 @@
-/** Goal: a stranger at the port of a proxy harms no test. Method: a ZooKeeper learner's words. */
+/**
+ * Goal: a stranger at the port of a proxy harms no test. Method: a ZooKeeper learner's words, and
+ * a four-letter word, which is no frame.
+ */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
@@ -11,7 +14,10 @@ const FOLLOWER_INFO = Buffer.concat([
   Buffer.alloc(20),
 ]);
 
-it('hangs up on who does not begin with a handshake', async () => {
+it.each([
+  { who: 'a learner', words: FOLLOWER_INFO },
+  { who: 'who asks for the state', words: Buffer.from('srvr') },
+])('hangs up on $who, as no handshake comes first', async ({ words }) => {
   const [port = 0, target = 0] = await freePorts(2);
   let passed = 0;
   const server = createServer((socket) => {
@@ -27,7 +33,7 @@ it('hangs up on who does not begin with a handshake', async () => {
   onTestFinished(() => proxy.close());
   const stranger = connect({ port, host: '127.0.0.1' });
   stranger.on('error', () => undefined);
-  stranger.write(FOLLOWER_INFO);
+  stranger.write(words);
   await once(stranger, 'close');
   expect(passed).toBe(0);
 });

@@ -8,7 +8,7 @@
  * proxy, which its leader may have had once, ended the process of the tests.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { FrameReader } from '@rookery/protocol';
+import { FrameError, FrameReader } from '@rookery/protocol';
 
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 const ZXID_BYTES = 8;
@@ -120,6 +120,15 @@ class Passage {
   onRequests(chunk: Uint8Array): boolean {
     // The reader keeps what it is given, and the socket writes it: each its own.
     this.#requests.push(Uint8Array.from(chunk));
+    try {
+      return this.#readRequests();
+    } catch (error) {
+      if (error instanceof FrameError) return false;
+      throw error;
+    }
+  }
+
+  #readRequests(): boolean {
     for (let frame = this.#requests.next(); frame !== null; frame = this.#requests.next()) {
       if (this.#isHandshakeOut) {
         if (frame.length < HANDSHAKE_BYTES_MIN) return false;

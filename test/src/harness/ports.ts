@@ -3,40 +3,64 @@
  *
  * They lie below the range from which the kernel takes the source ports of outgoing connections:
  * a port from inside it could be taken by any client, or connect to itself, in the moments in
- * which the member that owns it is dead. Test files that run side by side take theirs from
- * different parts of the range, for the same reason; and what was given once is given again only
- * when the whole part was: a member may not listen yet, or only while it leads.
+ * which the member that owns it is dead. Processes that run side by side take theirs from
+ * different blocks, for the same reason: each holds its block by listening on the first port of it
+ * until the process ends. A number of vitest's does not serve: where one group of projects follows
+ * another, two of its workers can have the same VITEST_POOL_ID (seen with 4.1.12).
  */
 import { randomInt } from 'node:crypto';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
-/** At least as many as there are workers of vitest's that run test files side by side. */
-const PARTS = 4;
-const PART_PORTS = 5_000;
-/** The last part ends at 32000; Linux starts its ephemeral ports at 32768. */
-const LOWEST_PORT =
-  12_000 + ((Number(process.env['VITEST_POOL_ID'] ?? 1) - 1) % PARTS) * PART_PORTS;
-const HIGHEST_PORT = LOWEST_PORT + PART_PORTS - 1;
+const LOWEST_PORT = 12_000;
+/** The last block ends below 32000; Linux starts its ephemeral ports at 32768. */
+const BLOCKS = 40;
+const BLOCK_PORTS = 500;
 
-/** The one that was looked at last. */
-let candidate = randomInt(LOWEST_PORT, HIGHEST_PORT);
+/** What is left of the block that was claimed last. */
+let next = 0;
+let end = 0;
 
+/**
+ * No port is given twice by one process: a member may not listen yet, or only while it leads.
+ * Throws when all blocks are held.
+ */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
-    const port = candidate >= HIGHEST_PORT ? LOWEST_PORT : candidate + 1;
-    candidate = port;
+    if (next >= end) await claimBlock();
+    const port = next;
+    next += 1;
     if (await isFree(port)) ports.push(port);
   }
   return ports;
 }
 
-function isFree(port: number): Promise<boolean> {
+async function claimBlock(): Promise<void> {
+  const offset = randomInt(BLOCKS);
+  for (let index = 0; index < BLOCKS; index += 1) {
+    const first = LOWEST_PORT + ((offset + index) % BLOCKS) * BLOCK_PORTS;
+    const claim = await listenOn(first);
+    if (claim === null) continue;
+    claim.unref();
+    next = first + 1;
+    end = first + BLOCK_PORTS;
+    return;
+  }
+  throw new Error(`all ${BLOCKS} blocks of ports from ${LOWEST_PORT} are held by test processes`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await listenOn(port);
+  if (server === null) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}
+
+/** Null where somebody else has the port. */
+function listenOn(port: number): Promise<Server | null> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      server.close(() => resolve(true));
-    });
+    server.once('error', () => resolve(null));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => resolve(server));
   });
 }
