@@ -25,7 +25,7 @@ describe('limits that follow from others', () => {
   it('keep as many proposals in memory as tuning says', () => {
     for (const windowBytes of [undefined, 64 << 10, 64 << 20]) {
       const { windowBytesMax } = derivedLimits({ ...USUAL, windowBytes });
-      expect(windowBytesMax).toBe(windowBytes ?? 8 << 20);
+      expect(windowBytesMax).toBe(windowBytes ?? 1 << 20);
     }
   });
 

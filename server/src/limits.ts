@@ -15,8 +15,12 @@ const PEER_FRAME_BYTES_MIN = 32 << 20;
 const PEER_QUEUE_BYTES_MIN = 64 << 20;
 /** Chunks of a snapshot on their way, each with a znode of the largest size. */
 const CHUNKS_QUEUED = 8;
-/** Recent proposals kept in memory: what most returning learners need. Tuning may say otherwise. */
-const WINDOW_BYTES = 8 << 20;
+/**
+ * Recent proposals kept in memory, for learners that lost their link; tuning may say otherwise. No
+ * more than the garbage collector finds dead when it first looks: what is older by then counts as
+ * old, waits outside the heap for a collection of all of it, and brings that about.
+ */
+const WINDOW_BYTES = 1 << 20;
 const OUTSTANDING_BYTES_MIN = 1 << 20;
 /**
  * Of all members together: what the leader may have to queue for one follower at once. Heartbeats

@@ -51,7 +51,7 @@ export interface KeyValueDatabase {
 export interface KeyValueStore {
   list(): Promise<readonly string[]>;
   open(name: string): Promise<KeyValueDatabase>;
-  /** Deletes a closed database whole and gives its space back. */
+  /** Deletes a closed database whole; its space comes back soon after. */
   destroy(name: string): Promise<void>;
   /** Keeps every other process out until close; throws StoreLockedError. */
   close(): Promise<void>;

@@ -23,6 +23,7 @@ import type {
 } from './key-value.js';
 import { faultOf, guarded, isDamage, isFull, isLocked, textOf } from './level-errors.js';
 import { checkFiles, isDamaged } from './level-files.js';
+import { Trash } from './trash.js';
 import { makeRoom } from './write-ahead-room.js';
 
 type Database = Level<Uint8Array, Uint8Array>;
@@ -43,6 +44,7 @@ const READ_BYTES = 256 * 1024;
 
 export class LevelStore implements KeyValueStore {
   private readonly databases = new Map<string, LevelDatabase>();
+  private readonly trash = new Trash();
   private trashCount = 0;
   private readonly setup: LevelSetup;
   private readonly lock: Database;
@@ -96,6 +98,7 @@ export class LevelStore implements KeyValueStore {
     return database;
   }
 
+  /** Resolves when it is gone for good; its bytes follow in background. */
   async destroy(name: string): Promise<void> {
     const path = join(this.setup.directory, name);
     this.trashCount += 1;
@@ -103,13 +106,17 @@ export class LevelStore implements KeyValueStore {
     await guarded(path, async () => {
       await rename(path, trash);
       await syncDirectory(this.setup.directory);
-      await rm(trash, { recursive: true, force: true });
+      this.trash.add(trash);
     });
   }
 
   async close(): Promise<void> {
     for (const database of [...this.databases.values()]) await database.close();
-    await this.lock.close();
+    try {
+      await guarded(this.setup.directory, () => this.trash.empty());
+    } finally {
+      await this.lock.close();
+    }
   }
 }
 

@@ -22,7 +22,7 @@ import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js
  * So many times the usual bytes of proposals are kept while a learner is brought up: more than is
  * written, of large values too, while the log that it missed is read from disk.
  */
-const STREAMING_WINDOWS = 16;
+const STREAMING_WINDOWS = 128;
 
 /** One live connection to a peer. */
 export interface Link {
