@@ -5,7 +5,7 @@
  * fdatasync is measured; it is removed at the end.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Host } from './load/connection.js';
@@ -15,6 +15,7 @@ import { factsOf, type Results, type Run } from './report/results.js';
 import { scenariosOfTargets } from './report/targets.js';
 import { textReport } from './report/text.js';
 import { Progress } from './run/progress.js';
+import { missingRuns, requireSameBench } from './run/resume.js';
 import { Runner, type RunnerOptions } from './run/runner.js';
 import { plannedRuns } from './run/schedule.js';
 import { type Settings, settingsOf } from './run/settings.js';
@@ -35,6 +36,7 @@ export interface BenchOptions {
   readonly quick?: true;
   readonly generators: number;
   readonly out?: string;
+  readonly resume?: true;
   readonly basePort: number;
   readonly profile?: string;
   readonly keep?: true;
@@ -42,6 +44,8 @@ export interface BenchOptions {
 }
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
+const RESULTS_FILE = 'bench.json';
+const COMMIT_DIGITS = 12;
 
 /** Gives the exit code. */
 export async function runBench(options: BenchOptions): Promise<number> {
@@ -61,10 +65,14 @@ export async function runBench(options: BenchOptions): Promise<number> {
   mkdirSync(out, { recursive: true });
   const names = 'hosts' in systems ? [systems.name] : systems;
   const planned = plannedRuns(scenarios, { settings, systems: names });
-  const parts = {
-    ...{ startedAt: new Date().toISOString(), commit: commitOf(REPOSITORY) },
+  const fresh: Parts = {
+    ...{ startedAt: new Date().toISOString(), resumedAt: [], commit: commitOf(REPOSITORY) },
     ...{ machine: describeMachine(out), settings, systems: names, scenarios, skipped },
   };
+  const before = options.resume === true ? readResults(out) : null;
+  const parts = before === null ? fresh : resumed(fresh, before);
+  const made = before?.runs ?? [];
+  const left = missingRuns(planned, made);
   const directory = mkdtempSync(join(out, 'members-'));
   const isKept = options.keep === true;
   const remove = () => {
@@ -75,12 +83,13 @@ export async function runBench(options: BenchOptions): Promise<number> {
   try {
     const profileDirectory = options.profile === undefined ? null : resolve(options.profile);
     const { basePort, generators } = options;
-    const progress = new Progress(planned, settings, process.stderr);
+    const progress = new Progress(left, settings, process.stderr);
     const runner = new Runner(
       { settings, directory, basePort, generators, profileDirectory, systems, isKept },
       progress,
     );
-    const runs = await runner.runAll(planned, (some) => writeJson(out, resultsOf(parts, some)));
+    const onRuns = (some: readonly Run[]) => writeJson(out, resultsOf(parts, [...made, ...some]));
+    const runs = [...made, ...(await runner.runAll(left, onRuns))];
     writeReports(resultsOf(parts, runs), { out, isResults: options.writeResults === true });
     return runs.length < planned.filter(({ round }) => round > 0).length ? 1 : 0;
   } finally {
@@ -115,12 +124,25 @@ function systemsOf({ connect, against }: BenchOptions): RunnerOptions['systems']
 
 interface Parts {
   readonly startedAt: string;
+  readonly resumedAt: readonly string[];
   readonly commit: string;
   readonly machine: Machine;
   readonly settings: Settings;
   readonly systems: readonly string[];
   readonly scenarios: readonly Scenario[];
   readonly skipped: readonly string[];
+}
+
+/** The facts of the first start stay, and how busy the machine was at the busiest of them. */
+function resumed(fresh: Parts, before: Results): Parts {
+  requireSameBench(before, resultsOf(fresh, []));
+  const loadBefore = Math.max(fresh.machine.loadBefore, before.machine.loadBefore);
+  return {
+    ...fresh,
+    startedAt: before.startedAt,
+    resumedAt: [...(before.resumedAt ?? []), fresh.startedAt],
+    machine: { ...before.machine, loadBefore },
+  };
 }
 
 function resultsOf({ settings, scenarios, ...parts }: Parts, runs: readonly Run[]): Results {
@@ -133,19 +155,33 @@ function resultsOf({ settings, scenarios, ...parts }: Parts, runs: readonly Run[
   };
 }
 
-/** With a mark when what is measured is not quite that commit. */
+const MEASURED = ['protocol', 'server', 'cli', 'client', 'package-lock.json'];
+
+/** The newest that changed what is measured; with a mark when it is not quite that commit. */
 function commitOf(directory: string): string {
   const git = (...parameters: string[]) =>
     spawnSync('git', parameters, { cwd: directory, encoding: 'utf8' }).stdout?.trim() ?? '';
-  const commit = git('rev-parse', '--short=12', 'HEAD');
+  const commit = git('log', '-1', '--format=%H', '--', ...MEASURED).slice(0, COMMIT_DIGITS);
   if (commit === '') return 'unknown';
-  const changed = git('status', '--porcelain', '--', 'protocol', 'server', 'cli', 'client');
+  const changed = git('status', '--porcelain', '--', ...MEASURED);
   return changed === '' ? commit : `${commit} with changes`;
 }
 
+/** Of a bench that was cut short. */
+function readResults(out: string): Results {
+  const file = join(out, RESULTS_FILE);
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Results;
+  } catch (error) {
+    throw new Error(`there is nothing to resume in ${file}: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Whole or not at all: it may be resumed from after any end. */
 function writeJson(out: string, results: Results): string {
-  const file = join(out, 'bench.json');
-  writeFileSync(file, `${JSON.stringify(results)}\n`);
+  const file = join(out, RESULTS_FILE);
+  writeFileSync(`${file}.new`, `${JSON.stringify(results)}\n`);
+  renameSync(`${file}.new`, file);
   return file;
 }
 

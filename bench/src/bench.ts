@@ -45,6 +45,7 @@ const program = new Command('bench')
     Math.max(1, Math.floor(availableParallelism() / CORES_PER_GENERATOR)),
   )
   .option('--out <dir>', 'where bench.json and report.html go (default: bench/out)')
+  .option('--resume', 'go on with the bench in --out that was cut short')
   .option('--base-port <port>', 'first port', wholeOption({ min: 1024, max: 60_000 }), 25_181)
   .option('--profile <dir>', 'CPU profiles of the Rookery members')
   .option('--keep', 'keep what the members leave behind')

@@ -6,10 +6,11 @@ import { summarize } from './statistics.js';
 import { significant } from './units.js';
 
 export function factLines(results: Results): readonly (readonly [string, string])[] {
-  const { machine, settings } = results;
+  const { machine, settings, resumedAt = [] } = results;
   const sync = machine.fdatasyncUs;
+  const times = [results.startedAt, ...resumedAt].join(', resumed ');
   return [
-    ['measured', `${results.startedAt}, commit ${results.commit}`],
+    ['measured', `${times}, commit ${results.commit}`],
     ['processor', `${machine.cpu}, ${machine.cores} cores`],
     ['memory', `${Math.round(machine.memoryBytes / 1e9)} GB`],
     ['kernel', machine.kernel],

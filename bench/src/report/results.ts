@@ -31,6 +31,8 @@ export interface Run {
 
 export interface Results {
   readonly startedAt: string;
+  /** When it went on after it had been cut short; older files do not say. */
+  readonly resumedAt?: readonly string[];
   readonly commit: string;
   readonly machine: Machine;
   readonly settings: {

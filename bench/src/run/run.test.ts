@@ -4,12 +4,14 @@ import { Histogram } from '../load/histogram.js';
 import type { LoadResult } from '../load/load.js';
 import { Pace } from '../load/pace.js';
 import { Recorder } from '../load/recorder.js';
+import { sampleResults } from '../report/sample-results.js';
 import { growthPercentPerMinute, slowestPerSecond } from '../scenarios/endurance.js';
 import { measurement, scenario } from '../scenarios/scenario.js';
 import { chooseScenarios, SCENARIOS } from '../scenarios/table.js';
 import { isElectionBetween, knownAfter } from '../systems/srvr.js';
 import { merged, shares } from './load-group.js';
 import { formatDuration, Progress } from './progress.js';
+import { missingRuns, requireSameBench } from './resume.js';
 import { plannedRuns } from './schedule.js';
 import { settingsOf } from './settings.js';
 
@@ -49,6 +51,43 @@ describe('the schedule', () => {
 
   it('has no two scenarios of one name', () => {
     expect(new Set(SCENARIOS.map(({ name }) => name)).size).toBe(SCENARIOS.length);
+  });
+});
+
+describe('a bench that was cut short', () => {
+  const before = sampleResults([
+    { scenario: 'mix-0-w32', system: 'rookery', values: { perSecond: [1] } },
+  ]);
+
+  it('makes what is missing, each after its warm-up, and nothing twice', () => {
+    const planned = plannedRuns([plain, { ...plain, name: 'next' }], { settings, systems });
+    const at = (scenario: string, system: string, round: number) => ({
+      ...{ scenario, system, round, measurement: measurement({}) },
+    });
+    const made = [
+      ...[at('plain', 'rookery', 1), at('plain', 'zookeeper', 1), at('plain', 'rookery', 2)],
+      ...[at('next', 'rookery', 1), at('next', 'rookery', 2)],
+    ];
+    const left = missingRuns(planned, made);
+    expect(left.map((run) => `${run.scenario.name} ${run.round} ${run.system}`)).toEqual([
+      ...['plain 0 zookeeper', 'plain 2 zookeeper'],
+      ...['next 0 zookeeper', 'next 1 zookeeper', 'next 2 zookeeper'],
+    ]);
+    expect(missingRuns(planned, [])).toEqual(planned);
+  });
+
+  it('goes on with the same product, machine and sizes only', () => {
+    const { runs, ...now } = before;
+    expect(runs).toHaveLength(1);
+    expect(() => requireSameBench(before, now)).not.toThrow();
+    expect(() => requireSameBench(before, { ...now, commit: 'def' })).toThrow('commit was "abc"');
+    const other = { ...now.machine, cpu: 'another' };
+    expect(() => requireSameBench(before, { ...now, machine: other })).toThrow('cpu was');
+    const longer = { ...now.settings, seconds: 9 };
+    expect(() => requireSameBench(before, { ...now, settings: longer })).toThrow('seconds was 1');
+    expect(() => requireSameBench(before, { ...now, scenarios: [] })).toThrow('scenarios was');
+    const busier = { ...now.machine, loadBefore: 5 };
+    expect(() => requireSameBench(before, { ...now, machine: busier })).not.toThrow();
   });
 });
 

@@ -1,0 +1,46 @@
+/**
+ * A bench that was cut short goes on where it ended. Pure.
+ *
+ * Figures are medians of rounds, so all rounds must be of one product on one machine with one set
+ * of sizes; anything else is refused by name. What was measured stays, what is missing is planned.
+ */
+import type { Results, Run } from '../report/results.js';
+import type { PlannedRun } from './schedule.js';
+
+/** Throws with the name of what differs when the runs of one may not stand beside the other's. */
+export function requireSameBench(before: Results, now: Omit<Results, 'runs'>): void {
+  const facts = ({ commit, machine, settings, systems, scenarios }: Omit<Results, 'runs'>) => {
+    const { cpu, cores, memoryBytes, kernel, node, java, fileSystem } = machine;
+    return {
+      ...{ commit, ...settings, systems, scenarios: scenarios.map(({ name }) => name) },
+      ...{ cpu, cores, memoryBytes, kernel, node, java, fileSystem },
+    };
+  };
+  const then = Object.entries(facts(before));
+  const today: Readonly<Record<string, unknown>> = facts(now);
+  for (const [name, value] of then) {
+    if (JSON.stringify(value) === JSON.stringify(today[name])) continue;
+    throw new Error(
+      `cannot resume: ${name} was ${JSON.stringify(value)} and is ${JSON.stringify(today[name])}`,
+    );
+  }
+}
+
+/** Those that have not been made, and the warm-ups of those. */
+export function missingRuns(
+  planned: readonly PlannedRun[],
+  made: readonly Run[],
+): readonly PlannedRun[] {
+  const keyOf = (scenario: string, system: string, round: number) =>
+    JSON.stringify([scenario, system, round]);
+  const done = new Set(made.map(({ scenario, system, round }) => keyOf(scenario, system, round)));
+  const missing = planned.filter(
+    ({ scenario, system, round }) => round > 0 && !done.has(keyOf(scenario.name, system, round)),
+  );
+  const cold = new Set(missing.map(({ scenario, system }) => keyOf(scenario.name, system, 0)));
+  const wanted = new Set(missing);
+  return planned.filter(
+    (run) =>
+      wanted.has(run) || (run.round === 0 && cold.has(keyOf(run.scenario.name, run.system, 0))),
+  );
+}
