@@ -1,21 +1,24 @@
 /**
- * Reads a log back at start, checks every record and the whole chain, and never guesses.
+ * Reads a log back at start, checks every record of it and the whole chain, and never guesses.
  *
+ * Segments that end at or before the checkpoint, and of which a later one says what they hold, are
+ * not opened: only a learner may need them, and what is wrong with them is found when it does.
  * A torn last batch is gone without a trace (LevelDB drops it), as if it had never been written.
  * Whatever else is not as it was written is a DamagedError that says where: a missing segment, a
  * wrong checksum, a gap between two proposals.
  */
-import {
-  counterOf,
-  epochOf,
-  formatZxid,
-  type HistorySummary,
-  type Proposal,
-  type Zxid,
-} from '@rookery/protocol';
+import { formatZxid, type HistorySummary, type Proposal, type Zxid } from '@rookery/protocol';
 import { DamagedError } from './errors.js';
-import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
+import type { KeyValueStore } from './key-value.js';
 import {
+  addGroup,
+  addRange,
+  type GrowingRanges,
+  predecessorsIn,
+  type SegmentSummary,
+} from './predecessors.js';
+import {
+  firstGroup,
   hasSuccessor,
   markedEnd,
   parseSegmentName,
@@ -41,33 +44,66 @@ export async function recoverLog(
   at: { readonly generation: number; readonly checkpoint: Zxid },
   options: TxnLogOptions,
 ): Promise<RecoveredLog> {
-  const { generation, checkpoint } = at;
+  const seqs = await listSegments(store, at.generation);
+  const databases = seqs.map((seq) => {
+    return new SharedDatabase(store, segmentName(at.generation, seq));
+  });
+  try {
+    return await readLog(store, { ...at, seqs, databases }, options);
+  } catch (error) {
+    for (const database of databases) await database.letGo();
+    throw error;
+  }
+}
+
+/** What a recovery begins with. */
+interface Found {
+  readonly generation: number;
+  readonly checkpoint: Zxid;
+  readonly seqs: readonly number[];
+  /** Of each of `seqs`; who opens one holds it. */
+  readonly databases: readonly SharedDatabase[];
+}
+
+async function readLog(
+  store: KeyValueStore,
+  found: Found,
+  options: TxnLogOptions,
+): Promise<RecoveredLog> {
+  const { generation, checkpoint } = found;
   const chain = new Chain(checkpoint);
+  const known = await knownSegments(found);
   const segments: Segment[] = [];
   let expected = false;
-  for (const seq of await listSegments(store, generation)) {
-    const name = segmentName(generation, seq);
+  for (const [index, database] of found.databases.entries()) {
+    const seq = found.seqs[index] ?? 0;
     const previous = segments.at(-1);
     if (previous !== undefined && seq !== previous.header.seq + 1) {
       throw new DamagedError(
-        `the log has a gap: ${name} does not follow ${previous.database.name}`,
+        `the log has a gap: ${database.name} does not follow ${previous.database.name}`,
       );
     }
-    const database = new SharedDatabase(store, name);
-    const read = await database.use((open) =>
-      readSegment(open, { database, generation, seq }, chain),
-    );
+    const summary = known.get(seq);
+    if (summary !== undefined) {
+      chain.addKnown(database.name, summary);
+      segments.push(Segment.known(database, generation, summary));
+      // Or the later one that says so would not have been written to.
+      expected = true;
+      continue;
+    }
+    const read = await readSegment({ database, generation, seq }, chain);
     if (read === null && previous !== undefined && !expected) {
       // Its creation was interrupted before anything could be written to it.
       await database.retire();
-      expected = false;
       break;
     }
-    if (read === null) throw new DamagedError(`${name} has no header`);
+    if (read === null) throw new DamagedError(`${database.name} has no header`);
     // It may be used from now on, so nobody may lose it unnoticed: a crash came before the mark.
     if (previous !== undefined && !expected) await previous.markSuccessor();
     segments.push(read.segment);
     expected = read.successor;
+    // Until there is a later one that holds anything, it is the one that is written on.
+    if (!read.segment.empty) await previous?.database.letGo();
   }
   const lastSegment = segments.at(-1);
   if (lastSegment === undefined) throw new DamagedError(`the log is missing (log-${generation}-*)`);
@@ -79,11 +115,33 @@ export async function recoverLog(
     0,
     segments.findLastIndex((segment) => !segment.empty),
   );
-  const activeSegment = segments[active] ?? lastSegment;
-  const open = await activeSegment.database.hold();
+  for (const [index, { database }] of segments.entries()) {
+    if (index !== active) await database.letGo();
+  }
+  const open = await (segments[active] ?? lastSegment).database.hold();
   await open.reserve(firstRoomBytes(options));
   const log = new TxnLog(store, { generation, segments, active, last }, options);
   return { log, history: { base: log.base, ranges: chain.ranges }, suffix: chain.suffix };
+}
+
+/**
+ * Those that need not be read, by number: the newest segment that holds anything says what is in
+ * front of it, and the chain goes on from there.
+ */
+async function knownSegments(found: Found): Promise<ReadonlyMap<number, SegmentSummary>> {
+  const known = new Map<number, SegmentSummary>();
+  for (const database of [...found.databases].reverse()) {
+    const open = await database.hold();
+    const first = await firstGroup(database.name, open);
+    if (first === null) continue;
+    const summaries = await predecessorsIn(database.name, open);
+    if (summaries.at(-1)?.last !== first[0]?.previous) break;
+    for (const summary of summaries) {
+      if (summary.last <= found.checkpoint) known.set(summary.seq, summary);
+    }
+    break;
+  }
+  return known;
 }
 
 /** Their numbers, in order. Throws DamagedError for a name that is none. */
@@ -96,12 +154,13 @@ async function listSegments(store: KeyValueStore, generation: number): Promise<r
   return seqs.sort((a, b) => a - b);
 }
 
+/** Holds its database. Null when it has no header and nothing else. */
 async function readSegment(
-  open: KeyValueDatabase,
   at: { readonly database: SharedDatabase; readonly generation: number; readonly seq: number },
   chain: Chain,
 ): Promise<{ readonly segment: Segment; readonly successor: boolean } | null> {
   const { name } = at.database;
+  const open = await at.database.hold();
   const header = await readHeader(name, open);
   if (header === null) {
     for await (const entries of open.iterate({ limit: 1 })) {
@@ -118,15 +177,8 @@ async function readSegment(
   }
   const segment = new Segment(at.database, header);
   for await (const group of segment.groups(open, 0)) {
-    for (const proposal of group.proposals) {
-      chain.add(name, proposal);
-      if (segment.empty) {
-        segment.first = proposal.zxid;
-        segment.base = proposal.previous;
-      }
-      segment.last = proposal.zxid;
-    }
-    segment.countGroup(group.bytes);
+    chain.add(name, group.proposals);
+    segment.count(group.proposals, group.bytes);
   }
   const end = await markedEnd(name, open);
   if (segment.last < end) {
@@ -138,7 +190,7 @@ async function readSegment(
 
 /** What has been read so far, and whether it hangs together. */
 class Chain {
-  readonly ranges: { epoch: number; first: number; last: number }[] = [];
+  readonly ranges: GrowingRanges = [];
   readonly suffix: Proposal[] = [];
   private readonly checkpoint: Zxid;
   private last: Zxid | null = null;
@@ -154,18 +206,22 @@ class Chain {
     this.holdsCheckpoint = base === this.checkpoint;
   }
 
-  add(name: string, proposal: Proposal): void {
-    const { zxid, previous } = proposal;
-    if (this.last !== null && previous !== this.last) {
-      const found = `${formatZxid(zxid)} follows ${formatZxid(previous)}`;
-      throw new DamagedError(
-        `the log has a gap in ${name}: ${found}, but what was read ends with ${formatZxid(this.last)}`,
-      );
+  add(name: string, group: readonly Proposal[]): void {
+    for (const proposal of group) {
+      this.follow(name, proposal.zxid, proposal.previous);
+      this.last = proposal.zxid;
+      if (proposal.zxid === this.checkpoint) this.holdsCheckpoint = true;
+      if (proposal.zxid > this.checkpoint) this.suffix.push(proposal);
     }
-    this.last = zxid;
-    if (zxid === this.checkpoint) this.holdsCheckpoint = true;
-    if (zxid > this.checkpoint) this.suffix.push(proposal);
-    this.extendRanges(zxid);
+    addGroup(this.ranges, group);
+  }
+
+  /** A segment that ends at or before the checkpoint. */
+  addKnown(name: string, { first, base, last, ranges }: SegmentSummary): void {
+    this.follow(name, first, base);
+    this.last = last;
+    if (last === this.checkpoint) this.holdsCheckpoint = true;
+    for (const range of ranges) addRange(this.ranges, range);
   }
 
   finish(): Zxid {
@@ -179,14 +235,11 @@ class Chain {
     return this.last;
   }
 
-  private extendRanges(zxid: Zxid): void {
-    const epoch = epochOf(zxid);
-    const counter = counterOf(zxid);
-    const range = this.ranges.at(-1);
-    if (range !== undefined && range.epoch === epoch && range.last + 1 === counter) {
-      range.last = counter;
-    } else {
-      this.ranges.push({ epoch, first: counter, last: counter });
-    }
+  private follow(name: string, zxid: Zxid, previous: Zxid): void {
+    if (this.last === null || previous === this.last) return;
+    const found = `${formatZxid(zxid)} follows ${formatZxid(previous)}`;
+    throw new DamagedError(
+      `the log has a gap in ${name}: ${found}, but what was read ends with ${formatZxid(this.last)}`,
+    );
   }
 }

@@ -18,6 +18,13 @@ import {
 import { z } from 'zod';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
+import {
+  addGroup,
+  cutRanges,
+  type GrowingRanges,
+  putPredecessors,
+  type SegmentSummary,
+} from './predecessors.js';
 import { seal, sealJson, unseal, unsealJson, zxidKey, zxidOfKey } from './records.js';
 import { SharedDatabase } from './shared-database.js';
 
@@ -63,6 +70,7 @@ export class Segment {
   bytes = 0;
   /** And in how many groups. */
   groupCount = 0;
+  private ranges: GrowingRanges = [];
 
   constructor(database: SharedDatabase, header: SegmentHeader) {
     this.database = database;
@@ -78,8 +86,26 @@ export class Segment {
     return new Segment(database, header);
   }
 
+  /** One that was not read: what a later one says of it. */
+  static known(database: SharedDatabase, generation: number, summary: SegmentSummary): Segment {
+    const { seq, base } = summary;
+    const segment = new Segment(database, { generation, seq, base: seq === 0 ? base : null });
+    segment.first = summary.first;
+    segment.last = summary.last;
+    segment.base = base;
+    segment.bytes = summary.bytes;
+    segment.groupCount = summary.groupCount;
+    segment.ranges = summary.ranges.map((range) => ({ ...range }));
+    return segment;
+  }
+
   get empty(): boolean {
     return this.last === 0;
+  }
+
+  get summary(): SegmentSummary {
+    const { base, first, last, bytes, groupCount, ranges } = this;
+    return { seq: this.header.seq, base, first, last, bytes, groupCount, ranges };
   }
 
   /** For that many bytes more; durable when resolved. Not while anything is written to it. */
@@ -88,20 +114,22 @@ export class Segment {
     await open.reserve(bytes);
   }
 
-  /** One synced batch of one record for each group. The caller has checked the chain. */
-  async append(groups: readonly (readonly Proposal[])[]): Promise<void> {
+  /**
+   * One synced batch of one record for each group, and of `before` if it was empty: the segments in
+   * front of it, complete. The caller has checked the chain.
+   */
+  async append(
+    groups: readonly (readonly Proposal[])[],
+    before: readonly SegmentSummary[],
+  ): Promise<void> {
     const open = await this.database.hold();
-    const operations = groups.map((group) => putGroup(group));
+    const records = groups.map((group) => putGroup(group));
+    const isFirst = this.empty && before.length > 0;
+    const operations = isFirst ? [putPredecessors(before), ...records] : records;
     await open.batch(operations, { sync: true });
-    const first = groups[0]?.[0];
-    const last = groups.at(-1)?.at(-1);
-    assert(first !== undefined && last !== undefined, 'an append holds a proposal');
-    if (this.empty) {
-      this.first = first.zxid;
-      this.base = first.previous;
-    }
-    this.last = last.zxid;
-    for (const { value } of operations) this.countGroup(value.length);
+    groups.forEach((group, index) => {
+      this.count(group, records[index]?.value.length ?? 0);
+    });
   }
 
   /** Drops everything after `after`, in one synced batch. */
@@ -119,13 +147,24 @@ export class Segment {
       await open.batch(operations, { sync: true });
     });
     this.last = kept ? after : 0;
+    cutRanges(this.ranges, after);
     if (kept) return;
     this.first = 0;
     this.bytes = 0;
     this.groupCount = 0;
   }
 
-  countGroup(bytes: number): void {
+  /** A group that it holds, in order. */
+  count(group: readonly Proposal[], bytes: number): void {
+    const first = group[0];
+    const last = group.at(-1);
+    assert(first !== undefined && last !== undefined, 'a group holds a proposal');
+    if (this.empty) {
+      this.first = first.zxid;
+      this.base = first.previous;
+    }
+    this.last = last.zxid;
+    addGroup(this.ranges, group);
     this.bytes += bytes;
     this.groupCount += 1;
   }
@@ -157,6 +196,18 @@ export class Segment {
 export interface ReadGroup {
   readonly proposals: readonly Proposal[];
   readonly bytes: number;
+}
+
+/** Null when it holds none. Throws DamagedError. */
+export async function firstGroup(
+  name: string,
+  open: KeyValueDatabase,
+): Promise<readonly Proposal[] | null> {
+  for await (const entries of open.iterate({ lt: GROUPS_END, limit: 1 })) {
+    const entry = entries[0];
+    if (entry !== undefined) return readGroup(name, ...entry);
+  }
+  return null;
 }
 
 /** Null when the header was never written. Throws DamagedError. */

@@ -19,6 +19,7 @@ import {
   type StorageOptions,
   type StorageSetup,
 } from './contract.js';
+import { DamagedError } from './errors.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
 import type { Meta, MetaStore } from './meta.js';
 import {
@@ -200,10 +201,18 @@ export class Storage {
 
   /**
    * The log in (after, through], in chunks of bounded size; `after` must be in the log or its base.
-   * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there.
+   * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there,
+   * and DamagedError, which the next start knows of: it does not read all of the log itself.
    */
-  readHistory(after: Zxid, through: Zxid): AsyncIterable<readonly Proposal[]> {
-    return this.sound().log.read(after, through);
+  async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<readonly Proposal[]> {
+    const live = this.sound();
+    try {
+      yield* live.log.read(after, through);
+    } catch (error) {
+      const isDamage = error instanceof DamagedError && this.live === live;
+      if (isDamage) await this.changeMeta({ damaged: error.message });
+      throw error;
+    }
   }
 
   async openSnapshot(): Promise<SnapshotSource> {

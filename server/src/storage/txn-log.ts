@@ -18,6 +18,7 @@ import {
 import { Background } from './background.js';
 import { HistoryGoneError } from './errors.js';
 import type { KeyValueStore } from './key-value.js';
+import type { SegmentSummary } from './predecessors.js';
 import { Segment } from './segment.js';
 
 const FIRST_ROOM_BYTES = 1 << 20;
@@ -122,7 +123,7 @@ export class TxnLog {
     this.begin();
     const active = await this.writableSegment();
     const before = active.bytes;
-    await active.append(groups);
+    await active.append(groups, active.empty ? this.summariesBefore(active) : []);
     this.appendedBytes += active.bytes - before;
     this.lastZxid = active.last;
     this.endMarked = false;
@@ -272,6 +273,10 @@ export class TxnLog {
     }
     await this.activate(this.activeIndex + 1);
     return this.segmentAt(this.activeIndex);
+  }
+
+  private summariesBefore(active: Segment): readonly SegmentSummary[] {
+    return this.segments.slice(0, this.segments.indexOf(active)).map(({ summary }) => summary);
   }
 
   private bytesMaxOf({ header }: Segment): number {

@@ -1,0 +1,188 @@
+/**
+ * Goal: a start that leaves segments unread knows the same of the log as one that reads them all.
+ *
+ * Method: seeded lives of a log with checkpoints, purges, truncations and crashes; each start is
+ * made twice, on the disk as it is and on a copy without what the segments say of each other.
+ */
+import type { Proposal } from '@rookery/protocol';
+import { describe, expect, it, vi } from 'vitest';
+import { sealChange } from './checkpoint.js';
+import { MemoryStore } from './memory-store.js';
+import { addGroup, addRange, cutRanges, type GrowingRanges } from './predecessors.js';
+import { parseSegmentName } from './segment.js';
+import { type Opened, openToy, proposalsAfter, seededRandom, TINY } from './testing.js';
+
+const PREDECESSORS_KEY = Buffer.of(0xff, 0x70).toString('latin1');
+const OPTIONS = { ...TINY, retainedBytesMin: 1200 };
+
+class Life {
+  disk = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
+  epoch = 1;
+  counter = 0;
+  readonly random: () => number;
+  opened!: Opened;
+  proposals: readonly Proposal[] = [];
+
+  constructor(seed: number) {
+    this.random = seededRandom(seed);
+  }
+
+  async start(): Promise<void> {
+    this.opened = await openToy(this.disk, OPTIONS);
+    for (const proposal of this.opened.recovered.suffix) this.opened.state.apply(proposal);
+    await this.begin();
+  }
+
+  /** The next epoch. */
+  async begin(): Promise<void> {
+    this.epoch += 1;
+    this.counter = 0;
+    const epochs = { accepted: this.epoch, current: this.epoch, ensembleId: '', founded: false };
+    await this.opened.storage.saveEpochs(epochs);
+  }
+
+  async append(): Promise<void> {
+    const { storage, state } = this.opened;
+    const count = 1 + Math.floor(this.random() * 6);
+    const at = { epoch: this.epoch, counter: this.counter + 1, count };
+    const proposals = proposalsAfter(storage.last, at);
+    this.counter += count;
+    await storage.append(proposals);
+    this.proposals = [...this.proposals, ...proposals];
+    if (this.random() < 0.5) return;
+    for (const one of this.proposals) if (one.zxid > state.lastZxid) state.apply(one);
+  }
+
+  async checkpoint(): Promise<void> {
+    const { storage, state } = this.opened;
+    if (state.lastZxid <= storage.checkpointZxid) return;
+    storage.beginCheckpoint(state.lastZxid);
+    const frozen = state.freeze();
+    await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(sealChange), frozen);
+    storage.purge(0);
+  }
+
+  async truncate(): Promise<void> {
+    const { storage, state } = this.opened;
+    const open = this.proposals.filter(({ zxid }) => zxid > state.lastZxid);
+    const kept = open.slice(0, Math.floor(this.random() * open.length));
+    await storage.truncate(kept.at(-1)?.zxid ?? state.lastZxid);
+    this.proposals = this.proposals.filter(({ zxid }) => zxid <= storage.last);
+    await this.begin();
+  }
+
+  async step(): Promise<void> {
+    const choice = this.random();
+    if (choice < 0.1) await this.truncate();
+    else if (choice < 0.3) await this.checkpoint();
+    else await this.append();
+    if (choice > 0.9) await this.opened.storage.markLogEnd();
+    if (choice > 0.6) await this.opened.storage.idle();
+  }
+
+  crash(): void {
+    const { treeStore, logStore } = this.disk;
+    this.disk = { treeStore: treeStore.crash(this.random), logStore: logStore.crash(this.random) };
+  }
+}
+
+/** The same bytes; `disk` itself cannot be used any more. */
+function copyOf({ treeStore, logStore }: Life['disk']): Life['disk'] {
+  return { treeStore: treeStore.crash(() => 0), logStore: logStore.crash(() => 0) };
+}
+
+/** On a copy, on which segments say nothing of each other. */
+async function startReadingAll(disk: Life['disk']): Promise<Opened> {
+  for (const name of disk.logStore.names()) {
+    disk.logStore.tamper(name, (entries) => entries.delete(PREDECESSORS_KEY));
+  }
+  return await openToy(disk, OPTIONS);
+}
+
+async function zxidsIn({ storage }: Opened): Promise<readonly number[]> {
+  const zxids: number[] = [];
+  for await (const chunk of storage.readHistory(storage.base, storage.last)) {
+    zxids.push(...chunk.map(({ zxid }) => zxid));
+  }
+  return zxids;
+}
+
+describe('a start that does not read all of the log', () => {
+  it.each([1, 2, 3, 4, 5, 6])('knows what one does that reads it, seed %d', async (seed) => {
+    const life = new Life(seed);
+    let unopened = 0;
+    for (let start = 0; start < 12; start++) {
+      await life.start();
+      for (let step = 0; step < 25; step++) await life.step();
+      life.crash();
+      const all = await startReadingAll(copyOf(life.disk));
+      life.disk = copyOf(life.disk);
+      const opens = vi.spyOn(life.disk.logStore, 'open');
+      const some = await openToy(life.disk, OPTIONS);
+      const opened = new Set(opens.mock.calls.map(([name]) => name));
+      unopened += life.disk.logStore.names().length - opened.size;
+      expect(some.recovered).toEqual(all.recovered);
+      expect(some.recovered.damaged).toBe(null);
+      expect([some.storage.base, some.storage.last]).toEqual([all.storage.base, all.storage.last]);
+      const held = life.proposals.filter(({ zxid }) => zxid > some.storage.base);
+      expect(await zxidsIn(some)).toEqual(held.map(({ zxid }) => zxid));
+      life.crash();
+    }
+    expect(unopened).toBeGreaterThan(12);
+  });
+
+  it('reads all when what a segment says of the others does not fit', async () => {
+    const life = new Life(1);
+    await life.start();
+    for (let count = 0; count < 40; count++) await life.append();
+    await life.opened.storage.idle();
+    await life.checkpoint();
+    life.crash();
+    const names = life.disk.logStore.names();
+    // What another segment says: it is sealed, but it is not of those right before this one.
+    const records = new Map<string, Uint8Array>();
+    for (const name of names) {
+      life.disk.logStore.tamper(name, (entries) => {
+        const record = entries.get(PREDECESSORS_KEY);
+        if (record !== undefined) records.set(name, record);
+      });
+    }
+    const seqOf = (name: string) => parseSegmentName(name)?.seq ?? 0;
+    const [second, , newest] = [...records.keys()].sort((a, b) => seqOf(a) - seqOf(b)).slice(-3);
+    life.disk.logStore.tamper(newest ?? '', (entries) => {
+      entries.set(PREDECESSORS_KEY, records.get(second ?? '') ?? new Uint8Array(0));
+    });
+    const opens = vi.spyOn(life.disk.logStore, 'open');
+    const { recovered } = await openToy(life.disk, OPTIONS);
+    expect(recovered.damaged).toBe(null);
+    expect(new Set(opens.mock.calls.map(([name]) => name)).size).toBe(names.length);
+  });
+});
+
+describe('ranges', () => {
+  const group = (epoch: number, first: number, count: number) =>
+    proposalsAfter(0, { epoch, counter: first, count });
+
+  it('grow by groups and ranges that follow, and begin anew with an epoch', () => {
+    const ranges: GrowingRanges = [];
+    addGroup(ranges, group(1, 1, 3));
+    addGroup(ranges, [...group(1, 4, 2), ...group(3, 1, 2)]);
+    addRange(ranges, { epoch: 3, first: 3, last: 9 });
+    expect(ranges).toEqual([
+      { epoch: 1, first: 1, last: 5 },
+      { epoch: 3, first: 1, last: 9 },
+    ]);
+  });
+
+  it('are cut within one, between two, and to nothing', () => {
+    const [one, two] = [group(1, 1, 5), group(2, 1, 5)];
+    const ranges: GrowingRanges = [];
+    addGroup(ranges, [...one, ...two]);
+    cutRanges(ranges, two[2]?.zxid ?? 0);
+    expect(ranges.at(-1)).toEqual({ epoch: 2, first: 1, last: 3 });
+    cutRanges(ranges, one[4]?.zxid ?? 0);
+    expect(ranges).toEqual([{ epoch: 1, first: 1, last: 5 }]);
+    cutRanges(ranges, 0);
+    expect(ranges).toEqual([]);
+  });
+});
