@@ -3,8 +3,9 @@
  *
  * V8 lets the old generation grow in proportion to what was alive when it was collected last. A
  * member with a small tree has 20 MB alive, and under writes that was a collection three times a
- * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Beside a large tree
- * the step is smaller: dead packs and buffers outside the heap wait for a collection too. Where
+ * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Dead packs and
+ * buffers outside the heap wait for a collection too, so a step is no larger than makes one in half
+ * a minute of usual load, and smaller beside a large tree, whose memory is worth more. Where
  * more is alive than a few steps, V8's own judgement holds. What is granted is a share of what the
  * next collection finds alive, so it is bounded, and taken back as soon as more is there than a
  * small heap can have: a member that loads 100 MB would else have taken a gigabyte. Called once by
@@ -13,7 +14,7 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
-const STEP_BYTES = 64 << 20;
+const STEP_BYTES = 32 << 20;
 /** Beside a large tree: a collection takes no longer there, its rows are not in the heap. */
 const LARGE_TREE_STEP_BYTES = 16 << 20;
 /** Outside the heap. More than a small tree and all that waits for a collection have. */
