@@ -9,6 +9,7 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assert } from '@rookery/protocol';
 import { Level } from 'level';
 import { DEFAULT_STORAGE_OPTIONS } from './contract.js';
 import { checkOwner, makeDirectory, syncDirectory, writeOwner } from './data-directory.js';
@@ -37,6 +38,7 @@ export interface LevelSetup {
 
 const LOCK_NAME = 'lock';
 const TRASH_PREFIX = 'trash-';
+const TRASH_NAME = /^trash-(\d+)-/;
 /** Operations put into a batch in one turn of the event loop, and bytes of them: paths are long. */
 const SLICE_COUNT = 500;
 const SLICE_BYTES = 256 * 1024;
@@ -54,6 +56,16 @@ export class LevelStore implements KeyValueStore {
     this.lock = lock;
   }
 
+  /** What an end of the process left of it goes like all else. */
+  private async takeTrashAgain(): Promise<void> {
+    for (const name of await readdir(this.setup.directory)) {
+      if (!name.startsWith(TRASH_PREFIX)) continue;
+      this.trashCount = Math.max(this.trashCount, Number(TRASH_NAME.exec(name)?.[1] ?? 0));
+      // Who needs it gone, or adds more, is told what fails.
+      void this.trash.add(join(this.setup.directory, name)).catch(() => undefined);
+    }
+  }
+
   /** Throws IdentityError or FormatError before it writes; StorageFault for a full disk. */
   static async open(setup: LevelSetup): Promise<LevelStore> {
     await checkOwner(setup.directory, setup.memberId);
@@ -61,12 +73,9 @@ export class LevelStore implements KeyValueStore {
       await makeDirectory(setup.directory);
       const lock = await openExclusively(setup.directory);
       await writeOwner(setup.directory, setup.memberId);
-      for (const name of await readdir(setup.directory)) {
-        if (name.startsWith(TRASH_PREFIX)) {
-          await rm(join(setup.directory, name), { recursive: true, force: true });
-        }
-      }
-      return new LevelStore(setup, lock);
+      const store = new LevelStore(setup, lock);
+      await store.takeTrashAgain();
+      return store;
     } catch (error) {
       if (error instanceof StoreLockedError) throw error;
       // As at run time: the directory is the right one, and another start may find room.
@@ -98,21 +107,22 @@ export class LevelStore implements KeyValueStore {
     return database;
   }
 
-  /** Resolves when it is gone for good; its bytes follow in background. */
+  /** Resolves when it is gone for good; its bytes follow in background, a few databases behind. */
   async destroy(name: string): Promise<void> {
     const path = join(this.setup.directory, name);
+    assert(!this.databases.has(name), `${name} is closed before it is destroyed`);
     this.trashCount += 1;
     const trash = join(this.setup.directory, `${TRASH_PREFIX}${this.trashCount}-${name}`);
     await guarded(path, async () => {
       await rename(path, trash);
       await syncDirectory(this.setup.directory);
-      this.trash.add(trash);
+      await this.trash.add(trash);
     });
   }
 
   async close(): Promise<void> {
-    for (const database of [...this.databases.values()]) await database.close();
     try {
+      for (const database of [...this.databases.values()]) await database.close();
       await guarded(this.setup.directory, () => this.trash.empty());
     } finally {
       await this.lock.close();

@@ -265,8 +265,11 @@ export class Storage {
     try {
       if (!this.failed) await this.idle();
     } finally {
-      await this.treeStore.close();
-      await this.logStore.close();
+      try {
+        await this.treeStore.close();
+      } finally {
+        await this.logStore.close();
+      }
     }
   }
 

@@ -1,13 +1,16 @@
 /** What is thrown away goes, little by little, and at once when there is no time left. */
-import { mkdir, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Trash } from './trash.js';
+import { TRASH_PACE, Trash } from './trash.js';
 
 vi.mock('node:fs/promises', { spy: true });
 
 const MB = 1 << 20;
+const DEADLINE = { timeout: 30_000 };
+/** A pause that no test sees the end of. */
+const FOREVER_MS = 1 << 30;
 
 let path = '';
 /** The lengths that files were cut to, in order. */
@@ -33,6 +36,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.mocked(open).mockReset();
+  vi.mocked(rm).mockReset();
   await rm(path, { recursive: true });
 });
 
@@ -47,34 +51,83 @@ async function database(name: string, bytes: number): Promise<string> {
 
 it('a large file goes from its end, a small one as it is', async () => {
   const trash = new Trash();
-  trash.add(await database('one', 3.5 * MB));
-  await vi.waitFor(async () => expect(await readdir(path)).toEqual([]), 30_000);
+  await trash.add(await database('one', 3.5 * MB));
+  await vi.waitFor(async () => expect(await readdir(path)).toEqual([]), DEADLINE);
   expect(cuts).toEqual([2.5 * MB, 1.5 * MB, 0.5 * MB]);
   await trash.empty();
 });
 
-it('what is left is removed at once when it is to be empty', async () => {
-  const trash = new Trash();
-  let emptied: Promise<void> | null = null;
-  beforeCut = () => {
-    emptied ??= trash.empty();
-  };
-  const directories = [await database('one', 3.5 * MB), await database('two', 3.5 * MB)];
-  for (const directory of directories) trash.add(directory);
-  await vi.waitFor(() => expect(emptied).not.toBe(null), 30_000);
-  await emptied;
+it('there is a pause after each cut, which ends when all is to be removed at once', async () => {
+  const trash = new Trash({ ...TRASH_PACE, pauseMs: FOREVER_MS });
+  await trash.add(await database('one', 3.5 * MB));
+  await trash.add(await database('two', 3.5 * MB));
+  await vi.waitFor(() => expect(cuts).toEqual([2.5 * MB]), DEADLINE);
+  await trash.empty();
   expect(await readdir(path)).toEqual([]);
   expect(cuts).toEqual([2.5 * MB]);
 });
 
-it('a failure is thrown by what comes next', async () => {
+it('there is none while many wait, and who adds one more waits for room', async () => {
+  const trash = new Trash({
+    ...{ cutBytes: MB, pauseMs: FOREVER_MS, unhurriedMax: 1, waitingMax: 2 },
+  });
+  const one = await database('one', 2.5 * MB);
+  const two = await database('two', 2.5 * MB);
+  const three = await database('three', 2.5 * MB);
+  await trash.add(one);
+  await vi.waitFor(() => expect(cuts).toHaveLength(1), DEADLINE);
+  // In its pause; the next two do not shorten that.
+  await trash.add(two);
+  let hasRoom = false;
+  const third = trash.add(three).then(() => {
+    hasRoom = true;
+  });
+  await readdir(path);
+  expect(hasRoom).toBe(false);
+  await trash.empty();
+  await third;
+  expect(await readdir(path)).toEqual([]);
+  const hurried = new Trash({ ...TRASH_PACE, pauseMs: FOREVER_MS, unhurriedMax: 0 });
+  cuts.length = 0;
+  await hurried.add(await database('four', 2.5 * MB));
+  await vi.waitFor(async () => expect(await readdir(path)).toEqual([]), DEADLINE);
+  expect(cuts).toEqual([1.5 * MB, 0.5 * MB]);
+});
+
+it('there is room again once one is gone', async () => {
+  const trash = new Trash({ ...TRASH_PACE, unhurriedMax: 0, waitingMax: 1 });
+  for (const name of ['one', 'two', 'three', 'four']) {
+    await trash.add(await database(name, 2.5 * MB));
+    expect((await readdir(path)).length).toBeLessThanOrEqual(1);
+  }
+  await trash.empty();
+});
+
+it('what cannot be cut is removed as it is, and what is gone already is no failure', async () => {
   const trash = new Trash();
   beforeCut = () => {
-    throw new Error('EIO');
+    throw new Error('ENOSPC');
   };
-  const broken = await database('one', 2 * MB);
-  const next = join(path, 'next');
-  trash.add(broken);
-  await vi.waitFor(() => expect(() => trash.add(next)).toThrow('EIO'), 30_000);
+  await trash.add(await database('one', 2 * MB));
+  await trash.add(join(path, 'gone'));
+  await trash.empty();
+  expect(await readdir(path)).toEqual([]);
+});
+
+it("somebody's copy keeps its bytes", async () => {
+  const trash = new Trash();
+  const directory = await database('one', 2 * MB);
+  const copy = join(path, 'copy');
+  await link(join(directory, '000003.log'), copy);
+  await trash.add(directory);
+  await trash.empty();
+  expect((await stat(copy)).size).toBe(2 * MB);
+});
+
+it('a directory that cannot be removed is told of by what comes next', async () => {
+  const trash = new Trash();
+  vi.mocked(rm).mockRejectedValueOnce(new Error('EIO'));
+  await trash.add(await database('one', MB));
+  await vi.waitFor(async () => await expect(trash.add(path)).rejects.toThrow('EIO'), DEADLINE);
   await expect(trash.empty()).rejects.toThrow('EIO');
 });

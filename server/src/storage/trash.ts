@@ -1,40 +1,70 @@
 /**
  * Removes directories little by little, one after the other.
  *
- * To give many blocks back at once stands in everybody's way: the file system frees them in one
- * commit of its journal, tells the device where it is mounted with `discard`, and every sync of
- * every file waits meanwhile (ext4, 20 MB: 40 ms, and syncs of 20 to 30 instead of 0.1). So large
- * files are cut off from their ends, with a pause after each cut as long as it has taken. Knows
- * nothing of what it removes; what a crash leaves, its owner finds at the next start.
+ * To give many blocks back at once stands in everybody's way: where the file system is mounted with
+ * `discard` it tells the device, and every sync of every file waits meanwhile (ext4, 20 MB: 40 ms,
+ * and syncs of 20 to 30 instead of 0.1). So large files are cut off from their ends, each cut is
+ * synced (a file system with a journal would else save them up for one commit), and a pause comes
+ * after it. Knows nothing of what it removes; what a crash leaves, its owner brings again.
  */
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Background } from './background.js';
 
-const CUT_BYTES = 1 << 20;
-/** With more than so many directories waiting there are no pauses: disks are to be freed, too. */
-const WAITING_MAX = 8;
+export interface TrashPace {
+  readonly cutBytes: number;
+  /** After a cut, or as long as it has taken. */
+  readonly pauseMs: number;
+  /** With more than so many directories waiting there are no pauses: disks are to be freed, too. */
+  readonly unhurriedMax: number;
+  /** With more than so many, who adds one waits. */
+  readonly waitingMax: number;
+}
+
+/** At most 50 MB a second while it is not in a hurry. */
+export const TRASH_PACE: TrashPace = {
+  cutBytes: 1 << 20,
+  pauseMs: 20,
+  unhurriedMax: 3,
+  waitingMax: 6,
+};
 
 export class Trash {
+  private readonly pace: TrashPace;
   private readonly background = new Background();
+  /** Aborted once there is no time left. */
+  private readonly hurry = new AbortController();
   private waiting = 0;
-  private hurries = false;
+  /** Of those who wait for room, by age. */
+  private readonly room: (() => void)[] = [];
 
-  /** Removes it in background. Throws the failure of an earlier removal. */
-  add(directory: string): void {
+  constructor(pace: TrashPace = TRASH_PACE) {
+    this.pace = pace;
+  }
+
+  /**
+   * Removes it in background; resolves when there is room for another one. Throws what has failed
+   * before: a directory that cannot be removed.
+   */
+  async add(directory: string): Promise<void> {
     this.background.check();
     this.waiting += 1;
     this.background.run(async () => {
-      await this.shrink(directory);
+      // Only for the sake of others: what cannot be cut is removed as it is.
+      await this.shrink(directory).catch(() => undefined);
       await rm(directory, { recursive: true, force: true });
       this.waiting -= 1;
+      this.room.shift()?.();
     });
+    if (this.waiting <= this.pace.waitingMax) return;
+    const room = new Promise<void>((resolve) => this.room.push(resolve));
+    await Promise.race([room, this.background.idle()]);
   }
 
   /** Removes what is left, at once; throws what has failed. */
   async empty(): Promise<void> {
-    this.hurries = true;
+    this.hurry.abort();
     await this.background.idle();
   }
 
@@ -47,15 +77,25 @@ export class Trash {
   private async cut(path: string): Promise<void> {
     const file = await open(path, 'r+');
     try {
-      let { size } = await file.stat();
-      while (size > CUT_BYTES && !this.hurries) {
+      const { size, nlink } = await file.stat();
+      // Somebody's copy is the same file.
+      if (nlink > 1) return;
+      const { cutBytes } = this.pace;
+      for (let left = size - cutBytes; left > 0 && !this.hurry.signal.aborted; left -= cutBytes) {
         const began = performance.now();
-        size -= CUT_BYTES;
-        await file.truncate(size);
-        if (this.waiting <= WAITING_MAX) await sleep(performance.now() - began);
+        await file.truncate(left);
+        await file.sync();
+        await this.rest(performance.now() - began);
       }
     } finally {
       await file.close();
     }
+  }
+
+  private async rest(tookMs: number): Promise<void> {
+    const { pauseMs, unhurriedMax } = this.pace;
+    if (this.waiting > unhurriedMax) return;
+    const { signal } = this.hurry;
+    await sleep(Math.max(pauseMs, tookMs), undefined, { signal }).catch(() => undefined);
   }
 }

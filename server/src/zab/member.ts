@@ -23,6 +23,8 @@ import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js
  * written, of large values too, while the log that it missed is read from disk.
  */
 const STREAMING_WINDOWS = 128;
+/** However large the window is made. */
+const STREAMING_BYTES_MAX = 128 << 20;
 
 /** One live connection to a peer. */
 export interface Link {
@@ -260,8 +262,10 @@ export class Member {
    */
   #windowBytesMax(): number {
     const { windowBytesMax } = this.options;
+    const manyBytes = Math.min(STREAMING_WINDOWS * windowBytesMax, STREAMING_BYTES_MAX);
+    const streamingBytesMax = Math.max(windowBytesMax, manyBytes);
     for (const link of this.links.values()) {
-      if (link.streaming) return STREAMING_WINDOWS * windowBytesMax;
+      if (link.streaming) return streamingBytesMax;
     }
     return windowBytesMax;
   }
