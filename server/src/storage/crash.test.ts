@@ -352,7 +352,7 @@ describe('a damaged disk', () => {
   });
 });
 
-/** True when reading finds the damage, and the next start knows of it; else all of it is as it was. */
+/** True when reading finds the damage, and the next start knows of it; else all is as it was. */
 async function readOrNotice(
   disk: Disk,
   storage: Opened['storage'],
