@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url';
 import type { Host } from './load/connection.js';
 import { htmlReport, readChartLibrary } from './report/html.js';
 import { markdownReport } from './report/markdown.js';
-import { factsOf, type Results, type Run } from './report/results.js';
+import { type Again, factsOf, type Results, type Run } from './report/results.js';
 import { scenariosOfTargets } from './report/targets.js';
 import { textReport } from './report/text.js';
 import { Progress } from './run/progress.js';
-import { missingRuns, requireSameBench } from './run/resume.js';
+import { measuredAgain, missingRuns, requireSameBench } from './run/resume.js';
 import { Runner, type RunnerOptions } from './run/runner.js';
 import { plannedRuns } from './run/schedule.js';
 import { type Settings, settingsOf } from './run/settings.js';
@@ -37,6 +37,7 @@ export interface BenchOptions {
   readonly generators: number;
   readonly out?: string;
   readonly resume?: true;
+  readonly again?: readonly string[];
   readonly basePort: number;
   readonly profile?: string;
   readonly keep?: true;
@@ -69,7 +70,7 @@ export async function runBench(options: BenchOptions): Promise<number> {
     ...{ startedAt: new Date().toISOString(), resumedAt: [], commit: commitOf(REPOSITORY) },
     ...{ machine: describeMachine(out), settings, systems: names, scenarios, skipped },
   };
-  const before = options.resume === true ? readResults(out) : null;
+  const before = resultsToGoOnWith(out, options, fresh);
   const parts = before === null ? fresh : resumed(fresh, before);
   const made = before?.runs ?? [];
   const left = missingRuns(planned, made);
@@ -125,6 +126,7 @@ function systemsOf({ connect, against }: BenchOptions): RunnerOptions['systems']
 interface Parts {
   readonly startedAt: string;
   readonly resumedAt: readonly string[];
+  readonly again?: readonly Again[];
   readonly commit: string;
   readonly machine: Machine;
   readonly settings: Settings;
@@ -133,14 +135,27 @@ interface Parts {
   readonly skipped: readonly string[];
 }
 
+/** Null for a bench that begins. */
+function resultsToGoOnWith(
+  out: string,
+  { resume, again: scenarios }: BenchOptions,
+  { startedAt: at, commit }: Parts,
+): Results | null {
+  if (scenarios !== undefined) return measuredAgain(readResults(out), { at, commit, scenarios });
+  return resume === true ? readResults(out) : null;
+}
+
 /** The facts of the first start stay, and how busy the machine was at the busiest of them. */
 function resumed(fresh: Parts, before: Results): Parts {
   requireSameBench(before, resultsOf(fresh, []));
+  const isAgain = before.again?.at(-1)?.at === fresh.startedAt;
   const loadBefore = Math.max(fresh.machine.loadBefore, before.machine.loadBefore);
   return {
     ...fresh,
     startedAt: before.startedAt,
-    resumedAt: [...(before.resumedAt ?? []), fresh.startedAt],
+    commit: before.commit,
+    again: before.again ?? [],
+    resumedAt: [...(before.resumedAt ?? []), ...(isAgain ? [] : [fresh.startedAt])],
     machine: { ...before.machine, loadBefore },
   };
 }

@@ -46,6 +46,11 @@ const program = new Command('bench')
   )
   .option('--out <dir>', 'where bench.json and report.html go (default: bench/out)')
   .option('--resume', 'go on with the bench in --out that was cut short')
+  .addOption(
+    new Option('--again <names>', 'measure these scenarios of the bench in --out again')
+      .argParser(listOption)
+      .conflicts('resume'),
+  )
   .option('--base-port <port>', 'first port', wholeOption({ min: 1024, max: 60_000 }), 25_181)
   .option('--profile <dir>', 'CPU profiles of the Rookery members')
   .option('--keep', 'keep what the members leave behind')

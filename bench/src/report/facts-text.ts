@@ -6,11 +6,15 @@ import { summarize } from './statistics.js';
 import { significant } from './units.js';
 
 export function factLines(results: Results): readonly (readonly [string, string])[] {
-  const { machine, settings, resumedAt = [] } = results;
+  const { machine, settings, resumedAt = [], again = [] } = results;
   const sync = machine.fdatasyncUs;
   const times = [results.startedAt, ...resumedAt].join(', resumed ');
   return [
     ['measured', `${times}, commit ${results.commit}`],
+    ...again.map(({ at, commit, scenarios }): readonly [string, string] => [
+      'measured again',
+      `${at}, commit ${commit}: ${scenarios.join(', ')}`,
+    ]),
     ['processor', `${machine.cpu}, ${machine.cores} cores`],
     ['memory', `${Math.round(machine.memoryBytes / 1e9)} GB`],
     ['kernel', machine.kernel],

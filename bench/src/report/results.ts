@@ -29,10 +29,19 @@ export interface Run {
   readonly measurement: Measurement;
 }
 
+/** Scenarios all of whose runs are of another commit than the rest. */
+export interface Again {
+  readonly at: string;
+  readonly commit: string;
+  readonly scenarios: readonly string[];
+}
+
 export interface Results {
   readonly startedAt: string;
   /** When it went on after it had been cut short; older files do not say. */
   readonly resumedAt?: readonly string[];
+  /** The newest last. */
+  readonly again?: readonly Again[];
   readonly commit: string;
   readonly machine: Machine;
   readonly settings: {

@@ -1,15 +1,34 @@
 /**
- * A bench that was cut short goes on where it ended. Pure.
+ * A bench that was cut short goes on where it ended; scenarios are measured again in it. Pure.
  *
- * Figures are medians of rounds, so all rounds must be of one product on one machine with one set
- * of sizes; anything else is refused by name. What was measured stays, what is missing is planned.
+ * Figures are medians of rounds, so all rounds of a scenario must be of one product on one machine
+ * with one set of sizes; anything else is refused by name. What was measured stays, what is missing
+ * is planned. Whole scenarios may be of a later product than the others: the report says so.
  */
-import type { Results, Run } from '../report/results.js';
+import type { Again, Results, Run } from '../report/results.js';
 import type { PlannedRun } from './schedule.js';
+
+/**
+ * Without the runs of these scenarios, which are to be measured at another commit. Throws for one
+ * that is not in it.
+ */
+export function measuredAgain(before: Results, { at, commit, scenarios }: Again): Results {
+  const known = new Set(before.scenarios.map(({ name }) => name));
+  for (const name of scenarios) {
+    if (!known.has(name)) throw new Error(`the bench that is there has no scenario ${name}`);
+  }
+  return {
+    ...before,
+    runs: before.runs.filter(({ scenario }) => !scenarios.includes(scenario)),
+    again: [...(before.again ?? []), { at, commit, scenarios }],
+  };
+}
 
 /** Throws with the name of what differs when the runs of one may not stand beside the other's. */
 export function requireSameBench(before: Results, now: Omit<Results, 'runs'>): void {
-  const facts = ({ commit, machine, settings, systems, scenarios }: Omit<Results, 'runs'>) => {
+  const facts = (results: Omit<Results, 'runs'>) => {
+    const { machine, settings, systems, scenarios } = results;
+    const commit = results.again?.at(-1)?.commit ?? results.commit;
     const { cpu, cores, memoryBytes, kernel, node, java, fileSystem } = machine;
     return {
       ...{ commit, ...settings, systems, scenarios: scenarios.map(({ name }) => name) },

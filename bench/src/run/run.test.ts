@@ -4,6 +4,7 @@ import { Histogram } from '../load/histogram.js';
 import type { LoadResult } from '../load/load.js';
 import { Pace } from '../load/pace.js';
 import { Recorder } from '../load/recorder.js';
+import { factLines } from '../report/facts-text.js';
 import { sampleResults } from '../report/sample-results.js';
 import { growthPercentPerMinute, slowestPerSecond } from '../scenarios/endurance.js';
 import { measurement, scenario } from '../scenarios/scenario.js';
@@ -11,7 +12,7 @@ import { chooseScenarios, SCENARIOS } from '../scenarios/table.js';
 import { isElectionBetween, knownAfter } from '../systems/srvr.js';
 import { merged, shares } from './load-group.js';
 import { formatDuration, Progress } from './progress.js';
-import { missingRuns, requireSameBench } from './resume.js';
+import { measuredAgain, missingRuns, requireSameBench } from './resume.js';
 import { plannedRuns } from './schedule.js';
 import { settingsOf } from './settings.js';
 
@@ -88,6 +89,32 @@ describe('a bench that was cut short', () => {
     expect(() => requireSameBench(before, { ...now, scenarios: [] })).toThrow('scenarios was');
     const busier = { ...now.machine, loadBefore: 5 };
     expect(() => requireSameBench(before, { ...now, machine: busier })).not.toThrow();
+  });
+});
+
+describe('scenarios that are measured again', () => {
+  const before = sampleResults([
+    { scenario: 'mix-0-w32', system: 'rookery', values: { perSecond: [1] } },
+    { scenario: 'mix-0-w1', system: 'rookery', values: { perSecond: [2] } },
+  ]);
+  const again = { at: '2026-02-02', commit: 'def', scenarios: ['mix-0-w1'] };
+
+  it('lose their runs, all others stay, and the commit is named', () => {
+    const results = measuredAgain(before, again);
+    expect(results.runs.map(({ scenario }) => scenario)).toEqual(['mix-0-w32']);
+    expect(factLines(results)).toContainEqual([
+      ...['measured again', '2026-02-02, commit def: mix-0-w1'],
+    ]);
+    expect(() => measuredAgain(before, { ...again, scenarios: ['nonsense'] })).toThrow('nonsense');
+  });
+
+  it('go on with the commit that they were begun with', () => {
+    const { runs, ...now } = measuredAgain(before, again);
+    expect(runs).toHaveLength(1);
+    const results = measuredAgain(before, again);
+    const { again: _, ...fresh } = { ...now, commit: 'def' };
+    expect(() => requireSameBench(results, fresh)).not.toThrow();
+    expect(() => requireSameBench(results, { ...fresh, commit: 'abc' })).toThrow('was "def"');
   });
 });
 

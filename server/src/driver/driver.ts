@@ -83,9 +83,10 @@ export class Driver {
     });
     this.#pace = new ProposalPace(parts.timers, () => this.#turns.run(() => undefined));
     this.#leaseClock = new LeaseClock(2 * parts.options.tickMs);
+    const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
     this.keeper = new StateKeeper(parts, {
       onPersisted: (ticket) => this.#onPersisted(ticket),
-      onPurged: (base) => this.#turns.run(() => this.#step({ kind: 'purged', base })),
+      onPurged,
       onFatal: (error) => this.fail(error),
     });
     const links: TransferLinks = {
@@ -95,6 +96,7 @@ export class Driver {
       drop: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
       onSnapshotSent: (peer, link, zxid) =>
         this.#turns.run(() => this.#step({ kind: 'snapshotSent', peer, link, zxid })),
+      onPurged,
       onHistorySent: (peer, link, through) =>
         this.#turns.run(() => this.#step({ kind: 'historySent', peer, link, through })),
     };

@@ -21,6 +21,8 @@ export interface TransferLinks {
   drop(peer: PeerId, link: LinkId, reason: string): void;
   onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void;
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;
+  /** The log begins after `base`. */
+  onPurged(base: Zxid): void;
 }
 
 /** Chunks of a snapshot that the learner has not yet written. */
@@ -117,7 +119,9 @@ export class Transfers {
       }
     } catch (error) {
       if (!(error instanceof HistoryGoneError)) throw error;
-      this.#links.drop(peer, link, 'the log it needs has just been purged');
+      // It may be gone because it cannot be read.
+      this.#links.onPurged(this.#storage.base);
+      this.#links.drop(peer, link, `the log it needs is gone: ${error.message}`);
       return;
     }
     if (await this.#hasRoomInTime(peer, link)) this.#links.onHistorySent(peer, link, through);

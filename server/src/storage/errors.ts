@@ -4,6 +4,8 @@
  * The first kind ends a start with a message and no stack; damage makes a member rejoin by a
  * snapshot; a StorageFault is fatal: a failed sync is never retried.
  */
+import type { Zxid } from '@rookery/protocol';
+
 import { OperatorError } from '../operator-error.js';
 
 /** Another process has the directory open. */
@@ -36,7 +38,19 @@ export class SnapshotDamagedError extends Error {
   override readonly name = 'SnapshotDamagedError';
 }
 
-/** The log that was asked for has been purged or truncated. */
+/** What a part of the log held cannot be read any more. */
+export class UnreadableHistoryError extends Error {
+  override readonly name = 'UnreadableHistoryError';
+  /** The last zxid of that part. */
+  readonly through: Zxid;
+
+  constructor(through: Zxid, cause: Error) {
+    super(cause.message, { cause });
+    this.through = through;
+  }
+}
+
+/** The log that was asked for has been purged or truncated, or was dropped, as it is damaged. */
 export class HistoryGoneError extends Error {
   override readonly name = 'HistoryGoneError';
 }

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Recovered } from './contract.js';
 import { DirectoryError, FormatError, IdentityError, StoreLockedError } from './errors.js';
 import { openLevelStores } from './level-store.js';
+import { MemoryStore } from './memory-store.js';
 import { openToy, proposalsAfter, TINY } from './testing.js';
 
 let directory = '';
@@ -107,6 +108,33 @@ describe('a database that LevelDB cannot open', () => {
       await rm(directory, { recursive: true });
     }
     await mkdir(directory);
+  });
+
+  it('leaves none of the others open: a snapshot takes the place of the whole log', async () => {
+    const logs = join(directory, 'logs', '1', 'log');
+    const segments = async () => (await readdir(logs)).filter((name) => name.startsWith('log-'));
+    const first = await openToy(await openLevelStores(setup()));
+    await first.storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
+    for (let counter = 1; (await segments()).length < 4; counter++) {
+      await first.storage.append(
+        proposalsAfter(first.storage.last, { epoch: 1, counter, count: 1 }),
+      );
+      await first.storage.idle();
+    }
+    await first.storage.close();
+    // The last one has nothing in it yet.
+    const path = join(logs, 'log-0-2');
+    await SPOILT['no CURRENT']?.(path);
+    const { storage, recovered } = await openToy(await openLevelStores(setup()));
+    expect(recovered.damaged).toContain(path);
+    const leader = await openToy({ treeStore: new MemoryStore(), logStore: new MemoryStore() });
+    const snapshot = await leader.storage.openSnapshot();
+    const sink = await storage.beginSnapshot();
+    for await (const records of snapshot.records()) await sink.write(records);
+    await storage.installSnapshot(snapshot.zxid);
+    await storage.idle();
+    await storage.append(proposalsAfter(snapshot.zxid, { epoch: 1, counter: 1, count: 1 }));
+    await storage.close();
   });
 
   it('holds nothing if it is the lock: it is made anew, and still keeps a second process out', async () => {

@@ -61,8 +61,7 @@ export class LevelStore implements KeyValueStore {
     for (const name of await readdir(this.setup.directory)) {
       if (!name.startsWith(TRASH_PREFIX)) continue;
       this.trashCount = Math.max(this.trashCount, Number(TRASH_NAME.exec(name)?.[1] ?? 0));
-      // Who needs it gone, or adds more, is told what fails.
-      void this.trash.add(join(this.setup.directory, name)).catch(() => undefined);
+      this.trash.add(join(this.setup.directory, name));
     }
   }
 
@@ -107,7 +106,7 @@ export class LevelStore implements KeyValueStore {
     return database;
   }
 
-  /** Resolves when it is gone for good; its bytes follow in background, a few databases behind. */
+  /** Resolves when it is gone for good; its bytes follow in background. */
   async destroy(name: string): Promise<void> {
     const path = join(this.setup.directory, name);
     assert(!this.databases.has(name), `${name} is closed before it is destroyed`);
@@ -116,7 +115,7 @@ export class LevelStore implements KeyValueStore {
     await guarded(path, async () => {
       await rename(path, trash);
       await syncDirectory(this.setup.directory);
-      await this.trash.add(trash);
+      this.trash.add(trash);
     });
   }
 

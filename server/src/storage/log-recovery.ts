@@ -1,8 +1,8 @@
 /**
  * Reads a log back at start, checks every record of it and the whole chain, and never guesses.
  *
- * Segments that end at or before the checkpoint, and of which a later one says what they hold, are
- * not opened: only a learner may need them, and what is wrong with them is found when it does.
+ * Segments that end before the checkpoint, and of which a later one says what they hold, are not
+ * opened: only a learner may need them, and what is wrong with them is found when it does.
  * A torn last batch is gone without a trace (LevelDB drops it), as if it had never been written.
  * Whatever else is not as it was written is a DamagedError that says where: a missing segment, a
  * wrong checksum, a gap between two proposals.
@@ -51,7 +51,7 @@ export async function recoverLog(
   try {
     return await readLog(store, { ...at, seqs, databases }, options);
   } catch (error) {
-    for (const database of databases) await database.letGo();
+    for (const database of databases) await database.letGo().catch(() => undefined);
     throw error;
   }
 }
@@ -137,7 +137,7 @@ async function knownSegments(found: Found): Promise<ReadonlyMap<number, SegmentS
     const summaries = await predecessorsIn(database.name, open);
     if (summaries.at(-1)?.last !== first[0]?.previous) break;
     for (const summary of summaries) {
-      if (summary.last <= found.checkpoint) known.set(summary.seq, summary);
+      if (summary.last < found.checkpoint) known.set(summary.seq, summary);
     }
     break;
   }
@@ -216,11 +216,10 @@ class Chain {
     addGroup(this.ranges, group);
   }
 
-  /** A segment that ends at or before the checkpoint. */
+  /** A segment that ends before the checkpoint. */
   addKnown(name: string, { first, base, last, ranges }: SegmentSummary): void {
     this.follow(name, first, base);
     this.last = last;
-    if (last === this.checkpoint) this.holdsCheckpoint = true;
     for (const range of ranges) addRange(this.ranges, range);
   }
 

@@ -7,6 +7,7 @@
 import type { Proposal } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { sealChange } from './checkpoint.js';
+import { HistoryGoneError } from './errors.js';
 import { MemoryStore } from './memory-store.js';
 import { addGroup, addRange, cutRanges, type GrowingRanges } from './predecessors.js';
 import { parseSegmentName } from './segment.js';
@@ -92,11 +93,11 @@ function copyOf({ treeStore, logStore }: Life['disk']): Life['disk'] {
 }
 
 /** On a copy, on which segments say nothing of each other. */
-async function startReadingAll(disk: Life['disk']): Promise<Opened> {
+async function startReadingAll(disk: Life['disk'], options = OPTIONS): Promise<Opened> {
   for (const name of disk.logStore.names()) {
     disk.logStore.tamper(name, (entries) => entries.delete(PREDECESSORS_KEY));
   }
-  return await openToy(disk, OPTIONS);
+  return await openToy(disk, options);
 }
 
 async function zxidsIn({ storage }: Opened): Promise<readonly number[]> {
@@ -131,6 +132,20 @@ describe('a start that does not read all of the log', () => {
     expect(unopened).toBeGreaterThan(12);
   });
 
+  it('knows the sizes that a purge goes by', async () => {
+    const life = new Life(1);
+    await life.start();
+    for (let count = 0; count < 40; count++) await life.append();
+    await life.opened.storage.idle();
+    await life.checkpoint();
+    life.crash();
+    const all = await startReadingAll(copyOf(life.disk), TINY);
+    const some = await openToy(copyOf(life.disk), TINY);
+    const { base } = some.storage;
+    expect(some.storage.purge(0)).toBeGreaterThan(base);
+    expect(some.storage.base).toBe(all.storage.purge(0));
+  });
+
   it('reads all when what a segment says of the others does not fit', async () => {
     const life = new Life(1);
     await life.start();
@@ -157,6 +172,61 @@ describe('a start that does not read all of the log', () => {
     expect(recovered.damaged).toBe(null);
     expect(new Set(opens.mock.calls.map(([name]) => name)).size).toBe(names.length);
   });
+});
+
+describe('a segment that no start has read', () => {
+  const spoils = {
+    flip: (entries: Map<string, Uint8Array>, key: string) => {
+      const value = Uint8Array.from(entries.get(key) ?? []);
+      value[value.length - 1] = (value[value.length - 1] ?? 0) ^ 1;
+      entries.set(key, value);
+    },
+    lose: (entries: Map<string, Uint8Array>, key: string) => entries.delete(key),
+    loseAll: (entries: Map<string, Uint8Array>) => entries.clear(),
+  };
+
+  it.each(['flip', 'lose', 'loseAll'] as const)(
+    'is given up, with all before it, when a learner needs it and it cannot be read: %s',
+    async (how) => {
+      const life = new Life(1);
+      await life.start();
+      for (let count = 0; count < 40; count++) await life.append();
+      await life.opened.storage.idle();
+      await life.checkpoint();
+      life.crash();
+      const sound = copyOf(life.disk);
+      const opens = vi.spyOn(sound.logStore, 'open');
+      await openToy(sound, OPTIONS);
+      const opened = new Set(opens.mock.calls.map(([name]) => name));
+      let givenUp = 0;
+      for (const name of sound.logStore.names().filter((one) => !opened.has(one))) {
+        for (const key of sound.logStore.keysOf(name)) {
+          life.disk = copyOf(life.disk);
+          life.disk.logStore.tamper(name, (entries) => {
+            spoils[how](entries, Buffer.from(key).toString('latin1'));
+          });
+          const one = await openToy(life.disk, OPTIONS);
+          expect(one.recovered.damaged).toBe(null);
+          const { base, last } = one.storage;
+          const isGone = await zxidsIn(one).then(
+            () => false,
+            (error: unknown) => error instanceof HistoryGoneError,
+          );
+          givenUp += isGone ? 1 : 0;
+          expect(one.storage.base > base).toBe(isGone);
+          const kept = life.proposals.filter(({ zxid }) => zxid > one.storage.base);
+          expect(await zxidsIn(one)).toEqual(kept.map(({ zxid }) => zxid));
+          await one.storage.idle();
+          life.disk = copyOf(life.disk);
+          const again = await openToy(life.disk, OPTIONS);
+          expect(again.recovered).toMatchObject({ damaged: null, last });
+          // For the next one.
+          life.disk = copyOf(sound);
+        }
+      }
+      expect(givenUp).toBeGreaterThan(2);
+    },
+  );
 });
 
 describe('ranges', () => {

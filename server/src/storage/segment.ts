@@ -8,6 +8,9 @@
  */
 import {
   assert,
+  counterOf,
+  type EpochRange,
+  epochOf,
   formatZxid,
   MarshallingError,
   type Proposal,
@@ -101,6 +104,14 @@ export class Segment {
 
   get empty(): boolean {
     return this.last === 0;
+  }
+
+  /** Whether it begins after `zxid`, or holds it. */
+  isFollowing(zxid: Zxid): boolean {
+    const counter = counterOf(zxid);
+    const isIn = ({ epoch, first, last }: EpochRange) =>
+      epoch === epochOf(zxid) && first <= counter && counter <= last;
+    return zxid === this.base || this.ranges.some(isIn);
   }
 
   get summary(): SegmentSummary {

@@ -22,11 +22,21 @@ export class SharedDatabase {
     this.name = name;
   }
 
+  /** What fails to open is as if it had not been asked for. */
   async acquire(): Promise<KeyValueDatabase> {
     assert(!this.retired, `${this.name} is not used after it was retired`);
     this.users += 1;
     this.database ??= this.open();
-    return await this.database;
+    try {
+      return await this.database;
+    } catch (error) {
+      this.users -= 1;
+      if (this.users === 0) {
+        this.database = null;
+        if (this.retired) await this.destroy();
+      }
+      throw error;
+    }
   }
 
   /** Resolves when it is closed, if this was the last use. */
@@ -43,7 +53,12 @@ export class SharedDatabase {
   async hold(): Promise<KeyValueDatabase> {
     if (this.held && this.database !== null) return await this.database;
     this.held = true;
-    return await this.acquire();
+    try {
+      return await this.acquire();
+    } catch (error) {
+      this.held = false;
+      throw error;
+    }
   }
 
   async letGo(): Promise<void> {

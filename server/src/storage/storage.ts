@@ -19,7 +19,7 @@ import {
   type StorageOptions,
   type StorageSetup,
 } from './contract.js';
-import { DamagedError } from './errors.js';
+import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
 import type { Meta, MetaStore } from './meta.js';
 import {
@@ -201,17 +201,21 @@ export class Storage {
 
   /**
    * The log in (after, through], in chunks of bounded size; `after` must be in the log or its base.
-   * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there,
-   * and DamagedError, which the next start knows of: it does not read all of the log itself.
+   * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there:
+   * what cannot be read and is behind the checkpoint is given up, the base goes on. DamagedError
+   * for what a restart needs; the next one knows of it.
    */
   async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<readonly Proposal[]> {
     const live = this.sound();
     try {
       yield* live.log.read(after, through);
     } catch (error) {
-      const isDamage = error instanceof DamagedError && this.live === live;
-      if (isDamage) await this.changeMeta({ damaged: error.message });
-      throw error;
+      if (!(error instanceof UnreadableHistoryError)) throw error;
+      if (live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {
+        throw new HistoryGoneError(error.message, { cause: error });
+      }
+      await this.markDamaged(live, error.message);
+      throw new DamagedError(error.message, { cause: error });
     }
   }
 
@@ -290,6 +294,12 @@ export class Storage {
       this.failed = true;
       throw error;
     }
+  }
+
+  /** Unless a snapshot takes its place. */
+  private async markDamaged({ log }: Live, damaged: string): Promise<void> {
+    await this.metaWrites;
+    if (this.meta.generation === log.generation) await this.changeMeta({ damaged });
   }
 
   /** One after the other: beginSnapshot may come while the ordered operations run. */

@@ -18,8 +18,8 @@ export interface TrashPace {
   readonly pauseMs: number;
   /** With more than so many directories waiting there are no pauses: disks are to be freed, too. */
   readonly unhurriedMax: number;
-  /** With more than so many, who adds one waits. */
-  readonly waitingMax: number;
+  /** With more than so many they go as they are: nothing frees a disk faster. */
+  readonly cutMax: number;
 }
 
 /** At most 50 MB a second while it is not in a hurry. */
@@ -27,7 +27,7 @@ export const TRASH_PACE: TrashPace = {
   cutBytes: 1 << 20,
   pauseMs: 20,
   unhurriedMax: 3,
-  waitingMax: 6,
+  cutMax: 6,
 };
 
 export class Trash {
@@ -36,18 +36,13 @@ export class Trash {
   /** Aborted once there is no time left. */
   private readonly hurry = new AbortController();
   private waiting = 0;
-  /** Of those who wait for room, by age. */
-  private readonly room: (() => void)[] = [];
 
   constructor(pace: TrashPace = TRASH_PACE) {
     this.pace = pace;
   }
 
-  /**
-   * Removes it in background; resolves when there is room for another one. Throws what has failed
-   * before: a directory that cannot be removed.
-   */
-  async add(directory: string): Promise<void> {
+  /** Removes it in background. Throws the failure of an earlier removal. */
+  add(directory: string): void {
     this.background.check();
     this.waiting += 1;
     this.background.run(async () => {
@@ -55,11 +50,7 @@ export class Trash {
       await this.shrink(directory).catch(() => undefined);
       await rm(directory, { recursive: true, force: true });
       this.waiting -= 1;
-      this.room.shift()?.();
     });
-    if (this.waiting <= this.pace.waitingMax) return;
-    const room = new Promise<void>((resolve) => this.room.push(resolve));
-    await Promise.race([room, this.background.idle()]);
   }
 
   /** Removes what is left, at once; throws what has failed. */
@@ -81,7 +72,7 @@ export class Trash {
       // Somebody's copy is the same file.
       if (nlink > 1) return;
       const { cutBytes } = this.pace;
-      for (let left = size - cutBytes; left > 0 && !this.hurry.signal.aborted; left -= cutBytes) {
+      for (let left = size - cutBytes; left > 0 && this.mayCut; left -= cutBytes) {
         const began = performance.now();
         await file.truncate(left);
         await file.sync();
@@ -90,6 +81,10 @@ export class Trash {
     } finally {
       await file.close();
     }
+  }
+
+  private get mayCut(): boolean {
+    return this.waiting <= this.pace.cutMax && !this.hurry.signal.aborted;
   }
 
   private async rest(tookMs: number): Promise<void> {

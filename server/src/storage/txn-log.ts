@@ -16,8 +16,8 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { Background } from './background.js';
-import { HistoryGoneError } from './errors.js';
 import type { KeyValueStore } from './key-value.js';
+import { readLog } from './log-reader.js';
 import type { SegmentSummary } from './predecessors.js';
 import { Segment } from './segment.js';
 
@@ -75,6 +75,7 @@ export class TxnLog {
   private growing: { readonly segment: Segment; roomBytes: number } | null = null;
   private isMakingRoom = false;
   private appendedBytes = 0;
+  private truncationCount = 0;
   /** The end has been marked behind everything that was appended or cut off. */
   private endMarked = true;
 
@@ -140,6 +141,7 @@ export class TxnLog {
     assert(after >= base, `truncation to ${formatZxid(after)} is above base ${formatZxid(base)}`);
     assert(after <= last, `truncation to ${formatZxid(after)} is below last ${formatZxid(last)}`);
     this.begin();
+    this.truncationCount += 1;
     // A copy: a purge may take away the oldest ones meanwhile. Those are never cut.
     for (const segment of [...this.segments].reverse()) {
       if (!segment.empty && segment.last <= after) {
@@ -179,26 +181,40 @@ export class TxnLog {
     this.pins.delete(pin);
   }
 
+  /** Throws as `readLog`. Nothing of it is purged while it runs. */
   async *read(after: Zxid, through: Zxid): AsyncGenerator<readonly Proposal[]> {
     const pin = this.pin(after);
     try {
-      let previous = after;
-      while (previous < through) {
-        const start = previous;
-        const segment = this.segments.find((candidate) => candidate.last > start);
-        if (segment === undefined) throw gone(previous);
-        for await (const chunk of this.readSegment(segment, previous, through)) {
-          for (const proposal of chunk) {
-            if (proposal.previous !== previous) throw gone(previous);
-            previous = proposal.zxid;
-          }
-          yield chunk;
-        }
-        if (previous === start) throw gone(previous);
-      }
+      yield* readLog(this, { after, through }, this.options.groupBytesMax);
     } finally {
       this.unpin(pin);
     }
+  }
+
+  /** The segment that holds what follows `after`. */
+  holderOf(after: Zxid): Segment | undefined {
+    const segment = this.segments.find((candidate) => candidate.last > after);
+    return segment?.isFollowing(after) === true ? segment : undefined;
+  }
+  isInUse(segment: Segment): boolean {
+    return this.segments.includes(segment);
+  }
+  get truncations(): number {
+    return this.truncationCount;
+  }
+
+  /**
+   * Gives up everything through `zxid`, the end of a segment that cannot be read, if a restart from
+   * `checkpoint` does not need it: learners get a snapshot then. False when it is needed.
+   */
+  dropThrough(zxid: Zxid, checkpoint: Zxid): boolean {
+    while (this.base < zxid) {
+      const second = this.segments[1];
+      const isNeeded = second === undefined || second.empty || second.first > checkpoint;
+      if (isNeeded || this.activeIndex === 0) return false;
+      this.dropFirst();
+    }
+    return true;
   }
 
   /**
@@ -206,12 +222,7 @@ export class TxnLog {
    * as `keepBytes` remain behind the checkpoint. Returns the base. The rest is done in background.
    */
   purge(checkpoint: Zxid, keepBytes: number): Zxid {
-    while (this.mayDropFirst(checkpoint, keepBytes)) {
-      const dropped = this.segments.shift();
-      assert(dropped !== undefined, 'there is a segment to drop');
-      this.activeIndex -= 1;
-      this.background.run(() => dropped.database.retire());
-    }
+    while (this.mayDropFirst(checkpoint, keepBytes)) this.dropFirst();
     return this.base;
   }
 
@@ -336,31 +347,11 @@ export class TxnLog {
     });
   }
 
-  private async *readSegment(
-    segment: Segment,
-    after: Zxid,
-    through: Zxid,
-  ): AsyncGenerator<readonly Proposal[]> {
-    const open = await segment.database.acquire();
-    try {
-      let chunk: Proposal[] = [];
-      let bytes = 0;
-      for await (const group of segment.groups(open, after)) {
-        for (const proposal of group.proposals) {
-          if (proposal.zxid > after && proposal.zxid <= through) chunk.push(proposal);
-        }
-        bytes += group.bytes;
-        if (bytes >= this.options.groupBytesMax && chunk.length > 0) {
-          yield chunk;
-          chunk = [];
-          bytes = 0;
-        }
-        if ((group.proposals.at(-1)?.zxid ?? 0) >= through) break;
-      }
-      if (chunk.length > 0) yield chunk;
-    } finally {
-      await segment.database.release();
-    }
+  private dropFirst(): void {
+    const dropped = this.segments.shift();
+    assert(dropped !== undefined, 'there is a segment to drop');
+    this.activeIndex -= 1;
+    this.background.run(() => dropped.database.retire());
   }
 
   private mayDropFirst(checkpoint: Zxid, keepBytes: number): boolean {
@@ -388,8 +379,4 @@ export class TxnLog {
     assert(segment !== undefined, `segment ${index} of ${this.segments.length} exists`);
     return segment;
   }
-}
-
-function gone(after: Zxid): HistoryGoneError {
-  return new HistoryGoneError(`the log does not hold what follows ${formatZxid(after)}`);
 }

@@ -63,7 +63,7 @@ async function collectUntil(member: Member, what: string, isIt: (limit: Limit) =
 }
 
 it.skipIf(productUnderTest().name === 'apache')(
-  'the heap of a small member may grow by about 64 MB, and that of a large one as V8 thinks fit',
+  'the heap of a small member may grow by about 32 MB, and that of a large one as V8 thinks fit',
   async () => {
     const ensemble = await useServingEnsemble({ size: 1, product: traced });
     const member = ensemble.member(1);
@@ -73,8 +73,8 @@ it.skipIf(productUnderTest().name === 'apache')(
       ({ factor }) => factor > V8_FACTOR_MAX,
     );
     expect(small.aliveBytes).toBeLessThan(24 * MB);
-    expect(small.growthBytes).toBeGreaterThan(40 * MB);
-    expect(small.growthBytes).toBeLessThan(100 * MB);
+    expect(small.growthBytes).toBeGreaterThan(20 * MB);
+    expect(small.growthBytes).toBeLessThan(50 * MB);
     process.kill(member.pid, 'SIGWINCH');
     const large = await collectUntil(
       member,

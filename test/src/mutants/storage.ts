@@ -9,9 +9,9 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'an append is durable when it resolves',
     file: 'storage/segment.ts',
-    find: `    const operations = groups.map((group) => putGroup(group));
+    find: `: records;
     await open.batch(operations, { sync: true });`,
-    replace: `    const operations = groups.map((group) => putGroup(group));
+    replace: `: records;
     await open.batch(operations, { sync: false });`,
   },
   {
@@ -145,8 +145,8 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'each proposal of the log names its predecessor (invariant 2)',
     file: 'storage/log-recovery.ts',
-    find: 'if (this.last !== null && previous !== this.last) {',
-    replace: 'if (this.last !== null && previous < 0) {',
+    find: 'if (this.last === null || previous === this.last) return;',
+    replace: 'if (this.last === null || previous >= 0) return;',
   },
   {
     name: 'recovery-skips-what-is-damaged',
@@ -167,8 +167,8 @@ export const storageMutants: readonly Mutant[] = [
       },
       {
         file: 'storage/log-recovery.ts',
-        find: 'if (this.last !== null && previous !== this.last) {',
-        replace: 'if (this.last !== null && previous < 0) {',
+        find: 'if (this.last === null || previous === this.last) return;',
+        replace: 'if (this.last === null || previous >= 0) return;',
       },
     ],
   },

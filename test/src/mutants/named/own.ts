@@ -6,6 +6,8 @@
 import { type NamedMutant, trace } from './named-mutant.js';
 
 const LOG_RECOVERY = 'server/src/storage/log-recovery.test.ts';
+const LOST = 'is given up, with all before it, when a learner needs it and it cannot be read: lose';
+const PREDECESSORS = 'server/src/storage/predecessors.test.ts';
 
 export const ownMutants: readonly NamedMutant[] = [
   {
@@ -43,5 +45,35 @@ export const ownMutants: readonly NamedMutant[] = [
     replace: 'if (previous !== undefined && !expected) expected = false;',
     breaks: 'a segment whose mark a crash has prevented is marked before it is used',
     scenario: { file: LOG_RECOVERY, name: 'that was made just before a crash, and used after it' },
+  },
+  {
+    name: 'what-a-segment-says-is-believed-unseen',
+    area: 'named',
+    file: 'storage/log-recovery.ts',
+    find: 'if (summaries.at(-1)?.last !== first[0]?.previous) break;',
+    replace: 'if (summaries.length === 0) break;',
+    breaks: 'a segment is left unread only if the chain goes on from what is said of it',
+    scenario: {
+      file: PREDECESSORS,
+      name: 'reads all when what a segment says of the others does not fit',
+    },
+  },
+  {
+    name: 'unread-damage-is-not-given-up',
+    area: 'named',
+    file: 'storage/storage.ts',
+    find: 'if (live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {',
+    replace: 'if (error.through < 0) {',
+    breaks: 'what only a learner needs and cannot be read costs no member its vote',
+    scenario: { file: PREDECESSORS, name: LOST },
+  },
+  {
+    name: 'cut-off-ranges-are-told-of',
+    area: 'named',
+    file: 'storage/segment.ts',
+    find: 'cutRanges(this.ranges, after);',
+    replace: 'cutRanges(this.ranges, Number.MAX_SAFE_INTEGER);',
+    breaks: 'what was cut off a segment is not said to be in it',
+    scenario: { file: PREDECESSORS, name: 'knows what one does that reads it, seed 2' },
   },
 ];
