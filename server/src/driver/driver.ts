@@ -96,12 +96,14 @@ export class Driver {
       drop: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
       onSnapshotSent: (peer, link, zxid) =>
         this.#turns.run(() => this.#step({ kind: 'snapshotSent', peer, link, zxid })),
-      onPurged,
+      onUnreadable: (base, reason) => {
+        parts.logger.warn({ base: formatZxid(base), reason }, 'log.unreadable');
+        onPurged(base);
+      },
       onHistorySent: (peer, link, through) =>
         this.#turns.run(() => this.#step({ kind: 'historySent', peer, link, through })),
     };
-    const { transferTimeoutMs } = parts.options;
-    this.#transfers = new Transfers(parts.storage, parts.timers, links, transferTimeoutMs);
+    this.#transfers = new Transfers(parts.storage, parts.timers, links, parts.options);
     this.#receiver = new SnapshotReceiver(parts.storage, {
       onWritten: (peer, link, index) =>
         this.#turns.run(() => this.#send(peer, link, { kind: 'snapshotAck', index })),

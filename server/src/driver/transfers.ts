@@ -21,8 +21,13 @@ export interface TransferLinks {
   drop(peer: PeerId, link: LinkId, reason: string): void;
   onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void;
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;
-  /** The log begins after `base`. */
-  onPurged(base: Zxid): void;
+  /** What is up to `base` was given up. */
+  onUnreadable(base: Zxid, reason: string): void;
+}
+
+export interface TransferLimits {
+  /** How long a transfer may stand still before its link is given up. */
+  readonly transferTimeoutMs: number;
 }
 
 /** Chunks of a snapshot that the learner has not yet written. */
@@ -44,9 +49,8 @@ export class Transfers {
   readonly #patienceMs: number;
   readonly #acknowledged = new Map<PeerId, Acknowledged>();
 
-  /** `patienceMs`: how long a transfer may stand still before its link is given up. */
-  constructor(storage: Storage, timers: Timers, links: TransferLinks, patienceMs: number) {
-    this.#patienceMs = patienceMs;
+  constructor(storage: Storage, timers: Timers, links: TransferLinks, limits: TransferLimits) {
+    this.#patienceMs = limits.transferTimeoutMs;
     this.#storage = storage;
     this.#timers = timers;
     this.#links = links;
@@ -119,8 +123,9 @@ export class Transfers {
       }
     } catch (error) {
       if (!(error instanceof HistoryGoneError)) throw error;
-      // It may be gone because it cannot be read.
-      this.#links.onPurged(this.#storage.base);
+      if (error.cause !== undefined) {
+        this.#links.onUnreadable(this.#storage.base, error.message);
+      }
       this.#links.drop(peer, link, `the log it needs is gone: ${error.message}`);
       return;
     }

@@ -6,6 +6,7 @@
  */
 import { formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
 import { DamagedError, HistoryGoneError, StorageFault, UnreadableHistoryError } from './errors.js';
+import { codesOf } from './level-errors.js';
 import type { Segment } from './segment.js';
 
 export interface ReadableLog {
@@ -84,10 +85,10 @@ function checkFollows(segment: Segment, chunk: readonly Proposal[], after: Zxid)
   }
 }
 
-/** What only damage explains. A disk that is full is none. */
+/** What a later try would not read either: not too many open files, nor the end of the process. */
 function isUnreadable(error: unknown): error is Error {
-  const isFault = error instanceof StorageFault && error.reason === 'input/output';
-  return isFault || error instanceof DamagedError;
+  const isBadDisk = error instanceof StorageFault && codesOf(error).includes('EIO');
+  return isBadDisk || error instanceof DamagedError;
 }
 
 function lost({ database }: Segment, after: Zxid): DamagedError {

@@ -45,6 +45,7 @@ export async function recoverLog(
   options: TxnLogOptions,
 ): Promise<RecoveredLog> {
   const seqs = await listSegments(store, at.generation);
+  await forgetBeforeGap(store, at, seqs);
   const databases = seqs.map((seq) => {
     return new SharedDatabase(store, segmentName(at.generation, seq));
   });
@@ -54,6 +55,26 @@ export async function recoverLog(
     for (const database of databases) await database.letGo().catch(() => undefined);
     throw error;
   }
+}
+
+/**
+ * Destroys the segments before the last gap, and takes them out of `seqs`, if what is behind it is
+ * all that a start needs: some were given up, and one before them was being read by a learner.
+ */
+async function forgetBeforeGap(
+  store: KeyValueStore,
+  { generation, checkpoint }: { readonly generation: number; readonly checkpoint: Zxid },
+  seqs: number[],
+): Promise<void> {
+  const behind = seqs.findLastIndex(
+    (seq, index) => index > 0 && seq !== (seqs[index - 1] ?? 0) + 1,
+  );
+  if (behind < 0) return;
+  const name = segmentName(generation, seqs[behind] ?? 0);
+  const database = new SharedDatabase(store, name);
+  const first = await database.use((open) => firstGroup(name, open));
+  if ((first?.[0]?.zxid ?? Number.POSITIVE_INFINITY) > checkpoint) return;
+  for (const seq of seqs.splice(0, behind)) await store.destroy(segmentName(generation, seq));
 }
 
 /** What a recovery begins with. */
@@ -145,7 +166,7 @@ async function knownSegments(found: Found): Promise<ReadonlyMap<number, SegmentS
 }
 
 /** Their numbers, in order. Throws DamagedError for a name that is none. */
-async function listSegments(store: KeyValueStore, generation: number): Promise<readonly number[]> {
+async function listSegments(store: KeyValueStore, generation: number): Promise<number[]> {
   const seqs: number[] = [];
   for (const name of await store.list()) {
     const parsed = parseSegmentName(name);

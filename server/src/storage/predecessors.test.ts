@@ -229,6 +229,29 @@ describe('a segment that no start has read', () => {
   );
 });
 
+describe('segments that were given up', () => {
+  it('are forgotten with those before them that a learner was still reading at a crash', async () => {
+    const life = new Life(1);
+    await life.start();
+    for (let count = 0; count < 40; count++) await life.append();
+    await life.opened.storage.idle();
+    await life.checkpoint();
+    life.crash();
+    const sound = await openToy(copyOf(life.disk), OPTIONS);
+    life.disk = copyOf(life.disk);
+    const seqOf = (name: string) => parseSegmentName(name)?.seq ?? 0;
+    const names = [...life.disk.logStore.names()].sort((a, b) => seqOf(a) - seqOf(b));
+    await life.disk.logStore.destroy(names[1] ?? '');
+    const { recovered, storage } = await openToy(life.disk, OPTIONS);
+    expect(recovered.damaged).toBe(null);
+    expect(recovered.suffix).toEqual(sound.recovered.suffix);
+    expect(storage.base).toBeGreaterThan(sound.storage.base);
+    expect(await life.disk.logStore.list()).not.toContain(names[0]);
+    const last = life.proposals.filter(({ zxid }) => zxid > storage.base);
+    expect(await zxidsIn({ ...sound, storage })).toEqual(last.map(({ zxid }) => zxid));
+  });
+});
+
 describe('ranges', () => {
   const group = (epoch: number, first: number, count: number) =>
     proposalsAfter(0, { epoch, counter: first, count });

@@ -19,7 +19,7 @@ import {
   type StorageOptions,
   type StorageSetup,
 } from './contract.js';
-import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
+import { HistoryGoneError, UnreadableHistoryError } from './errors.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
 import type { Meta, MetaStore } from './meta.js';
 import {
@@ -202,8 +202,8 @@ export class Storage {
   /**
    * The log in (after, through], in chunks of bounded size; `after` must be in the log or its base.
    * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there:
-   * what cannot be read and is behind the checkpoint is given up, the base goes on. DamagedError
-   * for what a restart needs; the next one knows of it.
+   * what cannot be read and is behind the checkpoint is given up (an UnreadableHistoryError is its
+   * cause), the base goes on. DamagedError for what every start reads.
    */
   async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<readonly Proposal[]> {
     const live = this.sound();
@@ -211,11 +211,11 @@ export class Storage {
       yield* live.log.read(after, through);
     } catch (error) {
       if (!(error instanceof UnreadableHistoryError)) throw error;
-      if (live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {
+      const isOld = this.live !== live;
+      if (isOld || live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {
         throw new HistoryGoneError(error.message, { cause: error });
       }
-      await this.markDamaged(live, error.message);
-      throw new DamagedError(error.message, { cause: error });
+      throw error.cause;
     }
   }
 
@@ -294,12 +294,6 @@ export class Storage {
       this.failed = true;
       throw error;
     }
-  }
-
-  /** Unless a snapshot takes its place. */
-  private async markDamaged({ log }: Live, damaged: string): Promise<void> {
-    await this.metaWrites;
-    if (this.meta.generation === log.generation) await this.changeMeta({ damaged });
   }
 
   /** One after the other: beginSnapshot may come while the ordered operations run. */

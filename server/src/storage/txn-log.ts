@@ -208,12 +208,12 @@ export class TxnLog {
    * `checkpoint` does not need it: learners get a snapshot then. False when it is needed.
    */
   dropThrough(zxid: Zxid, checkpoint: Zxid): boolean {
-    while (this.base < zxid) {
-      const second = this.segments[1];
-      const isNeeded = second === undefined || second.empty || second.first > checkpoint;
-      if (isNeeded || this.activeIndex === 0) return false;
-      this.dropFirst();
-    }
+    if (this.base >= zxid) return true;
+    const count = this.segments.findIndex((segment) => segment.last >= zxid) + 1;
+    const next = this.segments[count];
+    const isEnough = next !== undefined && !next.empty && next.first <= checkpoint;
+    if (!isEnough || count > this.activeIndex) return false;
+    for (let dropped = 0; dropped < count; dropped++) this.dropFirst();
     return true;
   }
 
