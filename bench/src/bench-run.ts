@@ -46,7 +46,6 @@ export interface BenchOptions {
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const RESULTS_FILE = 'bench.json';
-const COMMIT_DIGITS = 12;
 
 /** Gives the exit code. */
 export async function runBench(options: BenchOptions): Promise<number> {
@@ -176,7 +175,7 @@ const MEASURED = ['protocol', 'server', 'cli', 'client', 'package-lock.json'];
 function commitOf(directory: string): string {
   const git = (...parameters: string[]) =>
     spawnSync('git', parameters, { cwd: directory, encoding: 'utf8' }).stdout?.trim() ?? '';
-  const commit = git('log', '-1', '--format=%H', '--', ...MEASURED).slice(0, COMMIT_DIGITS);
+  const commit = git('log', '-1', '--abbrev=12', '--format=%h', '--', ...MEASURED);
   if (commit === '') return 'unknown';
   const changed = git('status', '--porcelain', '--', ...MEASURED);
   return changed === '' ? commit : `${commit} with changes`;

@@ -5,7 +5,6 @@
  * snapshot; a StorageFault is fatal: a failed sync is never retried.
  */
 import type { Zxid } from '@rookery/protocol';
-
 import { OperatorError } from '../operator-error.js';
 
 /** Another process has the directory open. */

@@ -50,7 +50,7 @@ export async function recoverLog(
     return new SharedDatabase(store, segmentName(at.generation, seq));
   });
   try {
-    return await readLog(store, { ...at, seqs, databases }, options);
+    return await recoverSegments(store, { ...at, seqs, databases }, options);
   } catch (error) {
     for (const database of databases) await database.letGo().catch(() => undefined);
     throw error;
@@ -86,7 +86,7 @@ interface Found {
   readonly databases: readonly SharedDatabase[];
 }
 
-async function readLog(
+async function recoverSegments(
   store: KeyValueStore,
   found: Found,
   options: TxnLogOptions,
@@ -112,7 +112,7 @@ async function readLog(
       expected = true;
       continue;
     }
-    const read = await readSegment({ database, generation, seq }, chain);
+    const read = await recoverSegment({ database, generation, seq }, chain);
     if (read === null && previous !== undefined && !expected) {
       // Its creation was interrupted before anything could be written to it.
       await database.retire();
@@ -176,7 +176,7 @@ async function listSegments(store: KeyValueStore, generation: number): Promise<n
 }
 
 /** Holds its database. Null when it has no header and nothing else. */
-async function readSegment(
+async function recoverSegment(
   at: { readonly database: SharedDatabase; readonly generation: number; readonly seq: number },
   chain: Chain,
 ): Promise<{ readonly segment: Segment; readonly successor: boolean } | null> {

@@ -100,6 +100,23 @@ async function startReadingAll(disk: Life['disk'], options = OPTIONS): Promise<O
   return await openToy(disk, options);
 }
 
+/** Some segments before its checkpoint, crashed. */
+async function lifeToCheckpoint(): Promise<Life> {
+  const life = new Life(1);
+  await life.start();
+  for (let count = 0; count < 40; count++) await life.append();
+  await life.opened.storage.idle();
+  await life.checkpoint();
+  life.crash();
+  return life;
+}
+
+/** Oldest first. */
+function inOrder(names: Iterable<string>): readonly string[] {
+  const seqOf = (name: string) => parseSegmentName(name)?.seq ?? 0;
+  return [...names].sort((a, b) => seqOf(a) - seqOf(b));
+}
+
 async function zxidsIn({ storage }: Opened): Promise<readonly number[]> {
   const zxids: number[] = [];
   for await (const chunk of storage.readHistory(storage.base, storage.last)) {
@@ -133,12 +150,7 @@ describe('a start that does not read all of the log', () => {
   });
 
   it('knows the sizes that a purge goes by', async () => {
-    const life = new Life(1);
-    await life.start();
-    for (let count = 0; count < 40; count++) await life.append();
-    await life.opened.storage.idle();
-    await life.checkpoint();
-    life.crash();
+    const life = await lifeToCheckpoint();
     const all = await startReadingAll(copyOf(life.disk), TINY);
     const some = await openToy(copyOf(life.disk), TINY);
     const { base } = some.storage;
@@ -147,12 +159,7 @@ describe('a start that does not read all of the log', () => {
   });
 
   it('reads all when what a segment says of the others does not fit', async () => {
-    const life = new Life(1);
-    await life.start();
-    for (let count = 0; count < 40; count++) await life.append();
-    await life.opened.storage.idle();
-    await life.checkpoint();
-    life.crash();
+    const life = await lifeToCheckpoint();
     const names = life.disk.logStore.names();
     // What another segment says: it is sealed, but it is not of those right before this one.
     const records = new Map<string, Uint8Array>();
@@ -162,8 +169,7 @@ describe('a start that does not read all of the log', () => {
         if (record !== undefined) records.set(name, record);
       });
     }
-    const seqOf = (name: string) => parseSegmentName(name)?.seq ?? 0;
-    const [second, , newest] = [...records.keys()].sort((a, b) => seqOf(a) - seqOf(b)).slice(-3);
+    const [second, , newest] = inOrder(records.keys()).slice(-3);
     life.disk.logStore.tamper(newest ?? '', (entries) => {
       entries.set(PREDECESSORS_KEY, records.get(second ?? '') ?? new Uint8Array(0));
     });
@@ -188,12 +194,7 @@ describe('a segment that no start has read', () => {
   it.each(['flip', 'lose', 'loseAll'] as const)(
     'is given up, with all before it, when a learner needs it and it cannot be read: %s',
     async (how) => {
-      const life = new Life(1);
-      await life.start();
-      for (let count = 0; count < 40; count++) await life.append();
-      await life.opened.storage.idle();
-      await life.checkpoint();
-      life.crash();
+      const life = await lifeToCheckpoint();
       const sound = copyOf(life.disk);
       const opens = vi.spyOn(sound.logStore, 'open');
       await openToy(sound, OPTIONS);
@@ -231,16 +232,10 @@ describe('a segment that no start has read', () => {
 
 describe('segments that were given up', () => {
   it('are forgotten with those before them that a learner was still reading at a crash', async () => {
-    const life = new Life(1);
-    await life.start();
-    for (let count = 0; count < 40; count++) await life.append();
-    await life.opened.storage.idle();
-    await life.checkpoint();
-    life.crash();
+    const life = await lifeToCheckpoint();
     const sound = await openToy(copyOf(life.disk), OPTIONS);
     life.disk = copyOf(life.disk);
-    const seqOf = (name: string) => parseSegmentName(name)?.seq ?? 0;
-    const names = [...life.disk.logStore.names()].sort((a, b) => seqOf(a) - seqOf(b));
+    const names = inOrder(life.disk.logStore.names());
     await life.disk.logStore.destroy(names[1] ?? '');
     const { recovered, storage } = await openToy(life.disk, OPTIONS);
     expect(recovered.damaged).toBe(null);

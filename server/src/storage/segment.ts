@@ -126,8 +126,8 @@ export class Segment {
   }
 
   /**
-   * One synced batch of one record for each group, and of `before` if it was empty: the segments in
-   * front of it, complete. The caller has checked the chain.
+   * One synced batch of one record for each group, and of `before`: with the first groups, the
+   * segments in front of it, complete. The caller has checked the chain.
    */
   async append(
     groups: readonly (readonly Proposal[])[],
@@ -135,8 +135,7 @@ export class Segment {
   ): Promise<void> {
     const open = await this.database.hold();
     const records = groups.map((group) => putGroup(group));
-    const isFirst = this.empty && before.length > 0;
-    const operations = isFirst ? [putPredecessors(before), ...records] : records;
+    const operations = before.length > 0 ? [putPredecessors(before), ...records] : records;
     await open.batch(operations, { sync: true });
     groups.forEach((group, index) => {
       this.count(group, records[index]?.value.length ?? 0);

@@ -124,7 +124,7 @@ export class TxnLog {
     this.begin();
     const active = await this.writableSegment();
     const before = active.bytes;
-    await active.append(groups, active.empty ? this.summariesBefore(active) : []);
+    await active.append(groups, active.empty ? this.summariesBeforeActive() : []);
     this.appendedBytes += active.bytes - before;
     this.lastZxid = active.last;
     this.endMarked = false;
@@ -286,8 +286,8 @@ export class TxnLog {
     return this.segmentAt(this.activeIndex);
   }
 
-  private summariesBefore(active: Segment): readonly SegmentSummary[] {
-    return this.segments.slice(0, this.segments.indexOf(active)).map(({ summary }) => summary);
+  private summariesBeforeActive(): readonly SegmentSummary[] {
+    return this.segments.slice(0, this.activeIndex).map(({ summary }) => summary);
   }
 
   private bytesMaxOf({ header }: Segment): number {
