@@ -10,7 +10,6 @@
  * inspector, or does not allow it, nothing happens. Called once by `rookery server`.
  */
 import { getHeapStatistics } from 'node:v8';
-import { LARGE_TREE_BYTES } from './heap-growth.js';
 
 const LOOK_EVERY_MS = 1000;
 const AGAIN_AFTER_MS = 600_000;
@@ -18,6 +17,8 @@ const AGAIN_AFTER_MS = 600_000;
 const QUIET_CPU_MS = 50;
 /** What is left of the young generation is far below. */
 const SPARE_BYTES_MIN = 12 << 20;
+/** Outside the heap. More than a small tree and all that waits for a collection have. */
+const LARGE_TREE_BYTES = 128 << 20;
 /** What is alive is marked, and that takes the time. */
 const USED_BYTES_MAX = 48 << 20;
 

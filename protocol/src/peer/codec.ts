@@ -37,7 +37,7 @@ import type {
   Requests,
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
-import { packProposals, unpackProposals } from './packing.js';
+import { claimRoom, offerRoom, packProposals, unpackProposals } from './packing.js';
 import type { Proposal } from './proposal.js';
 
 export type LinkMessage = PeerMessage | Hello | Refuse;
@@ -128,12 +128,16 @@ const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
 
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
-/** A whole frame, its length included, in memory of its own: what there is much of, copied once. */
+/**
+ * A whole frame, its length included, in memory that nobody writes to: what there is much of is
+ * copied once, or not at all when there is room for the frame's head before the pack.
+ */
 export function encodePeerFrame(value: LinkMessage): Uint8Array {
   if (value.kind === 'propose') {
     const packed = packProposals(value.proposals);
-    const frame = Buffer.allocUnsafeSlow(HEAD_BYTES + packed.length);
-    frame.set(packed, HEAD_BYTES);
+    const inPlace = claimRoom(packed, HEAD_BYTES);
+    const frame = inPlace ?? Buffer.allocUnsafeSlow(HEAD_BYTES + packed.length);
+    if (inPlace === null) frame.set(packed, HEAD_BYTES);
     return withHead(frame, PROPOSE_CODE);
   }
   if (value.kind === 'requests') {
@@ -172,7 +176,10 @@ const MSGPACK_BIN_32 = 0xc6;
 /** The frame's length, the array, the code, and the length of the bytes. */
 const HEAD_BYTES = LENGTH_BYTES + 7;
 
-/** Throws MarshallingError for everything that encodePeerMessage does not make. */
+/**
+ * Throws MarshallingError for everything that encodePeerMessage does not make. The frame belongs to
+ * the message from now on: what is before a pack in it may be written to.
+ */
 export function decodePeerMessage(frame: Uint8Array): LinkMessage {
   checkMsgpack(frame);
   const packed = unpackArray(frame);
@@ -184,7 +191,12 @@ export function decodePeerMessage(frame: Uint8Array): LinkMessage {
   if (count < fields.size || (count > fields.size && !isOpen)) {
     throw new MarshallingError(`a message ${kind} of ${count} fields, not ${fields.size}`);
   }
-  return fields.unpack({ kind }, packed, 1) as LinkMessage;
+  const message = fields.unpack({ kind }, packed, 1) as LinkMessage;
+  if (message.kind === 'propose') {
+    const pack = packProposals(message.proposals);
+    offerRoom(pack, pack.byteOffset - frame.byteOffset);
+  }
+  return message;
 }
 
 function unpackArray(frame: Uint8Array): readonly unknown[] {

@@ -6,7 +6,9 @@
  * get the pack. A proposal that was unpacked is a place in its pack, so the pack stays as it is.
  * Invariant: within one pack each proposal names the one before it.
  *
- * An array of proposals has one pack, made or seen once and remembered with it.
+ * An array of proposals has one pack, made or seen once and remembered with it. Memory right
+ * before a pack may be free: the first who puts something in front of the pack writes it there,
+ * and copies nothing.
  */
 import { assert } from '../assert.js';
 import { bufferOf, type JuteReader } from '../jute/reader.js';
@@ -16,10 +18,15 @@ import { EPOCH_MAX, formatZxid } from '../zxid.js';
 import type { Proposal, Zxid } from './proposal.js';
 
 const HEADER_BYTES = 20;
+/** What the leader leaves free before a pack: for the head of a frame, or a seal. */
+const ROOM_BYTES = 16;
 const COUNTER_SPAN = 0x1_0000_0000;
 
 /** The packs of arrays that are still in use, which nobody changes. */
 const packs = new WeakMap<readonly Proposal[], Uint8Array>();
+
+/** The memory before packs that is nobody's yet, in bytes. */
+const rooms = new WeakMap<Uint8Array, number>();
 
 /** A place in a pack: most bodies are only ever read where they lie. */
 class PackedProposal implements Proposal {
@@ -83,8 +90,26 @@ export class Packer {
 
   /** What was written since the last time. */
   take(): readonly Proposal[] {
-    return unpackProposals(this.#writer.takeCopy());
+    const packed = this.#writer.takeCopy(ROOM_BYTES).subarray(ROOM_BYTES);
+    offerRoom(packed, ROOM_BYTES);
+    return unpackProposals(packed);
   }
+}
+
+/** Whose the `bytes` of memory right before the pack are has no more use for them. */
+export function offerRoom(packed: Uint8Array, bytes: number): void {
+  assert(packed.byteOffset >= bytes, 'the room is there');
+  rooms.set(packed, bytes);
+}
+
+/**
+ * The pack with `bytes` of memory before it that are the caller's to write, without a copy; null
+ * when there is no such room, or somebody has had it.
+ */
+export function claimRoom(packed: Uint8Array, bytes: number): Buffer | null {
+  if ((rooms.get(packed) ?? 0) < bytes) return null;
+  rooms.delete(packed);
+  return Buffer.from(packed.buffer, packed.byteOffset - bytes, bytes + packed.length);
 }
 
 /** Asserts that the proposals are consecutive. Shared: neither may be changed any more. */

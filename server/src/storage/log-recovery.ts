@@ -7,16 +7,17 @@
  * Whatever else is not as it was written is a DamagedError that says where: a missing segment, a
  * wrong checksum, a gap between two proposals.
  */
-import { formatZxid, type HistorySummary, type Proposal, type Zxid } from '@rookery/protocol';
+import {
+  extendRanges,
+  formatZxid,
+  type GrowingRanges,
+  type HistorySummary,
+  type Proposal,
+  type Zxid,
+} from '@rookery/protocol';
 import { DamagedError } from './errors.js';
 import type { KeyValueStore } from './key-value.js';
-import {
-  addGroup,
-  addRange,
-  type GrowingRanges,
-  predecessorsIn,
-  type SegmentSummary,
-} from './predecessors.js';
+import { addGroup, predecessorsIn, type SegmentSummary } from './predecessors.js';
 import {
   firstGroup,
   hasSuccessor,
@@ -241,7 +242,7 @@ class Chain {
   addKnown(name: string, { first, base, last, ranges }: SegmentSummary): void {
     this.follow(name, first, base);
     this.last = last;
-    for (const range of ranges) addRange(this.ranges, range);
+    for (const range of ranges) extendRanges(this.ranges, range.epoch, range.first, range.last);
   }
 
   finish(): Zxid {

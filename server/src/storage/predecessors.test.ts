@@ -4,12 +4,12 @@
  * Method: seeded lives of a log with checkpoints, purges, truncations and crashes; each start is
  * made twice, on the disk as it is and on a copy without what the segments say of each other.
  */
-import type { Proposal } from '@rookery/protocol';
+import { cutRanges, extendRanges, type GrowingRanges, type Proposal } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { sealChange } from './checkpoint.js';
 import { HistoryGoneError } from './errors.js';
 import { MemoryStore } from './memory-store.js';
-import { addGroup, addRange, cutRanges, type GrowingRanges } from './predecessors.js';
+import { addGroup } from './predecessors.js';
 import { parseSegmentName } from './segment.js';
 import { type Opened, openToy, proposalsAfter, seededRandom, TINY } from './testing.js';
 
@@ -255,7 +255,7 @@ describe('ranges', () => {
     const ranges: GrowingRanges = [];
     addGroup(ranges, group(1, 1, 3));
     addGroup(ranges, [...group(1, 4, 2), ...group(3, 1, 2)]);
-    addRange(ranges, { epoch: 3, first: 3, last: 9 });
+    extendRanges(ranges, 3, 3, 9);
     expect(ranges).toEqual([
       { epoch: 1, first: 1, last: 5 },
       { epoch: 3, first: 1, last: 9 },

@@ -9,7 +9,8 @@ import {
   counterOf,
   type EpochRange,
   epochOf,
-  makeZxid,
+  extendRanges,
+  type GrowingRanges,
   type Proposal,
   type Zxid,
 } from '@rookery/protocol';
@@ -64,39 +65,15 @@ export async function predecessorsIn(
   return unsealJson(`what ${name} says of its predecessors`, KEY, sealed, SCHEMA);
 }
 
-/** Ranges that grow in place. */
-export type GrowingRanges = { epoch: number; first: number; last: number }[];
-
 /** Of a whole group: zxids of one epoch are consecutive. */
 export function addGroup(ranges: GrowingRanges, proposals: readonly Proposal[]): void {
   const first = proposals[0]?.zxid ?? 0;
   const last = proposals.at(-1)?.zxid ?? 0;
   if (epochOf(first) === epochOf(last)) {
-    addRange(ranges, { epoch: epochOf(first), first: counterOf(first), last: counterOf(last) });
+    extendRanges(ranges, epochOf(first), counterOf(first), counterOf(last));
     return;
   }
   for (const { zxid } of proposals) {
-    addRange(ranges, { epoch: epochOf(zxid), first: counterOf(zxid), last: counterOf(zxid) });
-  }
-}
-
-export function addRange(ranges: GrowingRanges, { epoch, first, last }: EpochRange): void {
-  const newest = ranges.at(-1);
-  if (newest !== undefined && newest.epoch === epoch && newest.last + 1 === first) {
-    newest.last = last;
-  } else {
-    ranges.push({ epoch, first, last });
-  }
-}
-
-/** Without what comes after `after`. */
-export function cutRanges(ranges: GrowingRanges, after: Zxid): void {
-  for (let range = ranges.at(-1); range !== undefined; range = ranges.at(-1)) {
-    if (makeZxid(range.epoch, range.last) <= after) return;
-    if (makeZxid(range.epoch, range.first) <= after) {
-      range.last = counterOf(after);
-      return;
-    }
-    ranges.pop();
+    extendRanges(ranges, epochOf(zxid), counterOf(zxid), counterOf(zxid));
   }
 }

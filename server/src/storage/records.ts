@@ -9,7 +9,7 @@ import { assert, type Zxid } from '@rookery/protocol';
 import type { z } from 'zod';
 import { DamagedError } from './errors.js';
 
-const SEAL_BYTES = 4;
+export const SEAL_BYTES = 4;
 const TWO_TO_32 = 0x1_0000_0000;
 
 export function zxidKey(zxid: Zxid): Uint8Array {

@@ -8,10 +8,10 @@
  */
 import {
   assert,
-  counterOf,
-  type EpochRange,
-  epochOf,
+  claimRoom,
+  cutRanges,
   formatZxid,
+  type GrowingRanges,
   MarshallingError,
   type Proposal,
   packProposals,
@@ -21,14 +21,17 @@ import {
 import { z } from 'zod';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
+import { addGroup, putPredecessors, type SegmentSummary } from './predecessors.js';
 import {
-  addGroup,
-  cutRanges,
-  type GrowingRanges,
-  putPredecessors,
-  type SegmentSummary,
-} from './predecessors.js';
-import { seal, sealJson, unseal, unsealJson, zxidKey, zxidOfKey } from './records.js';
+  SEAL_BYTES,
+  seal,
+  sealInPlace,
+  sealJson,
+  unseal,
+  unsealJson,
+  zxidKey,
+  zxidOfKey,
+} from './records.js';
 import { SharedDatabase } from './shared-database.js';
 
 export interface SegmentHeader {
@@ -73,7 +76,7 @@ export class Segment {
   bytes = 0;
   /** And in how many groups. */
   groupCount = 0;
-  private ranges: GrowingRanges = [];
+  ranges: GrowingRanges = [];
 
   constructor(database: SharedDatabase, header: SegmentHeader) {
     this.database = database;
@@ -104,14 +107,6 @@ export class Segment {
 
   get empty(): boolean {
     return this.last === 0;
-  }
-
-  /** Whether it begins after `zxid`, or holds it. */
-  isFollowing(zxid: Zxid): boolean {
-    const counter = counterOf(zxid);
-    const isIn = ({ epoch, first, last }: EpochRange) =>
-      epoch === epochOf(zxid) && first <= counter && counter <= last;
-    return zxid === this.base || this.ranges.some(isIn);
   }
 
   get summary(): SegmentSummary {
@@ -248,7 +243,9 @@ function putGroup(proposals: readonly Proposal[]) {
   const first = proposals[0];
   assert(first !== undefined, 'a group holds a proposal');
   const key = zxidKey(first.zxid);
-  const value = seal(key, packProposals(proposals));
+  const packed = packProposals(proposals);
+  const hasRoom = claimRoom(packed, SEAL_BYTES) !== null;
+  const value = hasRoom ? sealInPlace(key, packed) : seal(key, packed);
   return { type: 'put', key, value } as const;
 }
 

@@ -10,6 +10,7 @@ import {
   assert,
   chunksByBytes,
   formatZxid,
+  holds,
   type Proposal,
   packedBytesOf,
   packProposals,
@@ -194,7 +195,7 @@ export class TxnLog {
   /** The segment that holds what follows `after`. */
   holderOf(after: Zxid): Segment | undefined {
     const segment = this.segments.find((candidate) => candidate.last > after);
-    return segment?.isFollowing(after) === true ? segment : undefined;
+    return segment !== undefined && holds(segment, after) ? segment : undefined;
   }
   isInUse(segment: Segment): boolean {
     return this.segments.includes(segment);

@@ -13,6 +13,7 @@ import { isFull } from './level-errors.js';
 const LOG_FILE = /^\d+\.log$/;
 /** Little at a time: others sync in between. */
 const CHUNK_BYTES = 512 * 1024;
+const ZEROS = new Uint8Array(CHUNK_BYTES);
 /** So that what others write meanwhile finds room. */
 const SPARE_BYTES = 16 << 20;
 
@@ -51,9 +52,8 @@ async function writeZeros(
   start: number,
   end: number,
 ): Promise<void> {
-  const zeros = new Uint8Array(Math.min(CHUNK_BYTES, end - start));
   for (let at = start; at < end; ) {
-    const { bytesWritten } = await file.write(zeros, 0, Math.min(zeros.length, end - at), at);
+    const { bytesWritten } = await file.write(ZEROS, 0, Math.min(CHUNK_BYTES, end - at), at);
     await file.datasync();
     at += bytesWritten;
   }

@@ -1,8 +1,8 @@
 /** Compares the ranges with plain lists of zxids, which is what they stand for. */
-import { type HistorySummary, makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { type HistorySummary, holds, makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commonPoint, History, holds, lastOf } from './history.js';
+import { commonPoint, History, lastOf } from './history.js';
 
 const BODY = new Uint8Array(4);
 

@@ -8,22 +8,19 @@
 import {
   assert,
   counterOf,
+  cutRanges,
   epochOf,
+  extendRanges,
   formatZxid,
+  type GrowingRanges,
   type HistorySummary,
+  holds,
   makeZxid,
   type Proposal,
   type Zxid,
 } from '@rookery/protocol';
 import type { Ticket } from './types.js';
 import { ProposalWindow } from './window.js';
-
-/** A range that grows in place: a new object per proposal would be garbage on the hottest path. */
-interface GrowingRange {
-  epoch: number;
-  first: number;
-  last: number;
-}
 
 interface DurabilityMark {
   readonly ticket: Ticket;
@@ -32,7 +29,7 @@ interface DurabilityMark {
 
 export class History {
   #base: Zxid;
-  #ranges: GrowingRange[];
+  #ranges: GrowingRanges;
   #last: Zxid;
   #durable: Zxid;
   #marks: DurabilityMark[] = [];
@@ -76,7 +73,9 @@ export class History {
   append(proposals: readonly Proposal[], ticket: Ticket): void {
     for (const proposal of proposals) {
       assertChained(proposal, this.#last);
-      extendRanges(this.#ranges, proposal.zxid);
+      assertNoHole(this.#ranges, proposal.zxid);
+      const counter = counterOf(proposal.zxid);
+      extendRanges(this.#ranges, epochOf(proposal.zxid), counter, counter);
       this.#last = proposal.zxid;
     }
     this.#window.keep(proposals);
@@ -90,7 +89,7 @@ export class History {
       () => `truncation after ${formatZxid(after)}, which the log does not hold`,
     );
     this.#window.truncate(after);
-    this.#ranges = cutRanges(this.#ranges, after);
+    cutRanges(this.#ranges, after);
     this.#last = after;
     this.#durable = Math.min(this.#durable, after);
     this.#marks = this.#marks.map((mark) => ({ ...mark, zxid: Math.min(mark.zxid, after) }));
@@ -154,13 +153,6 @@ export function lastOf(summary: HistorySummary): Zxid {
   return range === undefined ? summary.base : makeZxid(range.epoch, range.last);
 }
 
-export function holds(summary: HistorySummary, zxid: Zxid): boolean {
-  if (zxid === summary.base) return true;
-  const counter = counterOf(zxid);
-  const range = summary.ranges.find((candidate) => candidate.epoch === epochOf(zxid));
-  return range !== undefined && range.first <= counter && counter <= range.last;
-}
-
 export function commonPoint(mine: HistorySummary, theirs: HistorySummary): Zxid {
   let best = -1;
   if (holds(theirs, mine.base)) best = mine.base;
@@ -184,30 +176,18 @@ function assertChained(proposal: Proposal, last: Zxid): void {
   );
 }
 
-function extendRanges(ranges: GrowingRange[], zxid: Zxid): void {
-  const epoch = epochOf(zxid);
-  const counter = counterOf(zxid);
+/** Zxids of one epoch are consecutive. */
+function assertNoHole(ranges: GrowingRanges, zxid: Zxid): void {
   const newest = ranges.at(-1);
-  if (newest === undefined || newest.epoch < epoch) {
-    ranges.push({ epoch, first: counter, last: counter });
-    return;
-  }
   assert(
-    newest.epoch === epoch && newest.last + 1 === counter,
-    () => `a hole before ${formatZxid(zxid)}: epoch ${newest.epoch} ends at ${newest.last}`,
+    newest === undefined ||
+      newest.epoch < epochOf(zxid) ||
+      (newest.epoch === epochOf(zxid) && newest.last + 1 === counterOf(zxid)),
+    () => `a hole before ${formatZxid(zxid)}: epoch ${newest?.epoch} ends at ${newest?.last}`,
   );
-  newest.last = counter;
 }
 
-function cutRanges(ranges: readonly GrowingRange[], after: Zxid): GrowingRange[] {
-  return ranges
-    .filter((range) => makeZxid(range.epoch, range.first) <= after)
-    .map((range) =>
-      makeZxid(range.epoch, range.last) <= after ? range : { ...range, last: counterOf(after) },
-    );
-}
-
-function dropRanges(ranges: readonly GrowingRange[], base: Zxid): GrowingRange[] {
+function dropRanges(ranges: GrowingRanges, base: Zxid): GrowingRanges {
   return ranges
     .filter((range) => makeZxid(range.epoch, range.last) > base)
     .map((range) =>

@@ -76,4 +76,16 @@ export const ownMutants: readonly NamedMutant[] = [
     breaks: 'what was cut off a segment is not said to be in it',
     scenario: { file: PREDECESSORS, name: 'knows what one does that reads it, seed 2' },
   },
+  {
+    name: 'seal-over-the-head-of-a-frame',
+    area: 'named',
+    file: 'storage/segment.ts',
+    find: 'const hasRoom = claimRoom(packed, SEAL_BYTES) !== null;',
+    replace: 'const hasRoom = claimRoom(packed, 0) !== null || packed.byteOffset >= SEAL_BYTES;',
+    breaks: 'memory before a pack is written by one: a frame that is under way stays as it is',
+    scenario: {
+      file: 'server/src/storage/group-seal.test.ts',
+      name: 'a group that was sent before it was logged',
+    },
+  },
 ];

@@ -1,0 +1,49 @@
+/**
+ * The ranges of zxids that a log holds: grown, cut and asked.
+ *
+ * Zxids of one epoch are consecutive, so a log is a few ranges. They grow in place: an object for
+ * each proposal would be garbage on the hottest path. Never asks where a proposal lies.
+ */
+import { counterOf, epochOf, makeZxid } from '../zxid.js';
+import type { HistorySummary } from './messages.js';
+import type { Zxid } from './proposal.js';
+
+/** In ascending order. */
+export type GrowingRanges = { epoch: number; first: number; last: number }[];
+
+/** Whether the log holds it, or begins right after it. */
+export function holds({ base, ranges }: HistorySummary, zxid: Zxid): boolean {
+  const counter = counterOf(zxid);
+  const epoch = epochOf(zxid);
+  if (zxid === base) return true;
+  return ranges.some(
+    (range) => range.epoch === epoch && range.first <= counter && counter <= range.last,
+  );
+}
+
+/** More that comes behind all that is there: the counters `first` to `last` of an epoch. */
+export function extendRanges(
+  ranges: GrowingRanges,
+  epoch: number,
+  first: number,
+  last: number,
+): void {
+  const newest = ranges.at(-1);
+  if (newest !== undefined && newest.epoch === epoch && newest.last + 1 === first) {
+    newest.last = last;
+  } else {
+    ranges.push({ epoch, first, last });
+  }
+}
+
+/** Without what comes after `after`. */
+export function cutRanges(ranges: GrowingRanges, after: Zxid): void {
+  for (let range = ranges.at(-1); range !== undefined; range = ranges.at(-1)) {
+    if (makeZxid(range.epoch, range.last) <= after) return;
+    if (makeZxid(range.epoch, range.first) <= after) {
+      range.last = counterOf(after);
+      return;
+    }
+    ranges.pop();
+  }
+}
