@@ -7,8 +7,8 @@ const MB = 1 << 20;
 it('a small heap grows by 16 MB, a large one as V8 thinks fit', () => {
   expect(growthPercent(8 * MB)).toBe(200);
   expect(growthPercent(16 * MB)).toBe(100);
-  expect(growthPercent(22 * MB)).toBe(73);
-  expect(growthPercent(23 * MB)).toBe(0);
+  expect(growthPercent(45 * MB)).toBe(36);
+  expect(growthPercent(45 * MB + 1)).toBe(0);
   expect(growthPercent(1000 * MB)).toBe(0);
 });
 

@@ -6,30 +6,31 @@
  * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Dead packs and
  * buffers outside the heap count as growth, and wait for a collection too, so the step is such that
  * one comes every minute or so at half of the maximum load: with a larger one, memory still rose
- * after ten minutes. Where more is alive than a few steps, V8's own judgement holds. What is
+ * after ten minutes. Where more is alive than three steps, V8's own judgement holds. What is
  * granted is a share of what the next collection finds alive, so it is bounded, and taken back as
  * soon as more is there than a small heap can have: a member that loads 100 MB would else have
  * taken a gigabyte. Called once by `rookery server`.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
-import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 const STEP_BYTES = 16 << 20;
-/** What V8 grants by itself, about. */
-const USUAL_PERCENT = 70;
+/** With more alive the step is no great part of it: V8 itself grants 8 MB at least. */
+const SMALL_ALIVE_BYTES = 45 << 20;
 /** Of a heap that has only begun: V8 itself grants up to 300. */
 const PERCENT_MAX = 400;
-/** More than a heap that is granted a step ever has, its garbage and young generation included. */
-const SMALL_BYTES_MAX = 72 << 20;
-/** V8's names; what is in them is no part of what it grants a growth of. */
+/** More than is there of one that was granted a step, with all that it grew by. */
+const SMALL_BYTES_MAX = SMALL_ALIVE_BYTES + 2 * STEP_BYTES;
+/** V8's names: these grow by rules of their own. */
 const YOUNG_SPACES = new Set(['new_space', 'new_large_object_space']);
 
 export function growHeapInSteps(): void {
   let granted = 0;
   const observer = new PerformanceObserver((list) => {
-    const isSmall = getHeapStatistics().used_heap_size <= SMALL_BYTES_MAX;
+    const bytes = oldGenerationBytes();
+    const isSmall = bytes <= SMALL_BYTES_MAX;
     if (isSmall && !list.getEntries().some(isMajor)) return;
-    const percent = isSmall ? growthPercent(oldBytes()) : 0;
+    const percent = isSmall ? growthPercent(bytes) : 0;
     // For the limit that the next collection sets.
     if (percent !== granted) setFlagsFromString(`--heap-growing-percent=${percent}`);
     granted = percent;
@@ -39,12 +40,11 @@ export function growHeapInSteps(): void {
 
 /** How far an old generation of so many bytes may grow, in percent; 0 leaves it to V8. */
 export function growthPercent(oldBytes: number): number {
-  const percent = Math.min(Math.round((100 * STEP_BYTES) / oldBytes), PERCENT_MAX);
-  return percent > USUAL_PERCENT ? percent : 0;
+  if (oldBytes > SMALL_ALIVE_BYTES) return 0;
+  return Math.min(Math.round((100 * STEP_BYTES) / oldBytes), PERCENT_MAX);
 }
 
-/** What is in the old generation. */
-function oldBytes(): number {
+function oldGenerationBytes(): number {
   return getHeapSpaceStatistics()
     .filter((space) => !YOUNG_SPACES.has(space.space_name))
     .reduce((bytes, space) => bytes + space.space_used_size, 0);

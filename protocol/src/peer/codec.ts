@@ -150,7 +150,7 @@ export function encodePeerFrame(value: LinkMessage): Uint8Array {
   return frame;
 }
 
-/** The payload of a frame, in memory of its own. */
+/** The payload of a frame; as with `encodePeerFrame`, nobody may write to it. */
 export function encodePeerMessage(value: LinkMessage): Uint8Array {
   if (value.kind === 'propose' || value.kind === 'requests') {
     return encodePeerFrame(value).subarray(LENGTH_BYTES);
@@ -177,8 +177,8 @@ const MSGPACK_BIN_32 = 0xc6;
 const HEAD_BYTES = LENGTH_BYTES + 7;
 
 /**
- * Throws MarshallingError for everything that encodePeerMessage does not make. The frame belongs to
- * the message from now on: what is before a pack in it may be written to.
+ * Throws MarshallingError for everything that encodePeerMessage does not make. The frame, which
+ * nobody else has, belongs to the message from now on: what is before a pack in it may be written.
  */
 export function decodePeerMessage(frame: Uint8Array): LinkMessage {
   checkMsgpack(frame);

@@ -1,11 +1,11 @@
 /**
  * The ranges of zxids that a log holds: grown, cut and asked.
  *
- * Zxids of one epoch are consecutive, so a log is a few ranges. They grow in place: an object for
- * each proposal would be garbage on the hottest path. Never asks where a proposal lies.
+ * Zxids of one epoch are consecutive, so a log is a few ranges. They grow and are cut in place.
+ * Never asks where a proposal lies.
  */
 import { counterOf, epochOf, makeZxid } from '../zxid.js';
-import type { HistorySummary } from './messages.js';
+import type { EpochRange, HistorySummary } from './messages.js';
 import type { Zxid } from './proposal.js';
 
 /** In ascending order. */
@@ -21,13 +21,13 @@ export function holds({ base, ranges }: HistorySummary, zxid: Zxid): boolean {
   );
 }
 
-/** More that comes behind all that is there: the counters `first` to `last` of an epoch. */
-export function extendRanges(
-  ranges: GrowingRanges,
-  epoch: number,
-  first: number,
-  last: number,
-): void {
+/** From one zxid to another of the same epoch, both included. */
+export function rangeOf(first: Zxid, last: Zxid): EpochRange {
+  return { epoch: epochOf(first), first: counterOf(first), last: counterOf(last) };
+}
+
+/** By what comes behind all that is there. */
+export function extendRanges(ranges: GrowingRanges, { epoch, first, last }: EpochRange): void {
   const newest = ranges.at(-1);
   if (newest !== undefined && newest.epoch === epoch && newest.last + 1 === first) {
     newest.last = last;

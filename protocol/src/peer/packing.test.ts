@@ -50,7 +50,9 @@ describe('the memory before a pack', () => {
     if (message.kind !== 'propose') throw new Error(`a ${message.kind}`);
     const packed = packProposals(message.proposals);
     expect(claimRoom(packed, HEAD_BYTES + 1)).toBeNull();
-    claimRoom(packed, HEAD_BYTES)?.fill(0xdd, 0, HEAD_BYTES);
+    const claimed = claimRoom(packed, HEAD_BYTES);
+    expect(claimed?.length).toBe(HEAD_BYTES + packed.length);
+    claimed?.fill(0xdd, 0, HEAD_BYTES);
     expect(around.subarray(0, 9)).toEqual(Buffer.alloc(9, 0xee));
     expect(Buffer.from(unpackProposals(packed)[0]?.body ?? []).toString()).toBe('abc');
   });

@@ -4,11 +4,8 @@
  * One after the other: zxid (8 bytes), previous zxid (8), length of the body (4), body; all
  * big-endian. So proposals are written once, by the leader, and never again: followers and logs
  * get the pack. A proposal that was unpacked is a place in its pack, so the pack stays as it is.
+ * An array of proposals has one pack, remembered with it; memory before it may be had, once.
  * Invariant: within one pack each proposal names the one before it.
- *
- * An array of proposals has one pack, made or seen once and remembered with it. Memory right
- * before a pack may be free: the first who puts something in front of the pack writes it there,
- * and copies nothing.
  */
 import { assert } from '../assert.js';
 import { bufferOf, type JuteReader } from '../jute/reader.js';
@@ -96,7 +93,10 @@ export class Packer {
   }
 }
 
-/** Whose the `bytes` of memory right before the pack are has no more use for them. */
+/**
+ * Whoever puts something in front of the pack may write it into the `bytes` of memory right before
+ * it, and copies nothing. Nobody reads what is there any more, nor offers it a second time.
+ */
 export function offerRoom(packed: Uint8Array, bytes: number): void {
   assert(packed.byteOffset >= bytes, 'the room is there');
   rooms.set(packed, bytes);
@@ -107,6 +107,7 @@ export function offerRoom(packed: Uint8Array, bytes: number): void {
  * when there is no such room, or somebody has had it.
  */
 export function claimRoom(packed: Uint8Array, bytes: number): Buffer | null {
+  assert(bytes > 0, 'something is put in front');
   if ((rooms.get(packed) ?? 0) < bytes) return null;
   rooms.delete(packed);
   return Buffer.from(packed.buffer, packed.byteOffset - bytes, bytes + packed.length);

@@ -22,7 +22,7 @@ export interface LinkLimits {
 }
 
 export interface LinkOwner {
-  /** One frame, a copy that may be kept. */
+  /** One frame, a copy that nobody else has. */
   onFrame(link: PeerLink, frame: Uint8Array): void;
   onClosed(link: PeerLink): void;
 }

@@ -1,5 +1,5 @@
 /** Goal: a group is in the log as it was, and in its frame, whoever had the memory before it. */
-import { Packer, type Proposal } from '@rookery/protocol';
+import { claimRoom, Packer, type Proposal, packProposals } from '@rookery/protocol';
 import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 import { expect, it } from 'vitest';
 import { MemoryStore } from './memory-store.js';
@@ -37,7 +37,7 @@ async function logged(group: readonly Proposal[]): Promise<readonly string[]> {
 const bodiesOf = (group: readonly Proposal[]) =>
   group.map(({ body }) => Buffer.from(body).toString());
 
-it('a group that was sent before it was logged', async () => {
+it('a group that was sent before it was logged is in both as it was', async () => {
   const group = groupOf('a', 'bc');
   const frame = encodePeerFrame({ kind: 'propose', proposals: group });
   const before = Buffer.from(frame);
@@ -45,16 +45,18 @@ it('a group that was sent before it was logged', async () => {
   expect(Buffer.compare(frame, before)).toBe(0);
 });
 
-it('a group that was logged before it was sent', async () => {
+it('a group that was logged before it was sent is in both as it was', async () => {
   const group = groupOf('a', 'bc');
   expect(await logged(group)).toEqual(['a', 'bc']);
+  expect(claimRoom(packProposals(group), 1)).toBeNull();
   const frame = encodePeerFrame({ kind: 'propose', proposals: group });
   expect(bodiesOf(received(frame))).toEqual(['a', 'bc']);
 });
 
-it('a group that was received, logged, and sent on', async () => {
+it('a group that was received is logged without a copy, and can be sent on', async () => {
   const group = received(encodePeerFrame({ kind: 'propose', proposals: groupOf('a', 'bc') }));
   expect(await logged(group)).toEqual(['a', 'bc']);
+  expect(claimRoom(packProposals(group), 1)).toBeNull();
   const frame = encodePeerFrame({ kind: 'propose', proposals: group });
   expect(await logged(received(frame))).toEqual(['a', 'bc']);
   expect(bodiesOf(group)).toEqual(['a', 'bc']);

@@ -242,7 +242,7 @@ class Chain {
   addKnown(name: string, { first, base, last, ranges }: SegmentSummary): void {
     this.follow(name, first, base);
     this.last = last;
-    for (const range of ranges) extendRanges(this.ranges, range.epoch, range.first, range.last);
+    for (const range of ranges) extendRanges(this.ranges, range);
   }
 
   finish(): Zxid {

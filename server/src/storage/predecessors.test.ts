@@ -4,12 +4,11 @@
  * Method: seeded lives of a log with checkpoints, purges, truncations and crashes; each start is
  * made twice, on the disk as it is and on a copy without what the segments say of each other.
  */
-import { cutRanges, extendRanges, type GrowingRanges, type Proposal } from '@rookery/protocol';
+import type { Proposal } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { sealChange } from './checkpoint.js';
 import { HistoryGoneError } from './errors.js';
 import { MemoryStore } from './memory-store.js';
-import { addGroup } from './predecessors.js';
 import { parseSegmentName } from './segment.js';
 import { type Opened, openToy, proposalsAfter, seededRandom, TINY } from './testing.js';
 
@@ -244,33 +243,5 @@ describe('segments that were given up', () => {
     expect(await life.disk.logStore.list()).not.toContain(names[0]);
     const last = life.proposals.filter(({ zxid }) => zxid > storage.base);
     expect(await zxidsIn({ ...sound, storage })).toEqual(last.map(({ zxid }) => zxid));
-  });
-});
-
-describe('ranges', () => {
-  const group = (epoch: number, first: number, count: number) =>
-    proposalsAfter(0, { epoch, counter: first, count });
-
-  it('grow by groups and ranges that follow, and begin anew with an epoch', () => {
-    const ranges: GrowingRanges = [];
-    addGroup(ranges, group(1, 1, 3));
-    addGroup(ranges, [...group(1, 4, 2), ...group(3, 1, 2)]);
-    extendRanges(ranges, 3, 3, 9);
-    expect(ranges).toEqual([
-      { epoch: 1, first: 1, last: 5 },
-      { epoch: 3, first: 1, last: 9 },
-    ]);
-  });
-
-  it('are cut within one, between two, and to nothing', () => {
-    const [one, two] = [group(1, 1, 5), group(2, 1, 5)];
-    const ranges: GrowingRanges = [];
-    addGroup(ranges, [...one, ...two]);
-    cutRanges(ranges, two[2]?.zxid ?? 0);
-    expect(ranges.at(-1)).toEqual({ epoch: 2, first: 1, last: 3 });
-    cutRanges(ranges, one[4]?.zxid ?? 0);
-    expect(ranges).toEqual([{ epoch: 1, first: 1, last: 5 }]);
-    cutRanges(ranges, 0);
-    expect(ranges).toEqual([]);
   });
 });

@@ -6,12 +6,12 @@
  * is cut off and written anew leaves a record behind that does not fit. Never opens a database.
  */
 import {
-  counterOf,
   type EpochRange,
   epochOf,
   extendRanges,
   type GrowingRanges,
   type Proposal,
+  rangeOf,
   type Zxid,
 } from '@rookery/protocol';
 import { z } from 'zod';
@@ -70,10 +70,10 @@ export function addGroup(ranges: GrowingRanges, proposals: readonly Proposal[]):
   const first = proposals[0]?.zxid ?? 0;
   const last = proposals.at(-1)?.zxid ?? 0;
   if (epochOf(first) === epochOf(last)) {
-    extendRanges(ranges, epochOf(first), counterOf(first), counterOf(last));
+    extendRanges(ranges, rangeOf(first, last));
     return;
   }
   for (const { zxid } of proposals) {
-    extendRanges(ranges, epochOf(zxid), counterOf(zxid), counterOf(zxid));
+    extendRanges(ranges, rangeOf(zxid, zxid));
   }
 }

@@ -76,7 +76,7 @@ export class Segment {
   bytes = 0;
   /** And in how many groups. */
   groupCount = 0;
-  ranges: GrowingRanges = [];
+  private ranges: GrowingRanges = [];
 
   constructor(database: SharedDatabase, header: SegmentHeader) {
     this.database = database;

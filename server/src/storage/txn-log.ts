@@ -195,7 +195,7 @@ export class TxnLog {
   /** The segment that holds what follows `after`. */
   holderOf(after: Zxid): Segment | undefined {
     const segment = this.segments.find((candidate) => candidate.last > after);
-    return segment !== undefined && holds(segment, after) ? segment : undefined;
+    return segment !== undefined && holds(segment.summary, after) ? segment : undefined;
   }
   isInUse(segment: Segment): boolean {
     return this.segments.includes(segment);

@@ -17,6 +17,7 @@ import {
   holds,
   makeZxid,
   type Proposal,
+  rangeOf,
   type Zxid,
 } from '@rookery/protocol';
 import type { Ticket } from './types.js';
@@ -74,8 +75,7 @@ export class History {
     for (const proposal of proposals) {
       assertChained(proposal, this.#last);
       assertNoHole(this.#ranges, proposal.zxid);
-      const counter = counterOf(proposal.zxid);
-      extendRanges(this.#ranges, epochOf(proposal.zxid), counter, counter);
+      extendRanges(this.#ranges, rangeOf(proposal.zxid, proposal.zxid));
       this.#last = proposal.zxid;
     }
     this.#window.keep(proposals);
