@@ -162,13 +162,7 @@ export { SlabPool } from './jute/slab-pool.js';
 export { JuteWriter, putLong } from './jute/writer.js';
 export { MarshallingError } from './marshalling-error.js';
 export { joinPath, nameOf, parentOf, validatePath } from './paths.js';
-export {
-  cutRanges,
-  extendRanges,
-  type GrowingRanges,
-  holds,
-  rangeOf,
-} from './peer/epoch-ranges.js';
+export { cutRanges, extendRanges, type GrowingRanges, holds } from './peer/epoch-ranges.js';
 export { pointAtRequest } from './peer/forwarded.js';
 export type * from './peer/messages.js';
 export { PEER_PROTOCOL_VERSION } from './peer/messages.js';

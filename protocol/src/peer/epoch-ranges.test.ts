@@ -27,7 +27,7 @@ function logOf(list: readonly { readonly epochs: number; readonly count: number 
     for (let counter = first; counter < first + count; counter++) {
       zxids.push(makeZxid(epoch, counter));
     }
-    extendRanges(ranges, { epoch, first, last: first + count - 1 });
+    extendRanges(ranges, makeZxid(epoch, first), makeZxid(epoch, first + count - 1));
     last = zxids.at(-1) ?? last;
   }
   return { ranges, zxids };

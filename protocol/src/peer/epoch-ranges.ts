@@ -5,7 +5,7 @@
  * Never asks where a proposal lies.
  */
 import { counterOf, epochOf, makeZxid } from '../zxid.js';
-import type { EpochRange, HistorySummary } from './messages.js';
+import type { HistorySummary } from './messages.js';
 import type { Zxid } from './proposal.js';
 
 /** In ascending order. */
@@ -21,18 +21,14 @@ export function holds({ base, ranges }: HistorySummary, zxid: Zxid): boolean {
   );
 }
 
-/** From one zxid to another of the same epoch, both included. */
-export function rangeOf(first: Zxid, last: Zxid): EpochRange {
-  return { epoch: epochOf(first), first: counterOf(first), last: counterOf(last) };
-}
-
-/** By what comes behind all that is there. */
-export function extendRanges(ranges: GrowingRanges, { epoch, first, last }: EpochRange): void {
+/** By the zxids from `first` to `last`, of one epoch, which come behind all that is there. */
+export function extendRanges(ranges: GrowingRanges, first: Zxid, last: Zxid): void {
+  const epoch = epochOf(first);
   const newest = ranges.at(-1);
-  if (newest !== undefined && newest.epoch === epoch && newest.last + 1 === first) {
-    newest.last = last;
+  if (newest !== undefined && newest.epoch === epoch && newest.last + 1 === counterOf(first)) {
+    newest.last = counterOf(last);
   } else {
-    ranges.push({ epoch, first, last });
+    ranges.push({ epoch, first: counterOf(first), last: counterOf(last) });
   }
 }
 

@@ -12,6 +12,7 @@ import {
   formatZxid,
   type GrowingRanges,
   type HistorySummary,
+  makeZxid,
   type Proposal,
   type Zxid,
 } from '@rookery/protocol';
@@ -242,7 +243,13 @@ class Chain {
   addKnown(name: string, { first, base, last, ranges }: SegmentSummary): void {
     this.follow(name, first, base);
     this.last = last;
-    for (const range of ranges) extendRanges(this.ranges, range);
+    for (const range of ranges) {
+      extendRanges(
+        this.ranges,
+        makeZxid(range.epoch, range.first),
+        makeZxid(range.epoch, range.last),
+      );
+    }
   }
 
   finish(): Zxid {

@@ -11,7 +11,6 @@ import {
   extendRanges,
   type GrowingRanges,
   type Proposal,
-  rangeOf,
   type Zxid,
 } from '@rookery/protocol';
 import { z } from 'zod';
@@ -70,10 +69,10 @@ export function addGroup(ranges: GrowingRanges, proposals: readonly Proposal[]):
   const first = proposals[0]?.zxid ?? 0;
   const last = proposals.at(-1)?.zxid ?? 0;
   if (epochOf(first) === epochOf(last)) {
-    extendRanges(ranges, rangeOf(first, last));
+    extendRanges(ranges, first, last);
     return;
   }
   for (const { zxid } of proposals) {
-    extendRanges(ranges, rangeOf(zxid, zxid));
+    extendRanges(ranges, zxid, zxid);
   }
 }

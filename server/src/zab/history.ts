@@ -17,7 +17,6 @@ import {
   holds,
   makeZxid,
   type Proposal,
-  rangeOf,
   type Zxid,
 } from '@rookery/protocol';
 import type { Ticket } from './types.js';
@@ -75,7 +74,7 @@ export class History {
     for (const proposal of proposals) {
       assertChained(proposal, this.#last);
       assertNoHole(this.#ranges, proposal.zxid);
-      extendRanges(this.#ranges, rangeOf(proposal.zxid, proposal.zxid));
+      extendRanges(this.#ranges, proposal.zxid, proposal.zxid);
       this.#last = proposal.zxid;
     }
     this.#window.keep(proposals);

@@ -83,6 +83,7 @@ it.skipIf(productUnderTest().name === 'apache')(
         return timesInARow === TIMES_IN_A_ROW;
       },
     );
+    expect(small.aliveBytes).toBeLessThan(24 * MB);
     expect(small.growthBytes).toBeGreaterThan(0.9 * STEP_BYTES);
     expect(small.growthBytes).toBeLessThan(STEP_BYTES + YOUNG_BYTES_MAX);
     process.kill(member.pid, 'SIGWINCH');
