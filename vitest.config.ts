@@ -2,18 +2,21 @@
  * Seven kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build:
  * imports of our packages resolve to their src; its files share processes, so that each module is
  * read once, but for those of `unit-mocked`, which replace modules. The others start real processes
- * from dist, after everything before them: `e2e` one test file at a time, because what it measures
- * is timing; `answers` two at a time: what a server answers, whenever it does; `client` three at a
- * time, as they mostly wait for each other's sessions; and `zookeeper` the same files of the client
- * once more, against Apache ZooKeeper, where Debian's package is installed: half of them, the other
- * half on the next day, or all with ROOKERY_ZOOKEEPER_ALL=1. `proof` runs the simulator, and the
- * simulator against mutants, side by side: neither measures time.
+ * from dist, after everything before them: `e2e` one test file at a time, because what it observes
+ * depends on timing; `answers` two at a time: what a server answers, whenever it does; `client`
+ * three at a time, as they mostly wait for each other's sessions; and `zookeeper` the same files of
+ * the client once more, against Apache ZooKeeper, where Debian's package is installed. `proof` runs
+ * the simulator, and the simulator against mutants, side by side: neither measures time.
  *
- *   npm test                            all
+ *   npm test                            what fits into five minutes (ROOKERY_TESTS=short)
+ *   npm test -- --all                   all
  *   npx vitest run --project 'unit*'    the fast part
  *   npx vitest run server/src/zab       one folder
+ *
+ * What runs depends on the commit alone: every random choice is made from a fixed seed, which
+ * ROOKERY_TEST_SEED replaces.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -32,7 +35,7 @@ const members = 'test/src/e2e/**/*.test.ts';
 /** Those among them that ask for answers, and measure no time and no memory. */
 const answers = [
   'catch-up,disk-bound,fuzz',
-  'bad-input,five-members,foreign-*,four-letter,large-directory,limits,local-sessions,model',
+  'bad-input,five-members,foreign-*,four-letter,hanging-resolver,large-directory,limits,local-sessions,model',
   'operator-errors,pipelined-order,quota,reaper,read-only,rollover,super-user,wiped,wire-vectors',
 ].map((names) => `test/src/e2e/{${names}}.test.ts`);
 const client = 'test/src/client/**/*.test.ts';
@@ -48,24 +51,29 @@ const mocked = [
 const hasZooKeeper = existsSync('/usr/share/java/zookeeper.jar');
 const isRequired = process.env['ROOKERY_REQUIRE_FOREIGN'] === '1';
 
-const DAY_MS = 86_400_000;
-const clientFiles = readdirSync(fileURLToPath(new URL('./test/src/client', import.meta.url)))
-  .filter((name) => name.endsWith('.test.ts'))
-  .sort()
-  .map((name) => `test/src/client/${name}`);
-const turn = Math.floor(Date.now() / DAY_MS) % 2;
-const againstZooKeeper =
-  process.env['ROOKERY_ZOOKEEPER_ALL'] === '1'
-    ? clientFiles
-    : clientFiles.filter((_, index) => index % 2 === turn);
+/** In a short run: one ensemble of processes whose members are killed, and the simulator. */
+const isShort = process.env['ROOKERY_TESTS'] === 'short';
+const killed = 'test/src/e2e/kill9.test.ts';
+const simulator = 'test/src/proof/simulation.test.ts';
+/** In a short run: the client and each of its recipes, on Rookery. */
+const recipes =
+  'test/src/client/{barrier,caches,configuration,discovery,group-membership,leader-latch,lock,' +
+  'locking-queue,operations,persistent-node,queues,read-write-lock,semaphore,sessions,' +
+  'two-phase-commit,values,watches}.test.ts';
 
+const seeded = {
+  setupFiles: [fileURLToPath(new URL('./test/src/harness/seeded-properties.ts', import.meta.url))],
+};
 const unit = {
-  testTimeout: 30_000,
+  ...seeded,
+  // Against a hang; a busy machine may take ten times as long as a quiet one.
+  testTimeout: 120_000,
   // By itself vitest leaves one processor free: one of two.
   maxWorkers: Math.max(2, availableParallelism() - 1),
   sequence: { groupOrder: 0 },
 };
 const processes = {
+  ...seeded,
   testTimeout: 180_000,
   hookTimeout: 60_000,
   teardownTimeout: 30_000,
@@ -73,6 +81,7 @@ const processes = {
 
 export default defineConfig({
   test: {
+    reporters: ['default', './scripts/test-reporter.mjs'],
     projects: [
       {
         resolve: { alias },
@@ -93,7 +102,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'e2e',
-          include: [members],
+          include: [isShort ? killed : members],
           exclude: answers,
           fileParallelism: false,
           maxWorkers: 1,
@@ -105,7 +114,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'answers',
-          include: answers,
+          include: isShort ? [] : answers,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
@@ -115,7 +124,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'client',
-          include: [client],
+          include: [isShort ? recipes : client],
           maxWorkers: 3,
           sequence: { groupOrder: 3 },
         },
@@ -125,7 +134,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'zookeeper',
-          include: hasZooKeeper || isRequired ? againstZooKeeper : [],
+          include: !isShort && (hasZooKeeper || isRequired) ? [client] : [],
           exclude: [`test/src/client/${rookeryOnly}`],
           env: { ROOKERY_E2E_PRODUCT: 'apache' },
           maxWorkers: 3,
@@ -137,7 +146,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'proof',
-          include: [proof],
+          include: [isShort ? simulator : proof],
           maxWorkers: 2,
           sequence: { groupOrder: 5 },
         },

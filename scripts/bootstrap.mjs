@@ -6,7 +6,10 @@
  * yet. Signals reach the last child, and its exit code becomes ours.
  *
  *   node scripts/bootstrap.mjs start [arguments of `rookery ensemble`]
- *   node scripts/bootstrap.mjs test  [arguments of `vitest run`]
+ *   node scripts/bootstrap.mjs test  [--all] [arguments of `vitest run`]
+ *
+ * Tests: without arguments, what fits into five minutes; everything with --all or with CI=true.
+ * Arguments that name files or projects select among all tests.
  */
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -15,14 +18,17 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const installArguments = ['ci', '--no-audit', '--no-fund'];
+// npm's warnings about settings of its own are nothing that a reader of our output can act on.
+const installArguments = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
 const build = ['node_modules/typescript/bin/tsc', '-b'];
 const bundle = ['scripts/bundle.mjs'];
 const lint = ['node_modules/@biomejs/biome/bin/biome', 'check', '.'];
 const tests = ['node_modules/vitest/vitest.mjs', 'run'];
 const ensemble = ['cli/dist/main.js', 'ensemble'];
 
-const [task, ...rest] = process.argv.slice(2);
+const [task, ...given] = process.argv.slice(2);
+const rest = given.filter((argument) => argument !== '--all');
+const isShort = task === 'test' && given.length === 0 && process.env.CI !== 'true';
 if (task !== 'start' && task !== 'test') {
   console.error('usage: node scripts/bootstrap.mjs start|test [arguments]');
   process.exit(2);
@@ -35,8 +41,16 @@ if (installIsStale()) {
 if (task === 'test') await step(process.execPath, lint);
 await step(process.execPath, build);
 await step(process.execPath, bundle);
+if (isShort) process.env.ROOKERY_TESTS = 'short';
 const last = task === 'test' ? tests : ensemble;
-process.exit(await run(process.execPath, [...last, ...rest]));
+const exitCode = await run(process.execPath, [...last, ...rest]);
+if (isShort) {
+  console.error(
+    'Left out: most tests of whole processes, other clients, Apache ZooKeeper, chaos, mutants; ' +
+      '`npm test -- --all` runs everything.',
+  );
+}
+process.exit(exitCode);
 
 /** npm writes node_modules/.package-lock.json last, so an interrupted install counts as missing. */
 function installIsStale() {

@@ -23,6 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const program = new Command('bench')
   .description('Measures Rookery, alone, next to ZooKeeper, or any servers of its protocol.')
+  .argument('[names...]', 'scenarios or groups, as --scenarios takes them')
   .addOption(new Option('--against <system>', 'measure it too, alternately').choices(['zookeeper']))
   .addOption(
     new Option('--connect <hosts>', 'measure these running servers: host:port,...')
@@ -58,9 +59,9 @@ const program = new Command('bench')
   .option('--list', 'list the scenarios and end')
   .showHelpAfterError('(--help lists the options)')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
-  .action(async (options: BenchOptions & { readonly list?: true }) => {
+  .action(async (names: string[], options: BenchOptions & { readonly list?: true }) => {
     if (options.list === true) return list();
-    process.exitCode = await runBench(options);
+    process.exitCode = await runBench(withNames(options, names));
   });
 
 try {
@@ -70,6 +71,13 @@ try {
   process.exitCode = 2;
 }
 process.exit();
+
+function withNames(options: BenchOptions, names: readonly string[]): BenchOptions {
+  if (names.length === 0) return options;
+  const { scenarios = [], targets } = options;
+  if (targets === true) throw new Error('--targets says which scenarios are run');
+  return { ...options, scenarios: [...scenarios, ...names] };
+}
 
 function list(): void {
   let group = '';

@@ -9,7 +9,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { ServerAddress } from '@rookery/server';
+import { memoryLimit, type ServerAddress } from '@rookery/server';
 import type { Logger } from 'pino';
 import type { EnsemblePlan } from './ensemble-file.js';
 import { memberLines } from './log-output.js';
@@ -21,6 +21,7 @@ const POLL_INTERVAL_MS = 50;
 const POLL_TIMEOUT_MS = 1000;
 /** An election takes well under a second; past this, say who is not there yet. */
 const SLOW_START_MS = 15_000;
+const MEGABYTE = 1 << 20;
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;
 
@@ -33,6 +34,8 @@ export class Ensemble {
   readonly #plan: EnsemblePlan;
   readonly #logger: Logger;
   readonly #running = new Map<number, Member>();
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #nodeOptions: readonly string[] = [];
   #exitCode = 0;
   #stopping = false;
   #allGone: () => void = () => {};
@@ -40,6 +43,15 @@ export class Ensemble {
   constructor(plan: EnsemblePlan, logger: Logger) {
     this.#plan = plan;
     this.#logger = logger;
+    const { bytes, heapBytes } = memoryLimit();
+    // What this process may use is for all members together.
+    const shareBytes = Math.floor(bytes / plan.servers.length);
+    this.#environment = {
+      // With one for each of its threads glibc takes 30 MB more for a large tree.
+      MALLOC_ARENA_MAX: '1',
+      ROOKERY_MEMORY_BYTES: `${shareBytes}`,
+    };
+    if (heapBytes > shareBytes) this.#nodeOptions = [heapOption(shareBytes)];
   }
 
   /** Starts all members; resolves with the exit code when none is left. */
@@ -67,11 +79,18 @@ export class Ensemble {
   #start(address: ServerAddress): void {
     const main = fileURLToPath(new URL('./main.js', import.meta.url));
     const { configPath } = this.#plan;
-    const args = [main, 'server', '--config', configPath, '--id', `${address.id}`];
+    const args = [
+      ...this.#nodeOptions,
+      main,
+      'server',
+      '--config',
+      configPath,
+      '--id',
+      `${address.id}`,
+    ];
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // With one for each of its threads glibc takes 30 MB more for a large tree.
-      env: { MALLOC_ARENA_MAX: '1', ...process.env },
+      env: { ...this.#environment, ...process.env },
     });
     child.stdout?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
     child.stderr?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
@@ -136,4 +155,9 @@ export class Ensemble {
       .filter((_, index) => answers[index] !== 'serving')
       .map((member) => member.address.id);
   }
+}
+
+/** Half of the member's memory: the tree lies outside the heap. */
+function heapOption(memoryBytes: number): string {
+  return `--max-old-space-size=${Math.max(1, Math.floor(memoryBytes / 2 / MEGABYTE))}`;
 }

@@ -1,6 +1,6 @@
 /** When a member gives back the memory that V8 keeps for new objects. */
 import { expect, it } from 'vitest';
-import { isWorthTrimming } from './heap-trim.js';
+import { isWorthCollecting, isWorthTrimming } from './heap-trim.js';
 
 const MB = 1 << 20;
 const LOADED = {
@@ -9,6 +9,7 @@ const LOADED = {
   totalBytes: 45 * MB,
   leastBytes: 0,
   externalBytes: 240 * MB,
+  leastExternalBytes: 240 * MB,
 };
 
 it('a quiet member with a large tree and an empty heap gives memory back', () => {
@@ -32,4 +33,12 @@ it('a heap that is in use stays, and one that had as much after it was trimmed l
   expect(isWorthTrimming({ ...LOADED, usedBytes: 33 * MB + 1 })).toBe(false);
   expect(isWorthTrimming({ ...LOADED, leastBytes: 33 * MB })).toBe(true);
   expect(isWorthTrimming({ ...LOADED, leastBytes: 33 * MB + 1 })).toBe(false);
+});
+
+it('a quiet member with many dead buffers collects them, a busy one or a large heap does not', () => {
+  const freed = { ...LOADED, leastExternalBytes: 176 * MB };
+  expect(isWorthCollecting(freed)).toBe(true);
+  expect(isWorthCollecting({ ...freed, leastExternalBytes: 176 * MB + 1 })).toBe(false);
+  expect(isWorthCollecting({ ...freed, cpuMs: 51 })).toBe(false);
+  expect(isWorthCollecting({ ...freed, usedBytes: 48 * MB + 1 })).toBe(false);
 });

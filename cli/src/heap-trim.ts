@@ -1,5 +1,9 @@
 /**
- * Gives back the memory that V8 keeps for new objects, once a member with a large tree is quiet.
+ * Gives back memory once a member is quiet: what V8 keeps for new objects, and dead buffers.
+ *
+ * Buffers outside the heap, of answers left unread or of frames that were never whole,
+ * are freed by a collection of all of it, and V8 begins none while nothing is allocated. So a quiet
+ * member that has 64 MB more of them than it had at the least collects, at most every ten seconds.
  *
  * After a load the young generation has 32 MB, whether anything happens or not: V8 means to give
  * it back to a process in the background, which it takes no process of Node's for. So a member
@@ -19,6 +23,9 @@ const QUIET_CPU_MS = 50;
 const SPARE_BYTES_MIN = 12 << 20;
 /** Outside the heap. More than a small tree and all that waits for a collection have. */
 const LARGE_TREE_BYTES = 128 << 20;
+/** More buffers than there were at the least: most of them are dead, or the tree has grown. */
+const GARBAGE_BYTES_MIN = 64 << 20;
+const COLLECT_AGAIN_AFTER_MS = 10_000;
 /** What is alive is marked, and that takes the time. */
 const USED_BYTES_MAX = 48 << 20;
 
@@ -32,28 +39,39 @@ export interface HeapFacts {
   readonly leastBytes: number;
   /** Outside the heap. */
   readonly externalBytes: number;
+  /** The least of that since it was collected last. */
+  readonly leastExternalBytes: number;
 }
 
 export function trimHeapWhenQuiet(): void {
   let before = process.cpuUsage();
   let leastBytes = 0;
+  let leastExternalBytes = Number.POSITIVE_INFINITY;
   let trimmedAtMs = Number.NEGATIVE_INFINITY;
+  let collectedAtMs = Number.NEGATIVE_INFINITY;
   setInterval(() => {
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
     const nowMs = performance.now();
     const heap = getHeapStatistics();
+    leastExternalBytes = Math.min(leastExternalBytes, heap.external_memory);
     const facts = {
       cpuMs: (user + system) / 1000,
       usedBytes: heap.used_heap_size,
       totalBytes: heap.total_heap_size,
       leastBytes,
       externalBytes: heap.external_memory,
+      leastExternalBytes,
     };
-    if (nowMs - trimmedAtMs < AGAIN_AFTER_MS || !isWorthTrimming(facts)) return;
-    trimmedAtMs = nowMs;
+    const isTrimmed = nowMs - trimmedAtMs >= AGAIN_AFTER_MS && isWorthTrimming(facts);
+    const isDue = nowMs - collectedAtMs >= COLLECT_AGAIN_AFTER_MS;
+    if (!isTrimmed && !(isDue && isWorthCollecting(facts))) return;
+    if (isTrimmed) trimmedAtMs = nowMs;
+    collectedAtMs = nowMs;
     void trimHeap().then(() => {
-      leastBytes = getHeapStatistics().total_heap_size;
+      const { total_heap_size, external_memory } = getHeapStatistics();
+      if (isTrimmed) leastBytes = total_heap_size;
+      leastExternalBytes = external_memory;
     });
   }, LOOK_EVERY_MS).unref();
 }
@@ -66,6 +84,15 @@ export function isWorthTrimming(facts: HeapFacts): boolean {
     externalBytes > LARGE_TREE_BYTES &&
     usedBytes <= USED_BYTES_MAX &&
     spareBytes >= SPARE_BYTES_MIN
+  );
+}
+
+export function isWorthCollecting(facts: HeapFacts): boolean {
+  const { cpuMs, usedBytes, externalBytes, leastExternalBytes } = facts;
+  return (
+    cpuMs <= QUIET_CPU_MS &&
+    usedBytes <= USED_BYTES_MAX &&
+    externalBytes - leastExternalBytes >= GARBAGE_BYTES_MIN
   );
 }
 

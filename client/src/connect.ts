@@ -9,7 +9,7 @@ import { SessionKeeper } from './session/session-keeper.js';
 import { waitConnected } from './session/wait-connected.js';
 import { WatchRegistry } from './watches/watch-registry.js';
 import { parseConnectString } from './wire/connect-string.js';
-import { resolveBySystem, socketDial } from './wire/dial.js';
+import { resolverBySystem, socketDial } from './wire/dial.js';
 import { HostList } from './wire/host-list.js';
 import { WorkerLinks } from './worker/worker-link.js';
 
@@ -59,7 +59,8 @@ function newClient(
   const options = checkedOptions(given);
   const { surroundings, shuffle, tls, keepAlive, frameBytesMax } = options;
   const random = () => surroundings.random();
-  const hosts = new HostList(servers, { resolve: resolveBySystem, shuffle, random });
+  const resolve = resolverBySystem((ms, callback) => surroundings.setTimer(ms, callback));
+  const hosts = new HostList(servers, { resolve, shuffle, random });
   const registry = new WatchRegistry();
   const links = options.worker ? new WorkerLinks({ tls, keepAlive, frameBytesMax }) : null;
   const dial = links?.dial ?? socketDial({ tls, keepAlive });

@@ -166,4 +166,38 @@ describe('FrameReader', () => {
     const texts = kept.map((frame) => frame && Buffer.from(frame).toString());
     expect(texts).toEqual(['first', 'second', 'third', null]);
   });
+
+  it('keeps no more memory than it says, however a frame comes in, and none when it is cleared', () => {
+    const pieces = fc.array(fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 3000 })), {
+      minLength: 1,
+      maxLength: 60,
+    });
+    holds(
+      fc.property(pieces, (lengths) => {
+        const reader = new FrameReader(1_000_000);
+        reader.push(Buffer.from([0, 15, 0, 0]));
+        reader.giveBack();
+        let sent = 4;
+        for (const length of lengths) {
+          reader.push(Buffer.alloc(length));
+          reader.giveBack();
+          sent += length;
+          expect(reader.heldBytes).toBeGreaterThanOrEqual(sent);
+          // At most what is free in the last piece, and an eighth in those before it.
+          expect(reader.heldBytes).toBeLessThanOrEqual(sent + 8192);
+        }
+        reader.clear();
+        expect([reader.heldBytes, reader.bufferedBytes]).toEqual([0, 0]);
+      }),
+    );
+  });
+
+  it('takes longer frames from the moment that its limit is raised', () => {
+    const reader = new FrameReader(10);
+    reader.push(framed(Buffer.alloc(10), Buffer.alloc(11)));
+    expect(reader.next()).toHaveLength(10);
+    expect(() => reader.next()).toThrow(FrameError);
+    reader.frameBytesMax = 11;
+    expect(reader.next()).toHaveLength(11);
+  });
 });

@@ -23,7 +23,7 @@ const SMALL_CHUNK_BYTES = 1024;
 const GATHER_BYTES = 8 * 1024;
 
 export class FrameReader {
-  readonly #frameBytesMax: number;
+  #frameBytesMax: number;
   /** The head chunk starts at `#offset`; consumed chunks before `#head` await removal. */
   #chunks: Uint8Array[] = [];
   #head = 0;
@@ -48,13 +48,32 @@ export class FrameReader {
     return this.#buffered;
   }
 
+  /**
+   * The memory that the reader keeps: what was pushed and not returned, with the returned part of
+   * its first chunk and the unused part of its last one.
+   */
+  get heldBytes(): number {
+    const unused = this.#tail === null ? 0 : this.#tail.length - this.#tailUsed;
+    return this.#buffered + this.#offset + unused;
+  }
+
+  /** For all frames that are returned from now on. */
+  set frameBytesMax(bytes: number) {
+    this.#frameBytesMax = bytes;
+  }
+
+  /** Lets go of everything that was pushed; the stream is read no further. */
+  clear(): void {
+    this.#skip(this.#buffered);
+  }
+
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     const isFirst = this.#buffered === 0;
     this.#buffered += chunk.length;
     if (isFirst || chunk.length > SMALL_CHUNK_BYTES) {
+      if (this.#tail !== null) this.#trimTail(this.#tail);
       this.#chunks.push(chunk);
-      this.#tail = null;
       return;
     }
     this.#gather(chunk);
@@ -128,13 +147,28 @@ export class FrameReader {
   /** Appends to the last chunk when that is ours and has room, else starts one of our own. */
   #gather(chunk: Uint8Array): void {
     if (this.#tail === null || this.#tail.length - this.#tailUsed < chunk.length) {
-      this.#tail = Buffer.allocUnsafeSlow(GATHER_BYTES);
+      // A stream that has short frames only, such as handshakes, needs no more than one of them.
+      const room = Math.min(GATHER_BYTES, HEADER_BYTES + this.#frameBytesMax);
+      this.#tail = Buffer.allocUnsafeSlow(Math.max(room, chunk.length));
       this.#tailUsed = 0;
       this.#chunks.push(this.#tail.subarray(0, 0));
     }
     this.#tail.set(chunk, this.#tailUsed);
     this.#tailUsed += chunk.length;
     this.#chunks[this.#chunks.length - 1] = this.#tail.subarray(0, this.#tailUsed);
+  }
+
+  /**
+   * Foreign memory comes behind our own, which then takes no more in: its unused part is given up,
+   * or a stream that alternates would make us keep far more than it sends.
+   */
+  #trimTail(tail: Uint8Array): void {
+    this.#chunks[this.#chunks.length - 1] = Uint8Array.prototype.slice.call(
+      tail,
+      0,
+      this.#tailUsed,
+    );
+    this.#tail = null;
   }
 
   #peekLength(): number {

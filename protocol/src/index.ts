@@ -76,6 +76,8 @@ export {
   type MultiRequestOp,
   MultiResponse,
   type MultiResult,
+  readMultiOps,
+  readMultiReadOps,
 } from './client/multi.js';
 export {
   AddWatchMode,
@@ -161,11 +163,19 @@ export { requiredCount, requiredNatural, requiredString } from './jute/required.
 export { SlabPool } from './jute/slab-pool.js';
 export { JuteWriter, putLong } from './jute/writer.js';
 export { MarshallingError } from './marshalling-error.js';
-export { joinPath, nameOf, parentOf, validatePath } from './paths.js';
-export { cutRanges, extendRanges, type GrowingRanges, holds } from './peer/epoch-ranges.js';
+export { NameLookups, type NameLookupsParts } from './name-lookups.js';
+export { depthOf, joinPath, nameOf, parentOf, validatePath } from './paths.js';
+export {
+  cutRanges,
+  extendRanges,
+  type GrowingRanges,
+  holds,
+  isWellFormed,
+  lastOfRanges,
+} from './peer/epoch-ranges.js';
 export { pointAtRequest } from './peer/forwarded.js';
+export { SHARED_CHARACTERS_MAX } from './peer/hello.js';
 export type * from './peer/messages.js';
-export { PEER_PROTOCOL_VERSION } from './peer/messages.js';
 export {
   claimRoom,
   Packer,
@@ -175,6 +185,15 @@ export {
   unpackProposals,
 } from './peer/packing.js';
 export type { PeerId, Proposal, Zxid } from './peer/proposal.js';
+export {
+  CLOCKS_SINCE,
+  commonWireVersion,
+  DIGESTS_SINCE,
+  LEGACY_WIRE_VERSION,
+  WIRE_VERSION_MAX,
+  WIRE_VERSION_MIN,
+  type WireVersions,
+} from './peer/wire-version.js';
 export {
   COUNTER_MAX,
   counterOf,

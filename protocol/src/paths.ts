@@ -47,6 +47,13 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
+/** Segments: 0 for the root. */
+export function depthOf(path: string): number {
+  let depth = path === '/' ? 0 : 1;
+  for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) depth++;
+  return depth;
+}
+
 export function joinPath(parent: string, name: string): string {
   return parent === '/' ? `/${name}` : `${parent}/${name}`;
 }

@@ -8,20 +8,21 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import {
+  defaultFourLetterWords,
+  type FourLetterWords,
+  splitWords,
+  wordsProblem,
+} from './four-letter-words.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
-
-export const FOUR_LETTER_WORDS = [
-  ...['conf', 'cons', 'crst', 'dirs', 'dump', 'envi', 'gtmk', 'hash', 'isro', 'mntr'],
-  ...['ruok', 'srst', 'srvr', 'stat', 'stmk', 'wchc', 'wchp', 'wchs'],
-] as const;
-export type FourLetterWords = '*' | readonly string[];
 
 /** The settings as the file has them, defaults filled in; paths are not resolved. */
 export type Settings = Readonly<z.infer<typeof settingsSchema>> & {
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
+  readonly fourLetterWords: FourLetterWords;
 };
 
 /** Timeouts travel as int32. */
@@ -31,6 +32,12 @@ const FRAME_BYTES_LIMIT = 32 * 1024 * 1024;
 /** Heartbeats wait behind a frame on its way to the other members: it must pass in the timeout. */
 const FRAME_BYTES_PER_MS = 8 * 1024;
 const MEMBERS_MAX = 255;
+/** What all clients of a member may have waiting: a few frames at least, a terabyte at most. */
+const CLIENT_BYTES_LEAST = 4 * 1024 * 1024;
+const CLIENT_BYTES_MOST = 2 ** 40;
+/** Room for some hundred small znodes: less is a mistake of units. */
+const TREE_BYTES_MIN = 64 * 1024;
+const LEVELS_LIMIT = 1_000_000;
 /** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
 const EXTENDED_TYPES_ID_MAX = 254;
 
@@ -66,11 +73,13 @@ const settingsSchema = z.strictObject(
     connectionTokensPerSecond: integer(1, 1_000_000).default(100),
     globalOutstandingLimit: integer(1, 1_000_000).default(1000),
     frameBytesMax: integer(1024, FRAME_BYTES_LIMIT).default(1_048_575),
+    inputBytesMax: integer(CLIENT_BYTES_LEAST, CLIENT_BYTES_MOST).nullable().default(null),
+    outputBytesMax: integer(CLIENT_BYTES_LEAST, CLIENT_BYTES_MOST).nullable().default(null),
     fourLetterWords: z
       .string({ error: `expected "*" or words separated by commas` })
       .superRefine(checkWords)
       .transform(splitWords)
-      .default('*'),
+      .optional(),
     extendedTypes: flag().default(true),
     superDigest: text('a digest')
       .regex(/^super:[A-Za-z0-9+/]{27}=$/, {
@@ -80,9 +89,14 @@ const settingsSchema = z.strictObject(
       .default(null),
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
+    treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
+    ephemeralsPerSessionMax: integer(1, 100_000_000).default(1_000_000),
+    multiOpsMax: integer(1, 1_000_000).default(4096),
+    pathDepthMax: integer(8, 1_000_000).default(2000),
     readOnlyMode: flag().default(false),
     localSessions: flag().default(false),
     reconfigEnabled: flag().default(false),
+    holdLevel: integer(1, LEVELS_LIMIT).nullable().default(null),
     logLevel: z
       .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
       .default('info'),
@@ -99,7 +113,10 @@ export function checkSettings(raw: unknown): {
   const own = (result.error?.issues ?? []).flatMap((issue) => describe(issue, raw));
   const problems = [...new Set([...own, ...relationProblems(raw)])];
   if (!result.success || problems.length > 0) return { settings: null, problems };
-  return { settings: { ...result.data, ...sessionLimits(result.data) }, problems };
+  const { data } = result;
+  const hosts = data.servers.map((server) => server.host);
+  const fourLetterWords = data.fourLetterWords ?? defaultFourLetterWords(hosts);
+  return { settings: { ...data, ...sessionLimits(data), fourLetterWords }, problems };
 }
 
 function sessionLimits(settings: {
@@ -271,23 +288,8 @@ function validOrNull<T>(schema: z.ZodType<T>, value: unknown): T | null {
 }
 
 function checkWords(list: string, context: z.RefinementCtx): void {
-  const words = splitWords(list);
-  if (words === '*') return;
-  const known: readonly string[] = FOUR_LETTER_WORDS;
-  const unknown = words.filter((word) => !known.includes(word));
-  if (unknown.length === 0) return;
-  context.addIssue({
-    code: 'custom',
-    message: `expected "*" or some of ${known.join(', ')}, ${unknown.join(', ')} unknown`,
-  });
-}
-
-function splitWords(list: string): FourLetterWords {
-  const words = list
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
-  return words.includes('*') ? '*' : words;
+  const message = wordsProblem(list);
+  if (message !== null) context.addIssue({ code: 'custom', message });
 }
 
 function integer(min: number, max: number): z.ZodNumber {

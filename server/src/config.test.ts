@@ -47,14 +47,21 @@ describe('a config file', () => {
       connectionTokensPerSecond: 100,
       globalOutstandingLimit: 1000,
       frameBytesMax: 1_048_575,
+      inputBytesMax: null,
+      outputBytesMax: null,
       fourLetterWords: '*',
       extendedTypes: true,
       superDigest: null,
       skipACL: false,
       enforceQuota: false,
+      treeBytesMax: null,
+      ephemeralsPerSessionMax: 1_000_000,
+      multiOpsMax: 4096,
+      pathDepthMax: 2000,
       readOnlyMode: false,
       localSessions: false,
       reconfigEnabled: false,
+      holdLevel: null,
       logLevel: 'info',
     });
   });
@@ -198,6 +205,23 @@ describe('settings', () => {
     expect(words('ruok,nope').problems).toHaveLength(1);
   });
 
+  it('answer by default no word that shows paths or sessions, but all where hosts are loopback', () => {
+    const words = (...hosts: readonly string[]) => {
+      const servers = three.map((server, index) => ({ ...server, host: hosts[index] }));
+      return checkSettings({ dataDir: 'd', servers }).settings?.fourLetterWords;
+    };
+    const harmless = ['conf', 'dirs', 'envi', 'gtmk', 'hash', 'isro', 'mntr', 'ruok', 'srvr'];
+    const expected = [...harmless, 'stat', 'wchs'];
+    expect(words('127.0.0.1', 'localhost', '::1')).toBe('*');
+    expect(words('127.0.0.2', 'LocalHost', '::ffff:127.9.9.9')).toBe('*');
+    expect(words('127.0.0.1', '127.0.0.2', '10.0.0.1')).toEqual(expected);
+    expect(words('127.0.0.1', '127.0.0.2', 'localhost.example.org')).toEqual(expected);
+    expect(words('127.0.0.1', '127.0.0.2', '::2')).toEqual(expected);
+    const standalone = [{ id: 1, host: '0.0.0.0', clientPort: 1, peerPort: 2 }];
+    const open = checkSettings({ dataDir: 'd', servers: standalone });
+    expect(open.settings?.fourLetterWords).toEqual(expected);
+  });
+
   it('never repeat what was given for superDigest', () => {
     const [problem] = problemsOf({ superDigest: 'super:hunter2' });
     expect(problem).toMatch(/^superDigest: expected/);
@@ -207,7 +231,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(24);
+    expect(keys).toHaveLength(31);
     for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {

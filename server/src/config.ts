@@ -9,7 +9,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { PeerId } from '@rookery/protocol';
-import { checkSettings, type FourLetterWords, type LogLevel } from './config-schema.js';
+import { checkSettings, type LogLevel } from './config-schema.js';
+import type { FourLetterWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
 
 /** One member of the ensemble, as every other member and its clients reach it. */
@@ -106,9 +107,10 @@ export interface Config {
    */
   readonly connectionTokensPerSecond: number;
   /**
-   * Requests of clients that a member has taken in and not yet answered; default 1000. Past it the
-   * member stops reading from connections with an unanswered request, so that memory stays bounded
-   * and clients feel the pressure. One client has a share that leaves room for one more than have
+   * Requests of clients that a member has taken in and not yet answered; default 1000. Handshakes
+   * are among them, and have a quarter of it at most: more of them wait in line. Past it the member
+   * stops reading from connections with an unanswered request, so that memory stays bounded and
+   * clients feel the pressure. One client has a share that leaves room for one more than have
    * requests pending: half of it, for a client alone. Too small, and pipelining clients wait for
    * nothing.
    */
@@ -121,9 +123,28 @@ export interface Config {
    */
   readonly frameBytesMax: number;
   /**
-   * Which four-letter words the client port answers: '*' for all (the default), or a list; in the
-   * file, separated by commas. Others get the refusal that ZooKeeper gives. `mntr`, `cons` and
-   * `conf` tell addresses and paths to whoever reaches the port.
+   * Bytes of requests that all clients of a member together may have waiting in it: frames that are
+   * not complete yet, and whole ones that are not answered. Default null: a share of the memory
+   * that the member may use, at most 256 MB. Past it the connections that hold most are closed.
+   * Too small, and clients that send many large requests at once lose their connections.
+   */
+  readonly inputBytesMax: number | null;
+  /**
+   * Bytes of answers and watch events that all clients of a member together may leave unread; the
+   * largest of them is not counted, so that a client alone gets an answer of any size. Default
+   * null: a share of the memory that the member may use, at most 512 MB. Past it the connections
+   * that leave most unread are closed. Too small, and clients that list large directories at the
+   * same time lose their connections.
+   */
+  readonly outputBytesMax: number | null;
+  /**
+   * Which four-letter words the client port answers, to whoever reaches it: '*' for all, or a list;
+   * in the file, separated by commas. Others get the refusal that ZooKeeper gives. By default all
+   * are answered where every server's host is a loopback address. Elsewhere `wchp`, `wchc` and
+   * `dump` (paths and sessions), `cons` (sessions) and `crst`, `srst` and `stmk` (which change
+   * something) must be listed. Of the others `stat` shows the addresses of clients, `conf` the
+   * members and the data directories, `envi` the host and the user; `ruok`, `isro`, `srvr`, `mntr`,
+   * `wchs`, `dirs`, `hash` and `gtmk` show numbers and states.
    */
   readonly fourLetterWords: FourLetterWords;
   /**
@@ -141,6 +162,36 @@ export interface Config {
   /** Whether a write past a quota is refused; default false: quotas are counted and logged only. */
   readonly enforceQuota: boolean;
   /**
+   * What the tree may take in memory, bytes, by the estimate that `mntr` shows as `zk_tree_bytes`;
+   * default null: about 0.4 of what the member with the least memory may use above 112 MB (its
+   * control group's limit, else its machine's memory). A write that would add more is answered -125
+   * (QuotaExceeded); deletes, smaller data, sessions and reads go on. If it is more than the memory
+   * allows, the kernel ends members before the bound holds. The leader decides, so all members need
+   * the same value.
+   */
+  readonly treeBytesMax: number | null;
+  /**
+   * Ephemeral znodes that one session may own; default 1,000,000. To create one more is answered
+   * -125 (QuotaExceeded), whatever becomes of those in flight. All of them are deleted when the
+   * session ends, which takes each member about five seconds for a million, spread over as many
+   * turns as it needs. The leader decides, so all members need the same value.
+   */
+  readonly ephemeralsPerSessionMax: number;
+  /**
+   * Operations in one multi, or in one multiRead; default 4,096. One with more is answered -8
+   * (BadArguments) as a whole, and the connection stays. Each is decided, applied and answered in
+   * one go, so that everybody sees all of it or nothing; meanwhile a member serves nobody else, for
+   * some 12 ms at the default. The leader decides about multis, so all members need the same value.
+   */
+  readonly multiOpsMax: number;
+  /**
+   * Segments of the path of a znode; default 2,000. To create one deeper is answered -8
+   * (BadArguments). A write looks at every ancestor of its znode (quotas, recursive watches, sizes
+   * of subtrees), which takes about 0.1 ms at the default. Znodes that are deeper already stay and
+   * can be read, written and deleted. The leader decides, so all members need the same value.
+   */
+  readonly pathDepthMax: number;
+  /**
    * Whether a member cut off from its quorum serves reads to clients that allow it; default false.
    * They see what this member had applied, which may be long out of date. It begins after twice
    * `peerTimeoutMs`, ends with these connections when a quorum is back, and is not for a member
@@ -156,6 +207,12 @@ export interface Config {
   readonly localSessions: boolean;
   /** Whether clients may change the list of members; default false: such requests answer -123. */
   readonly reconfigEnabled: boolean;
+  /**
+   * The highest ensemble level that this member lets the ensemble be raised to; default null, no
+   * limit. While it holds the level down, all members can go back to the release before. Without
+   * it the level is raised as soon as every member runs the new release.
+   */
+  readonly holdLevel: number | null;
   /** Least severe log line that is written; default 'info'. 'debug' has a line per request. */
   readonly logLevel: LogLevel;
 }

@@ -29,21 +29,6 @@ const OUTSTANDING_BYTES_MIN = 1 << 20;
 const OUTSTANDING_BYTES = 12 << 20;
 
 /**
- * Watches, by what each costs: 128 bytes and twice the characters of its path. A connection may
- * have a million of them on paths of 64 characters, more than any cache of a tree sets; all of a
- * member together cost less than a quarter of the heap that Node gives a large machine.
- */
-export const WATCH_LIMITS = { watcherBytesMax: 256 << 20, bytesMax: 512 << 20 } as const;
-
-/** Proposals that wait for a member's own disk. */
-export const BACKLOG_LIMITS = {
-  /** A leader proposes nothing while more than this waits. */
-  unwrittenBytesMax: 64 << 20,
-  /** A follower that is further behind gives its leader up and catches up by DIFF later. */
-  behindBytesMax: 256 << 20,
-} as const;
-
-/**
  * All members write the same log. So that they do not all take a checkpoint, or begin a new log
  * segment, at the same moment (a quorum that is fast should be left), each takes its first one
  * after a part of the usual way, by its place among the members: checkpoints 1/n, 2/n ... 1,
@@ -61,6 +46,8 @@ export interface DerivedLimits {
   readonly peerQueueBytesMax: number;
   /** Requests of a member's clients, identities included, that it took in and did not answer. */
   readonly outstandingBytesMax: number;
+  /** What all connections of a member may have read and not handed on. */
+  readonly heldInputBytesMax: number;
   /** Proposals kept in memory for learners; more while one is brought up from disk. */
   readonly windowBytesMax: number;
 }
@@ -68,9 +55,11 @@ export interface DerivedLimits {
 export function derivedLimits(given: {
   readonly frameBytesMax: number;
   readonly members: number;
+  readonly inputBytesMax: number;
   readonly windowBytes?: number | undefined;
 }): DerivedLimits {
-  const { frameBytesMax, members, windowBytes: windowBytesMax = WINDOW_BYTES } = given;
+  const { frameBytesMax, members, inputBytesMax } = given;
+  const { windowBytes: windowBytesMax = WINDOW_BYTES } = given;
   // Paths, data and ids may each be repeated in UTF-8 that is longer than what came.
   const itemBytesMax = 2 * frameBytesMax + IDENTITY_BYTES_MAX + OVERHEAD_BYTES;
   const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);
@@ -85,6 +74,8 @@ export function derivedLimits(given: {
     peerFrameBytesMax,
     peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + CHUNKS_QUEUED * itemBytesMax),
     outstandingBytesMax,
+    // One budget for both; a small one is mostly what connections hold.
+    heldInputBytesMax: Math.max(inputBytesMax - outstandingBytesMax, inputBytesMax / 2),
     windowBytesMax,
   };
 }

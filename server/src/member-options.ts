@@ -3,12 +3,22 @@
  *
  * Owns the defaults that no configuration sets. Only translates: it starts and reads nothing.
  */
-import type { PeerId } from '@rookery/protocol';
+import { assert, type PeerId, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
-import { BACKLOG_LIMITS, firstPartsOf } from './limits.js';
+import type { FileBudget } from './file-budget.js';
+import { type DerivedLimits, firstPartsOf } from './limits.js';
+import type { MemoryBudget } from './memory-budget.js';
+import type { OwnVersions } from './net/peer-hello.js';
+import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port.js';
+import type { Address } from './net/transport.js';
+import { EPHEMERALS_PER_PART_MAX } from './pipeline/session-ends.js';
+import type { ServingPlan } from './served-with.js';
+import { sharedSettings } from './shared-settings.js';
+import { LEVEL_MAX } from './state/level.js';
 import type { Recovered } from './storage/index.js';
 import { checkpointTuning, type Tuning } from './tuning.js';
+import { RELEASE } from './version.js';
 import type { ZabOptions, ZabStart } from './zab/index.js';
 
 export interface MemberOptions {
@@ -22,19 +32,29 @@ export interface MemberOptions {
 
 /** Votes settle for this long when not all reachable voters agree, ms. */
 const SETTLE_MS = 200;
+/**
+ * Records of changes in flight at a leader, each of 100 to 300 bytes: several times what nine
+ * members with the usual limits may ask for at once, and 30 MB at most.
+ */
+const IN_FLIGHT_MAX = 100_000;
 const CHUNK_BYTES = 256 << 10;
 /** Some two hundred proposals of 100 B: about a ms, and some when nothing ran before. */
 const DELIVERY_BYTES = 32 << 10;
 /** Of a turn; it ends with the part that it is at. */
 const DELIVERY_MS = 10;
+/** Of a turn; it ends with the request that it is at. */
+const ASKED_MS = 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;
 const CONTAINERS_PER_MINUTE = 10_000;
+/** More than clocks differ by that somebody looks after; less than a person overlooks. */
+const CLOCK_TOLERANCE_MS = 10_000;
 
 export function zabOptions(
   config: Config,
   options: MemberOptions,
-  given: Pick<ZabOptions, 'windowBytesMax' | 'newEnsembleId'>,
+  given: Pick<ServingPlan, 'former' | 'abstainMs'> &
+    Pick<ZabOptions, 'windowBytesMax' | 'learnerWindowBytesMax' | 'newEnsembleId' | 'newIdentity'>,
 ): ZabOptions {
   return {
     id: options.id,
@@ -47,8 +67,56 @@ export function zabOptions(
     chunkBytesMax: options.tuning?.chunkBytes ?? CHUNK_BYTES,
     deliveryBytesMax: options.tuning?.deliveryBytes ?? DELIVERY_BYTES,
     windowBytesMax: given.windowBytesMax,
+    learnerWindowBytesMax: given.learnerWindowBytesMax,
     newEnsembleId: given.newEnsembleId,
+    newIdentity: given.newIdentity,
     foundWithQuorum: options.found,
+    formerVoters: given.former,
+    abstainMs: given.abstainMs,
+  };
+}
+
+/** What this release speaks and knows, or the older one that a test makes of it. */
+function versionsOf(config: Config, options: MemberOptions): Omit<OwnVersions, 'treeBytes'> {
+  const max = options.tuning?.wireVersionMax ?? WIRE_VERSION_MAX;
+  const wire = { min: Math.min(WIRE_VERSION_MIN, max), max };
+  return { wire, release: RELEASE, ...levelsOf(config, options) };
+}
+
+function levelsOf({ holdLevel }: Config, { tuning }: MemberOptions) {
+  const levelMax = tuning?.levelMax ?? LEVEL_MAX;
+  return { levelMax, levelAgreed: Math.min(levelMax, holdLevel ?? levelMax) };
+}
+
+export function peerPortOptions(
+  config: Config,
+  options: MemberOptions,
+  given: {
+    readonly limits: DerivedLimits;
+    readonly files: FileBudget;
+    readonly instance: string;
+    readonly budget: MemoryBudget;
+  },
+): PeerPortOptions {
+  const peers = new Map<PeerId, Address>();
+  let address: Address | null = null;
+  for (const { id, host, peerPort: port } of config.servers) {
+    if (id === options.id) address = { host, port };
+    else peers.set(id, { host, port });
+  }
+  assert(address !== null, `no server in the config has id ${options.id}`);
+  return {
+    ...PEER_PORT_DEFAULTS,
+    unprovenMax: given.files.peerStrangersMax,
+    frameBytesMax: given.limits.peerFrameBytesMax,
+    queueBytesMax: given.limits.peerQueueBytesMax,
+    id: options.id,
+    instance: given.instance,
+    address,
+    peers,
+    peerTimeoutMs: config.peerTimeoutMs,
+    versions: { ...versionsOf(config, options), treeBytes: given.budget.treeBytesMax },
+    shared: sharedSettings(config),
   };
 }
 
@@ -62,19 +130,38 @@ export function zabStart(recovered: Recovered): ZabStart {
     applied: recovered.checkpointZxid,
     history: recovered.history,
     suffix: recovered.suffix,
+    lineage: recovered.lineage,
   };
 }
 
-export function driverOptions(config: Config, options: MemberOptions, membership: string) {
+/**
+ * What members' wall clocks may differ by. A clock is known as late as its heartbeat is read, which
+ * is never later than the timeout of the link; half of the tolerance is enough for two of those.
+ */
+function clockToleranceOf(config: Config, { tuning }: MemberOptions): number {
+  const floorMs = tuning?.clockToleranceMs ?? CLOCK_TOLERANCE_MS;
+  return Math.max(floorMs, 4 * config.peerTimeoutMs);
+}
+
+export function driverOptions(
+  config: Config,
+  options: MemberOptions,
+  { membership, budget }: { readonly membership: string; readonly budget: MemoryBudget },
+) {
   return {
     id: options.id,
+    members: config.servers.length,
+    clockToleranceMs: clockToleranceOf(config, options),
     tickMs: config.peerHeartbeatMs / 2,
     heartbeatMs: config.peerHeartbeatMs,
     timeoutMs: config.peerTimeoutMs,
     deliveryMsMax: options.tuning?.deliveryMs ?? DELIVERY_MS,
+    askedMsMax: options.tuning?.askedMs ?? ASKED_MS,
+    inFlightMax: options.tuning?.inFlight ?? IN_FLIGHT_MAX,
     transferTimeoutMs: config.initLimit * config.tickTimeMs,
-    unwrittenBytesMax: options.tuning?.unwrittenBytes ?? BACKLOG_LIMITS.unwrittenBytesMax,
-    behindBytesMax: options.tuning?.behindBytes ?? BACKLOG_LIMITS.behindBytesMax,
+    unwrittenBytesMax: options.tuning?.unwrittenBytes ?? budget.unwrittenBytesMax,
+    behindBytesMax: options.tuning?.behindBytes ?? budget.behindBytesMax,
+    snapshotWaitingBytesMax: budget.snapshotWaitingBytesMax,
     firstCounter: options.tuning?.firstCounter ?? 1,
     checkpoint: {
       ...checkpointTuning(options.tuning),
@@ -84,12 +171,21 @@ export function driverOptions(config: Config, options: MemberOptions, membership
       skipAcl: config.skipACL,
       extendedTypes: config.extendedTypes,
       enforceQuota: config.enforceQuota,
+      ephemeralsPerSessionMax: config.ephemeralsPerSessionMax,
+      multiOpsMax: config.multiOpsMax,
+      pathDepthMax: config.pathDepthMax,
       reconfigEnabled: config.reconfigEnabled,
+    },
+    levels: {
+      max: levelsOf(config, options).levelMax,
+      agreed: levelsOf(config, options).levelAgreed,
+      others: config.servers.map(({ id }) => id).filter((id) => id !== options.id),
     },
     reaper: {
       intervalMs: options.tuning?.containerCheckMs ?? CONTAINER_CHECK_MS,
       perMinuteMax: CONTAINERS_PER_MINUTE,
     },
+    ephemeralsPerPartMax: options.tuning?.ephemeralsPerPart ?? EPHEMERALS_PER_PART_MAX,
     membership,
     readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
   };

@@ -4,28 +4,42 @@
  * Everything from outside (clock, network, disk, randomness, logger) comes in as `Surroundings`, so
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
-import { assert, formatZxid, type PeerId } from '@rookery/protocol';
+import { assert, formatZxid } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { type Config, electionPortOf, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
 import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
+import { KnownStarts } from './driver/known-starts.js';
 import { MemberStatus } from './driver/member-view.js';
 import type { MemberObserver } from './driver/observer.js';
-import { type DerivedLimits, derivedLimits, firstPartsOf, WATCH_LIMITS } from './limits.js';
-import { driverOptions, type MemberOptions, zabOptions, zabStart } from './member-options.js';
+import { TreeBound } from './driver/tree-bound.js';
+import { type FileBudget, fileBudgetOf } from './file-budget.js';
+import { type DerivedLimits, derivedLimits, firstPartsOf } from './limits.js';
+import { budgetOf } from './member-memory.js';
+import {
+  driverOptions,
+  type MemberOptions,
+  peerPortOptions,
+  zabOptions,
+  zabStart,
+} from './member-options.js';
+import type { MemoryBudget } from './memory-budget.js';
+import type { MemoryLimit } from './memory-limit.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
-import { PEER_PORT_DEFAULTS, PeerPort } from './net/peer-port.js';
+import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
-import type { Address, Transport } from './net/transport.js';
+import type { Transport } from './net/transport.js';
 import { Pipeline } from './pipeline/pipeline.js';
+import { beginServing, type ServingPlan } from './served-with.js';
+import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
 import { type KeyValueStore, type Recovered, Storage } from './storage/index.js';
-import { storageTuning, type Tuning } from './tuning.js';
+import { storageTuning } from './tuning.js';
 import { VERSION } from './version.js';
 import { Zab } from './zab/index.js';
 
@@ -41,6 +55,12 @@ export interface Surroundings {
   /** Never the same twice, in any process. */
   uuid(): string;
   readonly directoryBytes: MeasureBytes;
+  /** As the function of that name. */
+  keepAside(directory: string, name: string, lines: AsyncIterable<string>): Promise<string>;
+  /** Absent where members share a process: then none of them is bounded by memory. */
+  readonly memory?: MemoryLimit;
+  /** What may be open at a time; absent where nothing is a file. */
+  readonly files?: FileBudget;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }
@@ -65,12 +85,19 @@ export class Member {
   ): Promise<Member> {
     const self = config.servers.find((server) => server.id === options.id);
     assert(self !== undefined, `no server in the config has id ${options.id}`);
-    const state = new ReplicatedState();
     const { tuning, logger } = options;
+    const budget = budgetOf(config, options, surroundings.memory);
+    const { files = fileBudgetOf(Number.POSITIVE_INFINITY, config.servers.length) } = surroundings;
+    logger.info({ ...files }, 'files.budget');
+    // Each state has a key of its own: what was guessed of one says nothing of the next.
+    const newState = (): ReplicatedState =>
+      new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
+    const state = newState();
     const { storage, recovered } = await Storage.open({
       treeStore: surroundings.treeStore,
       logStore: surroundings.logStore,
       memberId: self.id,
+      newIncarnation: () => surroundings.uuid(),
       loader: state,
       options: {
         ...storageTuning(tuning),
@@ -78,13 +105,17 @@ export class Member {
       },
     });
     logRecovery(logger, recovered);
+    const plan = await beginServing(storage, recovered, { config, logger });
     surroundings.observer?.onRecovered(recovered);
-    const parts = { config, self, options, surroundings, storage, recovered };
-    return new Member(parts, recovered.damaged === null ? state : new ReplicatedState());
+    const own = { surroundings, storage, recovered, plan, budget, files, newState };
+    return new Member(
+      { config, self, options, ...own },
+      recovered.damaged === null ? state : newState(),
+    );
   }
 
   private constructor(parts: MemberParts, state: ReplicatedState) {
-    const { config, self, options, storage, surroundings } = parts;
+    const { config, self, options, storage, surroundings, budget } = parts;
     const { transport, timers } = surroundings;
     this.closed = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -93,22 +124,23 @@ export class Member {
     this.#storage = storage;
     const membership = membershipOf(config);
     state.setConfigNode(membership);
-    const { windowBytes } = options.tuning ?? {};
-    const limits = derivedLimits({ ...config, members: config.servers.length, windowBytes });
-    const newEnsembleId = surroundings.uuid();
-    const zab = new Zab(
-      zabOptions(config, options, { ...limits, newEnsembleId }),
-      zabStart(parts.recovered),
-    );
+    const limits = limitsOf(parts);
+    const zab = newZab(parts, limits);
     const counters = new Counters();
-    const pipeline = newPipeline(config, self, state, { surroundings, limits });
+    const treeBound = newTreeBound(config, budget, options.logger);
+    const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
+    const directories = memberDirectories(config, self.id);
+    const instance = surroundings.uuid();
+    const starts = new KnownStarts(storage, instance);
     this.#driver = new Driver({
-      options: driverOptions(config, options, membership),
+      options: driverOptions(config, options, { membership, budget }),
       zab,
       storage,
       state,
+      newState: parts.newState,
       pipeline,
       counters,
+      treeBound,
       timers,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
@@ -116,9 +148,10 @@ export class Member {
       clientPort: () => this.#clientPort,
       peerPort: () => this.#peerPort,
       observer: surroundings.observer ?? null,
+      starts,
+      keepAside: (name, lines) => surroundings.keepAside(directories.data, name, lines),
       onFatal: (error) => this.#fail(error),
     });
-    const directories = memberDirectories(config, self.id);
     const disk = new DiskUsage(timers, directories, surroundings.directoryBytes);
     this.#disk = disk;
     this.status = new MemberStatus({
@@ -129,11 +162,12 @@ export class Member {
       pipeline,
       zab,
       counters,
+      treeBound,
       nowMs: () => timers.nowMs(),
       diskBytes: () => disk,
     });
     this.#clientPort = new ClientPort({
-      options: clientPortOptions(config, self, options.tuning),
+      options: clientPortOptions(parts, limits),
       transport,
       timers,
       logger: options.logger,
@@ -142,21 +176,19 @@ export class Member {
       handler: this.#driver.clients,
     });
     this.#peerPort = new PeerPort({
-      options: {
-        ...PEER_PORT_DEFAULTS,
-        frameBytesMax: limits.peerFrameBytesMax,
-        queueBytesMax: limits.peerQueueBytesMax,
-        id: self.id,
-        instance: surroundings.uuid(),
-        address: { host: self.host, port: self.peerPort },
-        peers: peersOf(config, self),
-        peerTimeoutMs: config.peerTimeoutMs,
-      },
+      options: peerPortOptions(config, options, {
+        ...{ limits, budget, files: parts.files },
+        instance,
+      }),
       transport,
       timers,
       random: () => surroundings.random(),
       logger: options.logger,
-      identity: () => ({ ensembleId: zab.ensembleId, founded: zab.founded }),
+      identity: () => {
+        const { level } = this.state;
+        return { ensembleId: zab.ensembleId, founded: zab.founded, level };
+      },
+      starts,
       handler: this.#driver.peers,
     });
   }
@@ -234,6 +266,33 @@ interface MemberParts {
   readonly surroundings: Surroundings;
   readonly storage: Storage;
   readonly recovered: Recovered;
+  readonly plan: ServingPlan;
+  readonly budget: MemoryBudget;
+  readonly files: FileBudget;
+  newState(): ReplicatedState;
+}
+
+function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
+  const { config, options, surroundings, budget, recovered, plan } = parts;
+  const newEnsembleId = surroundings.uuid();
+  const newIdentity = identityOf(surroundings.randomBytes(6));
+  const given = { ...limits, ...budget, ...plan, newEnsembleId, newIdentity };
+  return new Zab(zabOptions(config, options, given), zabStart(recovered));
+}
+
+/** Random in [1, 2^48): 0 says that an identity is not known. */
+function identityOf(bytes: Uint8Array): number {
+  return Math.max(1, firstRequestOf(bytes));
+}
+
+function newTreeBound(config: Config, budget: MemoryBudget, logger: Logger): TreeBound {
+  const options = { configuredBytes: config.treeBytesMax, ownBytes: budget.treeBytesMax };
+  return new TreeBound(options, logger);
+}
+
+function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
+  const { windowBytes } = options.tuning ?? {};
+  return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
 }
 
 function logRecovery(logger: Logger, recovered: Recovered): void {
@@ -245,6 +304,10 @@ function logRecovery(logger: Logger, recovered: Recovered): void {
     ...{ acceptedEpoch, currentEpoch, ensembleId, founded },
   };
   logger.info(facts, 'server.recovered');
+  const { history, unreadableLog: reason } = recovered;
+  if (reason !== undefined) {
+    logger.warn({ base: formatZxid(history.base), reason }, 'log.unreadable');
+  }
   if (recovered.damaged === null) return;
   logger.error(
     { damage: recovered.damaged },
@@ -256,8 +319,13 @@ function newPipeline(
   config: Config,
   self: ServerAddress,
   state: ReplicatedState,
-  { surroundings, limits }: { surroundings: Surroundings; limits: DerivedLimits },
+  given: {
+    readonly surroundings: Surroundings;
+    readonly limits: DerivedLimits;
+    readonly budget: MemoryBudget;
+  },
 ): Pipeline {
+  const { surroundings, limits, budget } = given;
   return new Pipeline({
     state,
     options: {
@@ -266,9 +334,13 @@ function newPipeline(
       maxSessionTimeoutMs: config.maxSessionTimeoutMs,
       outstandingMax: config.globalOutstandingLimit,
       outstandingBytesMax: limits.outstandingBytesMax,
-      watchLimits: WATCH_LIMITS,
+      watchLimits: {
+        watcherBytesMax: budget.watcherBytesMax,
+        bytesMax: budget.watchBytesMax,
+      },
       firstRequest: firstRequestOf(surroundings.randomBytes(6)),
       skipAcl: config.skipACL,
+      multiOpsMax: config.multiOpsMax,
       superDigest: config.superDigest,
       localSessions: config.localSessions,
       tickMs: config.peerHeartbeatMs / 2,
@@ -278,10 +350,14 @@ function newPipeline(
   });
 }
 
-function clientPortOptions(config: Config, self: ServerAddress, tuning: Tuning | undefined) {
+function clientPortOptions(parts: MemberParts, { heldInputBytesMax }: DerivedLimits) {
+  const { config, self, options, budget, files } = parts;
   return {
     ...CLIENT_PORT_DEFAULTS,
-    outputSoftBytes: tuning?.clientOutputBytes ?? CLIENT_PORT_DEFAULTS.outputSoftBytes,
+    inputBytesMax: heldInputBytesMax,
+    outputBytesMax: budget.outputBytesMax,
+    streamsMax: files.clientStreamsMax,
+    outputSoftBytes: options.tuning?.clientOutputBytes ?? CLIENT_PORT_DEFAULTS.outputSoftBytes,
     address: { host: self.host, port: self.clientPort },
     frameBytesMax: config.frameBytesMax,
     connectionsPerAddressMax: config.maxClientCnxns,
@@ -291,11 +367,6 @@ function clientPortOptions(config: Config, self: ServerAddress, tuning: Tuning |
     },
     whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
   };
-}
-
-function peersOf(config: Config, self: ServerAddress): Map<PeerId, Address> {
-  const others = config.servers.filter((server) => server.id !== self.id);
-  return new Map(others.map(({ id, host, peerPort }) => [id, { host, port: peerPort }]));
 }
 
 /** The text of /zookeeper/config: empty for a standalone server. */

@@ -5,11 +5,17 @@
  * operator can get wrong is found before the member takes part in anything.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { Config, ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
+import { fileBudgetOf } from './file-budget.js';
+import { keepAside } from './keep-aside.js';
 import { Member } from './member.js';
 import type { MemberOptions } from './member-options.js';
+import { memoryLimit } from './memory-limit.js';
 import { ListenError } from './net/listen-error.js';
+import { openFilesMax } from './net/open-files.js';
+import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
 import type { Address, Transport } from './net/transport.js';
@@ -33,13 +39,16 @@ export interface RunningServer {
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const self = config.servers.find((server) => server.id === options.id);
   if (self === undefined) throw new OperatorError(`no server in the config has id ${options.id}`);
-  const transport = new TcpTransport(options.logger);
+  const files = fileBudgetOf(openFilesMax(), config.servers.length);
+  const names = new PeerNames(options.logger);
+  const transport = new TcpTransport(options.logger, names);
   await probePorts(transport, config, self);
   const stores = await openLevelStores({
     ...config,
     memberId: self.id,
     ...storageTuning(options.tuning),
   });
+  await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
   const member = await Member.open(config, options, {
     ...stores,
     transport,
@@ -48,6 +57,9 @@ export async function startServer(config: Config, options: ServerOptions): Promi
     randomBytes,
     uuid: randomUUID,
     directoryBytes,
+    keepAside,
+    memory: memoryLimit(),
+    files,
   });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);

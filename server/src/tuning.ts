@@ -28,12 +28,26 @@ export interface Tuning {
   readonly deliveryBytes?: number;
   /** For so long in one turn, ms: 0 is once. */
   readonly deliveryMs?: number;
+  /** What members ask of their leader is decided for so long in one turn, ms: 0 is once. */
+  readonly askedMs?: number;
+  /** Records of what is in flight, past which a leader prepares no request. */
+  readonly inFlight?: number;
   /** Proposals waiting for a leader's disk, bytes, past which it proposes no more. */
   readonly unwrittenBytes?: number;
   /** Proposals waiting for a follower's disk, bytes, past which it gives its leader up. */
   readonly behindBytes?: number;
+  /** Ephemerals that one transaction deletes for the end of a session. */
+  readonly ephemeralsPerPart?: number;
   /** Containers and TTL znodes are looked through this often, ms. */
   readonly containerCheckMs?: number;
+  /** Wall clocks that differ by no more agree, ms; at least four peer timeouts. */
+  readonly clockToleranceMs?: number;
+  /** What the member may use of memory in place of what the system says, bytes. */
+  readonly memoryBytes?: number;
+  /** The highest wire version spoken: this member is like an older release. */
+  readonly wireVersionMax?: number;
+  /** The highest ensemble level known: this member is like an older release. */
+  readonly levelMax?: number;
 }
 
 const VARIABLES = {
@@ -48,9 +62,16 @@ const VARIABLES = {
   windowBytes: 'ROOKERY_WINDOW_BYTES',
   deliveryBytes: 'ROOKERY_DELIVERY_BYTES',
   deliveryMs: 'ROOKERY_DELIVERY_MS',
+  askedMs: 'ROOKERY_ASKED_MS',
+  inFlight: 'ROOKERY_IN_FLIGHT',
   unwrittenBytes: 'ROOKERY_UNWRITTEN_BYTES',
   behindBytes: 'ROOKERY_BEHIND_BYTES',
+  ephemeralsPerPart: 'ROOKERY_EPHEMERALS_PER_PART',
   containerCheckMs: 'ROOKERY_CONTAINER_CHECK_MS',
+  clockToleranceMs: 'ROOKERY_CLOCK_TOLERANCE_MS',
+  memoryBytes: 'ROOKERY_MEMORY_BYTES',
+  wireVersionMax: 'ROOKERY_WIRE_VERSION_MAX',
+  levelMax: 'ROOKERY_LEVEL_MAX',
 } as const;
 
 /** Throws OperatorError for a value that is no whole number. */
@@ -73,11 +94,12 @@ export function tuningFromEnvironment(
 /** What of it is storage's, under the names of its options. */
 export function storageTuning(tuning: Tuning = {}) {
   const { logSegmentBytes: segmentBytesMax, logKeepBytes: retainedBytesMin } = tuning;
-  const { chunkBytes: chunkBytesMax } = tuning;
+  const { chunkBytes: chunkBytesMax, levelMax } = tuning;
   return {
     ...(segmentBytesMax === undefined ? {} : { segmentBytesMax }),
     ...(retainedBytesMin === undefined ? {} : { retainedBytesMin }),
     ...(chunkBytesMax === undefined ? {} : { chunkBytesMax }),
+    ...(levelMax === undefined ? {} : { levelMax }),
   };
 }
 

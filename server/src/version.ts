@@ -3,7 +3,8 @@
  * ZooKeeper whose protocol it speaks.
  */
 const ZOOKEEPER_VERSION = '3.8.0';
-const ROOKERY_VERSION = '0.1.0';
+/** What members tell each other in their hellos. */
+export const RELEASE = '0.2.0';
 const RELEASED = '2026-11-21 00:00 UTC';
 
-export const VERSION = `${ZOOKEEPER_VERSION}-rookery-${ROOKERY_VERSION}, built on ${RELEASED}`;
+export const VERSION = `${ZOOKEEPER_VERSION}-rookery-${RELEASE}, built on ${RELEASED}`;

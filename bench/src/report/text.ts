@@ -72,8 +72,9 @@ function targetsText(verdicts: readonly Verdict[]): string {
 /** What is asked for. */
 export function goalText({ goal, unit }: GoalVerdict): string {
   if (goal.kind === 'ratio') return `at least ${goal.least}x`;
-  if (goal.kind === 'never') return 'none in any round';
-  return `at most ${formatValue(goal.most, unit)}`;
+  const isInEveryRound = goal.kind === 'everyRoundAtMost';
+  if (isInEveryRound && goal.most === 0) return 'none in any round';
+  return `at most ${formatValue(goal.most, unit)}${isInEveryRound ? ' in every round' : ''}`;
 }
 
 /** What was found. */

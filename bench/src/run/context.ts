@@ -129,6 +129,11 @@ export class Context {
     return this.system.hosts.map(({ host, port }) => `${host}:${port}`).join(',');
   }
 
+  /** For what a scenario started by itself. */
+  onEnd(end: () => Promise<unknown>): void {
+    this.#ends.push(end);
+  }
+
   async end(): Promise<void> {
     for (const end of this.#ends.splice(0).reverse()) await end();
   }

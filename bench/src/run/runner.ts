@@ -142,7 +142,7 @@ export class Runner {
 
   async #start(scenario: Scenario, system: SystemName): Promise<Ensemble> {
     const { directory, basePort, profileDirectory } = this.#options;
-    const { members, javaHeapMegabytes } = scenario;
+    const { members, javaHeapMegabytes, memberSettings } = scenario;
     this.#progress.onStep('starting');
     // Named by the scenario that it was started for; others may share it.
     const name = `${++this.#ensembles}-${system}-${scenario.name}`;
@@ -152,6 +152,7 @@ export class Runner {
       members,
       basePort: basePort + (system === 'rookery' ? 0 : PORTS_PER_SYSTEM),
       javaHeapMegabytes,
+      memberSettings,
       profileDirectory: profileDirectory === null ? null : join(profileDirectory, name),
     });
   }

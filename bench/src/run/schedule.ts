@@ -1,8 +1,9 @@
 /**
  * Which runs there are, in which order. Pure.
  *
- * Scenario by scenario, round by round, the systems in turn. Round 0 warms up and does not count;
- * scenarios with ensembles of their own have none, as nothing of it would be left.
+ * Scenario by scenario, round by round, the systems in turn; ZooKeeper only where it has what the
+ * scenario is about. Round 0 warms up and does not count; scenarios with ensembles of their own
+ * have none, as nothing of it would be left.
  */
 import type { Scenario } from '../scenarios/scenario.js';
 import type { Settings } from './settings.js';
@@ -17,8 +18,11 @@ export function plannedRuns(
   scenarios: readonly Scenario[],
   options: { readonly settings: Settings; readonly systems: readonly string[] },
 ): readonly PlannedRun[] {
-  const { settings, systems } = options;
+  const { settings } = options;
   return scenarios.flatMap((scenario) => {
+    const systems = options.systems.filter(
+      (system) => !(scenario.isRookeryOnly && system === 'zookeeper'),
+    );
     const rounds = Math.min(settings.rounds, scenario.roundsMax ?? settings.rounds);
     const first = scenario.isFresh ? 1 : 0;
     const numbers = Array.from({ length: rounds + 1 - first }, (_, index) => index + first);

@@ -8,6 +8,7 @@
 import type { HistogramData } from '../load/histogram.js';
 import type { Context } from '../run/context.js';
 import type { Settings } from '../run/settings.js';
+import type { MemberSettings } from '../systems/plan.js';
 
 export const UNITS = ['1/s', 'ms', 'us', 's', 'MB', 'KB', 'B', '%', 'x', ''] as const;
 export type Unit = (typeof UNITS)[number];
@@ -44,6 +45,10 @@ export interface Scenario {
   /** Elections are part of it; elsewhere one is a trouble, and said. */
   readonly isDisruptive: boolean;
   readonly javaHeapMegabytes: number | null;
+  /** ZooKeeper has nothing to compare with. */
+  readonly isRookeryOnly: boolean;
+  /** Beyond what every ensemble has; only of a fresh one, as others are shared. */
+  readonly memberSettings: Partial<MemberSettings>;
   /** Fewer than asked for, where one round takes very long; null for no limit. */
   readonly roundsMax: number | null;
   readonly scale: Scale | null;
@@ -77,6 +82,8 @@ const DEFAULTS = {
   needsProcesses: false,
   isDisruptive: false,
   javaHeapMegabytes: null,
+  isRookeryOnly: false,
+  memberSettings: {},
   roundsMax: null,
   scale: null,
   secondsAbout: ({ seconds, warmupSeconds }: Settings) => seconds + warmupSeconds + 1,

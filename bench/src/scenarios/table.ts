@@ -1,6 +1,8 @@
 /**
  * All scenarios, in the order in which they run, and the choice among them.
  */
+import { BAD_NEIGHBOURS } from '../bad-neighbours/all.js';
+import { badNeighbourScenario } from '../bad-neighbours/scenario.js';
 import { clientScenarios } from './client.js';
 import { createScenarios } from './creates.js';
 import { enduranceScenarios } from './endurance.js';
@@ -20,6 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...largeTreeScenarios,
   ...enduranceScenarios,
   ...clientScenarios,
+  ...BAD_NEIGHBOURS.map(badNeighbourScenario),
 ];
 
 /** By names and groups, in the table's order; throws for a name that is neither. */

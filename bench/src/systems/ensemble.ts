@@ -17,6 +17,8 @@ export interface EnsembleFacts {
   /** Of all members together. */
   readonly cpuSeconds: number;
   readonly residentBytes: readonly number[];
+  /** The most that each ever had, since it was started. */
+  readonly peakResidentBytes: readonly number[];
   /** Of all members together, since they were started. */
   readonly writtenBytes: number;
 }
@@ -71,6 +73,7 @@ export class Ensemble {
     return {
       cpuSeconds: facts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
       residentBytes: facts.map(({ residentBytes }) => residentBytes),
+      peakResidentBytes: facts.map(({ peakResidentBytes }) => peakResidentBytes),
       writtenBytes: facts.reduce((sum, { writtenBytes }) => sum + writtenBytes, 0),
     };
   }
@@ -78,6 +81,11 @@ export class Ensemble {
   /** Blocks taken by the data of all members, so that holes do not count. */
   diskBytes(): number {
     return this.#plans.reduce((sum, { dataDirectory }) => sum + bytesUnder(dataDirectory), 0);
+  }
+
+  /** How many ended, though nobody asked them to. */
+  get membersEnded(): number {
+    return this.#processes.filter((member) => member.hasFailed).length;
   }
 
   /** What members that ended by themselves said last; empty when there are none. */

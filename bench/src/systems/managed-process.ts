@@ -15,11 +15,18 @@ const CLOCK_TICKS_PER_SECOND = 100;
 export interface ProcessFacts {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
+  /** The most that it ever had. */
+  readonly peakResidentBytes: number;
   /** Handed to the disk, by this process's writes. */
   readonly writtenBytes: number;
 }
 
-const NOTHING: ProcessFacts = { cpuSeconds: 0, residentBytes: 0, writtenBytes: 0 };
+const NOTHING: ProcessFacts = {
+  cpuSeconds: 0,
+  residentBytes: 0,
+  peakResidentBytes: 0,
+  writtenBytes: 0,
+};
 
 export class ManagedProcess {
   readonly #command: readonly string[];
@@ -62,10 +69,11 @@ export class ManagedProcess {
       // The command's name may hold spaces; the fields after it do not.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const ticks = Number(fields[11]) + Number(fields[12]);
-      const residentKb = Number(/^VmRSS:\s+(\d+)/m.exec(this.#proc('status'))?.[1] ?? 0);
+      const status = this.#proc('status');
       return {
         cpuSeconds: ticks / CLOCK_TICKS_PER_SECOND,
-        residentBytes: residentKb * 1024,
+        residentBytes: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024,
+        peakResidentBytes: Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024,
         writtenBytes: Number(/^write_bytes: (\d+)/m.exec(this.#proc('io'))?.[1] ?? 0),
       };
     } catch {

@@ -23,8 +23,19 @@ export interface EnsembleOptions {
   readonly basePort: number;
   /** Of each ZooKeeper member; null for what Java takes by itself. */
   readonly javaHeapMegabytes: number | null;
+  readonly memberSettings: Partial<MemberSettings>;
   /** Where each Rookery member writes a CPU profile when it ends; null for none. */
   readonly profileDirectory: string | null;
+}
+
+/** What a scenario wants members to be started with, beyond what every ensemble has. */
+export interface MemberSettings {
+  /** Keys of Rookery's config file. */
+  readonly rookery: Readonly<Record<string, unknown>>;
+  /** Lines of ZooKeeper's. */
+  readonly zookeeper: readonly string[];
+  /** Runs each member's command, which is added to it: `['prlimit', '--nofile=256']`. */
+  readonly command: readonly string[];
 }
 
 export interface MemberPlan {
@@ -73,7 +84,7 @@ export function planMembers(options: EnsembleOptions): readonly MemberPlan[] {
 }
 
 function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: number): MemberPlan {
-  const { directory, basePort, javaHeapMegabytes } = options;
+  const { directory, basePort, javaHeapMegabytes, memberSettings } = options;
   const dataDirectory = join(directory, String(id));
   const config = join(directory, `zoo-${id}.cfg`);
   const peers = ids.map((peer) => {
@@ -89,11 +100,13 @@ function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: n
     'maxClientCnxns=0',
     'admin.enableServer=false',
     ...peers,
+    ...(memberSettings.zookeeper ?? []),
   ];
   writeFileSync(config, `${lines.join('\n')}\n`);
   return {
     host: { host: HOST, port: basePort + id - 1 },
     command: [
+      ...(memberSettings.command ?? []),
       'java',
       ...(javaHeapMegabytes === null ? [] : [`-Xmx${javaHeapMegabytes}m`]),
       `-Dzookeeper.log.dir=${directory}`,
@@ -112,7 +125,7 @@ function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: n
 }
 
 function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): readonly MemberPlan[] {
-  const { directory, basePort, profileDirectory } = options;
+  const { directory, basePort, profileDirectory, memberSettings } = options;
   const config = join(directory, 'ensemble.json');
   const servers = ids.map((id) => ({
     id,
@@ -120,7 +133,11 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
     clientPort: basePort + id - 1,
     peerPort: basePort + id - 1 + PEER_PORT,
   }));
-  writeFileSync(config, JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers }));
+  const { command = [], rookery = {} } = memberSettings;
+  writeFileSync(
+    config,
+    JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers, ...rookery }),
+  );
   return ids.map((id) => {
     const dataDirectory = join(directory, 'data', String(id));
     const profile =
@@ -130,7 +147,7 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
     const run = [ROOKERY, 'server', '--config', config, '--id', String(id)];
     return {
       host: { host: HOST, port: basePort + id - 1 },
-      command: [...MALLOC, process.execPath, ...profile, ...run],
+      command: [...command, ...MALLOC, process.execPath, ...profile, ...run],
       dataDirectory,
       prepare: () => undefined,
     };

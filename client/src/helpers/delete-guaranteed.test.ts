@@ -2,6 +2,7 @@
 import {
   ConnectionLossError,
   NotEmptyError,
+  NotReadOnlyError,
   SessionExpiredError,
   ThrottledOpError,
 } from '@rookery/protocol';
@@ -41,6 +42,17 @@ it('deletes although the request is lost, again and again', async () => {
   expect(server.paths()).toEqual([]);
   expect(client.sentCount('delete')).toBe(9);
   expect([client.deletionCount, surroundings.timerCount, client.listenerCount]).toEqual([0, 0, 0]);
+});
+
+it('goes on while the server is read-only, until there is a quorum again', async () => {
+  const { client, server, surroundings } = setUp();
+  await client.create('/a');
+  client.failNext('delete', new NotReadOnlyError('/a'), 4);
+  await expect(client.delete('/a')).rejects.toThrow(NotReadOnlyError);
+  const deleted = client.deleteGuaranteed('/a');
+  await surroundings.settle();
+  await deleted;
+  expect(server.paths()).toEqual([]);
 });
 
 it('is done when the reply is lost and there is nothing the next time', async () => {

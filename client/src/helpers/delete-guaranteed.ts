@@ -9,7 +9,7 @@
  * their own: each stands for a znode that the session has made, and one that was turned away would
  * be a lock that nobody can take. Called by `client.deleteGuaranteed`.
  */
-import { KeeperError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
+import { KeeperError, NoNodeError, NotReadOnlyError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { ClientState } from '../api/values.js';
 import { ClientClosedError, ClientError, TooManyOutstandingError } from '../errors.js';
@@ -169,6 +169,8 @@ function firstOf<T>(items: Iterable<T>, countMax: number): T[] {
   return first;
 }
 
+/** A read-only server takes writes again once there is a quorum. */
 function isRetryable(error: unknown): boolean {
+  if (error instanceof NotReadOnlyError) return true;
   return (error instanceof KeeperError || error instanceof ClientError) && error.retryable;
 }

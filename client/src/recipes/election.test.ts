@@ -71,6 +71,28 @@ describe('an election', () => {
     expectNothingLeft(one, other);
   });
 
+  it('leaves no term behind when the signal is aborted just after the election', async () => {
+    // The abort comes so many microtasks after the last reading that the term needs.
+    for (let microtasks = 0; microtasks < 40; microtasks++) {
+      const { server, one, ofOne } = setUp();
+      const stop = new AbortController();
+      const abortSoon = async () => {
+        for (let task = 0; task < microtasks; task++) await null;
+        stop.abort();
+      };
+      const read = one.getData.bind(one);
+      one.getData = async (...given) => {
+        const node = await read(...given);
+        void abortSoon();
+        return node;
+      };
+      await ofOne.terms({ signal: stop.signal }).next();
+      await turns(10);
+      expect([microtasks, namesIn(server, PATH)]).toEqual([microtasks, []]);
+      expectNothingLeft(one);
+    }
+  });
+
   it('goes on in the next session after a term was lost', async () => {
     const { one, ofOne } = setUp();
     const causes: string[] = [];

@@ -88,9 +88,15 @@ export class Election {
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<Term, void> {
     const { signal } = options;
-    while (signal?.aborted !== true) {
+    const isAborted = () => signal?.aborted === true;
+    while (!isAborted()) {
       const term = await this.#elected(signal);
       if (term === null) return;
+      if (isAborted()) {
+        // The abort came after the wait for the term had ended and is not reported a second time.
+        await term.release();
+        return;
+      }
       // The loop's own release tells, should the server refuse it.
       const resign = () => void term.release().catch(() => {});
       const unfollow = signal === undefined ? () => {} : onAbort(signal, resign);

@@ -1,5 +1,5 @@
 /** Tests named by an issue are of a race that Curator's LeaderLatch had. */
-import { NoAuthError } from '@rookery/protocol';
+import { NoAuthError, NotReadOnlyError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Lease } from '../api/lease.js';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
@@ -133,6 +133,32 @@ describe('leadership as a loop', () => {
     expectNothingLeft(one);
   });
 
+  it('gives the leadership up on abort while its body waits', async () => {
+    const { server, one, ofOne, ofOther } = setUp();
+    const stop = new AbortController();
+    const leading = ofOne.leadership({ signal: stop.signal });
+    const { value: term } = await leading.next();
+    const next = ofOther.waitForLeadership();
+    stop.abort();
+    expect(term?.held).toBe(false);
+    expect((await next).held).toBe(true);
+    expect(await leading.next()).toEqual({ done: true, value: undefined });
+    await ofOther.close();
+    expect(namesIn(server, PATH)).toEqual([]);
+    expectNothingLeft(one);
+  });
+
+  it('reports at its end that the server refused the deletion', async () => {
+    const { one, ofOne } = setUp();
+    const stop = new AbortController();
+    const leading = ofOne.leadership({ signal: stop.signal });
+    await leading.next();
+    one.failNext('delete', new NoAuthError(PATH));
+    stop.abort();
+    await turns(10);
+    await expect(leading.next()).rejects.toThrow(NoAuthError);
+  });
+
   it('gives the leadership up when it is left', async () => {
     const { ofOne, ofOther } = setUp();
     const terms: Lease[] = [];
@@ -262,6 +288,22 @@ describe('what happens to connection, session and znode', () => {
     expect(namesIn(server, PATH)).toEqual([]);
     expectNothingLeft(one);
   });
+});
+
+it('a latch waits out a server that is read-only for want of a quorum', async () => {
+  const { server, surroundings, one, ofOne } = setUp();
+  one.failNext('create', new NotReadOnlyError(PATH), 4);
+  const leading = ofOne.waitForLeadership();
+  leading.catch(() => {});
+  await surroundings.settle();
+  expect(ofOne.failure).toBeNull();
+  expect((await leading).held).toBe(true);
+  one.failNext('delete', new NotReadOnlyError(PATH), 4);
+  const closed = ofOne.close();
+  await surroundings.settle();
+  await closed;
+  expect(namesIn(server, PATH)).toEqual([]);
+  expectNothingLeft(one);
 });
 
 describe('leader latches under random faults', () => {

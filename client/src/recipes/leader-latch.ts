@@ -16,6 +16,7 @@
  * One task does all of it, in order: take a place, wait, lead, lose, again. Connection events and
  * watches end what it waits for and do nothing beside it, so no two of them can race.
  */
+import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, OperationOptions } from '../api/values.js';
@@ -60,6 +61,7 @@ export class LeaderLatch implements AsyncDisposable {
   readonly #listeners = new Set<LeadershipListener>();
   readonly #closing = new AbortController();
   #running: Promise<void> | null = null;
+  #closed: Promise<void> | null = null;
   #term: LeaseHolder | null = null;
   #failure: { readonly error: unknown } | null = null;
 
@@ -113,23 +115,30 @@ export class LeaderLatch implements AsyncDisposable {
 
   /**
    * Takes part for as long as the loop lasts: gives each term when it begins, and the next after it
-   * is lost, however early the loop's body is done. When the loop is left or the signal aborted the
-   * latch is closed: a term that lasts is given up. Ends with close() as well.
+   * is lost, however early the loop's body is done. When the signal is aborted the latch is closed
+   * at once, also while the body runs: a term that lasts is given up, and its own signal tells the
+   * body. The same when the loop is left. Ends with close() as well.
    */
   async *leadership(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<Lease, void> {
     const { signal } = options;
+    const isAborted = () => signal?.aborted === true;
+    // The close that ends the loop reports it, should the server refuse the deletion.
+    const onEnd = () => void this.close().catch(() => {});
+    const unfollow = signal === undefined ? () => {} : onAbort(signal, onEnd);
     try {
-      while (signal?.aborted !== true) {
+      while (!isAborted()) {
         const term = await this.waitForLeadership(options);
+        if (isAborted()) return;
         yield term;
         await untilAborted(term.signal, ...(signal === undefined ? [] : [signal]));
       }
     } catch (error) {
       const isClosed = this.#closing.signal.aborted && this.#failure === null;
-      if (signal?.aborted !== true && !isClosed) throw error;
+      if (!isAborted() && !isClosed) throw error;
     } finally {
+      unfollow();
       await this.close();
     }
   }
@@ -159,17 +168,22 @@ export class LeaderLatch implements AsyncDisposable {
    * Takes no part any more: ends the term and deletes the znode, in the background while there is
    * no connection. Idempotent.
    */
-  async close({ mode = 'silent' }: LatchCloseOptions = {}): Promise<void> {
+  close({ mode = 'silent' }: LatchCloseOptions = {}): Promise<void> {
     if (mode === 'silent') this.#listeners.clear();
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
     this.#closing.abort();
     this.#changes.notify();
     const released = this.#term?.release();
     await this.#running;
     await released;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   async #run(): Promise<void> {

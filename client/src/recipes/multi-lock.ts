@@ -30,10 +30,16 @@ export class MultiLock implements Acquirable {
   readonly #client: Client;
   readonly #locks: readonly Acquirable[];
 
+  /** OptionError without a lock, and when two have the same path. */
   constructor(client: Client, locks: readonly Acquirable[]) {
     const sorted = [...locks].sort((left, right) => (left.path < right.path ? -1 : 1));
     const last = sorted.at(-1);
     if (last === undefined) throw new OptionError('locks', 'must name one lock at least');
+    const twice = sorted.find(({ path }, index) => path === sorted[index - 1]?.path);
+    if (twice !== undefined) {
+      // The second would wait for the first, which is released only after the second is held.
+      throw new OptionError('locks', `must differ in their paths, has ${twice.path} twice`);
+    }
     this.path = last.path;
     this.#client = client;
     this.#locks = sorted;

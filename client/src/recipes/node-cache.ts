@@ -50,16 +50,24 @@ export class NodeCache extends CacheBase {
 
   protected override async follow(within: Within): Promise<void> {
     for (;;) {
-      const { next } = this.#returns;
-      const returnsSeen = this.#returnsSeen;
-      const sight = await lookAt(this.#client, this.path, within);
+      const next = this.#returns.next();
       try {
-        this.#take(sight.seen);
-        this.#tellRead(returnsSeen);
-        await unlessAborted(Promise.race([sight.changed, next]), within.signal);
+        await this.#readAndWait(next.happens, within);
       } finally {
-        sight.forget();
+        next.forget();
       }
+    }
+  }
+
+  async #readAndWait(returned: Promise<void>, within: Within): Promise<void> {
+    const returnsSeen = this.#returnsSeen;
+    const sight = await lookAt(this.#client, this.path, within);
+    try {
+      this.#take(sight.seen);
+      this.#tellRead(returnsSeen);
+      await unlessAborted(Promise.race([sight.changed, returned]), within.signal);
+    } finally {
+      sight.forget();
     }
   }
 

@@ -137,6 +137,8 @@ describe('MultiLock', () => {
     await lease.release();
     expect([namesIn(server, '/m/a'), namesIn(server, '/m/b')]).toEqual([[], []]);
     expect(() => new MultiLock(one, [])).toThrow(OptionError);
+    const sames = ['/m/b', '/m/a', '/m/b'].map((path) => new Lock(one, path));
+    expect(() => new MultiLock(one, sames)).toThrow(OptionError);
   });
 
   it('releases those it had taken when the others cannot be had', async () => {

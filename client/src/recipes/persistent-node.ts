@@ -205,17 +205,25 @@ export class PersistentNode implements AsyncDisposable {
     try {
       if (!this.#isNamed) await this.#createNamed(within);
       for (;;) {
-        const { next } = this.#changes;
-        const sight = await lookAt(this.#client, this.#path, within);
+        const next = this.#changes.next();
         try {
-          await this.#mend(sight.seen, within);
-          await unlessAborted(Promise.race([sight.changed, next]), within.signal);
+          await this.#mendAndWait(next.happens, within);
         } finally {
-          sight.forget();
+          next.forget();
         }
       }
     } finally {
       if (this.#isEphemeral) this.#standing(false);
+    }
+  }
+
+  async #mendAndWait(wished: Promise<void>, within: Within): Promise<void> {
+    const sight = await lookAt(this.#client, this.#path, within);
+    try {
+      await this.#mend(sight.seen, within);
+      await unlessAborted(Promise.race([sight.changed, wished]), within.signal);
+    } finally {
+      sight.forget();
     }
   }
 

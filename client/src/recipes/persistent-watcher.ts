@@ -20,7 +20,7 @@ import { unlessAway } from './shared/background.js';
 import { Feed } from './shared/feed.js';
 import { bounds, persist, type Within } from './shared/persist.js';
 import { Runner } from './shared/runner.js';
-import { unlessAborted, type WaitOptions } from './shared/wait-scope.js';
+import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface PersistentWatcherOptions {
   /** The path and all below it (without 'childrenChanged'), or the path only, the default. */
@@ -90,9 +90,8 @@ export class PersistentWatcher implements AsyncDisposable {
   /** The client keeps the watch over sessions; only what was taken away is set again. */
   async #stand(within: Within): Promise<void> {
     for (;;) {
-      const { next } = this.#runner.changes;
       if (this.#handle === null) await this.#add(within);
-      else await unlessAborted(next, within.signal);
+      else await this.#runner.changes.wait(within.signal);
     }
   }
 

@@ -154,6 +154,30 @@ describe('a set partitioner', () => {
     await until(() => other.items().length === SET.length);
   });
 
+  it('releases its partition and leaves the party on abort while the body waits', async () => {
+    const { server, surroundings, clients } = setUp(1);
+    const [client] = clients;
+    if (client === undefined) throw new Error('one was made');
+    const partitioner = new SetPartitioner(client, PATH, { set: SET, settleMs: SETTLE_MS });
+    const stop = new AbortController();
+    const partitions = partitioner.partitions({ signal: stop.signal });
+    const first = partitions.next();
+    await until(() => namesIn(server, `${PATH}/party`).length === 1);
+    await turns(10);
+    surroundings.advance(SETTLE_MS);
+    const { value: partition } = await first;
+    expect(left(server)).toHaveLength(1 + SET.length);
+    stop.abort();
+    expect(partition?.signal.reason).toBeInstanceOf(LeaseReleasedError);
+    await until(() => left(server).length === 0);
+    expect(client.sentCount('delete')).toBe(1 + SET.length);
+    expect(await partitions.next()).toEqual({ done: true, value: undefined });
+    expect(partitioner.state).toBe('failure');
+    await turns(10);
+    expectNothingLeft(clients);
+    expect(client.sentCount('delete')).toBe(1 + SET.length);
+  });
+
   it('waits for a quiet time after each change of the party', async () => {
     const { server, surroundings, clients, members } = setUp(2);
     members[0]?.start();

@@ -96,9 +96,11 @@ export class SetPartitioner {
   /**
    * Takes part for as long as the loop lasts. While the body runs the partition is its own: when
    * `changed` is aborted it should end soon. When the body is done the partition stands until the
-   * party changes or it is lost; then it is released and the next one given. Ends when the signal
-   * is aborted or the loop is left, with everything released; throws SessionExpiredError,
-   * ClientClosedError, or the server's answer, such as NoAuthError.
+   * party changes or it is lost; then it is released and the next one given. When the signal of
+   * the options is aborted the partition is released and the party left at once, also while the
+   * body runs, which the partition's signal tells; the loop then ends. The same when the loop is
+   * left. Throws SessionExpiredError, ClientClosedError, or the server's answer, such as
+   * NoAuthError.
    */
   async *partitions(
     options: { readonly signal?: AbortSignal | undefined } = {},
@@ -111,7 +113,7 @@ export class SetPartitioner {
         const session = await openSession(this.#client, scope, { onSessionLost });
         const part = scope.within(this.#client, session);
         try {
-          yield* this.#partitionsIn({ session, signal: part.signal });
+          yield* this.#partitionsIn({ session, signal: part.signal }, signal);
           return;
         } catch (error) {
           const reason = part.errorOf(error);
@@ -130,7 +132,10 @@ export class SetPartitioner {
   }
 
   /** Returns only by an error. */
-  async *#partitionsIn(within: Within): AsyncGenerator<Partition, void> {
+  async *#partitionsIn(
+    within: Within,
+    stop: AbortSignal | undefined,
+  ): AsyncGenerator<Partition, void> {
     const directory = joinPath(this.path, 'party');
     const uuid = this.#client.surroundings.uuid().replaceAll('-', '');
     const prefix = `${uuid}-${this.identifier}`;
@@ -140,6 +145,15 @@ export class SetPartitioner {
     const party = new Latest((signal) =>
       followChildren(this.#client, directory, { signal, withData: false }),
     );
+    let given: Partition | null = null;
+    let hasLeft = false;
+    const leave = () => {
+      // The loop's own release reports it, should the server refuse a deletion.
+      given?.release().catch(() => {});
+      if (!hasLeft) abandonContender(this.#client, member);
+      hasLeft = true;
+    };
+    const unfollowStop = stop === undefined ? () => {} : onAbort(stop, leave);
     try {
       for (;;) {
         this.#state = 'allocating';
@@ -147,12 +161,14 @@ export class SetPartitioner {
         if (!names.has(member.name)) throw new LeaseLostError('deleted', member.path);
         const partition = await this.#allocate(names, party, within);
         if (partition === null) continue;
+        given = partition;
         const isOver = AbortSignal.any([partition.signal, within.signal]);
         // Told in the turn of the loss: the loop's body, or the wait for a session, may last.
         const unfollow = onAbort(isOver, () => {
           this.#state = 'allocating';
         });
         try {
+          within.signal.throwIfAborted();
           const isChanged = partition.changed.aborted;
           if (!isOver.aborted) this.#state = isChanged ? 'release' : 'acquired';
           yield partition;
@@ -164,7 +180,8 @@ export class SetPartitioner {
         within.signal.throwIfAborted();
       }
     } finally {
-      abandonContender(this.#client, member);
+      unfollowStop();
+      leave();
       await party.stop();
     }
   }
@@ -173,7 +190,7 @@ export class SetPartitioner {
   async #settled(party: Latest<ChildrenByName>, signal: AbortSignal): Promise<ChildrenByName> {
     const { settleMs = SETTLE_MS } = this.#options;
     for (;;) {
-      const { next } = party.changes;
+      const next = party.changes.next();
       const names = party.value;
       let cancel = () => {};
       const isQuiet = new Promise<boolean>((resolve) => {
@@ -181,12 +198,13 @@ export class SetPartitioner {
         cancel = this.#client.surroundings.setTimer(settleMs, () => resolve(true));
       });
       try {
-        const hasChanged = next.then(() => false);
+        const hasChanged = next.happens.then(() => false);
         if ((await unlessAborted(Promise.race([isQuiet, hasChanged]), signal)) && names !== null) {
           return names;
         }
       } finally {
         cancel();
+        next.forget();
       }
     }
   }
@@ -198,13 +216,13 @@ export class SetPartitioner {
     within: Within,
   ): Promise<Partition | null> {
     const { set, partition = everyNth } = this.#options;
-    const { next } = party.changes;
     if (party.value !== names) return null;
+    const next = party.changes.next();
     const members = [...names.keys()].map(shallowIdentifier).filter((name) => name !== null);
     members.sort();
     const items = [...partition(this.identifier, members, set)];
     const changed = new AbortController();
-    void next.then(() => {
+    void next.happens.then(() => {
       if (this.#state === 'acquired') this.#state = 'release';
       changed.abort();
     });

@@ -7,6 +7,8 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { NameLookups } from '@rookery/protocol';
+import type { Surroundings } from '../api/surroundings.js';
 import type { Address, Dial, Link, LinkEvents, Resolve } from './link.js';
 
 export interface DialOptions {
@@ -20,11 +22,20 @@ export function socketDial(options: DialOptions): Dial {
   return (address, events) => new SocketLink(openSocket(address, options), events, options);
 }
 
-export const resolveBySystem: Resolve = async (host) => {
-  if (isIP(host) !== 0) return [host];
-  const found = await lookup(host, { all: true, verbatim: true });
-  return found.map((entry) => entry.address);
-};
+/**
+ * Asks the system for the addresses of a name. One lookup of a name is under way at most, and while
+ * it hangs the addresses that the name had last are given.
+ */
+export function resolverBySystem(setTimer: Surroundings['setTimer']): Resolve {
+  const names = new NameLookups({
+    after: setTimer,
+    lookup: async (host) => {
+      const found = await lookup(host, { all: true, verbatim: true });
+      return found.map((entry) => entry.address);
+    },
+  });
+  return async (host) => (isIP(host) === 0 ? await names.resolve(host) : [host]);
+}
 
 function openSocket(address: Address, options: DialOptions): Socket {
   const { ip: host, server } = address;

@@ -113,16 +113,34 @@ export const MultiReadResponse: Codec<MultiReadResponse> = {
   },
 };
 
+/** As `MultiRequest` reads them, but it stops behind one operation more than `countMax`. */
+export function readMultiOps(reader: JuteReader, countMax: number): readonly MultiRequestOp[] {
+  return readList(reader, readRequestOp, countMax);
+}
+
+/** As `readMultiOps`, of a multiRead. */
+export function readMultiReadOps(
+  reader: JuteReader,
+  countMax: number,
+): readonly MultiReadRequestOp[] {
+  return readList(reader, readReadRequestOp, countMax);
+}
+
 /** Ends with the first header that is `done`; every round reads a header, so it does end. */
-function readList<T>(reader: JuteReader, readOne: (reader: JuteReader, type: number) => T): T[] {
+function readList<T>(
+  reader: JuteReader,
+  readOne: (reader: JuteReader, type: number) => T,
+  countMax = Number.POSITIVE_INFINITY,
+): T[] {
   const values: T[] = [];
-  for (;;) {
+  while (values.length <= countMax) {
     const type = reader.int();
     const done = reader.bool();
     reader.int();
     if (done) return values;
     values.push(readOne(reader, type));
   }
+  return values;
 }
 
 function writeHeader(writer: JuteWriter, type: number, error: number): void {

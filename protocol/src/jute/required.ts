@@ -20,6 +20,13 @@ export function requiredCount(reader: JuteReader, what: string): number {
   return count;
 }
 
+/** An int that is not negative. */
+export function requiredCardinal(reader: JuteReader, what: string): number {
+  const value = reader.int();
+  if (value < 0) throw new MarshallingError(`${value} in ${what} is negative`);
+  return value;
+}
+
 /** A long that is a whole number, not negative, and safe. */
 export function requiredNatural(reader: JuteReader, what: string): number {
   const value = reader.long();

@@ -42,6 +42,11 @@ export class JuteWriter {
     return this.#position - this.#start;
   }
 
+  /** Of the memory that it writes to, used or not; 0 while it has none. */
+  get slabBytes(): number {
+    return this.#buffer.length;
+  }
+
   /** Drops everything that was not taken. */
   reset(): void {
     this.#position = this.#start;

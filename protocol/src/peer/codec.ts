@@ -1,17 +1,21 @@
 /**
  * Peer messages to bytes and back: msgpack arrays of fixed layout, the number of the kind first.
  *
- * The numbers and the order of fields are the wire format: changing them means raising
- * PEER_PROTOCOL_VERSION. No record is ever learned from the other side, and bytes are scanned
- * before msgpackr sees them, so garbage gives MarshallingError and nothing else. What is decoded
- * holds views of the frame. The length prefix of a frame is the link's business.
+ * The numbers and the order of fields are the wire format. What a later wire version adds (fields
+ * at the end, `added`; kinds, `since`) is written and read on links of that version alone, and no
+ * field is ever removed or changed. No record is ever learned from the other side, and bytes are
+ * scanned before msgpackr sees them, so garbage gives MarshallingError and nothing else. What is
+ * decoded holds views of the frame. The length prefix of a frame is the link's business.
  */
 import { Packr } from 'msgpackr';
+import { assert } from '../assert.js';
 import { MarshallingError } from '../marshalling-error.js';
 import {
+  added,
   asArray,
   bytes,
   counter,
+  date,
   epoch,
   type Field,
   flag,
@@ -19,18 +23,23 @@ import {
   Layout,
   list,
   milliseconds,
+  natural,
   oneOf,
   peerId,
+  shortText,
   struct,
   text,
   uint,
   zxid,
 } from './fields.js';
 import { forwardedRequests, packRequests } from './forwarded.js';
+import { helloOffer } from './hello.js';
 import type {
+  DigestAt,
   EpochRange,
   Hello,
   HistorySummary,
+  LeadershipOf,
   PeerMessage,
   Propose,
   Refuse,
@@ -39,22 +48,40 @@ import type {
 import { checkMsgpack } from './msgpack-check.js';
 import { claimRoom, offerRoom, packProposals, unpackProposals } from './packing.js';
 import type { Proposal } from './proposal.js';
+import {
+  ATTACHMENTS_SINCE,
+  CLOCKS_SINCE,
+  DIGESTS_SINCE,
+  LEGACY_WIRE_VERSION,
+  WIRE_VERSION_MAX,
+  WIRE_VERSION_MIN,
+} from './wire-version.js';
 
 export type LinkMessage = PeerMessage | Hello | Refuse;
 
 interface MessageLayout<M extends LinkMessage> {
   readonly code: number;
   readonly fields: Layout<Omit<M, 'kind'>>;
-  /** What a later version adds is ignored, so that a refusal can name both versions. */
+  /** The first wire version that has this kind of message. */
+  readonly since: number;
+  /**
+   * Read before a version is agreed: a part of it may be missing, and what a later version adds is
+   * ignored, so that a refusal can name both versions.
+   */
   readonly isOpen: boolean;
+}
+
+interface MessageRules {
+  readonly since?: number;
+  readonly isOpen?: boolean;
 }
 
 function message<M extends LinkMessage>(
   code: number,
   fields: { readonly [Name in keyof Omit<M, 'kind'>]-?: Field<Omit<M, 'kind'>[Name]> },
-  isOpen = false,
+  { since = WIRE_VERSION_MIN, isOpen = false }: MessageRules = {},
 ): MessageLayout<M> {
-  return { code, fields: new Layout<Omit<M, 'kind'>>(fields), isOpen };
+  return { code, fields: new Layout<Omit<M, 'kind'>>(fields), since, isOpen };
 }
 
 const history = struct<HistorySummary>({
@@ -62,12 +89,22 @@ const history = struct<HistorySummary>({
   ranges: list(struct<EpochRange>({ epoch, first: counter, last: counter })),
 });
 
+const DIGEST_CHARACTERS_MAX = 64;
+const lineage = list(struct<LeadershipOf>({ epoch, identity: uint }));
+/** `former` of a vote: a list of lists, and nothing for none. */
+const memberLists = list(list(peerId));
+const formerLists: Field<readonly (readonly number[])[] | undefined> = {
+  pack: (lists) => memberLists.pack(lists ?? []),
+  unpack: (packed) => memberLists.unpack(packed),
+};
+
 /** The body is one byte string, so that a pack made once goes to every follower and to the log. */
 const proposals: Field<readonly Proposal[]> = {
   pack: packProposals,
   unpack: (packed) => unpackProposals(bytes.unpack(packed)),
 };
 
+const LEASE_MS_MAX = 1_000_000_000;
 const PROPOSE_CODE = 8;
 const REQUESTS_CODE = 16;
 
@@ -84,6 +121,7 @@ const LAYOUTS: {
     ensembleId: text,
     founded: flag,
     sound: flag,
+    former: added(11, formerLists, []),
   }),
   followerInfo: message(3, { acceptedEpoch: epoch }),
   newEpoch: message(4, { epoch, established: flag }),
@@ -94,11 +132,20 @@ const LAYOUTS: {
     applied: zxid,
     history,
     snapshotOnly: flag,
+    lineage: added(10, lineage, []),
   }),
-  syncStart: message(6, { mode: oneOf('diff', 'trunc', 'snap'), after: zxid }),
+  syncStart: message(6, {
+    mode: oneOf('diff', 'trunc', 'snap'),
+    after: zxid,
+    lineage: added(10, lineage, []),
+    diverged: added(10, flag, false),
+  }),
   snapshotDone: message(7, { zxid }),
   propose: message<Propose>(PROPOSE_CODE, { proposals }),
-  newLeader: message(9, { epoch, last: zxid, ensembleId: text }),
+  newLeader: message(9, {
+    ...{ epoch, last: zxid, ensembleId: text },
+    leaseMs: added(9, natural(LEASE_MS_MAX), 0),
+  }),
   ackNewLeader: message(10, { epoch, last: zxid }),
   upToDate: message(11, { committed: zxid }),
   ack: message(12, { zxid }),
@@ -108,18 +155,34 @@ const LAYOUTS: {
   requests: message<Requests>(REQUESTS_CODE, { items: forwardedRequests }),
   sync: message(17, { request: uint }),
   synced: message(18, { request: uint, zxid }),
-  attach: message(19, { request: uint, session: uint, password: bytes }),
+  attach: message(19, {
+    ...{ request: uint, session: uint, password: bytes },
+    attachment: added(ATTACHMENTS_SINCE, uint, 0),
+  }),
   attached: message(20, { request: uint, valid: flag, timeoutMs: uint }),
-  detach: message(21, { session: uint, request: uint }),
+  detach: message(21, {
+    ...{ session: uint, request: uint },
+    attachment: added(ATTACHMENTS_SINCE, uint, 0),
+  }),
   touch: message(22, { sessions: list(uint) }),
   snapshotChunk: message(23, { index: uint, records: list(keyAndValue) }),
   snapshotAck: message(24, { index: uint }),
+  clock: message(27, { wallMs: date }, { since: CLOCKS_SINCE }),
+  digests: message(
+    28,
+    { digests: list(struct<DigestAt>({ zxid, digest: shortText(DIGEST_CHARACTERS_MAX) })) },
+    { since: DIGESTS_SINCE },
+  ),
+  diverged: message(29, { zxid }, { since: DIGESTS_SINCE }),
   hello: message(
     25,
-    { version: uint, id: peerId, to: peerId, instance: text, ensembleId: text, founded: flag },
-    true,
+    {
+      ...{ version: uint, id: peerId, to: peerId, instance: text, ensembleId: text, founded: flag },
+      offer: added(LEGACY_WIRE_VERSION + 1, helloOffer, null),
+    },
+    { isOpen: true },
   ),
-  refuse: message(26, { reason: text }, true),
+  refuse: message(26, { reason: text, isLasting: added(7, flag, true) }, { isOpen: true }),
 };
 
 const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
@@ -130,9 +193,10 @@ const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
 /**
  * A whole frame, its length included, in memory that nobody writes to: what there is much of is
- * copied once, or not at all when there is room for the frame's head before the pack.
+ * copied once, or not at all when there is room for the frame's head before the pack. `version` is
+ * the link's; a hello and a refusal do not depend on it.
  */
-export function encodePeerFrame(value: LinkMessage): Uint8Array {
+export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose') {
     const packed = packProposals(value.proposals);
     const inPlace = claimRoom(packed, HEAD_BYTES);
@@ -141,9 +205,10 @@ export function encodePeerFrame(value: LinkMessage): Uint8Array {
     return withHead(frame, PROPOSE_CODE);
   }
   if (value.kind === 'requests') {
-    return withHead(packRequests(value.items, HEAD_BYTES), REQUESTS_CODE);
+    const hasAttachments = version >= ATTACHMENTS_SINCE;
+    return withHead(packRequests(value.items, hasAttachments, HEAD_BYTES), REQUESTS_CODE);
   }
-  const payload = encodePeerMessage(value);
+  const payload = encodePeerMessage(value, version);
   const frame = Buffer.allocUnsafeSlow(LENGTH_BYTES + payload.length);
   frame.writeInt32BE(payload.length, 0);
   frame.set(payload, LENGTH_BYTES);
@@ -151,13 +216,16 @@ export function encodePeerFrame(value: LinkMessage): Uint8Array {
 }
 
 /** The payload of a frame; as with `encodePeerFrame`, nobody may write to it. */
-export function encodePeerMessage(value: LinkMessage): Uint8Array {
+export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose' || value.kind === 'requests') {
-    return encodePeerFrame(value).subarray(LENGTH_BYTES);
+    return encodePeerFrame(value, version).subarray(LENGTH_BYTES);
   }
   // The union of layouts cannot be called with the union of messages; the kind ties the two.
   const layout = LAYOUTS[value.kind] as MessageLayout<LinkMessage>;
-  return packr.pack(layout.fields.pack([layout.code], value));
+  const { code, fields, since, isOpen } = layout;
+  assert(isOpen || since <= version, () => `a ${value.kind} is sent from version ${since} on`);
+  const size = isOpen ? fields.size : fields.sizeAt(version);
+  return packr.pack(fields.pack([code], value, size));
 }
 
 /** The frame of a message that is one byte string, which lies behind HEAD_BYTES. */
@@ -180,16 +248,20 @@ const HEAD_BYTES = LENGTH_BYTES + 7;
  * Throws MarshallingError for everything that encodePeerMessage does not make. The frame, which
  * nobody else has, belongs to the message from now on: what is before a pack in it may be written.
  */
-export function decodePeerMessage(frame: Uint8Array): LinkMessage {
+export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {
   checkMsgpack(frame);
   const packed = unpackArray(frame);
   const code = packed[0];
   const kind = typeof code === 'number' ? KINDS.get(code) : undefined;
   if (kind === undefined) throw new MarshallingError(`no message has the kind ${String(code)}`);
-  const { fields, isOpen } = LAYOUTS[kind] as MessageLayout<LinkMessage>;
+  const { fields, since, isOpen } = LAYOUTS[kind] as MessageLayout<LinkMessage>;
+  if (!isOpen && since > version) {
+    throw new MarshallingError(`a message ${kind} on a link of version ${version}`);
+  }
   const count = packed.length - 1;
-  if (count < fields.size || (count > fields.size && !isOpen)) {
-    throw new MarshallingError(`a message ${kind} of ${count} fields, not ${fields.size}`);
+  const size = fields.sizeAt(isOpen ? LEGACY_WIRE_VERSION : version);
+  if (count < size || (count > size && !isOpen)) {
+    throw new MarshallingError(`a message ${kind} of ${count} fields, not ${size}`);
   }
   const message = fields.unpack({ kind }, packed, 1) as LinkMessage;
   if (message.kind === 'propose') {

@@ -16,9 +16,30 @@ export function holds({ base, ranges }: HistorySummary, zxid: Zxid): boolean {
   const counter = counterOf(zxid);
   const epoch = epochOf(zxid);
   if (zxid === base) return true;
-  return ranges.some(
-    (range) => range.epoch === epoch && range.first <= counter && counter <= range.last,
-  );
+  // What is asked for is nearly always in the newest one.
+  for (let index = ranges.length - 1; index >= 0; index--) {
+    const range = ranges[index];
+    if (range === undefined || range.epoch < epoch) return false;
+    if (range.epoch > epoch) continue;
+    if (range.first <= counter && counter <= range.last) return true;
+  }
+  return false;
+}
+
+/** The newest zxid that the log holds, or what it begins after. */
+export function lastOfRanges({ base, ranges }: HistorySummary): Zxid {
+  const range = ranges.at(-1);
+  return range === undefined ? base : makeZxid(range.epoch, range.last);
+}
+
+/** Whether a log can hold these: in ascending order, behind its base, none empty. */
+export function isWellFormed({ base, ranges }: HistorySummary): boolean {
+  let last = base;
+  for (const range of ranges) {
+    if (range.last < range.first || makeZxid(range.epoch, range.first) <= last) return false;
+    last = makeZxid(range.epoch, range.last);
+  }
+  return true;
 }
 
 /** By the zxids from `first` to `last`, of one epoch, which come behind all that is there. */

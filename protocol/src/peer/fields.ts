@@ -3,6 +3,7 @@
  *
  * `pack` asserts, since a member that sends nonsense must stop. `unpack` trusts nothing: it returns
  * a value of its type or throws MarshallingError. Byte fields come back as views of the frame.
+ * A field that a later wire version adds to a message is `added` at the end of its layout.
  */
 import { assert } from '../assert.js';
 import { MarshallingError } from '../marshalling-error.js';
@@ -11,6 +12,18 @@ import { COUNTER_MAX, EPOCH_MAX, isZxid } from '../zxid.js';
 export interface Field<T> {
   pack(value: T): unknown;
   unpack(packed: unknown): T;
+  /** The first wire version whose messages have it; without it, all have. See `added`. */
+  readonly since?: number;
+  /** Its value in a message of an earlier version. */
+  readonly absent?: T;
+}
+
+/**
+ * A field that messages have from the wire version `since` on. On a link of an earlier version it
+ * is not sent, and whoever receives the message finds `absent` in its place.
+ */
+export function added<T>(since: number, { pack, unpack }: Field<T>, absent: T): Field<T> {
+  return { pack, unpack, since, absent };
 }
 
 type FieldMap<T> = { readonly [Name in keyof T]-?: Field<T[Name]> };
@@ -51,6 +64,24 @@ export const milliseconds = field<number>('a time', (packed): packed is number =
   return typeof packed === 'number' && Number.isFinite(packed) && packed >= 0;
 });
 
+/** What a Date can hold. */
+const DATE_MAX_MS = 8.64e15;
+
+/** ms since 1970, of a clock that may be anywhere. */
+export const date = integer('a date', { min: -DATE_MAX_MS, max: DATE_MAX_MS });
+
+/** A text of bounded length, for what is logged or compared as it is. */
+export function shortText(charactersMax: number): Field<string> {
+  const what = `a string of at most ${charactersMax} characters`;
+  return field<string>(what, (packed): packed is string => {
+    return typeof packed === 'string' && packed.length <= charactersMax;
+  });
+}
+
+export function natural(max: number): Field<number> {
+  return integer(`a whole number from 0 to ${max}`, { min: 0, max });
+}
+
 export const flag = field<boolean>('a boolean', (packed) => typeof packed === 'boolean');
 export const text = field<string>('a string', (packed) => typeof packed === 'string');
 export const bytes = field<Uint8Array>('bytes', (packed) => packed instanceof Uint8Array);
@@ -78,6 +109,17 @@ export function list<T>(element: Field<T>): Field<readonly T[]> {
   };
 }
 
+export function pair<A, B>(first: Field<A>, second: Field<B>): Field<readonly [A, B]> {
+  return {
+    pack: ([one, other]) => [first.pack(one), second.pack(other)],
+    unpack: (packed) => {
+      const [one, other, ...more] = asArray(packed);
+      if (more.length > 0) throw new MarshallingError('a pair of more than two');
+      return [first.unpack(one), second.unpack(other)];
+    },
+  };
+}
+
 /** A pair of bytes: the key and the value of a record. */
 export const keyAndValue: Field<readonly [Uint8Array, Uint8Array]> = {
   pack: (value) => value,
@@ -101,29 +143,77 @@ export function struct<T extends object>(fields: FieldMap<T>): Field<T> {
   };
 }
 
+type NamedFields<T> = { readonly [Name in keyof T]-?: Field<T[Name]> };
+
+/**
+ * An object as a list of names and values, for what must be extended without a new wire version:
+ * names that the reader does not know are ignored, and what is missing has the value of `absent`.
+ */
+export function named<T extends object>(fields: NamedFields<T>, absent: T): Field<T> {
+  const known = new Map(Object.entries<Field<unknown>>(fields));
+  return {
+    pack: (value) => {
+      const values = value as Readonly<Record<string, unknown>>;
+      return [...known].map(([name, entry]) => [name, entry.pack(values[name])]);
+    },
+    unpack: (packed) => {
+      const found = { ...absent } as Record<string, unknown>;
+      for (const pair of asArray(packed)) {
+        const [name, value] = asArray(pair);
+        const entry = known.get(text.unpack(name));
+        if (entry !== undefined) found[text.unpack(name)] = entry.unpack(value);
+      }
+      return found as T;
+    },
+  };
+}
+
 /** The names and fields of an object; the shared half of `struct` and of a message. */
 export class Layout<T extends object> {
   readonly #entries: readonly (readonly [string, Field<unknown>])[];
 
   constructor(fields: FieldMap<T>) {
     this.#entries = Object.entries<Field<unknown>>(fields);
+    let since = 0;
+    for (const [name, entry] of this.#entries) {
+      assert((entry.since ?? 0) >= since, () => `${name} is added behind older fields`);
+      since = entry.since ?? 0;
+    }
   }
 
   get size(): number {
     return this.#entries.length;
   }
 
-  /** Appends the packed fields of `value` to `packed`. */
-  pack(packed: unknown[], value: T): unknown[] {
+  /** How many of the fields a message of this wire version has: the first ones. */
+  sizeAt(version: number): number {
+    let size = this.#entries.length;
+    while (size > 0 && (this.#entries[size - 1]?.[1].since ?? 0) > version) size -= 1;
+    return size;
+  }
+
+  /** Appends the packed fields of `value` to `packed`, `size` of them. */
+  pack(packed: unknown[], value: T, size = this.#entries.length): unknown[] {
     const values = value as Readonly<Record<string, unknown>>;
-    for (const [name, entry] of this.#entries) packed.push(entry.pack(values[name]));
+    let left = size;
+    for (const [name, entry] of this.#entries) {
+      if (left === 0) break;
+      left -= 1;
+      packed.push(entry.pack(values[name]));
+    }
     return packed;
   }
 
-  /** Adds the fields found in `packed` from `offset` on to `target`, which becomes the value. */
+  /**
+   * Adds the fields found in `packed` from `offset` on to `target`, which becomes the value. Fields
+   * that are not there any more have the values that they had before they were added.
+   */
   unpack(target: Record<string, unknown>, packed: readonly unknown[], offset: number): T {
     let index = offset;
-    for (const [name, entry] of this.#entries) target[name] = entry.unpack(packed[index++]);
+    for (const [name, entry] of this.#entries) {
+      target[name] = index < packed.length ? entry.unpack(packed[index]) : entry.absent;
+      index += 1;
+    }
     return target as T;
   }
 }

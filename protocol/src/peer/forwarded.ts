@@ -2,14 +2,21 @@
  * The requests that a member forwards to the leader, as one field of a message.
  *
  * One byte string in jute's terms, since there is one request for every write: their count, then of
- * each its number and session (longs), opcode, body and identities. Nearly all clients are known by
- * their address alone: that is -1 and one string; otherwise a count, and scheme and id of each.
+ * each its number and session (longs), attachment, opcode, body and identities. In front of the
+ * count is a mark that there are attachments: members of the first wire version neither write it
+ * nor them. Nearly all clients are known by their address alone: that is -1 and one string;
+ * otherwise a count, and scheme and id of each.
  * A request that was unpacked is a place in the bytes that were given: most bodies are only read
  * where they lie.
  */
 import { assert } from '../assert.js';
 import { JuteReader } from '../jute/reader.js';
-import { requiredCount, requiredNatural, requiredString } from '../jute/required.js';
+import {
+  requiredCardinal,
+  requiredCount,
+  requiredNatural,
+  requiredString,
+} from '../jute/required.js';
 import { JuteWriter } from '../jute/writer.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { bytes, type Field } from './fields.js';
@@ -17,6 +24,8 @@ import type { ForwardedRequest, Identity } from './messages.js';
 
 const RECORD = 'a request';
 const ADDRESS_SCHEME = 'ip';
+/** In front of the number of requests. */
+const WITH_ATTACHMENTS = -1;
 /** Instead of the number of identities. */
 const ADDRESS_ONLY = -1;
 
@@ -29,6 +38,7 @@ const writer = new JuteWriter();
 class PlacedRequest implements ForwardedRequest {
   readonly request: number;
   readonly session: number;
+  readonly attachment: number;
   readonly opcode: number;
   readonly identities: readonly Identity[];
   readonly frame: Buffer;
@@ -38,6 +48,7 @@ class PlacedRequest implements ForwardedRequest {
   constructor(place: Omit<PlacedRequest, 'body'>) {
     this.request = place.request;
     this.session = place.session;
+    this.attachment = place.attachment;
     this.opcode = place.opcode;
     this.identities = place.identities;
     this.frame = place.frame;
@@ -60,12 +71,18 @@ export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): v
 }
 
 /** In memory of their own, behind so many bytes for the caller to write. */
-export function packRequests(items: readonly ForwardedRequest[], headBytes = 0): Buffer {
+export function packRequests(
+  items: readonly ForwardedRequest[],
+  hasAttachments: boolean,
+  headBytes = 0,
+): Buffer {
   writer.reset();
+  if (hasAttachments) writer.int(WITH_ATTACHMENTS);
   writer.int(items.length);
   for (const item of items) {
     writer.long(natural(item.request));
     writer.long(natural(item.session));
+    if (hasAttachments) writer.int(natural(item.attachment));
     writer.int(item.opcode);
     writer.buffer(item.body);
     writeIdentities(item.identities);
@@ -74,20 +91,24 @@ export function packRequests(items: readonly ForwardedRequest[], headBytes = 0):
 }
 
 export const forwardedRequests: Field<readonly ForwardedRequest[]> = {
-  pack: (items) => packRequests(items),
+  pack: (items) => packRequests(items, true),
   unpack: (packed) => {
     const reader = new JuteReader(bytes.unpack(packed));
     const items: ForwardedRequest[] = [];
-    for (let left = requiredCount(reader, RECORD); left > 0; left--) {
+    const first = reader.count();
+    const hasAttachments = first === WITH_ATTACHMENTS;
+    const count = hasAttachments ? requiredCount(reader, RECORD) : first;
+    for (let left = count; left > 0; left--) {
       const request = requiredNatural(reader, RECORD);
       const session = requiredNatural(reader, RECORD);
+      const attachment = hasAttachments ? requiredCardinal(reader, RECORD) : 0;
       const opcode = reader.int();
       const length = reader.skipBuffer();
       if (length === -1) throw new MarshallingError('a request without a body');
       const end = reader.position;
       const place = { frame: reader.bytes, start: end - length, end };
       const identities = readIdentities(reader);
-      items.push(new PlacedRequest({ request, session, opcode, identities, ...place }));
+      items.push(new PlacedRequest({ request, session, attachment, opcode, identities, ...place }));
     }
     if (reader.remaining > 0) {
       throw new MarshallingError(`${reader.remaining} bytes after the requests`);

@@ -22,6 +22,12 @@ export interface HistorySummary {
   readonly ranges: readonly EpochRange[];
 }
 
+/** The random identity of the leadership that proposed in an epoch; 0 when it is not known. */
+export interface LeadershipOf {
+  readonly epoch: number;
+  readonly identity: number;
+}
+
 export type ElectionState = 'looking' | 'following' | 'leading';
 
 /**
@@ -48,6 +54,11 @@ export interface VoteMessage {
   readonly founded: boolean;
   /** False for a member whose disk was found damaged: its vote does not count. */
   readonly sound: boolean;
+  /**
+   * While the list of members is being changed: former lists, of each of which a leader that the
+   * sender follows needs a majority too. Nothing is the same as none.
+   */
+  readonly former?: readonly (readonly PeerId[])[];
 }
 
 /** Discovery, CEPOCH of the paper: a learner offers itself to the leader. */
@@ -75,6 +86,8 @@ export interface AckEpoch {
   readonly history: HistorySummary;
   /** A damaged or empty member that can only be brought up by a snapshot. */
   readonly snapshotOnly: boolean;
+  /** Which leaderships proposed what the log and the tree hold, as far as it is known. */
+  readonly lineage: readonly LeadershipOf[];
 }
 
 /**
@@ -83,7 +96,12 @@ export interface AckEpoch {
 export interface SyncStart {
   readonly kind: 'syncStart';
   readonly mode: 'diff' | 'trunc' | 'snap';
+  /** Of `snap`: the newest zxid that both have, if one is known. */
   readonly after: Zxid;
+  /** That of the leader: what the learner is sent was proposed by these. */
+  readonly lineage: readonly LeadershipOf[];
+  /** The learner has what another leadership proposed, or applied what was never committed. */
+  readonly diverged: boolean;
 }
 
 /** The last chunk of a snapshot has been sent: it is the state at `zxid`. */
@@ -103,6 +121,8 @@ export interface NewLeader {
   readonly epoch: number;
   readonly last: Zxid;
   readonly ensembleId: string;
+  /** H of the leader: no lease of this learner may be longer. 0 from a leader that does not say. */
+  readonly leaseMs: number;
 }
 
 export interface AckNewLeader {
@@ -167,6 +187,11 @@ export interface ForwardedRequest {
   /** Chosen by the origin, unique among all its requests, across its restarts too. */
   readonly request: number;
   readonly session: number;
+  /**
+   * The attachment of the session that it came by: see `Attach`. 0 when it is not told, as members
+   * of the first wire version do not, and for a session that only the origin knows.
+   */
+  readonly attachment: number;
   readonly opcode: number;
   readonly body: Uint8Array;
   /** Of the connection when the request came: what the leader checks ACLs against. */
@@ -194,10 +219,18 @@ export interface Synced {
   readonly zxid: Zxid;
 }
 
-/** Follower to leader: a client wants to go on with this session here. */
+/**
+ * Follower to leader: a client wants to go on with this session here, by a connection of its own.
+ *
+ * `attachment` numbers that connection among all of the origin's process, from 1 on; 0 when it is
+ * not told. The leader takes requests of a session from its newest attachment alone, and which one
+ * is the newest is decided by the order in which attaches reach the leader. A session's creation is
+ * its first attachment.
+ */
 export interface Attach {
   readonly kind: 'attach';
   readonly request: number;
+  readonly attachment: number;
   readonly session: number;
   readonly password: Uint8Array;
 }
@@ -210,10 +243,12 @@ export interface Attached {
   readonly timeoutMs: number;
 }
 
-/** Leader to a member: this session went elsewhere or is gone; close its connection. */
+/** Leader to a member: this attachment of the session is over; close its connection. */
 export interface Detach {
   readonly kind: 'detach';
   readonly session: number;
+  /** 0 when it is not told: whatever connection of the session the member has. */
+  readonly attachment: number;
   /** The request of that session that is refused, and never applied; 0 if there is none. */
   readonly request: number;
 }
@@ -222,6 +257,31 @@ export interface Detach {
 export interface Touch {
   readonly kind: 'touch';
   readonly sessions: readonly number[];
+}
+
+/** To every member, with each heartbeat, and first of all on a link: what time it is here. */
+export interface Clock {
+  readonly kind: 'clock';
+  /** ms since 1970 by the sender's wall clock, which may be wrong by any amount. */
+  readonly wallMs: number;
+}
+
+/** The digest of the state at a zxid. */
+export interface DigestAt {
+  readonly zxid: Zxid;
+  readonly digest: string;
+}
+
+/** Follower to leader, with a heartbeat: what its state was, at zxids that all take. */
+export interface Digests {
+  readonly kind: 'digests';
+  readonly digests: readonly DigestAt[];
+}
+
+/** Leader to follower: a quorum has another state at this zxid. */
+export interface Diverged {
+  readonly kind: 'diverged';
+  readonly zxid: Zxid;
 }
 
 /** Leader to learner: key and value pairs of the tree database at one zxid. */
@@ -245,15 +305,21 @@ export type MemberMessage =
   | Attached
   | Detach
   | Touch
+  | Clock
+  | Digests
+  | Diverged
   | SnapshotChunk
   | SnapshotAck;
 
 export type PeerMessage = CoreMessage | MemberMessage;
 
-/** The first frame of a link, each way; a mismatch is refused with a reason. */
+/**
+ * The first frame of a link, each way; what does not match is refused with a reason. Its layout is
+ * the same in all wire versions: whatever is new goes into `offer`, where older releases ignore it.
+ */
 export interface Hello {
   readonly kind: 'hello';
-  /** The peer protocol's version, `PEER_PROTOCOL_VERSION`. */
+  /** The highest wire version that the sender speaks; the only one if `offer` is null. */
   readonly version: number;
   readonly id: PeerId;
   readonly to: PeerId;
@@ -261,12 +327,46 @@ export interface Hello {
   readonly instance: string;
   readonly ensembleId: string;
   readonly founded: boolean;
+  /** Null from a release that speaks LEGACY_WIRE_VERSION alone. */
+  readonly offer: HelloOffer | null;
+}
+
+/** What a hello says by name; who does not know a name ignores it. See `hello.ts`. */
+/** A start of a member on one data directory. */
+export interface StartOf {
+  /** Random, drawn when the directory was made or given up; '' where there is none. */
+  readonly incarnation: string;
+  /** How often a member was started on it, this time included; 0 where it is not known. */
+  readonly count: number;
+  /** As in the hello: of one process. */
+  readonly instance: string;
+}
+
+export interface HelloOffer {
+  /** The lowest wire version that the sender speaks. */
+  readonly wireMin: number;
+  /** The sender's release, for whoever reads of a refusal. */
+  readonly release: string;
+  /** The ensemble level of the sender's state; see ARCHITECTURE.md, Versions. */
+  readonly level: number;
+  /** The highest level that the sender's release knows. */
+  readonly levelMax: number;
+  /** The highest level that its operator lets the ensemble be raised to. */
+  readonly levelAgreed: number;
+  /** What the sender's memory allows the tree, bytes; 0 where it does not say. */
+  readonly treeBytes: number;
+  /** Settings that members must share, by name, as text: see `server/src/shared-settings.ts`. */
+  readonly shared: readonly (readonly [name: string, value: string])[];
+  /** Of the sender. */
+  readonly start: StartOf;
+  /** The last one of the receiver that the sender has seen: see `driver/known-starts.ts`. */
+  readonly lastSeen: StartOf;
 }
 
 /** Sent instead of a hello that is not acceptable, right before the link is closed. */
 export interface Refuse {
   readonly kind: 'refuse';
   readonly reason: string;
+  /** It stays so until an operator mends it, at one of the two members or at both. */
+  readonly isLasting: boolean;
 }
-
-export const PEER_PROTOCOL_VERSION = 6;

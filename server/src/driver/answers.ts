@@ -12,7 +12,7 @@ export function onAnswer(pipeline: Pipeline, answer: Answer): void {
     case 'attached':
       return pipeline.onAttached(answer.request, answer.valid, answer.timeoutMs);
     case 'detach':
-      return pipeline.onDetach(answer.session, answer.request);
+      return pipeline.onDetach(answer);
     case 'synced':
       return pipeline.onSynced(answer.request, answer.zxid);
     default:

@@ -16,6 +16,12 @@ export class Counters {
   snapshotsSent = 0;
   diffsSent = 0;
   truncationsSent = 0;
+  /** Transactions that this member had in its log, maybe acknowledged, and had to give up. */
+  discardedTransactions = 0;
+  /** Histories of others, or of this member, that had another past than the leader's. */
+  divergences = 0;
+  /** Digests of one zxid that were not the same, as this member saw it while it led. */
+  digestMismatches = 0;
   /** Times this member went looking for a leader. */
   looked = 0;
   /** From looking for a leader to serving clients, ms. */
@@ -25,6 +31,7 @@ export class Counters {
   count(event: string): void {
     if (event === 'sync.diff') this.diffsSent += 1;
     else if (event === 'sync.trunc') this.truncationsSent += 1;
+    else if (event === 'sync.diverged' || event === 'history.diverged') this.divergences += 1;
     else if (event === 'role.looking') this.looked += 1;
   }
 }

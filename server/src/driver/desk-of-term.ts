@@ -5,6 +5,7 @@
 import type { Zxid } from '@rookery/protocol';
 import { Leadership } from '../pipeline/leadership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { NodeAges } from '../state/tree-reads.js';
 import { type DeskHooks, LeaderDesk } from './leader-desk.js';
 import type { DriverParts } from './parts.js';
 
@@ -13,12 +14,18 @@ export interface Term {
   /** The last that was proposed before it. */
   readonly lastZxid: Zxid;
   readonly state: ReplicatedState;
+  readonly ages: NodeAges;
 }
 
-export function deskOfTerm({ options, random16 }: DriverParts, term: Term, hooks: DeskHooks) {
+/** What only the driver can do for it. */
+export type DriverHooks = Omit<DeskHooks, 'note' | 'noRoom'>;
+
+export function deskOfTerm(parts: DriverParts, term: Term, hooks: DriverHooks) {
+  const { options, random16, logger, treeBound } = parts;
   const leadership = new Leadership(
     {
       state: term.state,
+      ages: term.ages,
       options: {
         id: options.id,
         epoch: term.epoch,
@@ -26,11 +33,18 @@ export function deskOfTerm({ options, random16 }: DriverParts, term: Term, hooks
         firstCounter: options.firstCounter,
         leaseSlackMs: 2 * options.timeoutMs,
         ...options.writeRules,
+        treeBound,
         reaper: options.reaper,
+        ephemeralsPerPartMax: options.ephemeralsPerPartMax,
       },
       random16,
     },
     hooks.time(),
   );
-  return new LeaderDesk(leadership, hooks);
+  const deskHooks: DeskHooks = {
+    ...hooks,
+    note: (text) => logger.warn({ detail: text }, 'quota.exceeded'),
+    noRoom: (refusals) => treeBound.onRefused(refusals),
+  };
+  return new LeaderDesk(leadership, deskHooks, options.inFlightMax);
 }

@@ -3,13 +3,13 @@
  *
  * Everything happens in turns: whatever the event loop brings is taken in, then the end of the turn
  * proposes what is prepared, unless that waits for company (`proposal-pace.ts`), and flushes every
- * socket once. Owns the wiring; `turns.ts`, `leader-desk.ts`, `transfers.ts` and
- * `snapshot-receiver.ts` are its parts. Never touches a tree.
+ * socket once. Owns the wiring; `turns.ts`, `leader-desk.ts` and
+ * `bulk-transfers.ts` are its parts. Never touches a tree.
  */
 import {
   type CoreMessage,
-  chunksByBytes,
   formatZxid,
+  type Hello,
   type PeerId,
   type PeerMessage,
   type Proposal,
@@ -20,28 +20,32 @@ import type { Logger } from 'pino';
 import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import { LeaseClock } from '../sessions/lease-clock.js';
 import { txnOf } from '../state/txn-codec.js';
 import { TxnPlaces } from '../state/txn-places.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
+import { bulkTransfers } from './bulk-transfers.js';
 import { clientHandler } from './client-handler.js';
+import { ClockKeeper } from './clock-keeper.js';
 import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { deskOfTerm } from './desk-of-term.js';
+import { type DeskMessage, DeskQueue } from './desk-queue.js';
+import { DigestWatch } from './digest-watch.js';
+import { EnsembleLevel } from './ensemble-level.js';
+import { checkStarts } from './known-starts.js';
 import type { Answer, LeaderDesk } from './leader-desk.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
+import { type ConnectedLink, PeerLinks } from './peer-links.js';
 import { ProposalPace } from './proposal-pace.js';
 import { ReadOnlyMode } from './read-only-mode.js';
-import { SnapshotReceiver } from './snapshot-receiver.js';
+import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
-import { type TransferLinks, Transfers } from './transfers.js';
+import { forwardToLeader } from './to-leader.js';
+import type { Transfers } from './transfers.js';
 import { Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
-
-/** Requests of one peer message; a frame holds any single one of them. */
-const MESSAGE_BYTES_MAX = 1 << 20;
 
 export class Driver {
   readonly clients: ClientHandler;
@@ -53,10 +57,13 @@ export class Driver {
   readonly #turns: Turns;
   readonly #pace: ProposalPace;
   readonly #readOnly: ReadOnlyMode;
-  readonly #links = new Map<PeerId, number>();
+  readonly #links: PeerLinks;
   readonly #transfers: Transfers;
   readonly #receiver: SnapshotReceiver;
-  readonly #leaseClock: LeaseClock;
+  readonly #clock: ClockKeeper;
+  readonly #digests: DigestWatch;
+  readonly #level: EnsembleLevel;
+  readonly #toLeader = (message: DeskMessage): void => this.#sendToLeader(message);
   readonly #txns = new TxnPlaces();
   readonly #delivery: DeliveryHooks = {
     next: () => this.#step({ kind: 'deliver' }),
@@ -64,6 +71,7 @@ export class Driver {
   };
   readonly keeper: StateKeeper;
   #desk: LeaderDesk | null = null;
+  #asked: DeskQueue | null = null;
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
   #roleSinceMs = 0;
@@ -82,41 +90,34 @@ export class Driver {
       onError: (error) => this.fail(error),
     });
     this.#pace = new ProposalPace(parts.timers, () => this.#turns.run(() => undefined));
-    this.#leaseClock = new LeaseClock(2 * parts.options.tickMs);
+    this.#clock = new ClockKeeper(parts);
+    this.#links = new PeerLinks(() => parts.peerPort());
+    const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
+    this.#digests = new DigestWatch(parts, { links: this.#links, distrust });
+    this.#level = new EnsembleLevel(parts.options.levels, parts);
     const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
     this.keeper = new StateKeeper(parts, {
       onPersisted: (ticket) => this.#onPersisted(ticket),
       onPurged,
       onFatal: (error) => this.fail(error),
     });
-    const links: TransferLinks = {
-      isUp: (peer, link) => this.#links.get(peer) === link,
+    const { transfers, receiver } = bulkTransfers(parts, {
+      keeper: this.keeper,
+      isUp: (peer, link) => this.#links.isUp(peer, link),
+      step: (input) => this.#turns.run(() => this.#step(input)),
       send: (peer, link, message) => this.#turns.run(() => this.#send(peer, link, message)),
-      queuedBytes: (peer, link) => parts.peerPort().queuedBytes(peer, link),
-      drop: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
-      onSnapshotSent: (peer, link, zxid) =>
-        this.#turns.run(() => this.#step({ kind: 'snapshotSent', peer, link, zxid })),
-      onUnreadable: (base, reason) => {
-        parts.logger.warn({ base: formatZxid(base), reason }, 'log.unreadable');
-        onPurged(base);
-      },
-      onHistorySent: (peer, link, through) =>
-        this.#turns.run(() => this.#step({ kind: 'historySent', peer, link, through })),
-    };
-    this.#transfers = new Transfers(parts.storage, parts.timers, links, parts.options);
-    this.#receiver = new SnapshotReceiver(parts.storage, {
-      onWritten: (peer, link, index) =>
-        this.#turns.run(() => this.#send(peer, link, { kind: 'snapshotAck', index })),
-      onMessage: (peer, link, message) =>
-        this.#turns.run(() => this.#step({ kind: 'message', peer, link, message })),
-      onRefused: (peer, link, reason) => parts.peerPort().disconnect(peer, link, reason),
+      onPurged,
+      fail: (error) => this.fail(error),
     });
+    this.#transfers = transfers;
+    this.#receiver = receiver;
     this.clients = clientHandler(this.#pipeline, this.#turns);
+    const run = (action: () => void) => this.#turns.run(action);
     this.peers = {
-      onConnected: (peer, link) => this.#turns.run(() => this.#onConnected(peer, link)),
-      onMessage: (peer, link, message) =>
-        this.#turns.run(() => this.#onMessage(peer, link, message)),
-      onDisconnected: (peer, link) => this.#turns.run(() => this.#onDisconnected(peer, link)),
+      onConnected: (peer, link, hello, version) =>
+        run(() => this.#onConnected({ peer, link, version }, hello)),
+      onMessage: (peer, link, message) => run(() => this.#onMessage(peer, link, message)),
+      onDisconnected: (peer, link) => run(() => this.#onDisconnected(peer, link)),
     };
   }
 
@@ -160,13 +161,17 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
+    this.#asked?.work();
     if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
     this.#sendAll();
-    if (this.keeper.step(this.#turns.nowMs) || this.#zab.hasMore) this.#turns.enter();
+    this.#asked?.renew();
+    const hasLeaving = this.#pipeline.watches.release();
+    const hasMore = hasLeaving || this.#zab.hasMore || this.#asked?.hasMore === true;
+    if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 
   #sendAll(): void {
-    this.#forwardToLeader();
+    forwardToLeader(this.#parts, this.#toLeader);
     this.#propose();
     this.#parts.clientPort().flush();
     this.#parts.peerPort().flush();
@@ -188,13 +193,23 @@ export class Driver {
 
   #onTick(nowMs: number): void {
     this.#step({ kind: 'tick', nowMs });
+    this.#clock.onTick(this.keeper.state);
     if (nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
       this.#touchedAtMs = nowMs;
       this.#reportTouches();
+      for (const peer of this.#clock.listeners) this.#links.tell(peer, this.#clock.message);
+      this.#digests.onHeartbeat(this);
     }
-    this.#parts.counters.expiredSessions += this.#desk?.onTick() ?? 0;
+    this.#onDeskTick();
     this.#pipeline.onTick(nowMs);
     if (this.#role === 'looking') this.#readOnly.onTick(this.roleForMs);
+  }
+
+  #onDeskTick(): void {
+    if (this.#desk === null) return;
+    const level = this.#level.next(this.keeper.state.level);
+    if (level !== null) this.#desk.raiseLevel(level);
+    this.#parts.counters.expiredSessions += this.#desk.onTick();
   }
 
   #background(work: Promise<void>): void {
@@ -203,54 +218,39 @@ export class Driver {
 
   // Clients to the leader
 
-  #forwardToLeader(): void {
-    const items = this.#pipeline.takeForwards();
-    const syncs = this.#pipeline.takeSyncs();
-    const attaches = this.#pipeline.takeAttaches();
-    this.#parts.counters.resumes += attaches.length;
-    for (const attach of attaches) this.#toLeader(attach);
-    // A turn that brought reads alone makes no iterator.
-    if (items.length > 0) {
-      for (const chunk of chunksByBytes(items, MESSAGE_BYTES_MAX, (one) => one.bytes)) {
-        this.#toLeader({ kind: 'requests', items: chunk });
-      }
-    }
-    for (const sync of syncs) this.#toLeader(sync);
-  }
-
-  #reportTouches(): void {
-    const sessions = this.#pipeline.takeTouches();
+  #reportTouches(sessions = this.#pipeline.takeTouches()): void {
     if (sessions.length > 0) this.#toLeader({ kind: 'touch', sessions });
   }
 
   /** Without a leader it is dropped: the role has ended, and every client connection with it. */
-  #toLeader(message: PeerMessage): void {
-    if (this.#desk !== null) {
-      this.#onDeskMessage(this.#parts.options.id, message);
-      return;
-    }
-    const link = this.#links.get(this.#leader);
-    if (link !== undefined && this.#role === 'following') this.#send(this.#leader, link, message);
+  #sendToLeader(message: DeskMessage): void {
+    if (this.#asked !== null) return this.#asked.onMessage(this.#parts.options.id, message);
+    if (this.#role === 'following') this.#links.tell(this.#leader, message);
   }
 
   #answer(member: PeerId, answer: Answer): void {
-    if (member === this.#parts.options.id) {
-      onAnswer(this.#pipeline, answer);
-      return;
-    }
-    const link = this.#links.get(member);
-    if (link !== undefined) this.#send(member, link, answer);
+    if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
+    else this.#links.tell(member, answer);
   }
 
   // Links
 
-  #onConnected(peer: PeerId, link: number): void {
-    this.#links.set(peer, link);
-    this.#step({ kind: 'connected', peer, link });
+  #onConnected(at: ConnectedLink, hello: Hello): void {
+    this.#links.onConnected(at);
+    const isServing = this.#role !== 'looking';
+    const distrust = checkStarts(this.#parts, { peer: at.peer, hello, isServing });
+    if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
+    // Before anything of the core: who comes to lead knows the clocks of its learners.
+    if (this.#clock.onConnected(at)) this.#links.tell(at.peer, this.#clock.message);
+    this.#level.onConnected(at.peer, hello);
+    this.#parts.treeBound.onConnected(at.peer, hello);
+    this.#step({ kind: 'connected', ...at });
   }
 
   #onDisconnected(peer: PeerId, link: number): void {
-    if (this.#links.get(peer) === link) this.#links.delete(peer);
+    this.#links.onDisconnected(peer, link);
+    this.#level.onDisconnected(peer);
+    this.#clock.onDisconnected(peer);
     this.#desk?.onMemberGone(peer);
     this.#transfers.onDisconnected(peer, link);
     this.#background(this.#receiver.onDisconnected(peer, link));
@@ -263,12 +263,18 @@ export class Driver {
       case 'sync':
       case 'attach':
       case 'touch':
-        return this.#onDeskMessage(peer, message);
+        // If this member leads no more nobody answers: the origin learns that from its own role.
+        return this.#asked?.onMessage(peer, message);
       case 'attached':
       case 'detach':
       case 'synced':
         if (peer === this.#leader && this.#role === 'following') onAnswer(this.#pipeline, message);
         return;
+      case 'clock':
+        return this.#clock.heard(peer, message.wallMs);
+      case 'digests':
+      case 'diverged':
+        return this.#digests.onMessage(this, peer, message);
       case 'snapshotChunk':
         return this.#background(this.#receiver.onChunk(peer, link, message));
       case 'snapshotAck':
@@ -281,26 +287,10 @@ export class Driver {
   #onCoreMessage(peer: PeerId, link: number, message: CoreMessage): void {
     const { behindBytesMax } = this.#parts.options;
     if (message.kind === 'propose' && this.keeper.pendingBytes > behindBytesMax) {
-      this.#parts.peerPort().disconnect(peer, link, 'the disk here cannot keep up');
-      return;
+      return this.#parts.peerPort().disconnect(peer, link, 'the disk here cannot keep up');
     }
     if (this.#receiver.holds(peer, link, message)) return;
     this.#step({ kind: 'message', peer, link, message });
-  }
-
-  /** Sent to a member that leads no more: nobody answers, its own role change tells the origin. */
-  #onDeskMessage(origin: PeerId, message: PeerMessage): void {
-    if (this.#desk === null) return;
-    switch (message.kind) {
-      case 'requests':
-        return this.#desk.onRequests(origin, message.items);
-      case 'sync':
-        return this.#desk.onSync(origin, message);
-      case 'attach':
-        return this.#desk.onAttach(origin, message);
-      case 'touch':
-        return this.#desk.onTouch(origin, message.sessions);
-    }
   }
 
   #send(peer: PeerId, link: number, message: PeerMessage): void {
@@ -324,6 +314,7 @@ export class Driver {
       case 'installSnapshot':
         this.#readOnly.end();
         return this.keeper.enqueue(output);
+      case 'giveUp':
       case 'append':
       case 'truncate':
       case 'saveEpochs':
@@ -357,8 +348,10 @@ export class Driver {
     this.#readOnly.end();
     for (const proposal of proposals) {
       const txn = this.#txns.txnOf(proposal);
+      if (txn.op.kind === 'raiseLevel') this.#level.raise(txn.op.level);
       this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
       this.#desk?.onApplied(proposal.zxid, txn);
+      this.#digests.onApplied(proposal.zxid, this.keeper.state);
       // What observers get, they keep.
       this.#parts.observer?.onApplied(proposal.zxid, txnOf(proposal), this.keeper.state);
     }
@@ -373,28 +366,35 @@ export class Driver {
     this.#role = role;
     this.#leader = leader;
     this.#roleSinceMs = this.#turns.nowMs;
+    this.#digests.onRole();
     if (role === 'looking') {
       this.#desk = null;
+      this.#asked = null;
+      this.#clock.endTerm();
       const ended = this.#pipeline.stopServing(this.#turns.standstill);
       if (was !== 'looking') this.#logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }
     const zxid = formatZxid(this.#zab.delivered);
     this.#logger.info({ role, leader, epoch, zxid }, 'role.serving');
-    if (role === 'leading') this.#desk = this.#newDesk(epoch, this.#zab.last);
+    if (role === 'leading') {
+      this.#desk = this.#newDesk(epoch, this.#zab.last);
+      this.#asked = new DeskQueue(this.#desk, this.#parts.timers, this.#parts.options.askedMsMax);
+    }
     this.#pipeline.startServing();
   }
 
   #newDesk(epoch: number, lastZxid: Zxid): LeaderDesk {
-    const term = { epoch, lastZxid, state: this.keeper.state };
-    return deskOfTerm(this.#parts, term, {
-      time: () => ({
-        nowMs: this.#leaseClock.read(this.#turns.nowMs),
-        wallMs: this.#parts.wallMs(),
-      }),
-      note: (text) => this.#logger.warn({ detail: text }, 'quota.exceeded'),
-      confirm: (id) => this.#step({ kind: 'confirm', id }),
-      answer: (member, answer) => this.#answer(member, answer),
-    });
+    const { state } = this.keeper;
+    const { ages, time } = this.#clock.beginTerm(state);
+    return deskOfTerm(
+      this.#parts,
+      { epoch, lastZxid, state, ages },
+      {
+        time: () => time(this.#turns.nowMs),
+        confirm: (id) => this.#step({ kind: 'confirm', id }),
+        answer: (member, answer) => this.#answer(member, answer),
+      },
+    );
   }
 }

@@ -8,6 +8,7 @@ import { CreateSessionRequest, encode, makeZxid, OpCode, SetDataRequest } from '
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
 import { Leadership } from '../pipeline/leadership.js';
+import { NO_BOUND } from '../pipeline/tree-room.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { TxnPlaces } from '../state/txn-places.js';
@@ -29,17 +30,30 @@ function heldBytes(): number {
 test('the bodies of requests go when they are applied', () => {
   const state = new ReplicatedState();
   const time = { nowMs: 0, wallMs: 1 };
-  const rules = { skipAcl: true, extendedTypes: true, enforceQuota: false, reconfigEnabled: false };
+  const ephemerals = { ephemeralsPerSessionMax: 1, ephemeralsPerPartMax: 1 };
+  const bounds = { ...ephemerals, multiOpsMax: 4096, pathDepthMax: 2000 };
+  const allowed = { skipAcl: true, extendedTypes: true, ...bounds };
+  const rules = { ...allowed, enforceQuota: false, reconfigEnabled: false, treeBound: NO_BOUND };
   const reaper = { intervalMs: 60_000, perMinuteMax: 1000, neverUsedMs: 0 };
   const options = { id: 1, epoch: 1, lastZxid: 0, firstCounter: 1, leaseSlackMs: 500, reaper };
   const random16 = (): Uint8Array => new Uint8Array(16);
-  const leadership = new Leadership({ state, options: { ...options, ...rules }, random16 }, time);
-  const hooks = { time: () => time, note: () => {}, confirm: () => {}, answer: () => {} };
+  const leadership = new Leadership(
+    { state, ages: { ageMs: () => 0 }, options: { ...options, ...rules }, random16 },
+    time,
+  );
+  const hooks = {
+    time: () => time,
+    note: () => {},
+    noRoom: () => {},
+    confirm: () => {},
+    answer: () => {},
+  };
   const desk = new LeaderDesk(leadership, hooks);
   const txns = new TxnPlaces();
   const session = makeZxid(1, 1);
   const run = (from: number, opcode: number, body: Uint8Array): void => {
-    desk.onRequests(1, [{ request: 1, session: from, opcode, body, identities: [] }]);
+    const nobody = { attachment: 0, identities: [] };
+    desk.onRequests(1, [{ ...nobody, request: 1, session: from, opcode, body }]);
     for (const proposal of desk.takeProposals().flat()) {
       const txn = txns.txnOf(proposal);
       state.apply(proposal.zxid, txn, IGNORE_CHANGES);
@@ -71,7 +85,7 @@ function write(request: number): QueueEntry {
   const requester = { identities: [], skipAcl: false };
   const header = { connection: 1, kind: 'write', xid: request, opcode: OpCode.setData } as const;
   const body = new Uint8Array(MB);
-  const more = { isForwarded: true, syncedAt: null, sinceMs: 0, answerBytes: 0 };
+  const more = { attachment: 1, isForwarded: true, syncedAt: null, sinceMs: 0, answerBytes: 0 };
   return { ...header, ...more, body, bytes: MB, requester, request, session: 1, identities: [] };
 }
 

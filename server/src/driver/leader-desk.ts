@@ -19,6 +19,8 @@ import {
 } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
 import type { Leadership, LeaderTime, PreparedTxn } from '../pipeline/leadership.js';
+import type { TreeRefusals } from '../pipeline/tree-room.js';
+import { atMost } from '../state/at-most.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { writeTxn } from '../state/txn-codec.js';
 
@@ -28,11 +30,22 @@ export interface DeskHooks {
   time(): LeaderTime;
   /** A quota is exceeded. */
   note(text: string): void;
+  /** Writes were refused because the tree has no room for them. */
+  noRoom(refusals: TreeRefusals): void;
   /** Asks the core whether this member still leads. */
   confirm(id: number): void;
   /** To another member by its link, to this one by its pipeline. */
   answer(member: PeerId, answer: Answer): void;
 }
+
+/** How much of a message is done now. */
+export interface Share {
+  readonly from: number;
+  /** Asked with the opcode of each request that was decided. */
+  mayGoOn(opcode: number): boolean;
+}
+
+const EVERYTHING: Share = { from: 0, mayGoOn: () => true };
 
 /** What only a leader that still leads may say: that all is seen, or that a session is gone. */
 interface Unconfirmed {
@@ -48,20 +61,31 @@ interface Unapplied {
   readonly answer: Answer;
 }
 
+/** Asks for a session that is closing. */
+interface AwaitingEnd {
+  readonly session: SessionId;
+  readonly origin: PeerId;
+  readonly attached: Attached;
+}
+
 /** Of proposals in one message; the last may go beyond it. */
 const PACK_BYTES = 512 << 10;
 /** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
 const CHANGES_PER_TICK_MAX = 1000;
+/** Handshakes that wait for the end of a session that is closing. */
+const AWAITING_END_MAX = 10_000;
 /** Exceeded quotas are told at most this often, each path once. */
 const NOTES_MS = 1000;
 
 export class LeaderDesk {
   readonly leadership: Leadership;
+  readonly #inFlightMax: number;
   readonly #hooks: DeskHooks;
   readonly #syncs = new Map<number, Unconfirmed[]>();
   #gathering: Unconfirmed[] = [];
   /** Confirmed, in the order of their zxids. */
   #unapplied: Unapplied[] = [];
+  #awaitingEnd: AwaitingEnd[] = [];
   #nextConfirm = 1;
   #nextNotesMs = 0;
   readonly #packer = new Packer();
@@ -72,11 +96,21 @@ export class LeaderDesk {
   /** Bytes of this term's proposals; -1 before the first. */
   #sizes: ProposalSizes = { last: -1, min: -1, max: -1 };
 
-  constructor(leadership: Leadership, hooks: DeskHooks) {
+  constructor(
+    leadership: Leadership,
+    hooks: DeskHooks,
+    inFlightMax: number = Number.POSITIVE_INFINITY,
+  ) {
     this.leadership = leadership;
+    this.#inFlightMax = inFlightMax;
     this.#hooks = hooks;
     this.#last = leadership.lastZxid;
     this.#applied = leadership.lastZxid;
+  }
+
+  /** Whether one more may be prepared: what is prepared and not applied is kept in a table. */
+  get hasRoom(): boolean {
+    return this.leadership.recordsInFlight < this.#inFlightMax;
   }
 
   /** Answers that wait for a quorum. */
@@ -88,32 +122,49 @@ export class LeaderDesk {
     return this.#sizes;
   }
 
-  /** For reports. */
-  sessionExpiries(): readonly { readonly id: SessionId; readonly inMs: number }[] {
+  /** For reports; lazy. */
+  *sessionExpiries(): Generator<{ readonly id: SessionId; readonly inMs: number }> {
     const { nowMs } = this.#hooks.time();
-    const deadlines = this.leadership.deadlines();
-    return deadlines.map(({ session, deadlineMs }) => ({ id: session, inMs: deadlineMs - nowMs }));
+    const { sessionCount } = this.leadership;
+    for (const { session, deadlineMs } of atMost(sessionCount, this.leadership.deadlines())) {
+      yield { id: session, inMs: deadlineMs - nowMs };
+    }
   }
 
-  onRequests(origin: PeerId, items: readonly ForwardedRequest[]): void {
+  /** The items from `from` on while `mayGoOn`, one at least; returns where it stopped. */
+  onRequests(
+    origin: PeerId,
+    items: readonly ForwardedRequest[],
+    { from, mayGoOn }: Share = EVERYTHING,
+  ): number {
     const time = this.#hooks.time();
-    for (const item of items) {
+    let next = from;
+    do {
+      const item = items[next];
+      if (item === undefined) break;
       const prepared = this.leadership.onRequest(origin, item, time);
       if (prepared !== null) this.#collect(prepared);
-    }
+      next += 1;
+    } while (mayGoOn(items[next - 1]?.opcode ?? 0));
+    this.#goOnWithEnds();
     this.#sendDetaches();
+    return next;
   }
 
   /**
    * That a session is gone is told only once a quorum has confirmed this leader (another one may
    * already have made it) and the closing of it is committed (the next leader might not have it):
-   * a client that is told so takes its ephemerals for gone, for good.
+   * a client that is told so takes its ephemerals for gone, for good. For the same reason a session
+   * that is closing is not told to be gone before its close is applied.
    */
   onAttach(origin: PeerId, attach: Attach): void {
     const attached = this.leadership.onAttach(origin, attach, this.#hooks.time());
-    if (attached.valid) this.#hooks.answer(origin, attached);
-    else this.#gathering.push({ origin, afterApply: true, answer: () => attached });
+    // First: where the end of an older attachment cannot be told apart, it must not end this one.
     this.#sendDetaches();
+    if (attached.valid) this.#hooks.answer(origin, attached);
+    else if (this.leadership.isClosing(attach.session))
+      this.#awaitEnd(attach.session, origin, attached);
+    else this.#gathering.push({ origin, afterApply: true, answer: () => attached });
   }
 
   onSync(origin: PeerId, sync: SyncRequest): void {
@@ -135,22 +186,35 @@ export class LeaderDesk {
     this.#sendDetaches();
   }
 
+  /** Nothing happens while it is being raised to this level already. */
+  raiseLevel(level: number): void {
+    const prepared = this.leadership.raiseLevel(level, this.#hooks.time());
+    if (prepared !== null) this.#collect(prepared);
+  }
+
   /** Returns how many sessions expired. */
   onTick(): number {
     const time = this.#hooks.time();
-    const prepared = this.leadership.onTick(time, CHANGES_PER_TICK_MAX);
-    for (const one of prepared) this.#collect(one);
+    const { expiries } = this.leadership;
+    const most = Math.min(CHANGES_PER_TICK_MAX, this.#inFlightMax);
+    const changes = this.leadership.onTick(time, this.hasRoom ? most : 0);
+    for (const one of changes) this.#collect(one);
+    this.#goOnWithEnds();
     if (time.nowMs >= this.#nextNotesMs) {
       this.#nextNotesMs = time.nowMs + NOTES_MS;
       for (const note of this.leadership.takeNotes()) this.#hooks.note(note);
+      const refusals = this.leadership.takeRefusals();
+      if (refusals !== null) this.#hooks.noRoom(refusals);
     }
     this.#sendDetaches();
-    return prepared.filter(({ txn }) => txn.op.kind === 'closeSession').length;
+    return this.leadership.expiries - expiries;
   }
 
   onApplied(zxid: Zxid, txn: Txn): void {
     this.leadership.onApplied(zxid, txn);
     this.#applied = zxid;
+    if (txn.op.kind === 'closeSession') this.#onEnded(txn.session);
+    if (this.leadership.closing > 0) this.#goOnWithEnds();
     if (this.#unapplied.length > 0) this.#answerApplied();
   }
 
@@ -206,6 +270,35 @@ export class LeaderDesk {
     }
   }
 
+  /** Parts of the ends of sessions, as many as may be in flight. */
+  #goOnWithEnds(): void {
+    if (this.leadership.closing === 0) return;
+    const time = this.#hooks.time();
+    for (;;) {
+      const prepared = this.leadership.nextOfEnds(time);
+      if (prepared === null) return;
+      this.#collect(prepared);
+    }
+  }
+
+  /** More than may be kept are not answered: who asks gives up, and asks again. */
+  #awaitEnd(session: SessionId, origin: PeerId, attached: Attached): void {
+    if (this.#awaitingEnd.length === AWAITING_END_MAX) return;
+    this.#awaitingEnd.push({ session, origin, attached });
+  }
+
+  /** Those who asked for the session while it was closing are told once a quorum agrees. */
+  #onEnded(session: SessionId): void {
+    if (this.#awaitingEnd.length === 0) return;
+    const still: AwaitingEnd[] = [];
+    for (const one of this.#awaitingEnd) {
+      const { origin, attached } = one;
+      if (one.session !== session) still.push(one);
+      else this.#gathering.push({ origin, afterApply: true, answer: () => attached });
+    }
+    this.#awaitingEnd = still;
+  }
+
   #answerApplied(): void {
     const waiting = this.#unapplied;
     const still = waiting.findIndex(({ zxid }) => zxid > this.#applied);
@@ -215,8 +308,8 @@ export class LeaderDesk {
   }
 
   #sendDetaches(): void {
-    for (const { member, session, request } of this.leadership.takeDetaches()) {
-      this.#hooks.answer(member, { kind: 'detach', session, request });
+    for (const { member, ...detach } of this.leadership.takeDetaches()) {
+      this.#hooks.answer(member, { kind: 'detach', ...detach });
     }
   }
 }

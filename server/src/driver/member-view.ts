@@ -13,18 +13,24 @@ import type {
   PathWatch,
   QuorumView,
   ServerMode,
-  SessionEphemerals,
+  SessionPaths,
   SessionsView,
   WatchSummary,
 } from '../net/member-view.js';
 import { openFilesCount, openFilesMax } from '../net/open-files.js';
 import type { Summary } from '../net/summary.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import type { WatchTable } from '../state/watches.js';
+import { atMost } from '../state/at-most.js';
+import { listedEphemerals } from '../state/ephemeral-listing.js';
+import type { SessionTable } from '../state/session-table.js';
+import type { SessionId } from '../state/txn.js';
+import { watchedPaths, watchers } from '../state/watch-listing.js';
+import type { WatcherId } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Zab } from '../zab/index.js';
 import type { Counters } from './counters.js';
 import type { Driver } from './driver.js';
+import type { TreeBound } from './tree-bound.js';
 
 export interface MemberViewParts {
   readonly config: Config;
@@ -34,6 +40,7 @@ export interface MemberViewParts {
   readonly pipeline: Pipeline;
   readonly zab: Zab;
   readonly counters: Counters;
+  readonly treeBound: TreeBound;
   /** Monotonic ms. */
   readonly nowMs: () => number;
   /** Bytes of the two directories, as last measured. */
@@ -83,16 +90,17 @@ export class MemberStatus implements MemberView {
     return this.#parts.nowMs() - this.#startedMs;
   }
   get watches(): WatchSummary {
-    return new DataWatches(this.#parts.pipeline.watches);
+    const { dataCounts, watchCount } = this.#parts.pipeline.watches;
+    const { watchers: connections, paths, watches } = dataCounts;
+    return { connections, paths, watches, all: watchCount };
   }
 
   get sessions(): SessionsView {
     const { config, driver, pipeline } = this.#parts;
     const { isReadOnly, localSessions } = pipeline;
-    const replicated = driver.keeper.state.sessions.sorted();
     return {
       expiries: driver.desk?.sessionExpiries() ?? null,
-      all: replicated.map(([id, { timeoutMs }]) => ({ id, timeoutMs })),
+      all: timeoutsOf(driver.keeper.state.sessions),
       local: config.localSessions || isReadOnly ? localSessions.expiries() : null,
     };
   }
@@ -150,7 +158,7 @@ export class MemberStatus implements MemberView {
   }
 
   get extraMetrics(): readonly Metric[] {
-    const { counters, pipeline, zab } = this.#parts;
+    const { counters, driver, pipeline, treeBound, zab } = this.#parts;
     return [
       { name: 'auth_failed_count', value: pipeline.authFailures, decimal: false },
       { name: 'request_throttle_wait_count', value: pipeline.pauses, decimal: false },
@@ -161,9 +169,14 @@ export class MemberStatus implements MemberView {
       { name: 'snap_count', value: counters.snapshotsSent, decimal: false },
       { name: 'diff_count', value: counters.diffsSent, decimal: false },
       { name: 'trunc_count', value: counters.truncationsSent, decimal: false },
+      { name: 'diverged_history_count', value: counters.divergences, decimal: false },
+      { name: 'digest_mismatches_count', value: counters.digestMismatches, decimal: false },
+      { name: 'discarded_txn_count', value: counters.discardedTransactions, decimal: false },
       { name: 'looking_count', value: counters.looked, decimal: false },
       { name: 'accepted_epoch', value: zab.acceptedEpoch, decimal: false },
       { name: 'current_epoch', value: zab.currentEpoch, decimal: false },
+      { name: 'tree_bytes', value: driver.keeper.state.bytes, decimal: false },
+      { name: 'tree_bytes_max', value: treeBound.bytesMax, decimal: false },
     ];
   }
 
@@ -180,54 +193,44 @@ export class MemberStatus implements MemberView {
     ];
   }
 
-  ephemerals(): readonly SessionEphemerals[] {
-    const { tree } = this.#parts.driver.keeper.state;
-    return tree
-      .sessionsWithEphemerals()
-      .map((session) => ({ session, paths: tree.ephemeralsOf(session) }));
+  get ephemeralOwners(): number {
+    return this.#parts.driver.keeper.state.tree.ephemeralOwnerCount;
   }
 
-  dataWatches(): readonly PathWatch[] {
-    const { pipeline } = this.#parts;
-    return [...pipeline.watches.dump('data')].map(([path, watchers]) => ({
-      path,
-      sessions: [...watchers].map((watcher) => pipeline.view(watcher)?.session ?? 0),
-    }));
+  *ephemerals(): Generator<SessionPaths> {
+    const { tree } = this.#parts.driver.keeper.state;
+    for (const session of atMost(tree.ephemeralOwnerCount, tree.ephemeralOwners())) {
+      yield { session, paths: listedEphemerals(tree, session) };
+    }
+  }
+
+  *watchedPaths(): Generator<PathWatch> {
+    for (const { path, watchers: those } of watchedPaths(this.#parts.pipeline.watches)) {
+      yield { path, sessions: this.#sessionsOf(those) };
+    }
+  }
+
+  *watchingSessions(): Generator<SessionPaths> {
+    for (const { watcher, paths } of watchers(this.#parts.pipeline.watches)) {
+      yield { session: this.#sessionOf(watcher), paths };
+    }
   }
 
   environment(): readonly (readonly [name: string, value: string])[] {
     return readEnvironment();
   }
+
+  *#sessionsOf(those: Iterable<WatcherId>): Generator<SessionId> {
+    for (const watcher of those) yield this.#sessionOf(watcher);
+  }
+
+  #sessionOf(watcher: WatcherId): SessionId {
+    return this.#parts.pipeline.view(watcher)?.session ?? 0;
+  }
 }
 
-/** Counts only what is asked: mntr wants `all`, which is at hand; the rest is for wchs alone. */
-class DataWatches implements WatchSummary {
-  readonly #table: WatchTable;
-  #byPath: ReturnType<WatchTable['dump']> | null = null;
-
-  constructor(table: WatchTable) {
-    this.#table = table;
-  }
-
-  get all(): number {
-    return this.#table.watchCount;
-  }
-  get paths(): number {
-    return this.#data().size;
-  }
-  get watches(): number {
-    let count = 0;
-    for (const watchers of this.#data().values()) count += watchers.size;
-    return count;
-  }
-  get connections(): number {
-    const seen = new Set<number>();
-    for (const watchers of this.#data().values()) for (const watcher of watchers) seen.add(watcher);
-    return seen.size;
-  }
-
-  #data(): ReturnType<WatchTable['dump']> {
-    this.#byPath ??= this.#table.dump('data');
-    return this.#byPath;
+function* timeoutsOf(sessions: SessionTable): Generator<{ id: SessionId; timeoutMs: number }> {
+  for (const [id, { timeoutMs }] of atMost(sessions.count, sessions.all())) {
+    yield { id, timeoutMs };
   }
 }

@@ -1,16 +1,19 @@
 /**
  * The learner's side of a snapshot: writes chunks as they come, then lets the core go on.
  *
- * SnapshotDone and all that follows it on the link wait here until every chunk is durable, so the
- * core's installSnapshot finds a whole snapshot. A lost link abandons what came in; the tree in
- * use is untouched until the flip.
+ * SnapshotDone and all that follows it on the link wait here until every chunk is durable and the
+ * tree was read back and has its digest, so the core's installSnapshot finds a whole snapshot, and
+ * one that was made up costs its link. Only the leader that announced a snapshot may send one. A
+ * lost link abandons what came in; the tree in use is untouched until the flip.
  */
 import {
   type CoreMessage,
   type PeerId,
   packProposals,
   type SnapshotChunk,
+  type Zxid,
 } from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
 import { SnapshotDamagedError } from '../storage/errors.js';
 import type { SnapshotSink, Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
@@ -18,10 +21,23 @@ import type { LinkId } from '../zab/index.js';
 export interface ReceiverHooks {
   /** The chunk is durable: tell the sender. */
   onWritten(peer: PeerId, link: LinkId, index: number): void;
+  /** An empty one, for what the snapshot holds. */
+  newState(): ReplicatedState;
+  /** Whose snapshot the core waits for; null for nobody's. */
+  expectedFrom(): PeerId | null;
+  /** The snapshot at `zxid` has been checked: this is its tree. */
+  onVerified(zxid: Zxid, state: ReplicatedState): void;
   /** A message that waited; in the order it came. */
   onMessage(peer: PeerId, link: LinkId, message: CoreMessage): void;
   /** The snapshot cannot be used: drop the link. */
   onRefused(peer: PeerId, link: LinkId, reason: string): void;
+  /** The disk failed. */
+  onFatal(error: unknown): void;
+}
+
+export interface ReceiverLimits {
+  /** Proposals that may wait behind a snapshot that is still being written. */
+  readonly snapshotWaitingBytesMax: number;
 }
 
 interface Incoming {
@@ -34,29 +50,36 @@ interface Incoming {
   /** Null until SnapshotDone came; then what waits behind the last chunk. */
   waiting: CoreMessage[] | null;
   waitingBytes: number;
+  /** What SnapshotDone names. */
+  zxid: Zxid;
+  /** All is there: it is being read back. */
+  isChecked: boolean;
 }
-
-/** Proposals that may wait behind a snapshot that is still being written, bytes. */
-const WAITING_BYTES_MAX = 64 << 20;
 
 export class SnapshotReceiver {
   readonly #storage: Storage;
   readonly #hooks: ReceiverHooks;
+  readonly #limits: ReceiverLimits;
   #incoming: Incoming | null = null;
   #writes: Promise<void> = Promise.resolve();
 
-  constructor(storage: Storage, hooks: ReceiverHooks) {
+  constructor(storage: Storage, limits: ReceiverLimits, hooks: ReceiverHooks) {
     this.#storage = storage;
+    this.#limits = limits;
     this.#hooks = hooks;
   }
 
   /** Resolves when the chunk is durable or no longer wanted; rejects when the disk fails. */
   onChunk(peer: PeerId, link: LinkId, chunk: SnapshotChunk): Promise<void> {
-    if (chunk.index === 0) this.#begin(peer, link);
+    if (this.#hooks.expectedFrom() !== peer) {
+      this.#hooks.onRefused(peer, link, 'it sends a snapshot that nobody waits for');
+      return Promise.resolve();
+    }
+    const isNew = this.#incoming?.peer !== peer || this.#incoming.link !== link;
+    if (isNew && chunk.index === 0) this.#begin(peer, link);
     const incoming = this.#incoming;
-    if (incoming?.peer !== peer || incoming.link !== link) return Promise.resolve();
-    if (chunk.index !== incoming.nextIndex) {
-      this.#refuse(incoming, `snapshot chunk ${chunk.index} out of order`);
+    if (incoming?.peer !== peer || incoming.link !== link || chunk.index !== incoming.nextIndex) {
+      this.#hooks.onRefused(peer, link, `snapshot chunk ${chunk.index} out of order`);
       return Promise.resolve();
     }
     incoming.nextIndex += 1;
@@ -68,14 +91,21 @@ export class SnapshotReceiver {
   /** True: the message waits behind the snapshot and comes back by `onMessage`. */
   holds(peer: PeerId, link: LinkId, message: CoreMessage): boolean {
     const incoming = this.#incoming;
-    if (incoming?.peer !== peer || incoming.link !== link) return false;
+    if (incoming?.peer !== peer || incoming.link !== link) {
+      if (message.kind !== 'snapshotDone') return false;
+      this.#hooks.onRefused(peer, link, 'it ends a snapshot that it never began');
+      return true;
+    }
     if (message.kind === 'ping' || message.kind === 'vote') return false;
-    if (message.kind === 'snapshotDone') incoming.waiting ??= [];
+    if (message.kind === 'snapshotDone' && incoming.waiting === null) {
+      incoming.waiting = [];
+      incoming.zxid = message.zxid;
+    }
     if (incoming.waiting === null) return false;
     incoming.waiting.push(message);
     if (message.kind === 'propose')
       incoming.waitingBytes += packProposals(message.proposals).length;
-    if (incoming.waitingBytes > WAITING_BYTES_MAX) {
+    if (incoming.waitingBytes > this.#limits.snapshotWaitingBytesMax) {
       this.#refuse(incoming, 'the disk here cannot keep up with the snapshot');
       return true;
     }
@@ -93,7 +123,8 @@ export class SnapshotReceiver {
   #begin(peer: PeerId, link: LinkId): void {
     const sink = this.#writes.then(() => this.#storage.beginSnapshot());
     this.#writes = sink.then(() => undefined);
-    this.#incoming = { peer, link, sink, nextIndex: 0, pending: 0, waiting: null, waitingBytes: 0 };
+    const counts = { nextIndex: 0, pending: 0, waitingBytes: 0, zxid: 0 };
+    this.#incoming = { peer, link, sink, ...counts, waiting: null, isChecked: false };
   }
 
   async #write(incoming: Incoming, chunk: SnapshotChunk): Promise<void> {
@@ -113,10 +144,28 @@ export class SnapshotReceiver {
   }
 
   #maybeRelease(incoming: Incoming): void {
-    if (incoming.pending > 0 || incoming.waiting === null) return;
+    if (incoming.pending > 0 || incoming.waiting === null || incoming.isChecked) return;
+    incoming.isChecked = true;
+    this.#writes = this.#writes.then(() => this.#verify(incoming));
+    this.#writes.catch(this.#hooks.onFatal);
+  }
+
+  async #verify(incoming: Incoming): Promise<void> {
+    const sink = await incoming.sink;
+    if (this.#incoming !== incoming) return;
+    const state = this.#hooks.newState();
+    try {
+      await sink.verify(incoming.zxid, state);
+    } catch (error) {
+      if (!(error instanceof SnapshotDamagedError)) throw error;
+      this.#refuse(incoming, `the snapshot is damaged: ${error.message}`);
+      return;
+    }
+    if (this.#incoming !== incoming) return;
     this.#incoming = null;
-    const { peer, link, waiting } = incoming;
-    for (const message of waiting) this.#hooks.onMessage(peer, link, message);
+    const { peer, link, waiting, zxid } = incoming;
+    this.#hooks.onVerified(zxid, state);
+    for (const message of waiting ?? []) this.#hooks.onMessage(peer, link, message);
   }
 
   /** The link is dropped, and with its end the snapshot is abandoned. */

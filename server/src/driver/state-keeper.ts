@@ -1,15 +1,16 @@
 /**
  * Keeps the state and its storage together: the queue of writes, checkpoints, the mark at the end
- * of a log that is quiet, and the reload after an installed snapshot.
+ * of a log that is quiet, and the change of trees after an installed snapshot.
  *
- * A snapshot counts as persisted for the core only when the new tree is in memory too, so that
- * nothing is ever delivered to a tree that is being thrown away.
+ * A snapshot counts as persisted for the core only when the new tree is in use, so that nothing is
+ * ever delivered to a tree that is being thrown away.
  */
-import { formatZxid, type Zxid } from '@rookery/protocol';
-import { ReplicatedState } from '../state/replicated-state.js';
+import { assert, formatZxid, type Zxid } from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
 import { Checkpointer } from '../storage/checkpointer.js';
 import { StorageQueue } from '../storage/storage-queue.js';
 import type { StorageOutput, Ticket } from '../zab/index.js';
+import { keepDiscarded } from './discarded.js';
 import type { DriverParts } from './parts.js';
 
 /** Without a write for so long, the end of the log is marked: one more sync, then no more. */
@@ -35,8 +36,9 @@ export class StateKeeper {
   readonly #queue: StorageQueue;
   #state: ReplicatedState;
   #checkpointer: Checkpointer;
-  /** True while the tree of an installed snapshot is being loaded. */
-  #reloading = false;
+  /** Until a snapshot has taken its place. */
+  #isGivenUp = false;
+  #verified: { readonly zxid: Zxid; readonly state: ReplicatedState } | null = null;
   /** What storage was given, and when there was more of it. */
   #outputs = 0;
   #busyAtMs = 0;
@@ -49,7 +51,8 @@ export class StateKeeper {
     this.#checkpointer = this.#newCheckpointer();
     this.#queue = new StorageQueue(parts.storage, {
       onPersisted: hooks.onPersisted,
-      onInstalled: (zxid) => this.#reload(zxid),
+      onInstalled: (zxid) => this.#replace(zxid),
+      onDiscard: (after) => keepDiscarded(parts, { after, through: parts.storage.last }),
       onFatal: hooks.onFatal,
     });
   }
@@ -63,13 +66,16 @@ export class StateKeeper {
   }
 
   enqueue(output: StorageOutput): void {
+    // The tree in use is not the ensemble's: nothing more of it is saved.
+    if (output.kind === 'giveUp') this.#isGivenUp = true;
     this.#queue.enqueue(output);
   }
 
   /** At the end of each turn; true when the next slice of a checkpoint wants a turn of its own. */
   step(nowMs: number): boolean {
     this.#maybeMarkEnd(nowMs);
-    if (this.#reloading) return false;
+    this.#parts.treeBound.step(nowMs, this.#state.bytes);
+    if (this.#isGivenUp) return false;
     const { timers } = this.#parts;
     const untilMs = timers.nowMs() + CAPTURE_MS_MAX;
     const treeBytes = this.#state.tree.approximateDataSize;
@@ -109,18 +115,24 @@ export class StateKeeper {
     }
   }
 
-  async #reload(zxid: Zxid): Promise<void> {
-    this.#reloading = true;
+  /** A snapshot has come in whole: this is its tree, to be used once it is installed. */
+  onVerified(zxid: Zxid, state: ReplicatedState): void {
+    this.#verified = { zxid, state };
+  }
+
+  #replace(zxid: Zxid): void {
+    const verified = this.#verified;
+    this.#verified = null;
+    assert(verified?.zxid === zxid, () => `the snapshot at ${formatZxid(zxid)} was verified`);
+    const { state } = verified;
     this.#checkpointer.abandon();
-    const state = new ReplicatedState();
-    await this.#parts.storage.loadTree(state);
     state.setConfigNode(this.#parts.options.membership);
     const facts = { zxid: formatZxid(zxid), znodes: state.tree.nodeCount };
     this.#parts.logger.info(facts, 'snapshot.installed');
     this.#state = state;
     this.#parts.pipeline.replaceState(state);
     this.#checkpointer = this.#newCheckpointer();
-    this.#reloading = false;
+    this.#isGivenUp = false;
   }
 
   #newCheckpointer(): Checkpointer {

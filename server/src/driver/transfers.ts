@@ -39,6 +39,8 @@ const QUEUE_CHECK_MS = 2;
 interface Acknowledged {
   readonly link: LinkId;
   index: number;
+  /** How many chunks were sent. */
+  sent: number;
   wake: (() => void) | null;
 }
 
@@ -59,6 +61,10 @@ export class Transfers {
   onSnapshotAck(peer: PeerId, link: LinkId, index: number): void {
     const acknowledged = this.#acknowledged.get(peer);
     if (acknowledged?.link !== link) return;
+    if (index >= acknowledged.sent) {
+      this.#links.drop(peer, link, `it acknowledges chunk ${index}, which was never sent`);
+      return;
+    }
     acknowledged.index = index;
     acknowledged.wake?.();
   }
@@ -74,7 +80,7 @@ export class Transfers {
   }
 
   async sendSnapshot(peer: PeerId, link: LinkId): Promise<void> {
-    const acknowledged: Acknowledged = { link, index: -1, wake: null };
+    const acknowledged: Acknowledged = { link, index: -1, sent: 0, wake: null };
     this.#acknowledged.set(peer, acknowledged);
     const source = await this.#storage.openSnapshot();
     try {
@@ -87,9 +93,8 @@ export class Transfers {
   }
 
   async #sendChunks(peer: PeerId, to: Acknowledged, source: SnapshotSource): Promise<boolean> {
-    let index = 0;
     for await (const records of source.records()) {
-      while (index - to.index > CHUNKS_IN_FLIGHT_MAX) {
+      while (to.sent - to.index > CHUNKS_IN_FLIGHT_MAX) {
         if (!this.#links.isUp(peer, to.link)) return false;
         if (!(await this.#acknowledgedInTime(to))) {
           this.#links.drop(peer, to.link, 'it takes no more of the snapshot');
@@ -97,8 +102,8 @@ export class Transfers {
         }
       }
       if (!this.#links.isUp(peer, to.link)) return false;
-      this.#links.send(peer, to.link, { kind: 'snapshotChunk', index, records });
-      index += 1;
+      this.#links.send(peer, to.link, { kind: 'snapshotChunk', index: to.sent, records });
+      to.sent += 1;
     }
     return this.#links.isUp(peer, to.link);
   }

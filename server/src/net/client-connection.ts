@@ -7,74 +7,20 @@
  * Bytes leave in the order they were put into `writer`. Created by the client port; used by the
  * driver and the pipeline.
  */
-import {
-  FrameError,
-  FrameReader,
-  type Int64,
-  type JuteReader,
-  JuteWriter,
-  type SlabPool,
-  viewOf,
-} from '@rookery/protocol';
-import type { Logger } from 'pino';
-import { type ClientTurn, LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
-import type { ConnectionStats, ServerStats } from './server-stats.js';
-import type { StormLog } from './storm-log.js';
-import type { Timer, Timers } from './timers.js';
+import { FrameError, FrameReader, type Int64, JuteWriter } from '@rookery/protocol';
+import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
+import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
+import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
+import { largestFrameBytes } from './largest-frame.js';
+import type { ConnectionStats } from './server-stats.js';
+import type { Timer } from './timers.js';
 import type { ByteStream } from './transport.js';
 
-/**
- * Why no frames are delivered: the handshake is not answered yet, too much is outstanding, or
- * answers wait for room in the output.
- */
-export type HoldReason = 'handshake' | 'outstanding' | 'room';
-
-export interface ConnectionLimits {
-  readonly frameBytesMax: number;
-  /** Reading stops above this many bytes of output, and goes on below half of it. */
-  readonly outputSoftBytes: number;
-  /**
-   * The connection is dropped above this many bytes of output, the largest answer not counted:
-   * whatever a client asks for it gets, in one answer of any size.
-   */
-  readonly outputHardBytes: number;
-  /** How long an ended connection may take to close. */
-  readonly lingerMs: number;
-  /** A connection without a session is closed after this time. */
-  readonly sessionlessTimeoutMs: number;
-}
-
-/** What a connection needs of its port. */
-export interface ConnectionOwner {
-  readonly limits: ConnectionLimits;
-  readonly timers: Timers;
-  readonly logger: Logger;
-  /** For what clients can cause as often as they like. */
-  readonly storms: StormLog;
-  readonly stats: ServerStats;
-  readonly turn: ClientTurn;
-  /** Memory for output. */
-  readonly slabs: SlabPool;
-  /** What frames are read with. */
-  readonly frame: JuteReader;
-  onFrame(connection: ClientConnection, frame: JuteReader): void;
-  /** It is held for `room`, and there is some. */
-  onRoom(connection: ClientConnection): void;
-  /** Has output for the next flush; told once per flush. */
-  onDirty(connection: ClientConnection): void;
-  onSessionBound(connection: ClientConnection): void;
-}
-
-const HOLD = { handshake: 1, outstanding: 2, output: 4, room: 8, turn: 16 } as const;
-
-const FRAME_HEADER_BYTES = 4;
+const HOLD = { handshake: 1, outstanding: 2, output: 4, room: 8, turn: 16, pace: 32 } as const;
 
 type Phase = 'open' | 'ended' | 'closed';
 
-/** Why a connection is dropped: what the client did, what is so here, or what is logged already. */
-export type CloseCause = 'fault' | 'state' | 'told';
-
-export class ClientConnection implements PutOff {
+export class ClientConnection implements PutOff, PacedReader {
   /** Unique in this process; only grows. */
   readonly id: number;
   readonly remoteAddress: string;
@@ -82,7 +28,7 @@ export class ClientConnection implements PutOff {
   readonly openedAtMs: number;
   readonly stats: ConnectionStats;
 
-  readonly #owner: ConnectionOwner;
+  readonly #owner: ConnectionOwner<ClientConnection>;
   readonly #stream: ByteStream;
   readonly #reader: FrameReader;
   readonly #writer: JuteWriter;
@@ -100,12 +46,15 @@ export class ClientConnection implements PutOff {
   #bufferedBytesMax = 0;
   #isResumeDue = false;
   #isRoomDue = false;
+  /** What the budgets of input and output were told of it last. */
+  #inputBytes = 0;
+  #owedBytes = 0;
   #linger: Timer | null = null;
 
   constructor(parts: {
     readonly id: number;
     readonly stream: ByteStream;
-    readonly owner: ConnectionOwner;
+    readonly owner: ConnectionOwner<ClientConnection>;
     readonly stats: ConnectionStats;
   }) {
     this.id = parts.id;
@@ -115,7 +64,7 @@ export class ClientConnection implements PutOff {
     this.remoteAddress = parts.stream.remoteAddress;
     this.remotePort = parts.stream.remotePort;
     this.openedAtMs = parts.owner.timers.nowMs();
-    this.#reader = new FrameReader(parts.owner.limits.frameBytesMax);
+    this.#reader = new FrameReader(parts.owner.limits.handshakeBytesMax);
     this.#writer = new JuteWriter(parts.owner.slabs);
   }
 
@@ -127,6 +76,17 @@ export class ClientConnection implements PutOff {
   /** Bytes of output not yet taken by the kernel. */
   get outputBytes(): number {
     return this.#writer.length + this.#stream.bufferedBytes;
+  }
+
+  /** Memory for what was read and is not handed on. */
+  get inputBytes(): number {
+    return this.#inputBytes;
+  }
+
+  /** Memory for what was written and the client has not taken, as of now. */
+  get owedBytes(): number {
+    if (this.#owedBytes > 0) this.#countOutput(this.#stream.bufferedBytes);
+    return this.#owedBytes;
   }
 
   /** Answers that can wait should not be written now; asked before each of them. */
@@ -165,8 +125,12 @@ export class ClientConnection implements PutOff {
     return this.#writer;
   }
 
-  /** The handshake is done: the sessionless timeout is off, and `cons` shows the session. */
+  /**
+   * The handshake is done: the sessionless timeout is off, frames may be as long as requests are,
+   * and `cons` shows the session.
+   */
   bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void {
+    this.#reader.frameBytesMax = this.#owner.limits.frameBytesMax;
     this.stats.sessionId = session.id;
     this.stats.sessionTimeoutMs = session.timeoutMs;
     this.#owner.onSessionBound(this);
@@ -188,7 +152,9 @@ export class ClientConnection implements PutOff {
   end(): void {
     if (this.#phase !== 'open') return;
     this.#phase = 'ended';
+    this.#dropInput();
     this.#writeOut();
+    this.#countOutput(this.#stream.bufferedBytes);
     this.#stream.end();
     // What the client still sends is read and dropped, so that its end of stream is seen.
     this.#stream.resume();
@@ -203,12 +169,14 @@ export class ClientConnection implements PutOff {
    */
   close(reason: string, cause: CloseCause = 'fault'): void {
     if (this.#phase === 'closed') return;
-    const facts = this.#describe({ reason });
+    const facts = this.facts({ reason });
     if (cause === 'fault') this.#owner.storms.info('client.dropped', facts);
     else this.#owner.logger.debug(facts, 'client.dropped');
     this.#phase = 'closed';
     this.#owner.stats.connectionsDropped += 1;
     this.#stream.destroy();
+    this.#dropInput();
+    this.#countOutput(0);
   }
 
   /** One write of all output since the last flush. Called by the port at the end of a turn. */
@@ -221,12 +189,13 @@ export class ClientConnection implements PutOff {
     if (this.#stream.bufferedBytes === 0) this.#largestBytes = 0;
     this.#writeOut();
     const buffered = this.#stream.bufferedBytes;
+    this.#countOutput(buffered);
     // Output that waits for a slow client keeps its slab alive: it shall hold no more of others'.
     if (buffered === 0) this.#writer.recycle();
     const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
     if (buffered > outputHardBytes + this.#largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
-      this.#owner.storms.warn('client.output_overflow', this.#describe(facts));
+      this.#owner.storms.warn('client.output_overflow', this.facts(facts));
       this.close('reads too slowly', 'told');
     } else if (buffered > outputSoftBytes) {
       this.#setHold(HOLD.output);
@@ -242,6 +211,18 @@ export class ClientConnection implements PutOff {
     this.#reader.push(chunk);
     this.#deliver();
     this.#reader.giveBack();
+    const before = this.#inputBytes;
+    this.#countInput();
+    const more = this.#inputBytes - before;
+    if (more <= 0) return;
+    if (this.#owner.input.isExceeded) this.#owner.onInputExceeded();
+    if (this.#inputBytes <= SMALL_UNFINISHED_BYTES) return;
+    if (this.#owner.pace.mustWait(this, more)) this.#setHold(HOLD.pace);
+  }
+
+  goOnReading(): void {
+    this.#holds &= ~HOLD.pace;
+    this.#resume();
   }
 
   onEnd(): void {
@@ -250,6 +231,7 @@ export class ClientConnection implements PutOff {
   }
 
   onDrain(): void {
+    this.#countOutput(this.#stream.bufferedBytes);
     if (this.#phase === 'open') this.#maybeReleaseOutput();
   }
 
@@ -267,7 +249,9 @@ export class ClientConnection implements PutOff {
     this.#phase = 'closed';
     this.#owner.turn.forget(this);
     this.#linger?.cancel();
+    this.#dropInput();
     this.#dropOutput();
+    this.#countOutput(0);
   }
 
   /** More waits than this client should have in memory. */
@@ -297,7 +281,9 @@ export class ClientConnection implements PutOff {
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.#owner.stats.largeRequestsRejected += 1;
-      this.#owner.storms.warn('client.bad_frame', this.#describe({ problem: error.message }));
+      const isHandshake = this.stats.sessionTimeoutMs === 0;
+      const event = isHandshake ? 'client.bad_handshake' : 'client.bad_frame';
+      this.#owner.storms.warn(event, this.facts({ problem: error.message }));
       this.close('bad frame', 'told');
     }
   }
@@ -335,6 +321,7 @@ export class ClientConnection implements PutOff {
     this.#isResumeDue = false;
     if (this.#holds !== 0 || this.#phase !== 'open') return;
     this.#deliver();
+    this.#countInput();
     if (this.#holds === 0 && this.isOpen) this.#stream.resume();
   }
 
@@ -360,7 +347,7 @@ export class ClientConnection implements PutOff {
     const bytes = this.#writer.take();
     this.#talliedBytes = 0;
     if (bytes.length > Math.max(this.#largestBytes, LARGE_ANSWER_BYTES)) {
-      this.#largestBytes = Math.max(this.#largestBytes, largestFrame(bytes));
+      this.#largestBytes = Math.max(this.#largestBytes, largestFrameBytes(bytes));
     }
     this.#owner.stats.bytesSent += bytes.length;
     // The replies of a turn are one response.
@@ -369,13 +356,36 @@ export class ClientConnection implements PutOff {
     this.#bufferedBytesMax = this.#stream.bufferedBytes;
   }
 
+  /** Tells the budget of input what it holds: mostly nothing, as before. */
+  #countInput(): void {
+    const bytes = this.#reader.heldBytes;
+    if (bytes === this.#inputBytes) return;
+    this.#owner.input.add(bytes - this.#inputBytes);
+    this.#inputBytes = bytes;
+  }
+
+  /** The same of output: the slab that unsent bytes lie in counts, too. */
+  #countOutput(buffered: number): void {
+    if (buffered === 0 && this.#owedBytes === 0) return;
+    const bytes = buffered === 0 ? 0 : buffered + this.#writer.slabBytes;
+    this.#owner.output.add(bytes - this.#owedBytes);
+    this.#owedBytes = bytes;
+  }
+
+  #dropInput(): void {
+    this.#owner.pace.forget(this);
+    this.#reader.clear();
+    this.#countInput();
+  }
+
   #dropOutput(): void {
     this.#writer.reset();
     this.#writer.release();
     this.#talliedBytes = 0;
   }
 
-  #describe(facts: Record<string, unknown>): Record<string, unknown> {
+  /** Who it is, for a log line. */
+  facts(facts: Record<string, unknown>): Record<string, unknown> {
     return {
       connection: this.id,
       remote: `${this.remoteAddress}:${this.remotePort}`,
@@ -383,16 +393,4 @@ export class ClientConnection implements PutOff {
       ...facts,
     };
   }
-}
-
-/** The size of the largest of these whole frames, its length included. */
-function largestFrame(frames: Uint8Array): number {
-  const view = viewOf(frames);
-  let largest = 0;
-  for (let at = 0; at + FRAME_HEADER_BYTES <= frames.length; ) {
-    const bytes = FRAME_HEADER_BYTES + view.getUint32(at);
-    largest = Math.max(largest, bytes);
-    at += bytes;
-  }
-  return largest;
 }

@@ -1,33 +1,34 @@
 /**
  * The first four bytes of a client's stream: a four-letter word, or the start of frames.
  *
- * Owns the stream's handlers: answers a word in one write and ends the stream, whatever else the
- * client sends; or hands the bytes on to the connection that the port opens. Extra bytes and a
- * half close are tolerated (`echo stat | nc`). Used by the client port alone.
+ * Owns the stream's handlers: has a word answered, whatever else the client sends; or hands the
+ * bytes on to the connection that the port opens. Extra bytes and a half close are tolerated
+ * (`echo stat | nc`). Used by the client port alone.
  */
 import { unreachable } from '@rookery/protocol';
 import type { ClientConnection } from './client-connection.js';
 import type { AskedWord } from './four-letter/reply.js';
 import { type FourLetterWord, readFirstBytes } from './four-letter/words.js';
-import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
+import type { WordAnswer } from './word-answer.js';
 
 export interface ClientDoorParts {
   readonly stream: ByteStream;
-  readonly timers: Timers;
-  /** How long a client may take to close after the answer to a word. */
-  readonly lingerMs: number;
   /** Bytes that belong to a word and follow it. */
   argumentBytes(word: FourLetterWord): number;
-  /** The text of the answer. */
-  onWord(asked: AskedWord): string;
+  /** The answer, which ends the stream. */
+  onWord(asked: AskedWord): WordAnswer;
+  /** The client has taken all that was written of it. */
+  onAnswerDrained(answer: WordAnswer): void;
   /**
    * The client speaks frames: opens the connection and gives it all bytes so far. Null: it is not
    * let in, and dropped.
    */
   onFrames(first: Uint8Array): ClientConnection | null;
-  /** Once, when the stream is gone. */
-  onClosed(connection: ClientConnection | null): void;
+  /** The client ended its side before it said anything whole: it may be dropped. */
+  onLeft(): void;
+  /** Once, when the stream is gone, with what it was for. */
+  onClosed(purpose: ClientConnection | WordAnswer | null): void;
 }
 
 const WORD_BYTES = 4;
@@ -36,8 +37,7 @@ export class ClientDoor {
   readonly #parts: ClientDoorParts;
   #first: Uint8Array = new Uint8Array(0);
   #connection: ClientConnection | null = null;
-  #isAnswered = false;
-  #linger: Timer | null = null;
+  #answer: WordAnswer | null = null;
 
   constructor(parts: ClientDoorParts) {
     this.#parts = parts;
@@ -47,7 +47,7 @@ export class ClientDoor {
     this.#parts.stream.handle({
       onData: (chunk) => this.#onData(chunk),
       onEnd: () => this.#onEnd(),
-      onDrain: () => this.#connection?.onDrain(),
+      onDrain: () => this.#onDrain(),
       onClose: () => this.#onClose(),
     });
   }
@@ -61,7 +61,7 @@ export class ClientDoor {
       this.#connection.onData(chunk);
       return;
     }
-    if (this.#isAnswered) return;
+    if (this.#answer !== null) return;
     // A copy: the chunk is only lent.
     this.#first = Buffer.concat([this.#first, chunk]);
     if (this.#first.length < WORD_BYTES) return;
@@ -92,28 +92,25 @@ export class ClientDoor {
   #maybeAnswer(word: FourLetterWord): void {
     const end = WORD_BYTES + this.#parts.argumentBytes(word);
     if (this.#first.length < end) return;
-    const argument = this.#first.subarray(WORD_BYTES, end);
-    this.#answer(this.#parts.onWord({ word, argument }));
+    // A copy: what a stranger sent behind it must not be kept as long as the answer waits.
+    const argument = Uint8Array.from(this.#first.subarray(WORD_BYTES, end));
+    this.#first = new Uint8Array(0);
+    this.#answer = this.#parts.onWord({ word, argument });
   }
 
-  /** One chunk: kazoo reads the reply with a single recv. */
-  #answer(text: string): void {
-    const { stream, timers, lingerMs } = this.#parts;
-    this.#isAnswered = true;
-    this.#first = new Uint8Array(0);
-    stream.write(Buffer.from(text, 'utf8'));
-    stream.end();
-    this.#linger = timers.after(lingerMs, () => stream.destroy());
+  #onDrain(): void {
+    if (this.#answer !== null) this.#parts.onAnswerDrained(this.#answer);
+    else this.#connection?.onDrain();
   }
 
   #onEnd(): void {
     if (this.#connection !== null) this.#connection.onEnd();
-    else if (!this.#isAnswered) this.drop();
+    else if (this.#answer === null) this.#parts.onLeft();
   }
 
   #onClose(): void {
-    this.#linger?.cancel();
+    this.#answer?.onStreamClosed();
     this.#connection?.onStreamClosed();
-    this.#parts.onClosed(this.#connection);
+    this.#parts.onClosed(this.#connection ?? this.#answer);
   }
 }

@@ -155,7 +155,7 @@ describe('the door of the client port', () => {
     }
     await timers.advance(1_000);
     const told = log.lines.slice(1).map(({ msg, leftOut }) => [msg, leftOut]);
-    expect(told.join(' ')).toBe('client.bad_frame, client.bad_frame,1');
+    expect(told.join(' ')).toBe('client.bad_handshake, client.bad_handshake,1');
     expect(handler.events.filter((event) => event.startsWith('frame'))).toEqual([]);
   });
 

@@ -7,40 +7,60 @@
  */
 import { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { ClientConnection, type ConnectionLimits } from './client-connection.js';
+import { ClientConnection } from './client-connection.js';
 import { ClientDoor } from './client-door.js';
 import type { ClientHandler } from './client-handler.js';
 import { ClientTurn, TURN_LIMITS, type TurnLimits } from './client-turn.js';
+import type { ConnectionLimits } from './connection-owner.js';
 import { ConnectionTokens, type ConnectionTokensOptions } from './connection-tokens.js';
-import { type AskedWord, replyToWord } from './four-letter/reply.js';
-import { type FourLetterWhitelist, TRACE_MASK_BYTES } from './four-letter/words.js';
+import type { FourLetterWhitelist } from './four-letter/words.js';
+import { InputPace } from './input-pace.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
+import { SessionlessStreams } from './sessionless-streams.js';
+import { SharedBudget } from './shared-budget.js';
 import { StormLog } from './storm-log.js';
-import type { Timer, Timers } from './timers.js';
+import type { Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
+import { WordAnswer } from './word-answer.js';
+import { WORD_LIMITS, type WordLimits } from './word-desk.js';
+import { WordService } from './word-service.js';
 
 export interface ClientPortOptions extends ConnectionLimits {
   readonly address: Address;
+  /** Open streams: one more is closed at once. */
+  readonly streamsMax: number;
   /** Connections from one address; 0 for no limit. */
   readonly connectionsPerAddressMax: number;
   readonly whitelist: FourLetterWhitelist;
   readonly connectionTokens: ConnectionTokensOptions;
   /** Of all connections together. */
   readonly turn: TurnLimits;
+  /** Bytes that all connections together may have read and not handed on; see `onInputExceeded`. */
+  readonly inputBytesMax: number;
+  /** Bytes that all clients together may leave unread; see `flush`. */
+  readonly outputBytesMax: number;
+  /** Of all four-letter words together. */
+  readonly words: WordLimits;
 }
 
 /** The options with ZooKeeper's and the design's defaults for what the configuration leaves out. */
 export const CLIENT_PORT_DEFAULTS = {
+  // A ConnectRequest with a password of 16 bytes, as every server gives out, has 45.
+  handshakeBytesMax: 512,
   frameBytesMax: 1_048_575,
   outputSoftBytes: 1 << 20,
   outputHardBytes: 16 << 20,
   lingerMs: 2_000,
+  streamsMax: Number.POSITIVE_INFINITY,
   connectionsPerAddressMax: 0,
   sessionlessTimeoutMs: 10_000,
   connectionTokens: { max: 0, perSecond: 1 },
   turn: TURN_LIMITS,
+  inputBytesMax: 256 << 20,
+  outputBytesMax: 512 << 20,
+  words: WORD_LIMITS,
 } as const;
 
 export interface ClientPortParts {
@@ -53,9 +73,6 @@ export interface ClientPortParts {
   readonly handler: ClientHandler;
 }
 
-/** How often connections without a session are looked through, in parts of their timeout. */
-const SESSIONLESS_CHECKS = 4;
-
 export class ClientPort {
   readonly limits: ConnectionLimits;
   readonly timers: Timers;
@@ -63,6 +80,9 @@ export class ClientPort {
   readonly storms: StormLog;
   readonly stats: ServerStats;
   readonly turn: ClientTurn;
+  readonly pace: InputPace;
+  readonly input: SharedBudget<ClientConnection>;
+  readonly output: SharedBudget<ClientConnection>;
   readonly slabs = new SlabPool();
   /** Of one frame at a time, for all connections. */
   readonly frame = new JuteReader(new Uint8Array(0));
@@ -70,15 +90,14 @@ export class ClientPort {
   readonly #options: ClientPortOptions;
   readonly #parts: ClientPortParts;
   readonly #connections = new Set<ClientConnection>();
-  /** Open streams without a session, at the door or past it: since when, and how to drop them. */
-  readonly #sessionless = new Map<number, Sessionless>();
+  readonly #sessionless: SessionlessStreams;
   readonly #tokens: ConnectionTokens;
+  readonly #words: WordService;
   readonly #doors = new Set<ClientDoor>();
   readonly #countByAddress = new Map<string, number>();
   #dirty: ClientConnection[] = [];
   #flushed: ClientConnection[] = [];
   #listener: Listener | null = null;
-  #sweep: Timer | null = null;
   #nextId = 1;
   #isClosed = false;
 
@@ -91,6 +110,20 @@ export class ClientPort {
     this.storms = new StormLog(parts.logger, parts.timers);
     this.stats = parts.stats;
     this.turn = new ClientTurn(parts.timers, parts.options.turn);
+    this.pace = new InputPace(parts.timers);
+    this.input = new SharedBudget(parts.options.inputBytesMax);
+    this.output = new SharedBudget(parts.options.outputBytesMax);
+    this.#words = new WordService({
+      ...parts.options,
+      limits: parts.options.words,
+      ...{ timers: parts.timers, storms: this.storms, stats: parts.stats, view: parts.view },
+      connections: this.#connections,
+    });
+    this.#sessionless = new SessionlessStreams({
+      timeoutMs: parts.options.sessionlessTimeoutMs,
+      timers: parts.timers,
+      onExpired: (id) => this.#onExpired(id),
+    });
     this.#tokens = new ConnectionTokens(parts.options.connectionTokens, parts.timers.nowMs());
   }
 
@@ -106,17 +139,23 @@ export class ClientPort {
 
   /** Opens the port; throws ListenError. */
   async listen(): Promise<void> {
-    const { address } = this.#options;
+    const { address, streamsMax } = this.#options;
     try {
       const onStream = (stream: ByteStream): void => this.#onStream(stream);
-      this.#listener = await this.#parts.transport.listen(address, onStream, 'lent');
+      this.#listener = await this.#parts.transport.listen(address, onStream, {
+        chunks: 'lent',
+        streamsMax,
+      });
     } catch (cause) {
       throw new ListenError('client', address, cause);
     }
     this.logger.info({ host: address.host, port: this.port }, 'client.listening');
   }
 
-  /** Writes what every connection has for its client; call it at the end of each turn. */
+  /**
+   * Writes what every connection has for its client; call it at the end of each turn. When clients
+   * leave too much unread in all, those who owe most are closed.
+   */
   flush(): void {
     const dirty = this.#dirty;
     if (dirty.length > 0) {
@@ -124,6 +163,7 @@ export class ClientPort {
       for (const connection of dirty) connection.flush();
       dirty.length = 0;
       this.#flushed = dirty;
+      if (this.output.isExceeded) this.#closeDebtors();
     }
     this.turn.renew();
   }
@@ -144,8 +184,7 @@ export class ClientPort {
   /** Stops listening and ends every connection; they may linger for `lingerMs`. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#sweep?.cancel();
-    this.#sweep = null;
+    this.#sessionless.close();
     await this.#listener?.close();
     this.#listener = null;
     for (const door of this.#doors) door.drop();
@@ -153,7 +192,7 @@ export class ClientPort {
     this.storms.close();
   }
 
-  /** For the connections alone, as are the next three. */
+  /** For the connections alone, as are the next four. */
   onFrame(connection: ClientConnection, frame: JuteReader): void {
     this.#parts.handler.onFrame(connection, frame);
   }
@@ -170,6 +209,25 @@ export class ClientPort {
     this.#sessionless.delete(connection.id);
   }
 
+  /** Those who hold most are closed; who sends whole requests holds next to nothing. */
+  onInputExceeded(): void {
+    const { bytes, bytesMax } = this.input;
+    for (const connection of this.input.excess(this.#connections, (one) => one.inputBytes)) {
+      const facts = { heldBytes: connection.inputBytes, allBytes: bytes, inputBytesMax: bytesMax };
+      this.storms.warn('client.input_exceeded', connection.facts(facts));
+      connection.close('all connections hold too much input, it holds most', 'told');
+    }
+  }
+
+  #closeDebtors(): void {
+    const { bytes, bytesMax } = this.output;
+    for (const connection of this.output.excess(this.#connections, (one) => one.owedBytes)) {
+      const facts = { owedBytes: connection.owedBytes, allBytes: bytes, outputBytesMax: bytesMax };
+      this.storms.warn('client.output_exceeded', connection.facts(facts));
+      connection.close('all clients leave too much unread, it leaves most', 'told');
+    }
+  }
+
   #onStream(stream: ByteStream): void {
     const refusal = this.#refusalFor(stream.remoteAddress);
     if (refusal !== null) {
@@ -182,18 +240,14 @@ export class ClientPort {
     const id = this.#nextId++;
     this.#countAddress(stream.remoteAddress, 1);
     this.#admit(id, stream);
-    this.#maybeStartSweep();
   }
 
   #admit(id: number, stream: ByteStream): void {
     const door = new ClientDoor({
       stream,
-      timers: this.timers,
-      lingerMs: this.#options.lingerMs,
-      argumentBytes: (word) => {
-        return word === 'stmk' && this.#options.whitelist.allows(word) ? TRACE_MASK_BYTES : 0;
-      },
-      onWord: (asked) => this.#answerWord(asked, stream),
+      argumentBytes: (word) => this.#words.argumentBytes(word),
+      onWord: (asked) => this.#words.answer(asked, stream, () => this.#sessionless.renew(id)),
+      onAnswerDrained: (answer) => this.#words.onDrain(answer),
       onFrames: (first) => {
         if (!this.#mayCome(stream)) return null;
         this.#doors.delete(door);
@@ -201,24 +255,12 @@ export class ClientPort {
         connection.onData(first);
         return connection;
       },
-      onClosed: (connection) => this.#onStreamClosed(id, stream, { door, connection }),
+      onLeft: () => this.#sessionless.leave(id),
+      onClosed: (purpose) => this.#onStreamClosed(id, stream, { door, purpose }),
     });
     this.#doors.add(door);
-    const drop = (): void => door.drop();
-    this.#sessionless.set(id, { sinceMs: this.timers.nowMs(), drop });
+    this.#sessionless.add(id, () => door.drop());
     door.open();
-  }
-
-  #answerWord(asked: AskedWord, { remoteAddress, remotePort }: ByteStream): string {
-    const wallMs = this.timers.wallMs();
-    const stats = new ConnectionStats(this.stats, wallMs);
-    stats.receivedPackets(1);
-    const expiresWallMs = wallMs + this.#options.sessionlessTimeoutMs;
-    const asker = { remoteAddress, remotePort, interestOps: 0, expiresWallMs, stats };
-    const connections = [asker, ...this.#connections];
-    const { view } = this.#parts;
-    const context = { view, stats: this.stats, wallMs, connections };
-    return replyToWord(asked, this.#options.whitelist, context);
   }
 
   /** Four-letter words need no token. */
@@ -234,11 +276,7 @@ export class ClientPort {
   #open(id: number, stream: ByteStream): ClientConnection {
     const stats = new ConnectionStats(this.stats, this.timers.wallMs());
     const connection = new ClientConnection({ id, stream, owner: this, stats });
-    const sinceMs = this.#sessionless.get(id)?.sinceMs ?? connection.openedAtMs;
-    this.#sessionless.set(id, {
-      sinceMs,
-      drop: () => connection.close('no session in time', 'told'),
-    });
+    this.#sessionless.dropBy(id, () => connection.close('no session in time', 'told'));
     this.#connections.add(connection);
     this.stats.connectionRequests += 1;
     this.#parts.handler.onOpen(connection);
@@ -249,9 +287,20 @@ export class ClientPort {
     this.#sessionless.delete(id);
     this.#countAddress(stream.remoteAddress, -1);
     this.#doors.delete(was.door);
-    if (was.connection === null) return;
-    this.#connections.delete(was.connection);
-    this.#parts.handler.onClosed(was.connection);
+    const { purpose } = was;
+    if (purpose === null) return;
+    if (purpose instanceof WordAnswer) {
+      this.#words.forget(purpose);
+      return;
+    }
+    this.#connections.delete(purpose);
+    this.#parts.handler.onClosed(purpose);
+  }
+
+  #onExpired(id: number): void {
+    const timeoutMs = this.#options.sessionlessTimeoutMs;
+    this.stats.sessionlessExpired += 1;
+    this.storms.warn('client.sessionless_expired', { connection: id, timeoutMs });
   }
 
   #refusalFor(address: string): Record<string, unknown> | null {
@@ -268,39 +317,11 @@ export class ClientPort {
     if (count === 0) this.#countByAddress.delete(address);
     else this.#countByAddress.set(address, count);
   }
-
-  #maybeStartSweep(): void {
-    if (this.#sweep !== null || this.#sessionless.size === 0 || this.#isClosed) return;
-    const delayMs = this.#options.sessionlessTimeoutMs / SESSIONLESS_CHECKS;
-    this.#sweep = this.timers.after(delayMs, () => {
-      this.#sweep = null;
-      this.#dropSessionless();
-      this.#maybeStartSweep();
-    });
-  }
-
-  #dropSessionless(): void {
-    const timeoutMs = this.#options.sessionlessTimeoutMs;
-    const nowMs = this.timers.nowMs();
-    for (const [id, { sinceMs, drop }] of this.#sessionless) {
-      // In the order they came: everything behind is younger.
-      if (nowMs - sinceMs < timeoutMs) return;
-      this.#sessionless.delete(id);
-      this.stats.sessionlessExpired += 1;
-      this.storms.warn('client.sessionless_expired', { connection: id, timeoutMs });
-      drop();
-    }
-  }
-}
-
-interface Sessionless {
-  readonly sinceMs: number;
-  readonly drop: () => void;
 }
 
 interface StreamOwner {
   readonly door: ClientDoor;
-  readonly connection: ClientConnection | null;
+  readonly purpose: ClientConnection | WordAnswer | null;
 }
 
 const IGNORE = {

@@ -49,7 +49,8 @@ async function bench(clients: number) {
     if (turns.at(-1)?.length === 0) timers.defer(() => endTurn());
     turns.at(-1)?.push(`${connection.id} ${asked}`);
     if (asked.startsWith('large')) put(connection, LARGE_BYTES);
-    if (asked.startsWith('slow')) timers.lateMs += 30;
+    if (asked.startsWith('middling')) put(connection, 5_000);
+    if (/^slow|^middling/.test(asked)) timers.lateMs += 30;
   };
   const endTurn = (): void => {
     turns.push([]);
@@ -116,6 +117,12 @@ describe('a turn of the clients', () => {
     expect(turns.flat().length).toBe(12);
   });
 
+  it('ends behind the first that took too long, if its answer has the size of many', async () => {
+    const { allSend } = await bench(3);
+    const turns = await allSend('middling');
+    expect(turns).toEqual([['1 middling'], ['2 middling'], ['3 middling']]);
+  });
+
   it('leaves room for small requests while large ones wait', async () => {
     const { timers, ends, turns, allSend } = await bench(8);
     await allSend('large');
@@ -162,6 +169,16 @@ describe('answers that wait for a later turn', () => {
     expect(two.isFull).toBe(false);
     expect(handler.events.filter((event) => event === 'room 2')).toEqual(['room 2']);
   });
+});
+
+it('a turn that took too long has no room for answers that can wait', async () => {
+  const { timers, handler, allSend } = await bench(2);
+  await allSend('hello');
+  const [, two] = handler.connections;
+  expect(two?.isFull).toBe(false);
+  timers.lateMs += 30;
+  // Looked at the clock for some of the questions only.
+  expect([1, 2, 3, 4].map(() => two?.isFull).at(-1)).toBe(true);
 });
 
 it('the largest answer is excused from the limit of output, many events of a turn are not', async () => {

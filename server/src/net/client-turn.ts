@@ -16,8 +16,10 @@ export interface TurnLimits {
 
 export const TURN_LIMITS: TurnLimits = { outputBytesMax: 4 << 20, durationMsMax: 25 };
 
-/** An answer of this size is worth a look at the clock, and its connection waits with its like. */
+/** A connection whose last answer had this size waits with its like. */
 export const LARGE_ANSWER_BYTES = 64 << 10;
+/** An answer of this size is worth a look at the clock: it may be that of hundreds of reads. */
+const LOOK_BYTES = 4 << 10;
 /** Deliveries between two looks at the clock. */
 const DELIVERIES_PER_LOOK = 4;
 
@@ -47,9 +49,9 @@ export class ClientTurn {
     this.#limits = limits;
   }
 
-  /** Answers that can wait should not be written in this turn any more. */
+  /** Answers that can wait should not be written in this turn any more; asked before each. */
   get isFull(): boolean {
-    return this.#outputBytes >= this.#limits.outputBytesMax;
+    return !this.mayGoOn();
   }
 
   /** Whether a connection may be given its next frame now, whoever waits. */
@@ -69,8 +71,8 @@ export class ClientTurn {
   /** Output of this turn. */
   spend(bytes: number): void {
     this.#outputBytes += bytes;
-    if (this.isFull) this.#isOver = true;
-    else if (bytes >= LARGE_ANSWER_BYTES) this.#untilLook = 0;
+    if (this.#outputBytes >= this.#limits.outputBytesMax) this.#isOver = true;
+    else if (bytes >= LOOK_BYTES) this.#untilLook = 0;
   }
 
   /** It is told to take its turn in a later one. */

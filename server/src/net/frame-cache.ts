@@ -13,6 +13,7 @@ const LENGTH_BYTES = 4;
 export class FrameCache {
   readonly #frameBytesMax: number;
   readonly #messages: (PeerMessage | null)[] = [];
+  readonly #versions: number[] = [];
   readonly #frames: Uint8Array[] = [];
   #next = 0;
 
@@ -20,25 +21,31 @@ export class FrameCache {
     this.#frameBytesMax = frameBytesMax;
   }
 
-  /** The message as a frame with its length; shared, so never to be written to. */
-  frameOf(message: PeerMessage): Uint8Array {
+  /**
+   * The message as a frame with its length, for links of this wire version; shared, so never to be
+   * written to. Members of two versions get a frame each, made anew where they take turns.
+   */
+  frameOf(message: PeerMessage, version: number): Uint8Array {
     const index = this.#messages.indexOf(message);
-    const known = index === -1 ? undefined : this.#frames[index];
+    const known = this.#versions[index] === version ? this.#frames[index] : undefined;
     if (known !== undefined) return known;
-    const frame = encodePeerFrame(message);
+    const frame = encodePeerFrame(message, version);
     const bytes = frame.length - LENGTH_BYTES;
     assert(
       bytes <= this.#frameBytesMax,
       () => `a ${message.kind} of ${bytes} bytes fits a frame of ${this.#frameBytesMax}`,
     );
-    this.#messages[this.#next] = message;
-    this.#frames[this.#next] = frame;
-    this.#next = (this.#next + 1) % REMEMBERED_MAX;
+    const place = index === -1 ? this.#next : index;
+    this.#messages[place] = message;
+    this.#versions[place] = version;
+    this.#frames[place] = frame;
+    if (index === -1) this.#next = (this.#next + 1) % REMEMBERED_MAX;
     return frame;
   }
 
   clear(): void {
     this.#messages.length = 0;
+    this.#versions.length = 0;
     this.#frames.length = 0;
     this.#next = 0;
   }

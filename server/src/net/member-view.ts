@@ -2,8 +2,10 @@
  * What the four-letter words may know of the member that answers them.
  *
  * The driver implements it over the state, the core and the configuration. Every property is read
- * at the moment a word is asked, inside a turn, so they agree with each other. Nothing here may
- * wait: sizes of directories are the last ones known.
+ * at the moment a word is answered, between two changes of the state, so they agree with each
+ * other. What is as long as there are sessions, ephemerals or watches is lazy: it is read in many
+ * turns, costs next to nothing between two of its elements, and shows what is there when it is
+ * read. Nothing here may wait: sizes of directories are the last ones known.
  */
 import type { Int64, Zxid } from '@rookery/protocol';
 import type { Summary } from './summary.js';
@@ -66,13 +68,12 @@ export interface WatchSummary {
 
 export interface PathWatch {
   readonly path: string;
-  readonly sessions: readonly Int64[];
+  readonly sessions: Iterable<Int64>;
 }
 
-export interface SessionEphemerals {
+export interface SessionPaths {
   readonly session: Int64;
-  /** In order. */
-  readonly paths: readonly string[];
+  readonly paths: Iterable<string>;
 }
 
 export interface SessionExpiry {
@@ -83,11 +84,11 @@ export interface SessionExpiry {
 
 export interface SessionsView {
   /** Where the leases are kept: the leader. Null elsewhere. */
-  readonly expiries: readonly SessionExpiry[] | null;
-  /** The replicated sessions, in ascending order. */
-  readonly all: readonly { readonly id: Int64; readonly timeoutMs: number }[];
+  readonly expiries: Iterable<SessionExpiry> | null;
+  /** The replicated sessions. */
+  readonly all: Iterable<{ readonly id: Int64; readonly timeoutMs: number }>;
   /** Null while local sessions are off. */
-  readonly local: readonly SessionExpiry[] | null;
+  readonly local: Iterable<SessionExpiry> | null;
 }
 
 export interface DigestAt {
@@ -129,10 +130,14 @@ export interface MemberView {
   readonly extraMetrics: readonly Metric[];
   /** By mntr's names. */
   summaries(): readonly (readonly [name: string, summary: Summary])[];
-  /** The sessions that own ephemerals. */
-  ephemerals(): readonly SessionEphemerals[];
+  /** How many sessions own ephemerals. */
+  readonly ephemeralOwners: number;
+  /** Those sessions, each with its ephemerals. */
+  ephemerals(): Iterable<SessionPaths>;
   /** The paths with a data watch, each with the sessions that watch it. */
-  dataWatches(): readonly PathWatch[];
+  watchedPaths(): Iterable<PathWatch>;
+  /** The sessions that have data watches, each with the paths. */
+  watchingSessions(): Iterable<SessionPaths>;
   /** What `envi` prints below `zookeeper.version`; `readEnvironment` has it for this process. */
   environment(): readonly (readonly [name: string, value: string])[];
 }

@@ -53,7 +53,8 @@ export class MemoryNetwork {
   /** The transport of a process at `host`. */
   transport(host: string): Transport {
     return {
-      listen: (address, onStream, chunks = 'given') => this.#listen(address, { onStream, chunks }),
+      listen: (address, onStream, { chunks = 'given' } = {}) =>
+        this.#listen(address, { onStream, chunks }),
       dial: (address, timeoutMs, chunks = 'given') =>
         this.#dial({ from: host, to: address, chunks }, timeoutMs),
     };
@@ -173,7 +174,7 @@ export class MemoryNetwork {
     const stream = new MemoryStream({
       localAddress,
       remote,
-      isLending: chunks === 'lent',
+      isLending: chunks !== 'given',
       windowBytes: this.#options.windowBytes,
       latencyMs: () => this.#options.latencyMs(localAddress, remote.host),
       timers: this.#timers,

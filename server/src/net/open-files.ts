@@ -1,18 +1,10 @@
 /**
- * How many sockets this process may hold before the kernel refuses it files.
+ * How many files this process may have open, and how many it has.
  *
- * libuv accepts and closes at once what comes in without a free file descriptor, and tells nobody
- * (the silence of ZOOKEEPER-4203), so the transport stops short of the limit and says so.
+ * Node raises the soft limit to the hard one when it starts, so what is read here is both. Never
+ * fails. Called by the composition root, which shares them out, and by the status of a member.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-
-/** Left for the two databases, their logs and the peers. */
-const RESERVED_FILES = 2048;
-
-/** Sockets that fit below a limit of open files, at least one. */
-export function streamsWithin(openFilesMax: number): number {
-  return Math.max(1, openFilesMax - Math.min(RESERVED_FILES, Math.ceil(openFilesMax / 2)));
-}
 
 /** The soft limit of open files; infinite where the system does not tell. */
 export function openFilesMax(): number {

@@ -83,7 +83,7 @@ export class PeerDialler {
     this.#dialledAtMs = this.#parts.timers.nowMs();
     let stream: ByteStream;
     try {
-      stream = await transport.dial(address, dialTimeoutMs, 'lent');
+      stream = await transport.dial(address, dialTimeoutMs, 'lentLarge');
     } catch (error) {
       this.#isDialling = false;
       if (this.#isStopped) return;

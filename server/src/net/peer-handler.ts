@@ -8,8 +8,8 @@
 import type { Hello, PeerId, PeerMessage } from '@rookery/protocol';
 
 export interface PeerHandler {
-  /** The hello went both ways and both accepted it. */
-  onConnected(peer: PeerId, link: number, hello: Hello): void;
+  /** The hello went both ways and both accepted it; `version` is the wire version of the link. */
+  onConnected(peer: PeerId, link: number, hello: Hello, version: number): void;
   /** The message owns its bytes: it may be kept. */
   onMessage(peer: PeerId, link: number, message: PeerMessage): void;
   onDisconnected(peer: PeerId, link: number, reason: string): void;

@@ -1,16 +1,52 @@
 /**
- * Whether a hello is acceptable, and in words why not.
+ * What this member says in its hello, whether another one's is acceptable, and in words why not.
  *
  * Pure. Both ends of a link judge the other's hello by the same rules, so that each can log the
- * reason. What only the port can tell is judged there: whether a hello is a knock, and whether a
- * second process uses a member's id.
+ * reason, and both find the same wire version. What only the port can tell is judged there: whether
+ * a hello is a knock, and whether a second process uses a member's id.
  */
-import { type Hello, PEER_PROTOCOL_VERSION, type PeerId } from '@rookery/protocol';
+import {
+  commonWireVersion,
+  type Hello,
+  type HelloOffer,
+  type PeerId,
+  type StartOf,
+  type WireVersions,
+} from '@rookery/protocol';
 
-export interface OwnIdentity {
-  readonly id: PeerId;
+/** What this member can do and may do; the same from start to stop. */
+export interface OwnVersions {
+  readonly wire: WireVersions;
+  readonly release: string;
+  /** The highest ensemble level that this release knows, and the highest it may be raised to. */
+  readonly levelMax: number;
+  readonly levelAgreed: number;
+  /** What this member's memory allows the tree, bytes. */
+  readonly treeBytes: number;
+}
+
+/** Read at each hello: it changes when the member joins an ensemble, or its level is raised. */
+export interface EnsembleIdentity {
   readonly ensembleId: string;
   readonly founded: boolean;
+  /** Of this member's state. */
+  readonly level: number;
+}
+
+/** By name and as text; see `shared-settings.ts`. */
+export type SharedSettings = HelloOffer['shared'];
+
+export interface OwnIdentity extends EnsembleIdentity {
+  readonly id: PeerId;
+  readonly versions: OwnVersions;
+  readonly shared: SharedSettings;
+  readonly starts: StartsView;
+}
+
+/** What hellos tell of starts: see `driver/known-starts.ts`. */
+export interface StartsView {
+  readonly own: StartOf;
+  lastSeen(peer: PeerId): StartOf;
 }
 
 export interface HelloExpectation {
@@ -20,23 +56,85 @@ export interface HelloExpectation {
   readonly isMember: (id: PeerId) => boolean;
 }
 
-/** Null when the hello is acceptable. */
-export function helloProblem(hello: Hello, expected: HelloExpectation): string | null {
-  const { own, dialled } = expected;
-  if (hello.version !== PEER_PROTOCOL_VERSION) {
-    return `peer protocol ${hello.version} is not ${PEER_PROTOCOL_VERSION}, spoken by ${own.id}`;
+export interface JudgedHello {
+  /** Null when the hello is acceptable. */
+  readonly problem: string | null;
+  /** An operator must mend it: it does not go away with the next attempt. */
+  readonly isLasting: boolean;
+  /** What the link speaks then. */
+  readonly version: number;
+}
+
+export function helloOf(own: OwnIdentity, instance: string, to: PeerId): Hello {
+  const { id, ensembleId, founded, level, versions, shared, starts } = own;
+  const { wire, release, levelMax, levelAgreed, treeBytes } = versions;
+  const levels = { level, levelMax, levelAgreed };
+  const said = { start: starts.own, lastSeen: starts.lastSeen(to) };
+  const offer = { wireMin: wire.min, release, ...levels, treeBytes, shared, ...said };
+  return { kind: 'hello', version: wire.max, id, to, instance, ensembleId, founded, offer };
+}
+
+export function judgeHello(hello: Hello, expected: HelloExpectation): JudgedHello {
+  const theirs = { min: hello.offer?.wireMin ?? hello.version, max: hello.version };
+  const version = commonWireVersion(expected.own.versions.wire, theirs);
+  if (version === null) {
+    return { problem: wireProblem(hello, expected.own), isLasting: true, version: 0 };
   }
+  const misdirected = addressProblem(hello, expected);
+  if (misdirected !== null) return { problem: misdirected, isLasting: false, version };
+  const { own } = expected;
+  const unequal =
+    ensembleProblem(hello, own) ?? levelProblem(hello, own) ?? settingsProblem(hello, own);
+  if (unequal !== null) return { problem: unequal, isLasting: true, version };
+  return { problem: strangerProblem(hello, expected), isLasting: false, version };
+}
+
+function addressProblem(hello: Hello, { own, dialled }: HelloExpectation): string | null {
   if (hello.to !== own.id) {
     return `the hello is for member ${hello.to}, this is member ${own.id}: check the addresses`;
   }
   if (dialled !== null && hello.id !== dialled) {
     return `member ${hello.id} answers at the address of member ${dialled}: check the addresses`;
   }
+  return null;
+}
+
+/** Judged last: a member of a longer list shall be told that the lists differ. */
+function strangerProblem(hello: Hello, expected: HelloExpectation): string | null {
+  const { own, dialled } = expected;
   if (!expected.isMember(hello.id)) {
     return `member ${hello.id} is not in the configuration of member ${own.id}`;
   }
   if (dialled !== null && dialled > own.id) return `member ${hello.id} answers a knock`;
-  return ensembleProblem(hello, own);
+  return null;
+}
+
+/**
+ * Members that differ in what they must share would lead two ensembles, or hold one lock twice. A
+ * setting that one of them does not name is one that its release does not have.
+ */
+function settingsProblem({ id, offer }: Hello, own: OwnIdentity): string | null {
+  const theirs = new Map(offer?.shared);
+  const unequal = own.shared.flatMap(([name, value]) => {
+    const other = theirs.get(name);
+    if (other === undefined || other === value) return [];
+    return [`${name} is ${other} at member ${id} and ${value} at member ${own.id}`];
+  });
+  if (unequal.length === 0) return null;
+  return `${unequal.join('; ')}: stop all members, make their files equal, start them`;
+}
+
+/** The first check of all, as nothing else of a hello of unknown version is certain. */
+function wireProblem({ id, offer, version }: Hello, own: OwnIdentity): string {
+  const { wire, release } = own.versions;
+  const theirs =
+    offer === null
+      ? `an older release, which speaks peer protocol ${version} only`
+      : `release ${offer.release}, which speaks peer protocols ${offer.wireMin} to ${version}`;
+  return (
+    `member ${id} runs ${theirs}, member ${own.id} runs release ${release}, which speaks ` +
+    `${wire.min} to ${wire.max}: they cannot work together`
+  );
 }
 
 /**
@@ -49,4 +147,24 @@ function ensembleProblem(hello: Hello, own: OwnIdentity): string | null {
     `member ${hello.id} belongs to ensemble ${hello.ensembleId}, ` +
     `member ${own.id} to ensemble ${own.ensembleId}: one has another ensemble's data directory`
   );
+}
+
+/** Whoever has a level would send what the other one cannot read. */
+function levelProblem({ id, offer }: Hello, own: OwnIdentity): string | null {
+  if (offer === null) return null;
+  const { release, levelMax } = own.versions;
+  if (offer.level > levelMax) {
+    return (
+      `the ensemble of member ${id} (release ${offer.release}) is at level ${offer.level}, ` +
+      `release ${release} of member ${own.id} knows levels up to ${levelMax}: use the newer release`
+    );
+  }
+  if (own.level > offer.levelMax) {
+    return (
+      `the ensemble of member ${own.id} (release ${release}) is at level ${own.level}, ` +
+      `release ${offer.release} of member ${id} knows levels up to ${offer.levelMax}: ` +
+      'use the newer release'
+    );
+  }
+  return null;
 }

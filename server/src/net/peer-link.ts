@@ -5,7 +5,7 @@
  * sent. Knows nothing of other links and decides nothing about hellos: the port does. Nothing is
  * handed up after `drop` or `refuse`; `onClosed` comes exactly once, and never from within a call.
  */
-import { FrameError, FrameReader, type PeerId } from '@rookery/protocol';
+import { FrameError, FrameReader, type Hello, type PeerId } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { PeerQueue } from './peer-queue.js';
@@ -60,6 +60,7 @@ export class PeerLink {
   #phase: LinkPhase = 'hello';
   #peer: PeerId = 0;
   #instance = '';
+  #version = 0;
   #downReason = '';
   readonly #queue = new PeerQueue();
   #deadline: Timer | null;
@@ -90,6 +91,11 @@ export class PeerLink {
     return this.#instance;
   }
 
+  /** The wire version that both ends speak once the link is up; 0 before. */
+  get version(): number {
+    return this.#version;
+  }
+
   /** Why the link went down. */
   get downReason(): string {
     return this.#downReason;
@@ -109,11 +115,12 @@ export class PeerLink {
     });
   }
 
-  /** The hello is through: everything from now on is a message of this peer. */
-  establish(peer: PeerId, instance: string): void {
+  /** The hello is through: everything from now on is a message of this peer, in this version. */
+  establish({ id, instance }: Hello, version: number): void {
     this.#phase = 'up';
-    this.#peer = peer;
+    this.#peer = id;
     this.#instance = instance;
+    this.#version = version;
     this.#deadline?.cancel();
     this.#deadline = null;
     if (this.dialled !== null) return;
@@ -150,9 +157,9 @@ export class PeerLink {
   }
 
   /** Tells the other side why and closes, without a reset that would lose the reason. */
-  refuse(reason: string): void {
+  refuse(reason: string, isLasting: boolean): void {
     if (this.#phase === 'down') return;
-    this.#parts.stream.write(encodePeerFrame({ kind: 'refuse', reason }));
+    this.#parts.stream.write(encodePeerFrame({ kind: 'refuse', reason, isLasting }));
     this.#parts.stream.end();
     this.#goDown(`refused: ${reason}`);
     const { timers, limits, stream } = this.#parts;

@@ -1,13 +1,20 @@
 /**
  * Peer ports over the network in memory: one link per pair, hellos, refusals, bounds, reconnects.
  */
+import { WIRE_VERSION_MAX } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
+import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { ListenError } from './listen-error.js';
 import type { ManualTimers } from './manual-timers.js';
 import type { MemoryNetwork } from './memory-transport.js';
 import { FarEnd } from './testing/fixtures.js';
-import { HELLO, Member, PORT, pair, world } from './testing/peer-member.js';
+import { HELLO, Member, NO_START, PORT, pair, VERSIONS, world } from './testing/peer-member.js';
+
+const LATER = {
+  ...{ wireMin: 90, release: '9.9', level: 1, levelMax: 9, levelAgreed: 9 },
+  ...{ treeBytes: 1, shared: [], start: NO_START, lastSeen: NO_START },
+};
 
 describe('peer links', () => {
   it('join each pair of three members once, in whatever order they start', async () => {
@@ -150,8 +157,8 @@ describe('a hello', () => {
     const { timers, network } = world();
     const one = new Member({ id: 1, timers, network });
     const two = new Member({ id: 2, timers, network });
-    one.identity = { ensembleId: 'aaaa', founded: true };
-    two.identity = { ensembleId: 'bbbb', founded: true };
+    one.identity = { ensembleId: 'aaaa', founded: true, level: 1 };
+    two.identity = { ensembleId: 'bbbb', founded: true, level: 1 };
     await one.port.listen();
     await two.port.listen();
     await timers.advance(5_000);
@@ -168,7 +175,7 @@ describe('a hello', () => {
     const { timers, network } = world();
     const one = new Member({ id: 1, timers, network });
     const two = new Member({ id: 2, timers, network });
-    one.identity = { ensembleId: 'aaaa', founded: true };
+    one.identity = { ensembleId: 'aaaa', founded: true, level: 1 };
     await one.port.listen();
     await two.port.listen();
     await timers.advance(20);
@@ -200,7 +207,7 @@ describe('a hello', () => {
   });
 
   it.each([
-    ['another version', { version: 99 }, /peer protocol 99/],
+    ['a later version', { version: 99, offer: LATER }, /runs release 9.9, which speaks peer pro/],
     ['a stranger', { id: 9 }, /member 9 is not in the configuration/],
     ['one who dialled the wrong address', { to: 3 }, /hello is for member 3/],
   ])('of %s is answered with the reason', async (_name, changes, reason) => {
@@ -210,6 +217,77 @@ describe('a hello', () => {
     await timers.advance(10);
     expect(stranger.text).toMatch(reason);
     expect(stranger.hasEnded).toBe(true);
+    expect(one.logged('peer.refused').length).toBe(1);
+    expect(one.events).toEqual(['connected 2 i2']);
+  });
+});
+
+describe('two releases', () => {
+  const wire = { min: WIRE_VERSION_MAX + 1, max: WIRE_VERSION_MAX + 2 };
+  const later = { ...VERSIONS, wire, release: 'later', levelMax: 3 };
+
+  it('without a wire version in common refuse each other, and both name both', async () => {
+    const { timers, network } = world();
+    const one = new Member({ id: 1, timers, network });
+    const two = new Member({ id: 2, timers, network, options: { versions: later } });
+    await one.port.listen();
+    await two.port.listen();
+    await timers.advance(3_000);
+    expect([one.events, two.events]).toEqual([[], []]);
+    for (const member of [one, two]) {
+      const lines = [...member.logged('peer.refused'), ...member.logged('peer.refused_by')];
+      const reasons = lines.map((line) => line['reason']);
+      expect(reasons.length).toBeGreaterThan(0);
+      for (const reason of reasons) expect(reason).toMatch(/release (later|test).*release /);
+    }
+  });
+
+  it('speak the highest version that both know', async () => {
+    const { timers, network } = world();
+    const wire = { min: 6, max: 99 };
+    const one = new Member({ id: 1, timers, network });
+    const two = new Member({ id: 2, timers, network, options: { versions: { ...later, wire } } });
+    await one.port.listen();
+    await two.port.listen();
+    await timers.advance(20);
+    const versions = [one, two].map((member) => member.logged('peer.connected')[0]?.['version']);
+    expect(versions).toEqual([WIRE_VERSION_MAX, WIRE_VERSION_MAX]);
+    expect(one.logged('peer.connected')[0]?.['release']).toBe('later');
+  });
+
+  it('refuse each other when the ensemble of one is at a level that the other does not know', async () => {
+    const { timers, network } = world();
+    const one = new Member({ id: 1, timers, network });
+    const versions = { ...later, wire: VERSIONS.wire };
+    const two = new Member({ id: 2, timers, network, options: { versions } });
+    two.identity = { ensembleId: 'e', founded: true, level: 3 };
+    await one.port.listen();
+    await two.port.listen();
+    await timers.advance(1_000);
+    expect([one.events, two.events]).toEqual([[], []]);
+    const reasons = [one, two].flatMap((member) =>
+      [...member.logged('peer.refused'), ...member.logged('peer.refused_by')].map(
+        (line) => line['reason'],
+      ),
+    );
+    for (const reason of reasons) expect(reason).toMatch(/level 3, .* knows levels up to 2/);
+    for (const member of [one, two]) {
+      const lines = [...member.logged('peer.refused'), ...member.logged('peer.refused_by')];
+      expect(lines.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('of which one has no range refuse each other: its hello is read, and ours by it', async () => {
+    const { timers, network, one } = await pair();
+    const old = await dial(network, timers);
+    const packr = new Packr({ useRecords: false });
+    const payload = packr.pack([25, 6, 3, 1, 'x', '', false]);
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(payload.length);
+    old.stream.write(Buffer.concat([length, payload]));
+    await timers.advance(10);
+    expect(old.text).toMatch(/member 3 runs an older release, which speaks peer protocol 6 only/);
+    expect(old.text).toMatch(/member 1 runs release test/);
     expect(one.logged('peer.refused').length).toBe(1);
     expect(one.events).toEqual(['connected 2 i2']);
   });

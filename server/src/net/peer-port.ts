@@ -10,7 +10,6 @@
 import {
   type Hello,
   MarshallingError,
-  PEER_PROTOCOL_VERSION,
   type PeerId,
   type PeerMessage,
   type Refuse,
@@ -21,7 +20,15 @@ import { FrameCache } from './frame-cache.js';
 import { ListenError } from './listen-error.js';
 import { PeerDialler } from './peer-dialler.js';
 import type { PeerHandler } from './peer-handler.js';
-import { helloProblem } from './peer-hello.js';
+import {
+  type EnsembleIdentity,
+  helloOf,
+  judgeHello,
+  type OwnIdentity,
+  type OwnVersions,
+  type SharedSettings,
+  type StartsView,
+} from './peer-hello.js';
 import { PeerLink } from './peer-link.js';
 import { RepeatedTroubles } from './repeated-troubles.js';
 import { StormLog } from './storm-log.js';
@@ -60,12 +67,9 @@ export interface PeerPortOptions extends PeerLimits {
   readonly peers: ReadonlyMap<PeerId, Address>;
   /** A link heard from within this time keeps its place against another process with its id. */
   readonly peerTimeoutMs: number;
-}
-
-/** Read at each hello: it changes when the member joins or founds an ensemble. */
-export interface EnsembleIdentity {
-  readonly ensembleId: string;
-  readonly founded: boolean;
+  readonly versions: OwnVersions;
+  /** What all members must have the same. */
+  readonly shared: SharedSettings;
 }
 
 export interface PeerPortParts {
@@ -76,6 +80,7 @@ export interface PeerPortParts {
   readonly random: () => number;
   readonly logger: Logger;
   readonly identity: () => EnsembleIdentity;
+  readonly starts: StartsView;
   readonly handler: PeerHandler;
 }
 
@@ -126,7 +131,9 @@ export class PeerPort {
     if (peers.size === 0) return;
     try {
       const onStream = (stream: ByteStream): void => this.#onAccepted(stream);
-      this.#listener = await this.#parts.transport.listen(address, onStream, 'lent');
+      this.#listener = await this.#parts.transport.listen(address, onStream, {
+        chunks: 'lentLarge',
+      });
     } catch (cause) {
       throw new ListenError('peer', address, cause);
     }
@@ -143,7 +150,8 @@ export class PeerPort {
    */
   send(peer: PeerId, link: number, message: PeerMessage): void {
     const isUrgent = message.kind === 'ping';
-    this.#linkOf(peer, link)?.enqueue(this.#frames.frameOf(message), isUrgent);
+    const to = this.#linkOf(peer, link);
+    if (to !== null) to.enqueue(this.#frames.frameOf(message, to.version), isUrgent);
   }
 
   /** Writes what every link has, little in one write; call it at the end of each turn. */
@@ -258,7 +266,7 @@ export class PeerPort {
     const message = this.#decode(link, frame);
     if (message === null) return;
     if (message.kind === 'refuse') {
-      this.#onRefused(link, message.reason);
+      this.#onRefused(link, message);
     } else if (link.phase === 'hello') {
       if (message.kind === 'hello') this.#onHello(link, message);
       else this.#dropAsGarbage(link, `a ${message.kind} before the hello`);
@@ -271,7 +279,7 @@ export class PeerPort {
 
   #decode(link: PeerLink, frame: Uint8Array): PeerMessage | Hello | Refuse | null {
     try {
-      return decodePeerMessage(frame);
+      return decodePeerMessage(frame, link.version);
     } catch (error) {
       if (!(error instanceof MarshallingError)) throw error;
       this.#dropAsGarbage(link, error.message);
@@ -287,17 +295,19 @@ export class PeerPort {
   #onHello(link: PeerLink, hello: Hello): void {
     // The member with the higher id dials: from a lower one it only tells that it is there.
     const isKnock = hello.id < this.#options.id && link.dialled === null;
-    const problem =
-      helloProblem(hello, {
-        own: { id: this.#options.id, ...this.#parts.identity() },
-        dialled: link.dialled,
-        isMember: (id) => this.#options.peers.has(id),
-      }) ?? (isKnock ? null : this.#rivalProblem(hello));
+    const judged = judgeHello(hello, {
+      own: this.#own(),
+      dialled: link.dialled,
+      isMember: (id) => this.#options.peers.has(id),
+    });
+    const problem = judged.problem ?? (isKnock ? null : this.#rivalProblem(hello));
     this.#unproven.delete(link);
     if (problem !== null) {
       const trouble = { peer: hello.id, remote: link.remote, reason: problem };
-      this.#troubles.report({ level: 'warn', event: 'peer.refused', peer: hello.id, trouble });
-      link.refuse(problem);
+      const { isLasting } = judged;
+      const level = isLasting ? 'error' : 'warn';
+      this.#troubles.report({ level, event: 'peer.refused', peer: hello.id, trouble });
+      link.refuse(problem, isLasting);
       return;
     }
     if (isKnock) {
@@ -310,7 +320,7 @@ export class PeerPort {
       link.enqueue(encodePeerFrame(this.#helloTo(hello.id)));
       link.flush();
     }
-    link.establish(hello.id, hello.instance);
+    link.establish(hello, judged.version);
     this.#onEstablished(link, hello);
   }
 
@@ -340,14 +350,17 @@ export class PeerPort {
     this.#diallers.get(hello.id)?.reset();
     this.#troubles.forget(hello.id);
     const facts = { peer: hello.id, link: link.number, remote: link.remote };
-    this.#logger.info({ ...facts, instance: hello.instance }, 'peer.connected');
-    this.#parts.handler.onConnected(hello.id, link.number, hello);
+    const { instance, offer } = hello;
+    const version = { version: link.version, release: offer?.release };
+    this.#logger.info({ ...facts, ...version, instance }, 'peer.connected');
+    this.#parts.handler.onConnected(hello.id, link.number, hello, link.version);
   }
 
-  #onRefused(link: PeerLink, reason: string): void {
+  #onRefused(link: PeerLink, { reason, isLasting }: Refuse): void {
     const peer = link.dialled ?? link.peer;
     const trouble = { peer, remote: link.remote, reason };
-    this.#troubles.report({ level: 'warn', event: 'peer.refused_by', peer, trouble });
+    const level = isLasting ? 'error' : 'warn';
+    this.#troubles.report({ level, event: 'peer.refused_by', peer, trouble });
     link.drop(`refused by the other side: ${reason}`);
   }
 
@@ -368,9 +381,12 @@ export class PeerPort {
   }
 
   #helloTo(peer: PeerId): Hello {
-    const { id, instance } = this.#options;
-    const { ensembleId, founded } = this.#parts.identity();
-    const version = PEER_PROTOCOL_VERSION;
-    return { kind: 'hello', version, id, to: peer, instance, ensembleId, founded };
+    return helloOf(this.#own(), this.#options.instance, peer);
+  }
+
+  #own(): OwnIdentity {
+    const { id, versions, shared } = this.#options;
+    const { starts } = this.#parts;
+    return { id, versions, shared, starts, ...this.#parts.identity() };
   }
 }

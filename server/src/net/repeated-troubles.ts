@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import type { StormLog } from './storm-log.js';
 
 export interface Trouble {
-  readonly level: 'info' | 'warn';
+  readonly level: 'info' | 'warn' | 'error';
   /** `area.event`. */
   readonly event: string;
   /** Whose trouble it is; an id that a stranger claims counts as well. */

@@ -29,10 +29,13 @@ function watched(stream: ByteStream): WatchedStream {
 /** `accept` gives a client of its own, and what was accepted of it and is not handled yet. */
 async function listening(chunks: Chunks, streamsMax = 1000) {
   const { logger, lines } = keptLog();
-  const transport = new TcpTransport(logger, streamsMax);
+  const transport = new TcpTransport(logger);
   const waiting: ((stream: ByteStream) => void)[] = [];
   const onStream = (stream: ByteStream): void => waiting.shift()?.(stream);
-  const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, chunks);
+  const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, {
+    chunks,
+    streamsMax,
+  });
   closers.push(() => listener.close());
   const accept = async () => {
     const accepted = new Promise<ByteStream>((resolve) => waiting.push(resolve));

@@ -1,13 +1,12 @@
 /**
  * The transport on real sockets of the loopback: what the network in memory can only imitate.
  */
-import dns from 'node:dns';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ListenError } from './listen-error.js';
-import { openFilesMax, streamsWithin } from './open-files.js';
+import { PeerNames } from './peer-names.js';
 import { ServerStats } from './server-stats.js';
 import { TcpTransport } from './tcp.js';
 import { keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
@@ -30,7 +29,7 @@ function watched(stream: ByteStream): WatchedStream {
 
 async function connected(host = LOCAL) {
   const { logger, lines } = keptLog();
-  const transport = new TcpTransport(logger, 1000);
+  const transport = new TcpTransport(logger);
   let onAccepted = (_stream: ByteStream): void => {};
   const accepted = new Promise<ByteStream>((resolve) => {
     onAccepted = resolve;
@@ -80,7 +79,9 @@ describe('the TCP transport', () => {
       });
       sums.push(ended);
     };
-    const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, 'lent');
+    const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, {
+      chunks: 'lent',
+    });
     closers.push(() => listener.close());
     for (const byte of [1, 2]) {
       const near = watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
@@ -106,7 +107,9 @@ describe('the TCP transport', () => {
       const nothing = (): void => {};
       stream.handle({ onData, onEnd: () => stream.end(), onDrain: nothing, onClose: nothing });
     };
-    const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, 'lent');
+    const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, {
+      chunks: 'lent',
+    });
     closers.push(() => listener.close());
     const near = watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
     let sent = '';
@@ -174,12 +177,26 @@ describe('the TCP transport', () => {
   });
 
   it('resolves a name anew at each dial (ZOOKEEPER-1506)', async () => {
-    const { transport, listener } = await connected();
-    const lookup = vi.spyOn(dns, 'lookup');
+    const { listener } = await connected();
+    const lookup = vi.fn(async () => [LOCAL]);
+    const names = new PeerNames(keptLog().logger, lookup);
+    const transport = new TcpTransport(keptLog().logger, names);
     for (let dial = 1; dial <= 2; dial++) {
-      watched(await transport.dial({ host: 'localhost', port: listener.port }, 5000));
+      watched(await transport.dial({ host: 'member.test', port: listener.port }, 5000));
       expect(lookup).toHaveBeenCalledTimes(dial);
     }
+  });
+
+  it('dials the last known address while a lookup hangs, and asks for the name once', async () => {
+    const { listener } = await connected();
+    const lookup = vi.fn(async () => [LOCAL]);
+    const names = new PeerNames(keptLog().logger, lookup);
+    const transport = new TcpTransport(keptLog().logger, names);
+    const address = { host: 'member.test', port: listener.port };
+    watched(await transport.dial(address, 5000));
+    lookup.mockImplementation(() => new Promise(() => undefined));
+    for (let dial = 1; dial <= 2; dial++) watched(await transport.dial(address, 5000));
+    expect(lookup).toHaveBeenCalledTimes(2);
   });
 
   it('rejects a listen on a port that is taken', async () => {
@@ -204,7 +221,7 @@ describe('a listener short of file descriptors', () => {
     'drops too much with a line (chunks are %s)',
     async (chunks) => {
       const { logger, lines } = keptLog();
-      const transport = new TcpTransport(logger, 1);
+      const transport = new TcpTransport(logger);
       const accepted: WatchedStream[] = [];
       let onSecond = (): void => {};
       const second = new Promise<void>((resolve) => {
@@ -214,7 +231,10 @@ describe('a listener short of file descriptors', () => {
         accepted.push(watched(stream));
         if (accepted.length === 2) onSecond();
       };
-      const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, chunks);
+      const listener = await transport.listen({ host: LOCAL, port: 0 }, onStream, {
+        chunks,
+        streamsMax: 1,
+      });
       closers.push(() => listener.close());
       const dial = async () =>
         watched(await transport.dial({ host: LOCAL, port: listener.port }, 5000));
@@ -226,13 +246,6 @@ describe('a listener short of file descriptors', () => {
       await Promise.all([dial(), second]);
     },
   );
-
-  it('keeps files for the databases, and half of them when there are few', () => {
-    expect(streamsWithin(20_000)).toBe(17_952);
-    expect(streamsWithin(1024)).toBe(512);
-    expect(streamsWithin(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
-    expect(openFilesMax()).toBeGreaterThan(0);
-  });
 });
 
 describe('the client port on TCP', () => {

@@ -2,14 +2,15 @@
  * The transport over real sockets.
  *
  * Owns nothing but the translation: node:net events to stream handlers. Half-open streams are
- * allowed, Nagle is off, `::ffff:` is stripped from addresses. Names are resolved anew at each dial
- * (ZOOKEEPER-1506). A connection that fails in accept, or that comes when the process is short of
- * file descriptors, is logged and the listener goes on: one that swallows the error is deaf and
- * nobody knows (ZOOKEEPER-4203).
+ * allowed, Nagle is off, `::ffff:` is stripped from addresses. Names are looked up anew at each
+ * dial (ZOOKEEPER-1506), by `PeerNames`, so that a lookup that hangs delays no other dial. A
+ * connection that fails in accept, or that comes when the process is short of file descriptors, is
+ * logged and the listener goes on: one that swallows the error is deaf and nobody knows
+ * (ZOOKEEPER-4203).
  */
 import net from 'node:net';
 import type { Logger } from 'pino';
-import { openFilesMax, streamsWithin } from './open-files.js';
+import { PeerNames } from './peer-names.js';
 import { StormLog } from './storm-log.js';
 import { systemTimers } from './timers.js';
 import type {
@@ -17,6 +18,7 @@ import type {
   ByteStream,
   Chunks,
   Listener,
+  ListenOptions,
   OnStream,
   StreamHandlers,
   Transport,
@@ -24,33 +26,39 @@ import type {
 
 /** The messages of a turn between members, at full load, in one piece. */
 const READ_BYTES = 256 << 10;
+/** Of clients: what thousands send at once must not take long to copy. */
+const CLIENT_READ_BYTES = 64 << 10;
 /** A request or two: what clients send that wait for each answer. */
 const SMALL_READ_BYTES = 512;
 
 export class TcpTransport implements Transport {
   readonly #logger: Logger;
-  readonly #streamsMax: number;
+  readonly #names: PeerNames;
   /** What all lending streams read into. */
   readonly #memory = new LentMemory();
 
-  /** `streamsMax`: accepted streams of one listener that may be open at a time. */
-  constructor(logger: Logger, streamsMax: number = streamsWithin(openFilesMax())) {
+  constructor(logger: Logger, names: PeerNames = new PeerNames(logger)) {
     this.#logger = logger;
-    this.#streamsMax = streamsMax;
+    this.#names = names;
   }
 
-  listen(address: Address, onStream: OnStream, chunks: Chunks = 'given'): Promise<Listener> {
-    const isLent = chunks === 'lent';
+  listen(
+    address: Address,
+    onStream: OnStream,
+    { chunks = 'given', streamsMax = Number.POSITIVE_INFINITY }: ListenOptions = {},
+  ): Promise<Listener> {
+    const isLent = chunks !== 'given';
+    const readBytes = chunks === 'lentLarge' ? READ_BYTES : CLIENT_READ_BYTES;
     const options = { allowHalfOpen: true, noDelay: true, pauseOnConnect: isLent };
     const server = net.createServer(options, (socket) => {
-      onStream(isLent ? lendingStream(socket, this.#memory) : new TcpStream(socket));
+      onStream(isLent ? lendingStream(socket, this.#memory, readBytes) : new TcpStream(socket));
     });
-    if (Number.isFinite(this.#streamsMax)) server.maxConnections = this.#streamsMax;
+    if (Number.isFinite(streamsMax)) server.maxConnections = streamsMax;
     const storms = new StormLog(this.#logger, systemTimers());
     server.on('drop', (dropped) => {
       const remote = dropped?.remoteAddress ?? 'unknown';
-      const facts = { ...address, streamsMax: this.#streamsMax, remote };
-      storms.error('net.accept_dropped', facts);
+      const facts = { ...address, streamsMax, remote };
+      storms.warn('net.accept_dropped', facts);
     });
     return new Promise((resolve, reject) => {
       server.once('error', reject);
@@ -66,10 +74,11 @@ export class TcpTransport implements Transport {
 
   dial(address: Address, timeoutMs: number, chunks: Chunks = 'given'): Promise<ByteStream> {
     return new Promise((resolve, reject) => {
-      const isLent = chunks === 'lent';
+      const isLent = chunks !== 'given';
       let stream: TcpStream | null = null;
-      const onread = this.#memory.readerFor(() => stream);
-      const options = { ...address, allowHalfOpen: true, noDelay: true };
+      const onread = this.#memory.readerFor(() => stream, READ_BYTES);
+      const { lookup } = this.#names;
+      const options = { ...address, lookup, allowHalfOpen: true, noDelay: true };
       const socket = net.connect(isLent ? { ...options, onread } : options);
       // Nothing is read before there is somebody to lend to.
       if (isLent) socket.pause();
@@ -208,13 +217,13 @@ class LentMemory {
   /** Of the first so many bytes, where those are few: the same views serve again and again. */
   readonly #small: Buffer[] = [];
 
-  /** What a socket reads with: `streamOf` tells whose it is. */
-  readerFor(streamOf: () => TcpStream | null): net.OnReadOpts {
+  /** What a socket reads with, so many bytes at most: `streamOf` tells whose it is. */
+  readerFor(streamOf: () => TcpStream | null, bytesMax: number): net.OnReadOpts {
     const callback = (bytes: number): boolean => {
       streamOf()?.take(this.#first(bytes));
       return true;
     };
-    return { buffer: this.#buffer, callback };
+    return { buffer: this.#buffer.subarray(0, bytesMax), callback };
   }
 
   #first(bytes: number): Buffer {
@@ -233,11 +242,11 @@ class LentMemory {
  * `net.connect` does, so the accepted socket's handle is given to one that has; where Node keeps
  * the handle elsewhere, the socket stays as it is.
  */
-function lendingStream(accepted: net.Socket, memory: LentMemory): TcpStream {
+function lendingStream(accepted: net.Socket, memory: LentMemory, bytesMax: number): TcpStream {
   const handle: unknown = Reflect.get(accepted, '_handle');
   if (typeof handle !== 'object' || handle === null) return new TcpStream(accepted);
   Reflect.set(accepted, '_handle', null);
-  const onread = memory.readerFor(() => stream);
+  const onread = memory.readerFor(() => stream, bytesMax);
   const options = { handle, allowHalfOpen: true, manualStart: true, onread };
   const socket = new net.Socket(options);
   // The listener counts what it accepted.

@@ -46,13 +46,24 @@ export type OnStream = (stream: ByteStream) => void;
 
 /**
  * Whose a chunk is once `onData` has returned. `lent`: the transport's again, which reads the next
- * one into the same memory; what is kept was copied.
+ * one into the same memory; what is kept was copied. `lentLarge`: the same, of chunks that have
+ * what a member sends in a turn, where those of clients are a quarter of that at most.
  */
-export type Chunks = 'given' | 'lent';
+export type Chunks = 'given' | 'lent' | 'lentLarge';
+
+export interface ListenOptions {
+  /** `given` when absent. */
+  readonly chunks?: Chunks;
+  /**
+   * Accepted streams that may be open at a time; one more is closed at once, with a line. No limit
+   * when absent. Networks that cost no files need not heed it.
+   */
+  readonly streamsMax?: number;
+}
 
 export interface Transport {
   /** Rejects with the cause (EADDRINUSE, EACCES, ...) when the address cannot be bound. */
-  listen(address: Address, onStream: OnStream, chunks?: Chunks): Promise<Listener>;
+  listen(address: Address, onStream: OnStream, options?: ListenOptions): Promise<Listener>;
   /** Resolves when connected; rejects on failure or after `timeoutMs`. */
   dial(address: Address, timeoutMs: number, chunks?: Chunks): Promise<ByteStream>;
 }

@@ -24,6 +24,8 @@ export class Connection {
   identityBytes: number;
   /** The session it wants while `joining` (0: a new one), and has while `live`. */
   session: SessionId = 0;
+  /** Its number among the attachments of this member, told with each request; 0 without one. */
+  attachment = 0;
   timeoutMs = 0;
   /** Whether its ConnectRequest had a readOnly byte: then the response has one. */
   hasReadOnly = false;

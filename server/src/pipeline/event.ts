@@ -1,14 +1,18 @@
 /**
- * The frame of a watch event.
+ * The frame of a watch event, and who is told of it: whoever may read the znode.
  */
 import {
   ErrorCode,
   type JuteWriter,
   KeeperState,
+  Perms,
   ReplyHeader,
   WATCH_XID,
   WatcherEvent,
 } from '@rookery/protocol';
+import { mayDo } from './access.js';
+import type { GuardedEvent } from './apply.js';
+import type { Connection } from './connection.js';
 
 /** The zxid of an event that tells of a missed change. */
 export const CATCH_UP_ZXID = -1;
@@ -18,6 +22,15 @@ export interface WatchEvent {
   readonly zxid: number;
   readonly type: number;
   readonly path: string;
+}
+
+/** Its watcher hears of the change, unless the ACL keeps it from that. */
+export function tellWatcher(connection: Connection, event: GuardedEvent, zxid: number): void {
+  const { requester, output } = connection;
+  const { type, path, acl } = event;
+  if (!mayDo(requester, acl, Perms.read)) return;
+  output.stats.sentPackets(1);
+  writeEvent(output.writer, { zxid, type, path });
 }
 
 export function writeEvent(writer: JuteWriter, event: WatchEvent): void {

@@ -3,9 +3,12 @@
  *
  * A new session is a write (createSession), answered when it is applied here. To resume one the
  * leader is asked, who alone knows where the session is and whether it lives; the answer waits
- * until this member has applied the session's own creation. A local session is opened and resumed
- * here and at once. Nothing of a connection is processed before its answer. Owns the connections
- * that wait; Pipeline makes them live.
+ * until this member has applied the session's own creation. An older connection of the session at
+ * this member ends before the leader is asked, if the password is right: what it has sent on counts
+ * as sent before, and it sends no more. A local session is opened and resumed here and at once. The
+ * leader is asked for a bounded number of sessions at a time; who comes beyond it waits in line.
+ * Nothing of a connection is processed before its answer. Owns the connections that wait; Pipeline
+ * makes them live.
  */
 import {
   ConnectRequest,
@@ -18,16 +21,21 @@ import {
   PASSWORD_BYTES,
   type Zxid,
 } from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { OpenedSession } from '../state/session.js';
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
 import { isLocalId, type LocalSessions } from './local-sessions.js';
 import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
-import type { OpenedSession } from './overlay.js';
+import { sameBytes } from './same-bytes.js';
+import type { Throttle } from './throttle.js';
 
 /** What to do with a connection whose ConnectRequest came. */
 export type ConnectOutcome =
   | { readonly kind: 'wait' }
+  /** The leader is asked; the password is right, so older connections of the session end now. */
+  | { readonly kind: 'resume' }
   /** A local session, there already: answer at once. */
   | { readonly kind: 'welcome' }
   /** Answer that the session is expired, then end. */
@@ -36,6 +44,7 @@ export type ConnectOutcome =
   | { readonly kind: 'close'; readonly reason: string };
 
 const WAIT: ConnectOutcome = { kind: 'wait' };
+const RESUME: ConnectOutcome = { kind: 'resume' };
 const WELCOME: ConnectOutcome = { kind: 'welcome' };
 const EXPIRED: ConnectOutcome = { kind: 'expired' };
 const NO_PASSWORD = new Uint8Array(PASSWORD_BYTES);
@@ -43,14 +52,24 @@ const NO_PASSWORD = new Uint8Array(PASSWORD_BYTES);
 export interface HandshakeParts {
   readonly outbox: Outbox;
   readonly local: LocalSessions;
+  readonly throttle: Throttle;
   readonly random16: () => Uint8Array;
 }
+
+/** Of a message that asks for a session that is there: its id, its password, a number. */
+const ATTACH_BYTES = 32;
 
 export class Handshake {
   readonly #options: PipelineOptions;
   readonly #outbox: Outbox;
   readonly #local: LocalSessions;
+  readonly #throttle: Throttle;
   readonly #random16: () => Uint8Array;
+  /**
+   * Those that the leader is not asked for yet, in the order they came, with the password of the
+   * session that they resume; null for a new one.
+   */
+  readonly #line = new Map<Connection, Buffer | null>();
   /** By the number of the createSession or the attach. */
   readonly #waiting = new Map<number, Connection>();
   /** Attached, but the creation of the session is not applied here yet. */
@@ -60,13 +79,14 @@ export class Handshake {
     this.#options = options;
     this.#outbox = parts.outbox;
     this.#local = parts.local;
+    this.#throttle = parts.throttle;
     this.#random16 = parts.random16;
   }
 
   onConnect(
     connection: Connection,
     frame: Uint8Array,
-    at: { readonly applied: Zxid; readonly isReadOnly: boolean },
+    at: { readonly state: ReplicatedState; readonly isReadOnly: boolean },
   ): ConnectOutcome {
     const request = readRequest(frame);
     if (request === null) return { kind: 'close', reason: 'malformed connect request' };
@@ -74,7 +94,7 @@ export class Handshake {
     if (at.isReadOnly && request.readOnly !== true) {
       return { kind: 'close', reason: 'not a read-only client' };
     }
-    if (request.lastZxidSeen > at.applied) {
+    if (request.lastZxidSeen > at.state.lastZxid) {
       return { kind: 'close', reason: `client has seen zxid ${request.lastZxidSeen}` };
     }
     const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#options;
@@ -90,13 +110,16 @@ export class Handshake {
     connection.session = session;
     if (isLocalId(session)) return this.#resumeLocal(connection, password);
     if (at.isReadOnly) return { kind: 'close', reason: 'only the quorum knows its session' };
-    const number = this.#wait(connection);
-    this.#outbox.attach({ request: number, session, password: Buffer.from(password) });
-    return WAIT;
+    this.#line.set(connection, Buffer.from(password));
+    this.#askForThoseInLine();
+    const known = at.state.sessions.get(session);
+    return known !== undefined && sameBytes(known.password, password) ? RESUME : WAIT;
   }
 
-  /** The connection that waited for this number, if it still does. */
+  /** The leader has answered: the connection that waited for this number, if it still does. */
   take(request: number): Connection | undefined {
+    this.#throttle.handshakeEnds(request);
+    this.#askForThoseInLine();
     const connection = this.#waiting.get(request);
     if (connection === undefined) return undefined;
     this.#waiting.delete(request);
@@ -118,24 +141,31 @@ export class Handshake {
     return ready.filter((connection) => connection.phase === 'joining');
   }
 
-  /** Those held back for this session, which has gone elsewhere meanwhile. */
-  takeHeldBack(session: SessionId): readonly Connection[] {
+  /** Those held back by an attachment of this session that is over; 0: by any of them. */
+  takeHeldBack(session: SessionId, attachment: number): readonly Connection[] {
     if (this.#early.length === 0) return this.#early;
-    const moved = this.#early.filter((connection) => connection.session === session);
-    if (moved.length > 0) {
-      this.#early = this.#early.filter((connection) => connection.session !== session);
-    }
-    return moved.filter((connection) => connection.phase === 'joining');
+    const isOver = (one: Connection): boolean =>
+      one.session === session && (attachment === 0 || one.attachment === attachment);
+    const over = this.#early.filter(isOver);
+    if (over.length > 0) this.#early = this.#early.filter((connection) => !isOver(connection));
+    return over.filter((connection) => connection.phase === 'joining');
+  }
+
+  /** The connection is gone. What the leader has of it still counts until it answers. */
+  forget(connection: Connection): void {
+    this.#line.delete(connection);
   }
 
   clear(): void {
+    this.#line.clear();
     this.#waiting.clear();
     this.#early = [];
   }
 
   #openSession(connection: Connection, timeoutMs: number, isReadOnly: boolean): ConnectOutcome {
     if (!isReadOnly && !this.#options.localSessions) {
-      this.#create(connection, timeoutMs);
+      this.#line.set(connection, null);
+      this.#askForThoseInLine();
       return WAIT;
     }
     const password = this.#random16();
@@ -150,21 +180,41 @@ export class Handshake {
     return WELCOME;
   }
 
-  #create(connection: Connection, timeoutMs: number): void {
-    const body = encode(CreateSessionRequest, { timeoutMs });
+  #askForThoseInLine(): void {
+    for (const [connection, password] of this.#line) {
+      if (!this.#throttle.mayAskForSession) return;
+      this.#line.delete(connection);
+      if (password === null) this.#create(connection);
+      else this.#attach(connection, password);
+    }
+  }
+
+  #create(connection: Connection): void {
+    const body = encode(CreateSessionRequest, { timeoutMs: connection.timeoutMs });
+    const bytes = body.length + connection.identityBytes;
     this.#outbox.forward({
-      request: this.#wait(connection),
+      request: this.#ask(connection, bytes),
       session: 0,
+      attachment: connection.attachment,
       opcode: OpCode.createSession,
       body,
-      bytes: body.length + connection.identityBytes,
+      bytes,
       identities: connection.requester.identities,
     });
   }
 
-  #wait(connection: Connection): number {
+  #attach(connection: Connection, password: Uint8Array): void {
+    const request = this.#ask(connection, ATTACH_BYTES);
+    const { attachment, session } = connection;
+    this.#outbox.attach({ request, attachment, session, password });
+  }
+
+  /** The number of the question. */
+  #ask(connection: Connection, bytes: number): number {
+    connection.attachment = this.#outbox.nextAttachment();
     const request = this.#outbox.nextRequest();
     this.#waiting.set(request, connection);
+    this.#throttle.handshakeBegins(request, bytes);
     return request;
   }
 }

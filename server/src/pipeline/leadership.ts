@@ -1,5 +1,5 @@
 /**
- * What only the leader does for clients: prepare, session ownership and leases.
+ * What only the leader does for clients: prepare, session ownership, leases and ends.
  *
  * The driver creates one when its member leads (its whole history applied) and drops it with the
  * role. All requests of all members pass `onRequest` in the order they arrive; what it returns is
@@ -16,20 +16,26 @@ import {
 import { Leases } from '../sessions/leases.js';
 import { Ownership } from '../sessions/ownership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { NodeAges } from '../state/tree-reads.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { LeadershipOptions } from './options.js';
 import { Prepare, type PreparedTxn } from './prepare.js';
 import { Reaper } from './reaper.js';
+import { sameBytes } from './same-bytes.js';
+import { SessionEnds } from './session-ends.js';
+import type { TreeRefusals } from './tree-room.js';
 
 export type { PreparedTxn } from './prepare.js';
 
 /**
- * The session went elsewhere: a Detach for that member (the leader itself: `Pipeline.onDetach`).
+ * An attachment of the session is over: a Detach for its member (the leader itself:
+ * `Pipeline.onDetach`).
  */
 export interface DetachOrder {
   readonly member: PeerId;
   readonly session: SessionId;
+  readonly attachment: number;
   /** The request that is refused for it; 0 if there is none. */
   readonly request: number;
 }
@@ -37,12 +43,14 @@ export interface DetachOrder {
 export interface LeaderTime {
   /** The lease clock; see LeaseClock. */
   readonly nowMs: number;
-  /** ms since 1970. */
+  /** That of a transaction, ms since 1970; see TermTime. */
   readonly wallMs: number;
 }
 
 export interface LeadershipDependencies {
   readonly state: ReplicatedState;
+  /** What TTLs are compared with. */
+  readonly ages: NodeAges;
   readonly options: LeadershipOptions;
   /** 16 fresh random bytes: a session's password. */
   readonly random16: () => Uint8Array;
@@ -56,20 +64,28 @@ export class Leadership {
   readonly #leases: Leases;
   readonly #ownership = new Ownership();
   readonly #reaper: Reaper;
+  readonly #ages: NodeAges;
+  readonly #ends: SessionEnds;
   readonly #random16: () => Uint8Array;
   #detaches: DetachOrder[] = [];
   #inFlight = 0;
+  /** The highest one that was proposed. */
+  #level: number;
+  #expiries = 0;
 
   /** Every session gets a fresh full timeout. */
   constructor(dependencies: LeadershipDependencies, time: LeaderTime) {
-    const { state, options, random16 } = dependencies;
+    const { state, ages, options, random16 } = dependencies;
+    this.#ages = ages;
     this.#random16 = random16;
+    this.#level = state.level;
     this.#prepare = new Prepare(state, options);
     this.#prepare.begin(options.epoch, options.lastZxid, options.firstCounter);
     this.#leases = new Leases({ slackMs: options.leaseSlackMs, bucketMs: LEASE_BUCKET_MS });
-    this.#reaper = new Reaper(state, options.reaper, time.nowMs);
-    for (const [session, { timeoutMs }] of state.sessions.sorted()) {
-      this.#leases.add(session, timeoutMs, time.nowMs);
+    this.#reaper = new Reaper({ state, ages }, options.reaper, time.nowMs);
+    this.#ends = new SessionEnds(state, this.#prepare, options);
+    for (const [session, { timeoutMs, isClosing }] of state.sessions.sorted()) {
+      if (!isClosing) this.#leases.add(session, timeoutMs, time.nowMs);
     }
   }
 
@@ -88,6 +104,26 @@ export class Leadership {
     return this.#inFlight;
   }
 
+  /** Sessions whose lease has run out. */
+  get expiries(): number {
+    return this.#expiries;
+  }
+
+  /** Sessions whose end is decided and that are there still: see SessionEnds. */
+  get closing(): number {
+    return this.#ends.waiting;
+  }
+
+  /** What it owned is being deleted, and its close comes after that. */
+  isClosing(session: SessionId): boolean {
+    return this.#prepare.overlay.isClosing(session);
+  }
+
+  /** Records that are kept of it: at least one for each znode that it changes. */
+  get recordsInFlight(): number {
+    return this.#prepare.overlaySize;
+  }
+
   /** Sessions whose lease runs. */
   get sessionCount(): number {
     return this.#leases.count;
@@ -99,22 +135,36 @@ export class Leadership {
   }
 
   /**
-   * A request of a session that `origin` does not own is dropped (null); a detach tells it. What is
-   * returned is valid until the next one is prepared.
+   * A request that did not come by its session's newest attachment is dropped (null), and a detach
+   * tells it: an attachment that is over never becomes the newest again, so of what one connection
+   * sent the ensemble takes a beginning and nothing behind it. What is returned is valid until the
+   * next one is prepared.
    */
   onRequest(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn | null {
     // Whatever still comes dies with the epoch: never a gap, never out of order.
     if (this.#prepare.counterLeft() === 0) return null;
     if (!this.#mayAsk(origin, item)) {
-      const { session, request } = item;
-      this.#detaches.push({ member: origin, session, request });
+      const { session, attachment, request } = item;
+      this.#detaches.push({ member: origin, session, attachment, request });
       return null;
     }
     this.#inFlight += 1;
     return this.#prepareOne(origin, item, time);
   }
 
-  /** Valid iff the session is alive, creations and closes in flight included. Moves ownership. */
+  /** The next part of the end of a session with many ephemerals; null when there is nothing now. */
+  nextOfEnds(time: LeaderTime): PreparedTxn | null {
+    if (this.#ends.waiting === 0 || this.#prepare.counterLeft() === 0) return null;
+    const prepared = this.#ends.next(time.wallMs);
+    if (prepared !== null) this.#inFlight += 1;
+    return prepared;
+  }
+
+  /**
+   * Valid iff the session is alive, creations and closes in flight included. From now on nothing
+   * counts that comes by an older attachment, of the same member or another one; the detach of that
+   * one must be told before the answer.
+   */
   onAttach(origin: PeerId, attach: Attach, time: LeaderTime): Attached {
     const { request, session } = attach;
     const live = this.#prepare.liveSession(session);
@@ -122,8 +172,11 @@ export class Leadership {
       return { kind: 'attached', request, valid: false, timeoutMs: 0 };
     }
     this.#leases.touch(session, time.nowMs);
-    const before = this.#ownership.move(session, origin);
-    if (before !== undefined) this.#detaches.push({ member: before, session, request: 0 });
+    const before = this.#ownership.attach(session, { member: origin, number: attach.attachment });
+    if (before !== undefined) {
+      const { member, number: attachment } = before;
+      this.#detaches.push({ member, session, attachment, request: 0 });
+    }
     // The timeout is replicated with the session, so that the next leader keeps it too.
     return { kind: 'attached', request, valid: true, timeoutMs: live.timeoutMs };
   }
@@ -131,7 +184,7 @@ export class Leadership {
   /** Of sessions that `origin` owns; a late report of an earlier owner counts for nothing. */
   onTouch(origin: PeerId, sessions: readonly SessionId[], time: LeaderTime): void {
     for (const session of sessions) {
-      if (this.#ownership.ownerOf(session) === origin) this.#leases.touch(session, time.nowMs);
+      if (this.#ownership.isAt(session, origin)) this.#leases.touch(session, time.nowMs);
     }
   }
 
@@ -156,21 +209,31 @@ export class Leadership {
     const room = Math.min(max, this.#prepare.counterLeft());
     const prepared: PreparedTxn[] = [];
     for (const session of this.#leases.expired(time.nowMs, room)) {
-      const closed = this.#prepare.prepareExpiry(session, time.wallMs);
-      if (closed !== null) prepared.push(closed);
+      if (!this.#prepare.overlay.isLive(session)) continue;
+      prepared.push(this.#ends.end({ session, origin: 0, request: 0 }, time.wallMs));
+      this.#expiries += 1;
     }
-    for (const path of this.#reaper.due(time, room - prepared.length)) {
-      const deleted = this.#prepare.prepareReap(path, time.wallMs);
+    for (const path of this.#reaper.due(time.nowMs, room - prepared.length)) {
+      const deleted = this.#prepare.prepareReap(path, time.wallMs, this.#ages);
       if (deleted !== null) prepared.push(deleted);
     }
     this.#inFlight += prepared.length;
     return prepared;
   }
 
+  /** Null when that level, or a higher one, is reached or proposed. */
+  raiseLevel(level: number, time: LeaderTime): PreparedTxn | null {
+    if (level <= this.#level || this.#prepare.counterLeft() === 0) return null;
+    this.#level = level;
+    this.#inFlight += 1;
+    return this.#prepare.prepareRaise(level, time.wallMs);
+  }
+
   /** After each `Pipeline.apply`, in order. */
   onApplied(zxid: Zxid, txn: Txn): void {
     this.#inFlight -= 1;
     this.#prepare.applied(zxid);
+    this.#ends.applied(zxid);
     if (txn.op.kind === 'closeSession') {
       this.#leases.remove(txn.session);
       this.#ownership.remove(txn.session);
@@ -182,6 +245,16 @@ export class Leadership {
     return this.#prepare.takeNotes();
   }
 
+  /** What the state will take, by its estimate, once all in flight is applied. */
+  get treeBytes(): number {
+    return this.#prepare.treeBytes;
+  }
+
+  /** What the tree had no room for since the last call, for the log; null for nothing. */
+  takeRefusals(): TreeRefusals | null {
+    return this.#prepare.takeRefusals();
+  }
+
   takeDetaches(): readonly DetachOrder[] {
     const taken = this.#detaches;
     if (taken.length > 0) this.#detaches = [];
@@ -191,22 +264,21 @@ export class Leadership {
   #mayAsk(origin: PeerId, item: ForwardedRequest): boolean {
     if (item.opcode === OpCode.createSession) return true;
     if (item.session === LOCAL_SESSION) return item.opcode !== OpCode.closeSession;
-    return this.#ownership.ownerOf(item.session) === origin;
+    return this.#ownership.isNewest(item.session, origin, item.attachment);
   }
 
   #prepareOne(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn {
+    const { session, request, opcode } = item;
+    if (opcode === OpCode.closeSession && this.#prepare.overlay.isLive(session)) {
+      this.#leases.remove(session);
+      return this.#ends.end({ session, origin, request }, time.wallMs);
+    }
     const prepared = this.#prepare.prepare(origin, item, time.wallMs, this.#random16);
     const { op } = prepared.txn;
     if (op.kind === 'createSession') {
-      this.#ownership.move(prepared.zxid, origin);
+      this.#ownership.attach(prepared.zxid, { member: origin, number: item.attachment });
       this.#leases.add(prepared.zxid, op.timeoutMs, time.nowMs);
-    } else if (op.kind === 'closeSession') {
-      this.#leases.remove(item.session);
     }
     return prepared;
   }
-}
-
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }

@@ -150,7 +150,8 @@ describe('a local session', () => {
   it('cannot be closed at the leader by a member that forwards what it must not', () => {
     const { leadership, time } = localEnsemble();
     const body = new Uint8Array(0);
-    const forged = { request: 1, session: 0, opcode: OpCode.closeSession, body, identities: [] };
+    const nobody = { session: 0, attachment: 0, identities: [] };
+    const forged = { ...nobody, request: 1, opcode: OpCode.closeSession, body };
     expect(leadership.onRequest(1, forged, time)).toBeNull();
   });
 

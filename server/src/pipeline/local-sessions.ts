@@ -10,6 +10,7 @@
 import { assert, type PeerId } from '@rookery/protocol';
 import { LeaseClock } from '../sessions/lease-clock.js';
 import { Leases } from '../sessions/leases.js';
+import { atMost } from '../state/at-most.js';
 import type { SessionId } from '../state/txn.js';
 
 /** In whose name the leader sees every request of a local session; no session has this id. */
@@ -110,11 +111,11 @@ export class LocalSessions {
     for (const [id, { isReadOnly }] of this.#sessions) if (isReadOnly) this.close(id);
   }
 
-  /** For reports. */
-  expiries(): readonly { readonly id: SessionId; readonly inMs: number }[] {
-    return this.#leases
-      .deadlines()
-      .map(({ session, deadlineMs }) => ({ id: session, inMs: deadlineMs - this.#nowMs }));
+  /** For reports; lazy. */
+  *expiries(): Generator<{ readonly id: SessionId; readonly inMs: number }> {
+    for (const { session, deadlineMs } of atMost(this.count, this.#leases.deadlines())) {
+      yield { id: session, inMs: deadlineMs - this.#nowMs };
+    }
   }
 
   /** A touch may count from the tick before it. */

@@ -5,6 +5,7 @@ import type { PeerId } from '@rookery/protocol';
 import type { WatchLimits } from '../state/watches.js';
 import type { WriteRules } from './prepare.js';
 import type { ReaperOptions } from './reaper.js';
+import type { SessionEndsOptions } from './session-ends.js';
 
 export interface PipelineOptions {
   readonly id: PeerId;
@@ -14,6 +15,8 @@ export interface PipelineOptions {
   readonly outstandingMax: number;
   /** The same for the bytes of their bodies: many large writes must not fill the memory. */
   readonly outstandingBytesMax: number;
+  /** Operations of one multiRead. */
+  readonly multiOpsMax: number;
   /** What is past them is refused, and a connection that brings more along is closed. */
   readonly watchLimits: WatchLimits;
   /**
@@ -31,7 +34,7 @@ export interface PipelineOptions {
   readonly superDigest: string | null;
 }
 
-export interface LeadershipOptions extends WriteRules {
+export interface LeadershipOptions extends WriteRules, SessionEndsOptions {
   readonly id: PeerId;
   readonly epoch: number;
   /** The last zxid of the history that this leadership starts from; all of it is applied. */

@@ -1,8 +1,9 @@
 /**
  * What the clients of this member ask of the leader, until the driver takes it; and the numbers.
  *
- * Every write, sync and attach has a number by which its answer is recognised. Never sends
- * anything. Dropped as a whole when the role ends.
+ * Every write, sync and attach has a number by which its answer is recognised; every connection
+ * that asks for a session of the ensemble has one by which the leader tells it from others of the
+ * same session. Never sends anything. Dropped as a whole when the role ends.
  */
 import type { Attach, ForwardedRequest, SyncRequest } from '@rookery/protocol';
 
@@ -12,8 +13,12 @@ export interface OutgoingRequest extends ForwardedRequest {
   readonly bytes: number;
 }
 
+/** Numbers of attachments begin anew behind it; none is alive for as long as that takes. */
+const ATTACHMENT_MAX = 0x7fffffff;
+
 export class Outbox {
   #next: number;
+  #attachment = 0;
   #forwards: OutgoingRequest[] = [];
   #syncs: SyncRequest[] = [];
   #attaches: Attach[] = [];
@@ -24,6 +29,12 @@ export class Outbox {
 
   nextRequest(): number {
     return this.#next++;
+  }
+
+  /** Unique in this process: what an earlier one has sent comes before what this one sends. */
+  nextAttachment(): number {
+    this.#attachment = (this.#attachment % ATTACHMENT_MAX) + 1;
+    return this.#attachment;
   }
 
   forward(request: OutgoingRequest): void {

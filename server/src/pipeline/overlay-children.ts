@@ -26,6 +26,8 @@ interface Below {
 
 export class OverlayChildren {
   readonly #below = new Map<string, Below>();
+  /** Ephemerals of a session that come, less those that go; without those that are 0. */
+  readonly #netOf = new Map<SessionId, number>();
 
   get size(): number {
     return this.#below.size;
@@ -40,6 +42,7 @@ export class OverlayChildren {
     }
     below.changes += 1;
     count(below, owner, by);
+    if (owner !== 0) addTo(this.#netOf, owner, by);
   }
 
   /** The change is applied, or undone. */
@@ -47,7 +50,9 @@ export class OverlayChildren {
     const below = this.#below.get(parent);
     assert(below !== undefined, () => `a child of ${parent} was changed in flight`);
     below.changes -= 1;
-    count(below, owner, by === 1 ? -1 : 1);
+    const back = by === 1 ? -1 : 1;
+    count(below, owner, back);
+    if (owner !== 0) addTo(this.#netOf, owner, back);
     if (below.changes > 0) return;
     assert(below.net === 0, () => `${below.net} children of ${parent} are left over`);
     this.#below.delete(parent);
@@ -55,6 +60,11 @@ export class OverlayChildren {
 
   net(parent: string): number {
     return this.#below.get(parent)?.net ?? 0;
+  }
+
+  /** What the session's ephemerals in flight add to those in the tree. */
+  netOf(session: SessionId): number {
+    return this.#netOf.get(session) ?? 0;
   }
 
   /** The ephemerals in it whose session is one of these. */
@@ -71,7 +81,11 @@ function count(below: Below, owner: SessionId, by: 1 | -1): void {
   below.net += by;
   if (owner === 0) return;
   below.netOf ??= new Map();
-  const net = (below.netOf.get(owner) ?? 0) + by;
-  if (net === 0) below.netOf.delete(owner);
-  else below.netOf.set(owner, net);
+  addTo(below.netOf, owner, by);
+}
+
+function addTo(nets: Map<SessionId, number>, owner: SessionId, by: 1 | -1): void {
+  const net = (nets.get(owner) ?? 0) + by;
+  if (net === 0) nets.delete(owner);
+  else nets.set(owner, net);
 }

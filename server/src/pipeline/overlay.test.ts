@@ -22,6 +22,7 @@ import type { TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import { Prepare, type PreparedTxn, type WriteRules } from './prepare.js';
 import { OPEN_ACL } from './test-client.js';
+import { NO_BOUND } from './tree-room.js';
 
 const PATHS = ['/a', '/a', '/a/x', '/a/x', '/a/y', '/a/x/deep', '/b', '/b/x', '/b/y'];
 const SESSIONS = 3;
@@ -29,7 +30,11 @@ const RULES: WriteRules = {
   skipAcl: false,
   extendedTypes: true,
   enforceQuota: false,
+  ephemeralsPerSessionMax: 1_000,
+  multiOpsMax: 4096,
+  pathDepthMax: 2000,
   reconfigEnabled: false,
+  treeBound: NO_BOUND,
 };
 
 const path = fc.constantFrom(...PATHS);
@@ -121,9 +126,10 @@ class Leader {
 
   run(one: Exclude<Step, { kind: 'apply' }>): void {
     const session = this.#sessions[one.by] ?? 0;
-    if (one.kind === 'expire') {
-      const closed = this.prepare.prepareExpiry(session, 1);
-      if (closed !== null) this.#keep(closed);
+    const isLive = this.prepare.overlay.isLive(session);
+    if (one.kind === 'expire' || (one.kind === 'close' && isLive)) {
+      const asked = { session, origin: 0, request: 0 };
+      if (isLive) this.#keep(this.prepare.prepareClose(asked, 1));
       return;
     }
     if (one.kind === 'own') {
@@ -154,7 +160,7 @@ class Leader {
 }
 
 function requestBy(session: number, opcode: number, body: Uint8Array): ForwardedRequest {
-  return { request: 1, session, opcode, body, identities: [] };
+  return { request: 1, session, attachment: 0, opcode, body, identities: [] };
 }
 
 function createEphemeral(path: string, session: number): ForwardedRequest {
@@ -287,7 +293,7 @@ describe('a session with very many ephemerals', () => {
     const body = encode(CreateRequest, { path: '/few/late', data: null, acl: OPEN_ACL, flags: 1 });
     made.push(ask(prepare, OpCode.create, body, session));
     const before = prepare.overlaySize;
-    made.push(ask(prepare, OpCode.closeSession, new Uint8Array(), session));
+    made.push(prepare.prepareClose({ session, origin: 1, request: 1 }, 1));
     expect(prepare.overlaySize).toBeLessThanOrEqual(before + 2);
     expect(remove(prepare, '/many/e5')).toMatchObject({ kind: 'error', code: -101 });
     expect(remove(prepare, '/few/late')).toMatchObject({ kind: 'error', code: -101 });
@@ -303,7 +309,7 @@ describe('a session with very many ephemerals', () => {
 
   it('leaves what others have in the same parent, which is not empty then', () => {
     const { prepare } = leaderWith(['/many/kept']);
-    ask(prepare, OpCode.closeSession, new Uint8Array(), session);
+    prepare.prepareClose({ session, origin: 1, request: 1 }, 1);
     expect(remove(prepare, '/many')).toMatchObject({ kind: 'error', code: -111 });
     expect(remove(prepare, '/many')).toMatchObject({ kind: 'error', code: -111 });
     expect(remove(prepare, '/many/kept')).toEqual({ kind: 'delete', path: '/many/kept' });

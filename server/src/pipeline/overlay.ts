@@ -7,14 +7,15 @@
  * that changed it and goes away when that one is applied: from then on the tree says the same. A
  * record that is kept is never changed, so a failed multi is undone by putting the old ones back.
  *
- * A session may own any number of ephemerals, so closing it touches none of them: while the close
- * is in flight, whatever it owns counts as absent, in the records and in the tree.
+ * Closing a session touches none of its ephemerals: while the close is in flight, whatever it owns
+ * counts as absent, in the records and in the tree. A session whose end is decided, but whose close
+ * comes later, does nothing more; its ephemerals are there until they are deleted one by one.
  */
 import { assert, Fifo, nameOf, parentOf, type Zxid } from '@rookery/protocol';
-import { hashPath } from '../state/hash.js';
 import { CONFIG_NODE } from '../state/node-record.js';
 import type { PlacedCreate, PlacedSetData } from '../state/placed-op.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 import { nextVersion } from '../state/versions.js';
@@ -37,11 +38,6 @@ interface Change {
   readonly closes: SessionId;
 }
 
-export interface OpenedSession {
-  readonly timeoutMs: number;
-  readonly password: Uint8Array;
-}
-
 /** Looked at for each question anew; who looks at more looks at all, and the answer is kept. */
 const FEW_CHILDREN = 64;
 
@@ -50,6 +46,8 @@ export class Overlay {
   readonly #nodes = new Map<string, NodeRecord>();
   readonly #opened = new Map<SessionId, OpenedSession>();
   readonly #closing = new Set<SessionId>();
+  /** Their end is decided, in flight or in the state; until the close is applied. */
+  readonly #ending = new Set<SessionId>();
   readonly #children = new OverlayChildren();
   /** Children that go with the sessions being closed, of parents that were asked about. */
   readonly #closingBelow = new Map<string, number>();
@@ -66,6 +64,7 @@ export class Overlay {
 
   constructor(state: ReplicatedState) {
     this.#state = state;
+    for (const [id, { isClosing }] of state.sessions.sorted()) if (isClosing) this.#ending.add(id);
   }
 
   /** Records of all kinds; 0 when nothing is in flight. */
@@ -149,8 +148,24 @@ export class Overlay {
     return this.#data.find(node) !== NONE || this.#creates.newestBelow(node) !== NONE;
   }
 
+  /** How many ephemerals the session owns once all that is in flight is applied. */
+  ephemeralsOwned(session: SessionId): number {
+    return this.#state.tree.ephemeralsOwned(session) + this.#children.netOf(session);
+  }
+
+  /** Sessions whose end is decided: begun in this term or before it. */
+  ending(): Iterable<SessionId> {
+    return this.#ending;
+  }
+
+  /** Its end is decided, and its close is not proposed yet or not applied. */
   isClosing(session: SessionId): boolean {
-    return this.#closing.has(session);
+    return this.#ending.has(session);
+  }
+
+  /** Its end is decided, or its close is in flight. */
+  isEnding(session: SessionId): boolean {
+    return this.#closing.has(session) || this.#ending.has(session);
   }
 
   openedSession(session: SessionId): OpenedSession | undefined {
@@ -161,7 +176,7 @@ export class Overlay {
   isLive(session: SessionId): boolean {
     // Its member vouches for it.
     if (session === LOCAL_SESSION) return true;
-    if (this.#closing.has(session)) return false;
+    if (this.isEnding(session)) return false;
     return this.#state.sessions.has(session) || this.#opened.has(session);
   }
 
@@ -252,6 +267,12 @@ export class Overlay {
     this.#trackSession(0);
   }
 
+  /** A transaction of its own, which changes no znode. */
+  beginClose(session: SessionId): void {
+    assert(!this.isEnding(session), () => `the end of session ${session} is decided once`);
+    this.#ending.add(session);
+  }
+
   /** A transaction of its own. The session's ephemerals are gone from here on. */
   closeSession(session: SessionId): void {
     assert(!this.#closing.has(session), () => `session ${session} is closed once`);
@@ -279,7 +300,8 @@ export class Overlay {
   #changeApplied({ zxid, path, child, closes }: Change): void {
     if (path === '') {
       if (closes === 0) this.#opened.delete(zxid);
-      else this.#closing.delete(closes);
+      this.#closing.delete(closes);
+      this.#ending.delete(closes);
       this.#closingBelow.clear();
       return;
     }
@@ -334,10 +356,11 @@ export class Overlay {
   #created(path: string): NodeRecord {
     const record = absent();
     if (this.#creates.length === 0) return record;
-    const parent = this.#state.tree.find(parentOf(path));
+    const { tree } = this.#state;
+    const parent = tree.find(parentOf(path));
     const bytes = Buffer.from(nameOf(path));
     const name = { bytes, nameStart: 0, pathEnd: bytes.length };
-    const created = this.#creates.find({ hash: hashPath(path), parent, ...name });
+    const created = this.#creates.find({ hash: tree.indexHash(path), parent, ...name });
     if (created === NONE) return record;
     record.exists = true;
     record.acl = this.#creates.acl(created);

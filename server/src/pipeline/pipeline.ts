@@ -5,16 +5,16 @@
  * replies and the reads behind them come out in the one legal order. Never does I/O and never
  * keeps time: the driver calls in, and takes out what is for the leader (`takeX`).
  *
- * The driver's turn: feed all input; then `takeForwards`, `takeSyncs`, `takeAttaches` to the
- * leader (on the leader: to its own Leadership); then let net flush.
+ * The driver's turn: feed all input; then `takeForwards`, `takeSyncs` and `takeAttaches` to the
+ * leader, in this order (on the leader: to its own Leadership); then let net flush.
  */
 import {
   type Attach,
   assert,
+  type Detach,
   formatZxid,
   JuteReader,
   OpCode,
-  Perms,
   type Stat,
   type SyncRequest,
   unreachable,
@@ -23,11 +23,10 @@ import {
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
-import { mayDo } from './access.js';
 import { Applier } from './apply.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
-import { writeEvent } from './event.js';
+import { tellWatcher } from './event.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
 import { isLocalId, LocalSessions } from './local-sessions.js';
@@ -37,6 +36,7 @@ import { Outbox, type OutgoingRequest } from './outbox.js';
 import type { ConnectionId, Output } from './output.js';
 import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
+import { Touches } from './touches.js';
 
 export interface PipelineDependencies {
   readonly state: ReplicatedState;
@@ -60,11 +60,11 @@ export class Pipeline {
   readonly #authenticator: Authenticator;
   readonly #requests: Requests;
   readonly #connections = new Connections();
+  readonly #touches = new Touches();
   /** The live ones by session. */
   readonly #sessions = new Map<SessionId, Connection>();
   #state: ReplicatedState;
   #applier: Applier;
-  #heard: SessionId[] = [];
   #serving: Serving = 'nobody';
   #nowMs = 0;
   /** The transaction whose events come out. */
@@ -72,21 +72,21 @@ export class Pipeline {
 
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16 } = dependencies;
-    this.watches = new WatchTable(options.watchLimits);
+    this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
     const outbox = new Outbox(options.firstRequest);
     this.#outbox = outbox;
-    const { id, firstRequest: first, tickMs } = options;
-    this.localSessions = new LocalSessions({ id, first, tickMs });
-    this.#handshake = new Handshake(options, { outbox, local: this.localSessions, random16 });
-    this.#throttle = new Throttle(options, this.#connections);
+    const local = new LocalSessions({ ...options, first: options.firstRequest });
+    this.localSessions = local;
+    const throttle = new Throttle(options, this.#connections);
+    this.#throttle = throttle;
+    this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
     this.#authenticator = new Authenticator({ digestOf, superDigest: options.superDigest });
     this.#requests = new Requests(state, {
-      outbox,
-      throttle: this.#throttle,
-      authenticator: this.#authenticator,
+      ...{ outbox, throttle, authenticator: this.#authenticator },
       watches: this.watches,
       connections: this.#connections,
+      multiOpsMax: options.multiOpsMax,
     });
     this.#state = state;
     this.#applier = this.#applierOf(state);
@@ -95,11 +95,10 @@ export class Pipeline {
   get serving(): boolean {
     return this.#serving === 'all';
   }
-  /** Serves read-only clients and no others. */
   get isReadOnly(): boolean {
     return this.#serving === 'readOnly';
   }
-  /** Requests that wait for a commit or a sync, and those behind them. */
+  /** Requests that wait for a commit or a sync, those behind them, and handshakes. */
   get outstanding(): number {
     return this.#throttle.requests;
   }
@@ -143,7 +142,7 @@ export class Pipeline {
   /**
    * The role has ended: every pending request is dropped unanswered and every client connection
    * ended: after what was already answered, or, for a `discard` reason, without it. Returns those
-   * that were ended. Those that have not sent their ConnectRequest stay. Harmless when not serving.
+   * that were ended. Those that have not sent their ConnectRequest stay.
    */
   stopServing(discard: string | null = null): readonly ConnectionId[] {
     if (this.#serving === 'readOnly') this.localSessions.dropReadOnly();
@@ -160,7 +159,7 @@ export class Pipeline {
     this.#outbox.clear();
     this.#requests.clear();
     this.#throttle.clear();
-    this.#heard = [];
+    this.#touches.clear();
     assert(this.#throttle.requests === 0, 'nothing is outstanding when the role has ended');
     return ended;
   }
@@ -170,6 +169,7 @@ export class Pipeline {
     assert(this.#serving === 'nobody', 'the state is replaced while no client sees it');
     this.#state = state;
     this.#requests.state = state;
+    this.watches.tree = state.tree;
     this.#applier = this.#applierOf(state);
   }
 
@@ -226,14 +226,7 @@ export class Pipeline {
 
   /** Sessions heard from since the last call. */
   takeTouches(): readonly SessionId[] {
-    const heard = this.#heard;
-    if (heard.length === 0) return heard;
-    this.#heard = [];
-    for (const session of heard) {
-      const connection = this.#sessions.get(session);
-      if (connection !== undefined) connection.touched = false;
-    }
-    return heard;
+    return this.#touches.take(this.#sessions);
   }
 
   /** A quorum confirmed the leader: the sync is answered when `zxid` is applied here. */
@@ -252,13 +245,11 @@ export class Pipeline {
     else this.#welcome(connection);
   }
 
-  /**
-   * The session is served elsewhere now, or gone: its connection here is ended. `request` is the
-   * one that was refused for it, 0 if there was none.
-   */
-  onDetach(session: SessionId, request: number): void {
-    for (const connection of this.#handshake.takeHeldBack(session)) this.#end(connection);
-    this.#endLive(session);
+  /** An attachment of a session is over: its connection is ended. */
+  onDetach({ session, attachment, request }: Omit<Detach, 'kind'>): void {
+    for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
+    const live = this.#sessions.get(session);
+    if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
     this.#throttle.left(request);
   }
 
@@ -273,8 +264,11 @@ export class Pipeline {
     const stats = this.#applier.apply(zxid, txn, isOwn);
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
     if (!this.serving) return;
-    if (isOwn) this.#answerOwn(zxid, txn, stats);
-    if (txn.op.kind === 'closeSession') this.#endLive(txn.session);
+    const begins = txn.op.kind === 'beginClose';
+    if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
+    // From here on the session is told nothing more, but for the answer to who asked for its end.
+    const isAwaited = begins && isOwn && this.#requests.waits(txn.request);
+    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#endLive(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
     this.#requests.runDueSyncs(zxid);
     this.#endFinished();
@@ -288,22 +282,24 @@ export class Pipeline {
   }
 
   #applierOf(state: ReplicatedState): Applier {
-    return new Applier(state, this.watches, (watcher, { type, path, acl }) => {
+    return new Applier(state, this.watches, (watcher, event) => {
       const connection = this.#connections.get(watcher);
       assert(connection !== undefined, () => `watcher ${watcher} is a connection`);
-      if (!mayDo(connection.requester, acl, Perms.read)) return;
-      connection.output.stats.sentPackets(1);
-      writeEvent(connection.output.writer, { zxid: this.#applying, type, path });
+      tellWatcher(connection, event, this.#applying);
     });
   }
 
   #onConnect(connection: Connection, frame: JuteReader): void {
     if (this.#serving === 'nobody') return this.#close(connection, 'not serving', 'state');
-    const at = { applied: this.#state.lastZxid, isReadOnly: this.isReadOnly };
+    const at = { state: this.#state, isReadOnly: this.isReadOnly };
     const outcome = this.#handshake.onConnect(connection, frame.rest(), at);
     switch (outcome.kind) {
       case 'welcome':
         return this.#welcome(connection);
+      case 'resume':
+        this.#endLive(connection.session);
+        connection.phase = 'joining';
+        return connection.output.hold('handshake');
       case 'wait':
         connection.phase = 'joining';
         return connection.output.hold('handshake');
@@ -320,9 +316,8 @@ export class Pipeline {
     if (frame.remaining < HEADER_BYTES) return this.#close(connection, 'malformed request header');
     if (isLocalId(connection.session)) {
       this.localSessions.touch(connection.session);
-    } else if (!connection.touched) {
-      connection.touched = true;
-      this.#heard.push(connection.session);
+    } else {
+      this.#touches.heard(connection);
     }
     this.#requests.onRequest(connection, frame, this.#nowMs);
     this.#endFinished();
@@ -344,19 +339,20 @@ export class Pipeline {
     // It may have been closed between the leader's answer and now.
     const opened = this.localSessions.get(session) ?? this.#state.sessions.get(session);
     if (opened === undefined) return this.#refuse(connection);
+    if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);
     this.#endLive(session);
     connection.phase = 'live';
     this.#sessions.set(session, connection);
     writeWelcome(connection, opened, this.isReadOnly);
     output.bindSession({ id: session, timeoutMs: connection.timeoutMs });
-    const nowMs = this.#nowMs;
     const operation = operationName(OpCode.createSession);
-    output.stats.replied({ operation, xid: 0, zxid: this.#state.lastZxid, latencyMs: 0, nowMs });
+    const at = { zxid: this.#state.lastZxid, nowMs: this.#nowMs };
+    output.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
     this.#throttle.joined(connection);
     output.release('handshake');
     const { early } = connection;
     connection.early = [];
-    for (const frame of early) this.onFrame(connection.id, new JuteReader(frame), nowMs);
+    for (const frame of early) this.onFrame(connection.id, new JuteReader(frame), at.nowMs);
   }
 
   #refuse(connection: Connection): void {
@@ -391,10 +387,10 @@ export class Pipeline {
   #forget(connection: Connection): void {
     this.#connections.delete(connection.id);
     this.watches.removeWatcher(connection.id);
+    this.#handshake.forget(connection);
     this.#requests.drop(connection);
-    if (this.#sessions.get(connection.session) === connection) {
-      this.#sessions.delete(connection.session);
-    }
+    const { session } = connection;
+    if (this.#sessions.get(session) === connection) this.#sessions.delete(session);
     connection.phase = 'gone';
   }
 }

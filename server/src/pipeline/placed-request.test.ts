@@ -20,12 +20,21 @@ import { encodeTxn } from '../state/testing.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import { Prepare } from './prepare.js';
 import { OPEN_ACL } from './test-client.js';
+import { NO_BOUND } from './tree-room.js';
 
 const PATHS = ['/a', '/a/long-enough-for-words', '/ä'];
 const THERE = [...PATHS, '/', '/zookeeper/quota'];
 const ASKED = [...THERE, '/none', '/a/', '', '/zookeeper/config'];
 const SUPER: readonly Identity[] = [{ scheme: 'super', id: '' }];
-const RULES = { extendedTypes: true, enforceQuota: false, reconfigEnabled: false };
+const ALLOWED = { extendedTypes: true, ephemeralsPerSessionMax: 1 };
+const RULES = {
+  ...ALLOWED,
+  enforceQuota: false,
+  multiOpsMax: 4096,
+  pathDepthMax: 2000,
+  reconfigEnabled: false,
+  treeBound: NO_BOUND,
+};
 
 function leader(skipAcl: boolean, isSlow: boolean) {
   const state = new ReplicatedState();
@@ -38,7 +47,8 @@ function leader(skipAcl: boolean, isSlow: boolean) {
   const prepare = new Prepare(state, { ...RULES, skipAcl });
   prepare.begin(1, state.lastZxid, 1);
   const ask = (opcode: number, body: Uint8Array, identities: readonly Identity[] = []): string => {
-    const request = { request: 7, session: LOCAL_SESSION, opcode, body, identities };
+    const nobody = { session: LOCAL_SESSION, attachment: 0 };
+    const request = { ...nobody, request: 7, opcode, body, identities };
     const { txn } = prepare.prepare(1, request, 1, () => new Uint8Array(16));
     return Buffer.from(encodeTxn(txn)).toString('hex');
   };

@@ -7,6 +7,7 @@
  */
 import {
   type CreateRequest,
+  depthOf,
   ErrorCode,
   nameOf,
   type PathVersionRequest,
@@ -27,6 +28,7 @@ import { LOCAL_SESSION } from './local-sessions.js';
 import type { NodeView } from './node-view.js';
 import type { Overlay } from './overlay.js';
 import type { QuotaGuard } from './quota-guard.js';
+import type { TreeRoom } from './tree-room.js';
 
 /** Not to be deleted by anyone. */
 const SPECIAL_PATHS: ReadonlySet<string> = new Set([
@@ -49,7 +51,12 @@ export interface Requester extends Principal {
   readonly opcode: number;
   /** TTL nodes may be created. */
   readonly extendedTypes: boolean;
+  /** Ephemerals that one session may own. */
+  readonly ephemeralsMax: number;
+  /** Segments of the path of a znode that is created. */
+  readonly pathDepthMax: number;
   readonly quotas: QuotaGuard;
+  readonly room: TreeRoom;
 }
 
 export function decideCreate(
@@ -74,12 +81,17 @@ export function decideCreate(
   if (validatePath(full) !== null) return ErrorCode.badArguments;
   // With the largest frames that can be configured, a name could be longer than a znode has room.
   if (nameOf(full).length > NAME_CHARS_MAX) return ErrorCode.badArguments;
+  if (depthOf(full) > requester.pathDepthMax) return ErrorCode.badArguments;
   if (overlay.node(full).exists) return ErrorCode.nodeExists;
   if (parent.owner !== 0) return ErrorCode.noChildrenForEphemerals;
+  if (created.mode === 'ephemeral' && hasTooMany(overlay, requester)) {
+    return ErrorCode.quotaExceeded;
+  }
   const dataBytes = data === null ? 0 : data.length;
   if (requester.quotas.refuses({ path: full }, { count: 1, bytes: dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
+  if (requester.room.refusesCreate({ path: full }, dataBytes, acl)) return ErrorCode.quotaExceeded;
   const { mode, ttlMs } = created;
   const owner = mode === 'ephemeral' ? requester.session : 0;
   overlay.create(full, parent, { owner, acl, dataBytes });
@@ -94,6 +106,11 @@ export function decideCreate(
   };
 }
 
+/** What is in flight counts: else a client that does not wait for answers passes the limit. */
+function hasTooMany(overlay: Overlay, { session, ephemeralsMax }: Requester): boolean {
+  return overlay.ephemeralsOwned(session) >= ephemeralsMax;
+}
+
 /** The same of a plain one that has its place: so its path is legal, and it does not exist. */
 export function decidePlacedCreate(
   overlay: Overlay,
@@ -103,9 +120,12 @@ export function decidePlacedCreate(
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
   const parent = overlay.placedParent(request);
   if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
-  if (requester.quotas.refuses(request, { count: 1, bytes: Math.max(0, request.dataBytes) })) {
+  if (request.depth > requester.pathDepthMax) return ErrorCode.badArguments;
+  const dataBytes = Math.max(0, request.dataBytes);
+  if (requester.quotas.refuses(request, { count: 1, bytes: dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
+  if (requester.room.refusesCreate(request, dataBytes, null)) return ErrorCode.quotaExceeded;
   return overlay.createPlaced(request, parent);
 }
 
@@ -125,6 +145,7 @@ export function decideDelete(
   if (!node.exists) return ErrorCode.noNode;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   if (overlay.hasChildren(path)) return ErrorCode.notEmpty;
+  requester.room.deletes(request, node.dataBytes);
   overlay.delete(path);
   return { kind: 'delete', path };
 }
@@ -170,7 +191,9 @@ function errorOfSetData(
   if (requester.quotas.refuses(request, { count: 0, bytes: dataBytes - node.dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
-  return version !== ANY_VERSION && version !== node.version ? ErrorCode.badVersion : null;
+  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
+  const { room } = requester;
+  return room.refusesData(request, node.dataBytes, dataBytes) ? ErrorCode.quotaExceeded : null;
 }
 
 export function decideSetAcl(
@@ -187,6 +210,7 @@ export function decideSetAcl(
   if (!node.exists) return ErrorCode.noNode;
   if (!mayDo(requester, node.acl, Perms.admin)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.aversion) return ErrorCode.badVersion;
+  if (requester.room.refusesAcl(acl)) return ErrorCode.quotaExceeded;
   return { kind: 'setAcl', path, acl, version: overlay.setAcl(path, node, acl) };
 }
 

@@ -303,16 +303,6 @@ describe('replies', () => {
     expect([stat.version, stat.cversion, stat.aversion]).toEqual([0, 0, 1]);
     expect(stat.mzxid).toBe(stat.czxid);
   });
-
-  it('the time of transactions never falls', () => {
-    const ensemble = new TestEnsemble();
-    const client = ensemble.connect();
-    const before = ensemble.wallMs;
-    ensemble.wallMs -= 5_000;
-    client.create('/a', { opcode: OpCode.create2 });
-    ensemble.settle();
-    expect(decode(Create2Response, client.takeOne().body).stat.ctime).toBe(before);
-  });
 });
 
 describe('the end of an epoch', () => {

@@ -1,9 +1,9 @@
 /**
  * The leader's decision: a request and the state it will meet make a transaction.
  *
- * Owns the time of transactions and the overlay of changes in flight. Whatever is wrong with a
- * request becomes an error transaction, which has a zxid too. Time and randomness are arguments;
- * transaction time never falls. Called by Leadership, once per request, in order.
+ * Owns the overlay of changes in flight. Whatever is wrong with a request becomes an error
+ * transaction, which has a zxid too. Time and randomness are arguments. Called by Leadership, once
+ * per request, in order.
  */
 import {
   assert,
@@ -15,7 +15,6 @@ import {
   formatZxid,
   JuteReader,
   MarshallingError,
-  MultiRequest,
   type MultiRequestOp,
   OpCode,
   PASSWORD_BYTES,
@@ -23,18 +22,22 @@ import {
   type PeerId,
   pointAtRequest,
   ReconfigRequest,
+  readMultiOps,
   SetAclRequest,
   SetDataRequest,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
-import type { ErrorOp, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import type { NodeAges } from '../state/tree-reads.js';
+import type { NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
 import { sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
 import { EpochZxids } from './epoch-zxids.js';
-import { type OpenedSession, Overlay } from './overlay.js';
+import { failure, multiFailure } from './failure.js';
+import { Overlay } from './overlay.js';
 import { PlacedRequest } from './placed-request.js';
 import {
   type Decision,
@@ -48,6 +51,7 @@ import {
   type Requester,
 } from './prepare-op.js';
 import { QuotaGuard } from './quota-guard.js';
+import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
 
 /** To be encoded before the next one is prepared, which is written over it. */
 export interface PreparedTxn {
@@ -55,13 +59,29 @@ export interface PreparedTxn {
   readonly txn: Txn;
 }
 
+/** Who asked for the end of a session; 0 and 0 when nobody did. */
+export interface SessionEnd {
+  readonly session: SessionId;
+  readonly origin: PeerId;
+  readonly request: number;
+}
+
 /** What the operator allows; from the configuration. */
 export interface WriteRules {
   readonly skipAcl: boolean;
   readonly extendedTypes: boolean;
   readonly enforceQuota: boolean;
+  readonly ephemeralsPerSessionMax: number;
+  readonly multiOpsMax: number;
+  readonly pathDepthMax: number;
   readonly reconfigEnabled: boolean;
+  readonly treeBound: TreeBound;
 }
+
+export type SeenOverlay = Pick<
+  Overlay,
+  'isLive' | 'isClosing' | 'ending' | 'ephemeralsOwned' | 'node'
+>;
 
 interface AskedMulti {
   readonly ops: readonly MultiRequestOp[];
@@ -80,26 +100,33 @@ export class Prepare {
   readonly #overlay: Overlay;
   readonly #rules: WriteRules;
   readonly #quotas: QuotaGuard;
+  readonly #room: TreeRoom;
   /** Of the request that is decided. */
   readonly #requester: Reused<Requester>;
   readonly #reader = new JuteReader(NO_BYTES);
   readonly #placed: PlacedRequest;
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
   readonly #zxids = new EpochZxids();
-  #timeMs: number;
 
   constructor(state: ReplicatedState, rules: WriteRules) {
     this.#state = state;
     this.#rules = rules;
     this.#quotas = new QuotaGuard(state, rules.enforceQuota);
-    const { skipAcl, extendedTypes } = rules;
+    this.#room = new TreeRoom(state, rules.treeBound);
+    const { skipAcl, extendedTypes, pathDepthMax } = rules;
+    const ephemeralsMax = rules.ephemeralsPerSessionMax;
     const txn = { origin: 0, request: 0, session: 0, time: 0, op: failure(ErrorCode.ok) };
     this.#prepared = { zxid: 0, txn };
     const nobody = { session: 0, opcode: 0, identities: [] };
-    this.#requester = { ...nobody, skipAcl, extendedTypes, quotas: this.#quotas };
+    const allowed = { skipAcl, extendedTypes, ephemeralsMax, pathDepthMax };
+    this.#requester = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
     this.#overlay = new Overlay(state);
     this.#placed = new PlacedRequest(this.#overlay);
-    this.#timeMs = state.lastTime;
+  }
+
+  /** What is in flight, for whoever decides what is to be prepared next. */
+  get overlay(): SeenOverlay {
+    return this.#overlay;
   }
 
   get lastZxid(): Zxid {
@@ -133,43 +160,69 @@ export class Prepare {
   ): PreparedTxn {
     const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
+    this.#room.begin();
     const op = this.#decide(request, random16);
+    if (op.kind !== 'error') this.#room.commit(zxid);
     const prepared = this.#prepared;
     const { txn } = prepared;
     prepared.zxid = zxid;
     txn.origin = origin;
     txn.request = request.request;
     txn.session = request.session;
-    txn.time = this.#tick(wallMs);
+    txn.time = wallMs;
     txn.op = op;
     return prepared;
   }
 
-  /** The close of a session that nobody asked for; null when it is being closed already. */
-  prepareExpiry(session: SessionId, wallMs: number): PreparedTxn | null {
-    if (!this.#overlay.isLive(session)) return null;
+  /** The end of a session, which deletes the ephemerals that it still has. */
+  prepareClose({ session, ...asked }: SessionEnd, wallMs: number): PreparedTxn {
+    const zxid = this.#begin();
+    this.#overlay.closeSession(session);
+    const op = { kind: 'closeSession' } as const;
+    return { zxid, txn: { ...asked, session, time: wallMs, op } };
+  }
+
+  /** The end of a session is decided; its close comes later. */
+  prepareBeginClose({ session, ...asked }: SessionEnd, wallMs: number): PreparedTxn {
+    const zxid = this.#begin();
+    this.#overlay.beginClose(session);
+    const op = { kind: 'beginClose' } as const;
+    return { zxid, txn: { ...asked, session, time: wallMs, op } };
+  }
+
+  /** All of them exist and have no children. */
+  prepareDeletes(paths: readonly string[], wallMs: number): PreparedTxn {
+    const zxid = this.#begin();
+    for (const path of paths) this.#overlay.delete(path);
+    this.#overlay.commit();
+    const ops = paths.map((path) => ({ kind: 'delete', path }) as const);
+    const op = { kind: 'multi', ops } as const;
+    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
+  }
+
+  /** The ensemble level is raised: nothing else is decided by it until it is applied. */
+  prepareRaise(level: number, wallMs: number): PreparedTxn {
     const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
-    this.#overlay.closeSession(session);
-    const time = this.#tick(wallMs);
-    return { zxid, txn: { origin: 0, request: 0, session, time, op: { kind: 'closeSession' } } };
+    const op = { kind: 'raiseLevel', level } as const;
+    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
   }
 
   /**
    * The delete of a container or TTL node that nobody would miss; null when somebody would after
    * all. While anything in flight touches it, somebody may.
    */
-  prepareReap(path: string, wallMs: number): PreparedTxn | null {
+  prepareReap(path: string, wallMs: number, ages: NodeAges): PreparedTxn | null {
     const { tree } = this.#state;
     const node = tree.find(path);
     if (node === NO_NODE || this.#overlay.touches(path)) return null;
-    const time = this.#tick(wallMs);
-    if (!tree.isReapable(node, time)) return null;
+    if (!tree.isReapable(node, ages)) return null;
     const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
     this.#overlay.delete(path);
     this.#overlay.commit();
-    return { zxid, txn: { origin: 0, request: 0, session: 0, time, op: { kind: 'delete', path } } };
+    const op = { kind: 'delete', path } as const;
+    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
   }
 
   /** Quotas that were exceeded since the last call, for the log. */
@@ -177,20 +230,32 @@ export class Prepare {
     return this.#quotas.takeNotes();
   }
 
+  /** By the estimate of the state, once all in flight is applied. */
+  get treeBytes(): number {
+    return this.#room.bytes;
+  }
+
+  /** What the tree had no room for since the last call, for the log; null for nothing. */
+  takeRefusals(): TreeRefusals | null {
+    return this.#room.takeRefusals();
+  }
+
   /** The transaction is in the state now: the overlay forgets it. */
   applied(zxid: Zxid): void {
     this.#overlay.applied(zxid);
+    this.#room.applied(zxid);
   }
 
   /** A session that exists or is being created, unless it is being closed. */
   liveSession(session: SessionId): OpenedSession | undefined {
-    if (this.#overlay.isClosing(session)) return undefined;
+    if (this.#overlay.isEnding(session)) return undefined;
     return this.#state.sessions.get(session) ?? this.#overlay.openedSession(session);
   }
 
-  #tick(wallMs: number): number {
-    if (wallMs > this.#timeMs) this.#timeMs = wallMs;
-    return this.#timeMs;
+  #begin(): Zxid {
+    const zxid = this.#zxids.take();
+    this.#overlay.begin(zxid);
+    return zxid;
   }
 
   #decide(request: ForwardedRequest, random16: () => Uint8Array): TxnOp {
@@ -230,15 +295,13 @@ export class Prepare {
         return this.#single(decideSetAcl(overlay, requester, SetAclRequest.read(reader)));
       case OpCode.multi:
         return this.#multi(requester, {
-          ...MultiRequest.read(reader),
+          ops: readMultiOps(reader, this.#rules.multiOpsMax),
           aclBytesMax: request.body.length + ACL_GROWTH_BYTES_MAX,
         });
       case OpCode.createSession:
         return this.#openSession(CreateSessionRequest.read(reader).timeoutMs, random16());
       case OpCode.closeSession:
-        if (!overlay.isLive(request.session)) return failure(ErrorCode.sessionExpired);
-        overlay.closeSession(request.session);
-        return { kind: 'closeSession' };
+        return failure(ErrorCode.sessionExpired);
       case OpCode.reconfig:
         ReconfigRequest.read(reader);
         if (!this.#rules.reconfigEnabled) return failure(ErrorCode.reconfigDisabled);
@@ -256,8 +319,11 @@ export class Prepare {
 
   /** Each `auth` in it is replaced by many ids: all together have a bound, or no frame holds it. */
   #multi(requester: Requester, { ops: requests, aclBytesMax }: AskedMulti): TxnOp {
+    // Decided and applied in one go, so nobody else is served meanwhile.
+    if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
     const ops: NodeOp[] = [];
     let aclBytes = 0;
+    this.#room.beginMulti();
     for (const request of requests) {
       let decision = this.#decideOp(requester, request);
       if (typeof decision === 'object' && decision.kind === 'create') {
@@ -269,6 +335,12 @@ export class Prepare {
         return multiFailure(decision, { failed: ops.length, count: requests.length });
       }
       ops.push(decision);
+    }
+    if (this.#room.refusesMulti()) {
+      this.#overlay.rollBack();
+      // All of it together is too much: the last operation that adds something is told so.
+      const failed = ops.findLastIndex(({ kind }) => kind !== 'delete' && kind !== 'check');
+      return multiFailure(ErrorCode.quotaExceeded, { failed, count: requests.length });
     }
     this.#overlay.commit();
     return { kind: 'multi', ops };
@@ -303,27 +375,11 @@ export class Prepare {
     }
   }
 
+  /** The member that the client is at has negotiated the timeout, but it came over a link. */
   #openSession(timeoutMs: number, password: Uint8Array): TxnOp {
-    assert(timeoutMs > 0, () => `session timeout ${timeoutMs} was negotiated`);
+    if (timeoutMs <= 0) throw new MarshallingError(`a session timeout of ${timeoutMs}`);
     assert(password.length === PASSWORD_BYTES, () => `${password.length} random bytes are 16`);
     this.#overlay.openSession({ timeoutMs, password });
     return { kind: 'createSession', timeoutMs, password };
   }
-}
-
-function failure(code: ErrorCode): ErrorOp {
-  return { kind: 'error', code, codes: null };
-}
-
-/** Of each operation: 0 before the one that failed, its code, and -2 behind it. */
-function multiFailure(
-  code: ErrorCode,
-  at: { readonly failed: number; readonly count: number },
-): ErrorOp {
-  const codes: number[] = [];
-  for (let index = 0; index < at.count; index++) {
-    if (index === at.failed) codes.push(code);
-    else codes.push(index < at.failed ? ErrorCode.ok : ErrorCode.runtimeInconsistency);
-  }
-  return { kind: 'error', code, codes };
 }

@@ -15,6 +15,8 @@ export interface ReadScene {
   readonly output: Output;
   readonly requester: Requester;
   readonly session: SessionId;
+  /** Operations of one multiRead. */
+  readonly multiOpsMax: number;
 }
 
 /** Whether the one who asks may read this node; every read of a node asks. */

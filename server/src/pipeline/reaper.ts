@@ -7,6 +7,7 @@
  */
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Tree } from '../state/tree.js';
+import type { NodeAges } from '../state/tree-reads.js';
 
 export interface ReaperOptions {
   /** From one search to the next, ms. */
@@ -24,6 +25,7 @@ const NONE: readonly string[] = [];
 
 export class Reaper {
   readonly #tree: Tree;
+  readonly #ages: NodeAges;
   readonly #options: ReaperOptions;
   #nextSearchMs: number;
   /** Places of the index below it are still to be looked at. */
@@ -33,16 +35,20 @@ export class Reaper {
   /** Deletes that the rate allows by now, in fractions. */
   #allowed = 0;
 
-  constructor(state: ReplicatedState, options: ReaperOptions, nowMs: number) {
+  constructor(
+    { state, ages }: { readonly state: ReplicatedState; readonly ages: NodeAges },
+    options: ReaperOptions,
+    nowMs: number,
+  ) {
     this.#tree = state.tree;
+    this.#ages = ages;
     this.#options = options;
     this.#nextSearchMs = nowMs + options.intervalMs;
     this.#tickedMs = nowMs;
   }
 
-  /** Paths to delete now, if they still may go; `wallMs` is what a TTL is compared with. */
-  due(time: { readonly nowMs: number; readonly wallMs: number }, max: number): readonly string[] {
-    const { nowMs, wallMs } = time;
+  /** Paths to delete now, if they still may go. */
+  due(nowMs: number, max: number): readonly string[] {
     const elapsedMs = Math.min(nowMs - this.#tickedMs, CATCH_UP_MS);
     this.#tickedMs = nowMs;
     if (this.#unseen === 0 && this.#found.length === 0) {
@@ -50,7 +56,7 @@ export class Reaper {
       this.#nextSearchMs = nowMs + this.#options.intervalMs;
       this.#unseen = this.#tree.timedCount;
     }
-    this.#search(wallMs);
+    this.#search();
     if (this.#found.length === 0) return NONE;
     const rate = this.#options.perMinuteMax / 60_000;
     this.#allowed = Math.min(this.#allowed + elapsedMs * rate, Math.max(1, CATCH_UP_MS * rate));
@@ -60,13 +66,13 @@ export class Reaper {
   }
 
   /** From the end to the start: what a delete moves to a freed place has been seen. */
-  #search(wallMs: number): void {
+  #search(): void {
     let place = Math.min(this.#unseen, this.#tree.timedCount);
     const end = Math.max(0, place - SLICE);
     while (place > end && this.#found.length < FOUND_MAX) {
       place -= 1;
       const node = this.#tree.timedNode(place);
-      if (this.#tree.isReapable(node, wallMs)) this.#found.push(this.#tree.path(node));
+      if (this.#tree.isReapable(node, this.#ages)) this.#found.push(this.#tree.path(node));
     }
     this.#unseen = this.#found.length < FOUND_MAX ? place : 0;
   }

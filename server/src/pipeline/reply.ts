@@ -97,7 +97,9 @@ export function writeTxnReply(writer: JuteWriter, tree: Tree, reply: TxnReply): 
     case 'delete':
     case 'check':
     case 'createSession':
+    case 'beginClose':
     case 'closeSession':
+    case 'raiseLevel':
       break;
     default:
       return unreachable(op);

@@ -53,6 +53,8 @@ export interface RequestsParts {
   readonly authenticator: Authenticator;
   readonly watches: WatchTable;
   readonly connections: Connections;
+  /** Operations of one multiRead. */
+  readonly multiOpsMax: number;
 }
 
 interface DueSync {
@@ -160,11 +162,16 @@ export class Requests {
     else this.#drain(connection);
   }
 
+  /** Somebody here waits for the answer to the write or sync of this number. */
+  waits(request: number): boolean {
+    return this.#waiting.get(request) !== undefined;
+  }
+
   onSynced(request: number, zxid: Zxid): void {
     const entry = this.#waiting.get(request);
-    if (entry === undefined) return;
+    // The leader may answer only what was a sync; what else waits goes on waiting.
+    if (entry?.kind !== 'sync') return;
     this.#waiting.delete(request);
-    assert(entry.kind === 'sync', () => `request ${request} is a sync`);
     entry.syncedAt = zxid;
     const connection = this.#connectionOf(entry);
     if (zxid <= this.#state.lastZxid) this.#drain(connection);
@@ -263,6 +270,7 @@ export class Requests {
       body,
       bytes: body.length + connection.identityBytes,
       session: isLocalId(connection.session) ? LOCAL_SESSION : connection.session,
+      attachment: connection.attachment,
       identities: connection.requester.identities,
       requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
@@ -327,7 +335,7 @@ export class Requests {
   ): void {
     const { output } = connection;
     const { xid, opcode } = header;
-    const { watches } = this.#parts;
+    const { watches, multiOpsMax } = this.#parts;
     const state = this.#state;
     if (classOf(opcode) === 'unknown') {
       writeError(output.writer, { xid, zxid: NO_ZXID, code: ErrorCode.unimplemented });
@@ -338,7 +346,7 @@ export class Requests {
     } else {
       try {
         const { id: watcher, session } = connection;
-        const scene = { state, watches, watcher, output, requester, session };
+        const scene = { state, watches, multiOpsMax, watcher, output, requester, session };
         if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;

@@ -14,21 +14,26 @@ import {
   GetEphemeralsRequest,
   GetEphemeralsResponse,
   type JuteReader,
-  MultiReadRequest,
   type MultiReadRequestOp,
   MultiReadResponse,
   type MultiReadResult,
   OpCode,
   PathRequest,
+  readMultiReadOps,
   SaslRequest,
   SaslResponse,
   unreachable,
   WatchesRequest,
 } from '@rookery/protocol';
+import { ephemeralPaths } from '../state/ephemeral-paths.js';
 import { NO_NODE } from '../state/tree.js';
 import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { addWatch, checkWatches, removeWatches } from './watch-requests.js';
+
+/** What one answer lists of a session's ephemerals, and the characters of their paths. */
+const EPHEMERALS_LISTED_MAX = 1 << 15;
+const EPHEMERALS_BYTES_MAX = 4 << 20;
 
 /** Names of one page, as jute strings: far below what any client takes as a frame. */
 const PAGE_BYTES_MAX = 256 << 10;
@@ -39,11 +44,11 @@ const PAGE_BYTES_MAX = 256 << 10;
  */
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
- * So is what comes behind this much work, in entries of ACLs and identities looked at: a frame of
- * reads of nothing or of what may not be read would else keep everybody waiting.
+ * So is what takes more work than this, in names of children, entries of ACLs and identities looked
+ * at: all is answered in one turn, so that it shows the state of one zxid. Some 15 ms.
  */
-const MULTI_READ_WORK_MAX = 1 << 20;
-/** To find a znode: a frame of the default size stays below the bound but for long ACLs. */
+const MULTI_READ_WORK_MAX = 1 << 17;
+/** To find a znode: as many as may be asked for stay below the bound, but for long ACLs. */
 const FIND_WORK = 8;
 /** The type, the header and the code of an operation that failed; the header and Stat of others. */
 const ERROR_BYTES = 13;
@@ -59,7 +64,7 @@ export function runSpecialRead(
   const { xid, opcode } = header;
   switch (opcode) {
     case OpCode.multiRead:
-      return readMany(scene, xid, MultiReadRequest.read(body));
+      return readMany(scene, xid, readMultiReadOps(body, scene.multiOpsMax));
     case OpCode.getEphemerals:
       return readEphemerals(scene, xid, GetEphemeralsRequest.read(body).prefixPath);
     case OpCode.getAllChildrenNumber:
@@ -79,14 +84,16 @@ export function runSpecialRead(
   }
 }
 
-function readMany(scene: ReadScene, xid: number, request: MultiReadRequest): void {
+function readMany(scene: ReadScene, xid: number, ops: readonly MultiReadRequestOp[]): void {
+  if (ops.length > scene.multiOpsMax) return answer(scene, xid, ErrorCode.badArguments);
   let bytes = 0;
   let work = 0;
   const throttled = { opcode: OpCode.error, error: ErrorCode.throttledOp } as const;
-  const results = request.ops.map((op): MultiReadResult => {
+  const results = ops.map((op): MultiReadResult => {
     if (bytes > MULTI_READ_BYTES_MAX || work > MULTI_READ_WORK_MAX) return throttled;
     const node = scene.state.tree.find(op.request.path);
-    work += workOf(scene, node);
+    work += workOf(scene, op, node);
+    if (work > MULTI_READ_WORK_MAX) return throttled;
     const result = readOne(scene, op, node);
     bytes += sizeOf(result);
     return result;
@@ -110,11 +117,12 @@ function sizeOf(result: MultiReadResult): number {
   }
 }
 
-/** To find it, and to go through its ACL and the identities. */
-function workOf(scene: ReadScene, node: number): number {
+/** To find it, to go through its ACL and the identities, and to list it. */
+function workOf(scene: ReadScene, { opcode }: MultiReadRequestOp, node: number): number {
   if (node === NO_NODE) return FIND_WORK;
-  const { identities } = scene.requester;
-  return FIND_WORK + scene.state.tree.acl(node).length + identities.length;
+  const { tree } = scene.state;
+  const names = opcode === OpCode.getChildren ? tree.childCount(node) : 0;
+  return FIND_WORK + tree.acl(node).length + scene.requester.identities.length + names;
 }
 
 /** The watch flag counts for nothing here. */
@@ -127,8 +135,15 @@ function readOne(scene: ReadScene, op: MultiReadRequestOp, node: number): MultiR
     : { opcode: op.opcode, children: tree.children(node) };
 }
 
+/**
+ * A session may own a million ephemerals. One that owns more than an answer may list is told -127,
+ * whatever the prefix: to look for the few that have it would take as long as to list all.
+ */
 function readEphemerals(scene: ReadScene, xid: number, prefix: string): void {
-  const all = scene.state.tree.ephemeralsOf(scene.session);
+  const { tree } = scene.state;
+  const isShort = tree.ephemeralsOwned(scene.session) <= EPHEMERALS_LISTED_MAX;
+  const all = isShort ? ephemeralPaths(tree, scene.session, EPHEMERALS_BYTES_MAX) : null;
+  if (all === null) return answer(scene, xid, ErrorCode.throttledOp);
   // A prefix of characters, not of segments; blank and / stand for all.
   const wanted = prefix.trim();
   const ephemerals =

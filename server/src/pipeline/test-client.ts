@@ -26,7 +26,7 @@ import {
 import type { HoldReason, Output, OutputStats, ReplyRecord } from './output.js';
 
 export const OPEN_ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];
-const FRAME_BYTES_MAX = 1 << 20;
+const FRAME_BYTES_MAX = 8 << 20;
 
 export interface Reply {
   readonly xid: number;

@@ -13,6 +13,7 @@ import {
   type PeerId,
   type Zxid,
 } from '@rookery/protocol';
+import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { encodeTxn } from '../state/testing.js';
 import { TxnPlaces } from '../state/txn-places.js';
@@ -20,6 +21,7 @@ import { Leadership, type PreparedTxn } from './leadership.js';
 import type { LeadershipOptions, PipelineOptions } from './options.js';
 import { Pipeline } from './pipeline.js';
 import { TestClient } from './test-client.js';
+import { NO_BOUND } from './tree-room.js';
 
 const LEADER: PeerId = 1;
 const FIRST_REQUEST = 1000;
@@ -49,6 +51,7 @@ export class TestMember {
         maxSessionTimeoutMs: 40_000,
         outstandingMax: 1_000,
         outstandingBytesMax: 64 << 20,
+        multiOpsMax: 4096,
         watchLimits: { watcherBytesMax: 1 << 20, bytesMax: 2 << 20 },
         firstRequest: FIRST_REQUEST * id,
         skipAcl: false,
@@ -103,6 +106,7 @@ export class TestEnsemble {
     return new Leadership(
       {
         state,
+        ages: { ageMs: (_, mtimeMs) => this.wallMs - mtimeMs },
         options: {
           id: LEADER,
           epoch,
@@ -112,7 +116,12 @@ export class TestEnsemble {
           skipAcl: false,
           extendedTypes: true,
           enforceQuota: true,
+          ephemeralsPerSessionMax: 1_000_000,
+          ephemeralsPerPartMax: 256,
+          multiOpsMax: 4096,
+          pathDepthMax: 2000,
           reconfigEnabled: false,
+          treeBound: NO_BOUND,
           reaper: { intervalMs: 60_000, perMinuteMax: 10_000 },
           ...options,
         },
@@ -165,8 +174,8 @@ export class TestEnsemble {
   }
 
   sendDetaches(): void {
-    for (const { member, session, request } of this.leadership.takeDetaches()) {
-      this.member(member).pipeline.onDetach(session, request);
+    for (const { member, ...detach } of this.leadership.takeDetaches()) {
+      this.member(member).pipeline.onDetach(detach);
     }
   }
 
@@ -192,12 +201,29 @@ export class TestEnsemble {
     }
   }
 
+  /** To the highest level that there is. */
+  raiseLevel(): void {
+    const prepared = this.leadership.raiseLevel(LEVEL_MAX, this.time);
+    if (prepared !== null) this.#propose([prepared]);
+    this.settle();
+  }
+
+  /** Parts of the ends of sessions, as many as may be in flight. Returns how many it were. */
+  goOnWithEnds(): number {
+    for (let parts = 0; ; parts++) {
+      const prepared = this.leadership.nextOfEnds(this.time);
+      if (prepared === null) return parts;
+      this.#propose([prepared]);
+    }
+  }
+
   settle(): void {
     // An answer may let held requests go, so that only a second round without news is the end.
     for (let quiet = 0; quiet < 2; quiet++) {
       const before = this.#log.length;
       this.forward();
       for (const { id } of this.members) this.apply(id);
+      this.goOnWithEnds();
       if (this.#log.length > before) quiet = -1;
     }
   }

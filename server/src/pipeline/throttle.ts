@@ -1,6 +1,10 @@
 /**
  * Backpressure: clients whose requests pile up are not read from until enough is answered.
  *
+ * Handshakes count too, from the moment that the leader is asked for the session until it has
+ * answered, even where the connection is gone by then. They have a quarter of the whole at most;
+ * further ones wait for their turn, so a storm of new sessions leaves room for requests.
+ *
  * Counts what waits in all queues, requests and bytes, those of identities included. A connection
  * is paused when it has its share or the whole is full, and resumed at half of both, so that it
  * does not flap. The share leaves room for one more client than have something pending. Requests
@@ -12,6 +16,9 @@ import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
 import type { PipelineOptions } from './options.js';
 
+/** Of what may be outstanding. */
+const HANDSHAKES_PART = 1 / 4;
+
 export class Throttle {
   readonly #options: PipelineOptions;
   readonly #connections: Connections;
@@ -20,6 +27,8 @@ export class Throttle {
   readonly #orphans = new Map<number, number>();
   #requests = 0;
   #bytes = 0;
+  /** Bytes of the handshakes that the leader has and did not answer, by their numbers. */
+  readonly #handshakes = new Map<number, number>();
   /** Connections with something pending. */
   #busy = 0;
   /** The whole was full and has not fallen to half since. */
@@ -44,6 +53,28 @@ export class Throttle {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Whether the leader may be asked for one more session. */
+  get mayAskForSession(): boolean {
+    const most = Math.floor(this.#options.outstandingMax * HANDSHAKES_PART);
+    return this.#handshakes.size < Math.max(1, most);
+  }
+
+  /** The leader is asked for a session. */
+  handshakeBegins(request: number, bytes: number): void {
+    this.#handshakes.set(request, bytes);
+    this.#requests += 1;
+    this.#bytes += bytes;
+  }
+
+  /** It has answered; others are ignored. */
+  handshakeEnds(request: number): void {
+    const bytes = this.#handshakes.get(request);
+    if (bytes === undefined) return;
+    this.#handshakes.delete(request);
+    this.#subtract(bytes);
+    this.#maybeOpen();
   }
 
   /** `entry` was put into the connection's queue. */
@@ -101,6 +132,7 @@ export class Throttle {
   /** The role has ended, and every connection was dropped: nothing will be applied as its own. */
   clear(): void {
     for (const request of [...this.#orphans.keys()]) this.left(request);
+    for (const request of [...this.#handshakes.keys()]) this.handshakeEnds(request);
   }
 
   /** What one connection may have pending. */
@@ -124,7 +156,9 @@ export class Throttle {
   #maybeOpen(): void {
     const { outstandingMax, outstandingBytesMax } = this.#options;
     if (!this.#full) return;
-    if (this.#requests * 2 > outstandingMax || this.#bytes * 2 > outstandingBytesMax) return;
+    // Of handshakes there may be new ones all the time.
+    const requests = this.#requests - this.#handshakes.size;
+    if (requests * 2 > outstandingMax || this.#bytes * 2 > outstandingBytesMax) return;
     this.#full = false;
     this.#heavy = false;
     for (const connection of this.#throttled) this.#maybeResume(connection);

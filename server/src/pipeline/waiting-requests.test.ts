@@ -8,6 +8,7 @@ function entryOf(request: number): QueueEntry {
   const numbers = { connection: 1, xid: 1, opcode: 1, bytes: 0, sinceMs: 0, answerBytes: 0 };
   const rest = {
     session: 1,
+    attachment: 1,
     identities: [],
     body: new Uint8Array(0),
     isForwarded: true,

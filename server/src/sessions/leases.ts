@@ -38,9 +38,9 @@ export class Leases {
     return this.#leases.size;
   }
 
-  /** When each session expires if nothing more is heard of it, for reports. */
-  deadlines(): readonly { readonly session: SessionId; readonly deadlineMs: number }[] {
-    return [...this.#leases.values()];
+  /** When each session expires if nothing more is heard of it, for reports; lazy. */
+  deadlines(): Iterable<{ readonly session: SessionId; readonly deadlineMs: number }> {
+    return this.#leases.values();
   }
 
   /** A session that is alive from now on. */

@@ -1,35 +1,50 @@
 /**
- * Which member serves which session, as the leader decides it; in memory only.
+ * Which attachment serves which session, as the leader decides it; in memory only.
  *
- * After a leader change it is empty: every client connection was closed, so each session attaches
- * anew before its next request. Never looks at passwords or leases. Called by Leadership.
+ * A member numbers the connections by which it asks for sessions, so an attachment is a member and
+ * a number: a session that comes back to a member by a new connection is attached anew, and what
+ * its older connection there still sends is told apart. After a leader change it is empty: every
+ * client connection was closed, so each session attaches anew before its next request. Never looks
+ * at passwords or leases. Called by Leadership.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 
+export interface Attachment {
+  readonly member: PeerId;
+  /** 0 of a member that does not tell it: then its attachments cannot be told apart. */
+  readonly number: number;
+}
+
 export class Ownership {
-  readonly #owners = new Map<SessionId, PeerId>();
+  readonly #newest = new Map<SessionId, Attachment>();
 
   get count(): number {
-    return this.#owners.size;
+    return this.#newest.size;
   }
 
-  ownerOf(session: SessionId): PeerId | undefined {
-    return this.#owners.get(session);
+  /** Whether this member serves the session, by whatever connection. */
+  isAt(session: SessionId, member: PeerId): boolean {
+    return this.#newest.get(session)?.member === member;
   }
 
-  /** Returns the owner before, when that was another member: its connection must be closed. */
-  move(session: SessionId, to: PeerId): PeerId | undefined {
-    const before = this.#owners.get(session);
-    this.#owners.set(session, to);
-    return before === to ? undefined : before;
+  isNewest(session: SessionId, member: PeerId, attachment: number): boolean {
+    const newest = this.#newest.get(session);
+    return newest?.member === member && newest.number === attachment;
+  }
+
+  /** Returns the attachment before, if there was one: its connection must be closed. */
+  attach(session: SessionId, to: Attachment): Attachment | undefined {
+    const before = this.#newest.get(session);
+    this.#newest.set(session, to);
+    return before;
   }
 
   *ownedBy(member: PeerId): Iterable<SessionId> {
-    for (const [session, owner] of this.#owners) if (owner === member) yield session;
+    for (const [session, newest] of this.#newest) if (newest.member === member) yield session;
   }
 
   remove(session: SessionId): void {
-    this.#owners.delete(session);
+    this.#newest.delete(session);
   }
 }

@@ -50,6 +50,31 @@ describe('a disk that hangs', () => {
     await expectEqual(ensemble);
   });
 
+  it('keeps a leader from preparing more than may be in flight, and then all is written', async () => {
+    const most = 20;
+    const ensemble = await serving({ tuning: { inFlight: most } });
+    const { leader } = ensemble;
+    const client = await connected(ensemble, follower(ensemble));
+    const reader = await connected(ensemble, follower(ensemble));
+    const proposed = () =>
+      ensemble.member(leader).status.extraMetrics.find(({ name }) => name === 'proposal_count')
+        ?.value ?? 0;
+    await ensemble.timers.advance(1_000);
+    const before = proposed();
+    for (const id of [1, 2, 3]) ensemble.hang(id);
+    const xids = names('waits', 10 * most).map((path) => client.create(path));
+    await ensemble.timers.advance(2_000);
+    expect(proposed() - before).toBe(most);
+    // Who only reads notices nothing.
+    const read = reader.exists('/');
+    await ensemble.until(() => reader.errorOf(read) === 0, 'was the read answered');
+    for (const id of [1, 2, 3]) ensemble.unhang(id);
+    await ensemble.until(() => xids.every((xid) => client.errorOf(xid) === 0), 'were all answered');
+    expect(client.replies.map(({ xid }) => xid)).toEqual(xids);
+    expect(notes(ensemble, 'role.ended')).toBe(0);
+    await expectEqual(ensemble);
+  });
+
   it('makes a follower give its leader up once too much waits for it, and not before', async () => {
     const ensemble = await serving({ tuning: { behindBytes: BOUND_BYTES } });
     const slow = follower(ensemble);

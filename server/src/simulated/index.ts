@@ -8,6 +8,7 @@ export type { MemberObserver } from '../driver/observer.js';
 export { Member, type Surroundings } from '../member.js';
 export { MemoryNetwork } from '../net/memory-transport.js';
 export { PeerDialler } from '../net/peer-dialler.js';
+export { PeerNames } from '../net/peer-names.js';
 export { TcpTransport } from '../net/tcp.js';
 export { keptLog } from '../net/testing/fixtures.js';
 export { systemTimers, type Timer, type Timers } from '../net/timers.js';
@@ -15,6 +16,7 @@ export type { ByteStream, Listener, Transport } from '../net/transport.js';
 export type { TestClient } from '../pipeline/test-client.js';
 export { isExpired, resume, TestEnsemble } from '../pipeline/test-ensemble.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
+export { LEVEL } from '../state/level.js';
 export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 export {

@@ -41,11 +41,12 @@ async function withImpostor() {
 
 /** Of a client of the member that says it; nobody has this session. */
 function questions(): readonly PeerMessage[] {
-  const item = { request: 7, session: 12_345, opcode: 5, body: new Uint8Array(0), identities: [] };
+  const body = new Uint8Array(0);
+  const at = { session: 12_345, attachment: 1 };
   return [
-    { kind: 'attach', request: 5, session: 12_345, password: PASSWORD },
+    { kind: 'attach', ...at, request: 5, password: PASSWORD },
     { kind: 'sync', request: 6 },
-    { kind: 'requests', items: [item] },
+    { kind: 'requests', items: [{ ...at, request: 7, opcode: 5, body, identities: [] }] },
   ];
 }
 
@@ -66,7 +67,7 @@ describe('what only a leader answers', () => {
 describe('what only a leader says', () => {
   it('counts for nothing when another member says it', async () => {
     const { client, target, session, say } = await withImpostor();
-    await say(target, { kind: 'detach', session, request: 0 });
+    await say(target, { kind: 'detach', session, attachment: 0, request: 0 });
     expect(client.closed).toBe(false);
   });
 });

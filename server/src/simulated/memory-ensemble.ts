@@ -11,6 +11,8 @@ import type { MemberObserver } from '../driver/observer.js';
 import { Member } from '../member.js';
 import { ManualTimers } from '../net/manual-timers.js';
 import { MemoryNetwork } from '../net/memory-transport.js';
+import type { Timers } from '../net/timers.js';
+import type { Transport } from '../net/transport.js';
 import { MemoryStore } from '../storage/index.js';
 import type { Tuning } from '../tuning.js';
 import { MemoryClient } from './memory-client.js';
@@ -24,6 +26,14 @@ export interface MemoryEnsembleOptions {
   readonly settings?: Partial<Config>;
   /** Of each member, for whoever wants to see its steps. */
   readonly observer?: (id: PeerId) => MemberObserver;
+  /** Between each member and the network: for whoever wants to change what is sent. */
+  readonly tap?: (id: PeerId, transport: Transport) => Transport;
+}
+
+/** May be used once. */
+export interface DiskCopy {
+  readonly tree: MemoryStore;
+  readonly log: MemoryStore;
 }
 
 interface Seat {
@@ -46,6 +56,8 @@ export class MemoryEnsemble {
   readonly network = new MemoryNetwork(this.timers);
   /** Log lines of all members, as pino writes them. */
   readonly lines: string[] = [];
+  /** What members kept aside: `member/name` and its lines. */
+  readonly kept = new Map<string, readonly string[]>();
   /** What ended a member that was not asked to stop. */
   readonly failures: unknown[] = [];
   readonly config: Config;
@@ -55,6 +67,12 @@ export class MemoryEnsemble {
   #uuids = 0;
   /** Members started from now on may found the ensemble with a quorum. */
   found = false;
+  /** Of members started from now on, by their ids; it is added to the tuning of all. */
+  readonly tunings = new Map<PeerId, Tuning>();
+  /** How far the wall clock of a member is wrong, ms; read at each look at it. */
+  readonly clockErrors = new Map<PeerId, number>();
+  /** Settings of members started from now on that differ from `config`. */
+  readonly settings = new Map<PeerId, Partial<Config>>();
 
   constructor(options: MemoryEnsembleOptions) {
     this.#options = options;
@@ -93,6 +111,20 @@ export class MemoryEnsemble {
     seat.member = null;
     seat.tree = seat.tree.crash(losesNothing);
     seat.log = seat.log.crash(losesNothing);
+  }
+
+  /** A copy of the member's disk as it is now. It must be down. */
+  copyOf(id: PeerId): DiskCopy {
+    const seat = this.#seat(id);
+    const copy = { tree: seat.tree.crash(losesNothing), log: seat.log.crash(losesNothing) };
+    seat.tree = seat.tree.crash(losesNothing);
+    seat.log = seat.log.crash(losesNothing);
+    return copy;
+  }
+
+  /** The member's disk is what it was when it was copied. It must be down. */
+  restore(id: PeerId, { tree, log }: DiskCopy): void {
+    Object.assign(this.#seat(id), { tree, log });
   }
 
   /** The member's disk is new. It must be down. */
@@ -173,26 +205,45 @@ export class MemoryEnsemble {
   }
 
   async #open(seat: Seat): Promise<void> {
-    const { tuning, observer } = this.#options;
+    const { observer, tap } = this.#options;
+    const transport = this.network.transport(seat.host);
+    const tuning = { ...this.#options.tuning, ...this.tunings.get(seat.id) };
+    const config = { ...this.config, ...this.settings.get(seat.id) };
     const logger = pino(
       { base: { member: seat.id }, timestamp: () => `,"time":${this.timers.nowMs()}` },
       { write: (line: string) => void this.lines.push(line) },
     );
-    const options = { id: seat.id, logger, found: this.found, ...(tuning ? { tuning } : {}) };
-    const member = await Member.open(this.config, options, {
-      transport: this.network.transport(seat.host),
-      timers: this.timers,
+    const options = { id: seat.id, logger, found: this.found, tuning };
+    const member = await Member.open(config, options, {
+      transport: tap?.(seat.id, transport) ?? transport,
+      timers: this.#timersOf(seat.id),
       treeStore: seat.tree,
       logStore: seat.log,
       random: this.#random,
       randomBytes: (count) => Uint8Array.from({ length: count }, () => this.#random() * 256),
       uuid: () => `uuid-${++this.#uuids}`,
       directoryBytes: () => Promise.resolve(0),
+      keepAside: async (_, name, lines) => {
+        const kept: string[] = [];
+        for await (const line of lines) kept.push(line);
+        this.kept.set(`${seat.id}/${name}`, kept);
+        return name;
+      },
       ...(observer ? { observer: observer(seat.id) } : {}),
     });
     seat.member = member;
     member.closed.catch((error: unknown) => this.failures.push(error));
     await member.listen();
+  }
+
+  #timersOf(id: PeerId): Timers {
+    const { timers } = this;
+    return {
+      nowMs: () => timers.nowMs(),
+      wallMs: () => timers.wallMs() + (this.clockErrors.get(id) ?? 0),
+      after: (delayMs, action) => timers.after(delayMs, action),
+      defer: (action) => timers.defer(action),
+    };
   }
 
   #seat(id: PeerId): Seat {
@@ -243,14 +294,21 @@ export function simulatedConfig(
     connectionTokensPerSecond: 100,
     globalOutstandingLimit: 1000,
     frameBytesMax: 1_048_575,
+    inputBytesMax: null,
+    outputBytesMax: null,
     fourLetterWords: '*',
     extendedTypes: true,
     superDigest: null,
     skipACL: false,
     enforceQuota: false,
+    treeBytesMax: null,
+    ephemeralsPerSessionMax: 1_000_000,
+    multiOpsMax: 4096,
+    pathDepthMax: 2000,
     readOnlyMode: false,
     localSessions: false,
     reconfigEnabled: false,
+    holdLevel: null,
     logLevel: 'info',
   };
 }

@@ -8,6 +8,7 @@
 import { assert } from '@rookery/protocol';
 import { decodeAcl, encodeAcl } from './acl-codec.js';
 import { Hasher } from './hash.js';
+import { aclListBytes } from './tree-bytes.js';
 import type { Acl } from './txn.js';
 
 interface Interned {
@@ -29,7 +30,12 @@ export class AclTable {
   readonly #freeIds: number[] = [];
   /** The last list asked for: loads and creates ask for the same one again and again. */
   #recent = -1;
+  #bytes = 0;
 
+  /** By `aclListBytes`, of all lists. */
+  get bytes(): number {
+    return this.#bytes;
+  }
   get count(): number {
     return this.#byKey.size;
   }
@@ -42,6 +48,14 @@ export class AclTable {
       return this.#recent;
     }
     return this.#useEncoded(encodeAcl(acl));
+  }
+
+  /** What one use of the list adds to `bytes`: nothing when it is there already. */
+  growthFor(acl: readonly Acl[]): number {
+    const recent = this.#byId[this.#recent];
+    if (recent !== null && recent !== undefined && sameAcl(recent.acl, acl)) return 0;
+    const encoded = encodeAcl(acl);
+    return this.#byKey.has(encoded.toString('latin1')) ? 0 : aclListBytes(encoded.length);
   }
 
   /** As `use`, for the list of a number that is in use. */
@@ -67,6 +81,7 @@ export class AclTable {
     if (interned.uses === 0) {
       this.#byId[id] = null;
       this.#byKey.delete(interned.key);
+      this.#bytes -= aclListBytes(interned.encoded.length);
       this.#freeIds.push(id);
     }
   }
@@ -104,6 +119,7 @@ export class AclTable {
     const { low, high } = hasher;
     this.#byId[id] = { acl, encoded: own, key, low, high, worldPerms, uses: 1 };
     this.#byKey.set(key, id);
+    this.#bytes += aclListBytes(encoded.length);
     this.#recent = id;
     return id;
   }

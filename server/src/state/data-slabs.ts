@@ -20,6 +20,9 @@ const SLOT_BITS = 14;
 const SLOT_MASK = (1 << SLOT_BITS) - 1;
 const FINE_BYTES_MAX = 512;
 const CLASS_BYTES_MAX = 1 << 15;
+/** What has memory of its own: the objects that hold it, and the pages of the system. */
+const OWN_OVERHEAD_BYTES = 256;
+const OWN_GRANULE = 4096;
 const CHUNK_BITS = 31 - SLOT_BITS;
 /**
  * Chunks of one step, of four: those of the next have eight times as many bytes, as long as their
@@ -32,6 +35,8 @@ const STEP_GROWTH_BITS = 3;
  */
 const SPARES_MAX = 8;
 const NO_SLOT = -1;
+/** A chunk with less of its memory in use is sparse. */
+const SPARSE_PART = 0.75;
 /** The location of what has memory of its own and number 0; the others go down from there. */
 const OWN_FIRST = -2;
 
@@ -47,6 +52,8 @@ interface Chunk {
   freeHead: number;
   /** Slots that were ever used. */
   fresh: number;
+  /** It is to become empty: nothing new is put into it, and it is in no list. */
+  isLeaving: boolean;
   /** Neighbours in the list of its class's chunks with room; null at the ends and outside. */
   previous: Chunk | null;
   next: Chunk | null;
@@ -64,6 +71,8 @@ export class DataSlabs {
   /** By slot granules: the chunks that have room. */
   readonly #roomy: (Chunk | null)[] = new Array(CLASS_BYTES_MAX / GRANULE + 1).fill(null);
   #reservedBytes = 0;
+  /** Of slots in use, and of memory of their own. */
+  #usedBytes = 0;
 
   /** The arguments are for tests. */
   constructor(allocateBytes = (bytes: number) => Buffer.alloc(bytes), stepBits = STEP_BITS) {
@@ -76,6 +85,40 @@ export class DataSlabs {
     return this.#reservedBytes;
   }
 
+  /** Of them, those of slots in use. */
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /** From now on nothing is put into chunks of which less than three quarters are in use. */
+  leaveSparseChunks(): void {
+    for (const chunk of this.#chunks) {
+      if (chunk === null || chunk.isLeaving) continue;
+      if (chunk.used * chunk.slotBytes >= SPARSE_PART * chunk.bytes.length) continue;
+      if (hasRoom(chunk)) this.#unlink(chunk);
+      chunk.isLeaving = true;
+    }
+  }
+
+  /** Whether the chunk that it lies in is to become empty. */
+  isLeaving(location: number): boolean {
+    return location >= 0 && this.#chunk(location).isLeaving;
+  }
+
+  /** The whole slot, to where it stays; returns its new location. */
+  move(location: number): number {
+    const from = this.#chunk(location);
+    const start = this.offset(location);
+    const moved = this.allocate(from.slotBytes);
+    from.bytes.copy(this.bytes(moved), this.offset(moved), start, start + from.slotBytes);
+    this.free(location);
+    return moved;
+  }
+
+  slotBytesAt(location: number): number {
+    return this.#chunk(location).slotBytes;
+  }
+
   allocate(bytes: number): number {
     assert(bytes > 0, 'a slot has at least one byte');
     if (bytes > CLASS_BYTES_MAX) {
@@ -85,6 +128,7 @@ export class DataSlabs {
     const chunk = this.#roomy[slotBytes >>> GRANULE_BITS] ?? this.#addChunk(slotBytes);
     const slot = takeSlot(chunk);
     chunk.used++;
+    this.#usedBytes += slotBytes;
     if (!hasRoom(chunk)) {
       this.#unlink(chunk);
     }
@@ -94,22 +138,26 @@ export class DataSlabs {
   free(location: number): void {
     if (location < 0) {
       const id = OWN_FIRST - location;
-      this.#reservedBytes -= this.#ownBytes(location).length;
+      const { length } = this.#ownBytes(location);
+      this.#reservedBytes -= length;
+      this.#usedBytes -= length;
       this.#own[id] = null;
       this.#freeOwn.push(id);
       return;
     }
     const chunk = this.#chunk(location);
+    const isListed = !chunk.isLeaving;
     const wasFull = !hasRoom(chunk);
     chunk.bytes.writeInt32LE(chunk.freeHead, this.offset(location));
     chunk.freeHead = location & SLOT_MASK;
     chunk.used--;
+    this.#usedBytes -= chunk.slotBytes;
     assert(chunk.used >= 0, 'a slot is freed once');
-    if (wasFull) {
+    if (wasFull && isListed) {
       this.#link(chunk);
     }
     if (chunk.used === 0) {
-      this.#unlink(chunk);
+      if (isListed) this.#unlink(chunk);
       this.#dropChunk(chunk);
     }
   }
@@ -176,6 +224,7 @@ export class DataSlabs {
     const id = this.#freeOwn.pop() ?? this.#own.length;
     this.#own[id] = this.#allocateBytes(bytes);
     this.#reservedBytes += bytes;
+    this.#usedBytes += bytes;
     return OWN_FIRST - id;
   }
 
@@ -192,8 +241,8 @@ export class DataSlabs {
     const view = viewOf(bytes);
     const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
     const links = { previous: null, next: null };
-    const memory = { bytes, view, words };
-    const chunk = { id, ...memory, slotBytes, used: 0, freeHead: NO_SLOT, fresh: 0, ...links };
+    const slots = { slotBytes, used: 0, freeHead: NO_SLOT, fresh: 0, isLeaving: false };
+    const chunk = { id, bytes, view, words, ...slots, ...links };
     this.#chunks[id] = chunk;
     this.#reservedBytes += bytes.length;
     this.#link(chunk);
@@ -247,7 +296,11 @@ function takeSlot(chunk: Chunk): number {
   return slot;
 }
 
-function slotBytesFor(bytes: number): number {
+/** What so many bytes take, at least one: a slot of their class, or memory of their own. */
+export function slotBytesFor(bytes: number): number {
+  if (bytes > CLASS_BYTES_MAX) {
+    return OWN_OVERHEAD_BYTES + ((bytes + OWN_GRANULE - 1) & -OWN_GRANULE);
+  }
   if (bytes <= FINE_BYTES_MAX) {
     return (bytes + GRANULE - 1) & -GRANULE;
   }

@@ -7,6 +7,7 @@
  */
 import type { AclTable } from './acl-table.js';
 import { Hasher } from './hash.js';
+import { LEVEL } from './level.js';
 import { CONFIG_NODE } from './node-record.js';
 import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 import type { Payloads, RecordPart } from './payloads.js';
@@ -16,6 +17,8 @@ import type { SessionId } from './txn.js';
 const NODE_SEED = 0x6e6f6465;
 const CONTENT_SEED = 0x64617461;
 const SESSION_SEED = 0x73657373;
+const LEVEL_SEED = 0x6c65766c;
+const CLOSING = 0x636c6f73;
 
 export class Digest {
   readonly #hasher = new Hasher();
@@ -54,12 +57,11 @@ export class Digest {
   loadContent(
     { store, payloads }: ContentParts,
     node: number,
-    size: number,
-    part: RecordPart,
+    { pathHash, size, part }: LoadedContent,
   ): Hash64 {
     const hasher = this.#hasher;
     hasher.reset(CONTENT_SEED);
-    hasher.word(store.int(node, INT.pathHash));
+    hasher.word(pathHash);
     hasher.word(store.int(node, INT.dataBytes));
     payloads.copyFrom(node, size, part, hasher);
     hasher.finish();
@@ -72,25 +74,36 @@ export class Digest {
     hasher.number(id);
     hasher.number(session.timeoutMs);
     hasher.bytes(session.password);
+    if (session.isClosing) hasher.word(CLOSING);
+    this.#count(sign);
+  }
+
+  /** The first level counts as nothing: digests from before there were levels stay as they are. */
+  countLevel(level: number, sign: 1 | -1): void {
+    if (level === LEVEL.first) return;
+    const hasher = this.#hasher;
+    hasher.reset(LEVEL_SEED);
+    hasher.number(level);
     this.#count(sign);
   }
 
   /** Writes the hash of path and data into the row, where `countNode` finds it. */
-  storeContent(parts: ContentParts, node: number): void {
-    const { low, high } = this.contentOf(parts, node);
+  storeContent(parts: ContentParts, node: number, pathHash: number): void {
+    const { low, high } = this.contentOf(parts, node, pathHash);
     parts.store.setInt(node, INT.contentLow, low);
     parts.store.setInt(node, INT.contentHigh, high);
   }
 
   /**
-   * Of name and data as they lie in memory, behind the hash of the path; valid until the next call.
-   * The data of /zookeeper/config are local and count as none.
+   * Of name and data as they lie in memory, behind the hash of the path, which is the one that all
+   * members share (hash.ts; 0 for the root); valid until the next call. The data of
+   * /zookeeper/config are local and count as none.
    */
-  contentOf({ store, payloads }: ContentParts, node: number): Hash64 {
+  contentOf({ store, payloads }: ContentParts, node: number, pathHash: number): Hash64 {
     const hasher = this.#hasher;
     const dataBytes = node === CONFIG_NODE ? NONE : store.int(node, INT.dataBytes);
     hasher.reset(CONTENT_SEED);
-    hasher.word(store.int(node, INT.pathHash));
+    hasher.word(pathHash);
     hasher.word(dataBytes);
     payloads.hash(node, nameBytesOf(store.int(node, INT.shape)) + Math.max(0, dataBytes), hasher);
     hasher.finish();
@@ -118,6 +131,12 @@ interface LoadParts {
 interface ContentParts {
   readonly store: NodeStore;
   readonly payloads: Payloads;
+}
+
+interface LoadedContent {
+  readonly pathHash: number;
+  readonly size: number;
+  readonly part: RecordPart;
 }
 
 function hex(half: number): string {

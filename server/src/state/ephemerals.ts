@@ -2,38 +2,62 @@
  * Which ephemerals a session owns: a list through the rows per session, and how many there are.
  * No object per node; a session without ephemerals is not in it. Called by Tree.
  */
+import { assert } from '@rookery/protocol';
 import { INT, NONE, type NodeStore } from './node-store.js';
 import type { SessionId } from './txn.js';
 
+interface Owned {
+  /** The ephemeral that came last; the others follow through the rows. */
+  head: number;
+  count: number;
+}
+
 export class Ephemerals {
   readonly #store: NodeStore;
-  readonly #heads = new Map<SessionId, number>();
+  readonly #owned = new Map<SessionId, Owned>();
   #count = 0;
 
   constructor(store: NodeStore) {
     this.#store = store;
   }
 
+  /** Of all sessions. */
   get count(): number {
     return this.#count;
   }
 
+  countOf(session: SessionId): number {
+    return this.#owned.get(session)?.count ?? 0;
+  }
+
+  get ownerCount(): number {
+    return this.#owned.size;
+  }
+
   sessions(): IterableIterator<SessionId> {
-    return this.#heads.keys();
+    return this.#owned.keys();
   }
 
   add(node: number, session: SessionId): void {
-    const head = this.#heads.get(session) ?? NONE;
+    const owned = this.#owned.get(session);
+    const head = owned?.head ?? NONE;
     this.#store.setInt(node, INT.nextEphemeral, head);
     this.#store.setInt(node, INT.previousEphemeral, NONE);
     if (head !== NONE) {
       this.#store.setInt(head, INT.previousEphemeral, node);
     }
-    this.#heads.set(session, node);
+    if (owned === undefined) {
+      this.#owned.set(session, { head: node, count: 1 });
+    } else {
+      owned.head = node;
+      owned.count += 1;
+    }
     this.#count++;
   }
 
   remove(node: number, session: SessionId): void {
+    const owned = this.#owned.get(session);
+    assert(owned !== undefined, () => `session ${session} owns an ephemeral that is removed`);
     const next = this.#store.int(node, INT.nextEphemeral);
     const previous = this.#store.int(node, INT.previousEphemeral);
     if (next !== NONE) {
@@ -41,21 +65,27 @@ export class Ephemerals {
     }
     if (previous !== NONE) {
       this.#store.setInt(previous, INT.nextEphemeral, next);
-    } else if (next !== NONE) {
-      this.#heads.set(session, next);
     } else {
-      this.#heads.delete(session);
+      owned.head = next;
+    }
+    owned.count -= 1;
+    if (owned.count === 0) {
+      this.#owned.delete(session);
     }
     this.#count--;
   }
 
-  nodesOf(session: SessionId): number[] {
-    const nodes: number[] = [];
-    let node = this.#heads.get(session) ?? NONE;
-    while (node !== NONE) {
-      nodes.push(node);
+  /** The session's ephemerals, the last one that came first, until `visit` returns false. */
+  visit(session: SessionId, visit: (node: number) => boolean): void {
+    let node = this.#owned.get(session)?.head ?? NONE;
+    while (node !== NONE && visit(node)) {
       node = this.#store.int(node, INT.nextEphemeral);
     }
+  }
+
+  nodesOf(session: SessionId): number[] {
+    const nodes: number[] = [];
+    this.visit(session, (node) => nodes.push(node) > 0);
     return nodes;
   }
 }

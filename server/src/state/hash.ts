@@ -1,12 +1,16 @@
 /**
- * The two hash functions of the state: 32 bits of a path for the index, 64 bits for the digest.
+ * The hash functions of the digest: 32 bits of a path, and 64 bits of all that a znode has.
  *
- * They find accidents (a replica that diverged, a damaged record), not adversaries. The digest
- * hash is two chains in the manner of MurmurHash3 side by side, because Math.imul is all the
- * multiplication that JavaScript does fast. What they give must never change: digests are stored.
+ * They have no key, so that every member gets the same, and they find accidents (a replica that
+ * diverged, a damaged record), not adversaries: nothing is ever looked up by them (path-hash.ts).
+ * The hash of 64 bits is two chains in the manner of MurmurHash3 side by side, because Math.imul is
+ * all the multiplication that JavaScript does fast. What they give must never change: digests are
+ * stored.
  */
 
 const PATH_SEED = 0x811c9dc5 | 0;
+/** In any byte of a word. */
+const NOT_ASCII = 0x80808080 | 0;
 const PATH_PRIME = 0x9e3779b1 | 0;
 const PATH_PRIME_2 = Math.imul(PATH_PRIME, PATH_PRIME);
 const PATH_PRIME_3 = Math.imul(PATH_PRIME_2, PATH_PRIME);
@@ -17,19 +21,29 @@ export function hashPath(path: string): number {
   return finish(hashPrefix(path));
 }
 
-/** As `hashPath` of the string, where the bytes are ASCII. */
-export function hashAsciiPath(bytes: DataView, start: number, end: number): number {
+/** As `hashPath` of the string that the bytes are in UTF-8. */
+export function hashPathBytes(bytes: DataView, start: number, end: number): number {
   let hash = PATH_SEED;
+  let seen = 0;
   let at = start;
   for (; at + 4 <= end; at += 4) {
     const word = bytes.getInt32(at, true);
+    seen |= word;
     const first = Math.imul(word & 0xff, PATH_PRIME_3) | 0;
     const second = Math.imul((word >>> 8) & 0xff, PATH_PRIME_2) | 0;
     const third = Math.imul((word >>> 16) & 0xff, PATH_PRIME) | 0;
     hash = (Math.imul(hash, PATH_PRIME_4) + first + second + third + (word >>> 24)) | 0;
   }
-  for (; at < end; at++) hash = (Math.imul(hash, PATH_PRIME) + bytes.getUint8(at)) | 0;
-  return finish(hash);
+  for (; at < end; at++) {
+    const byte = bytes.getUint8(at);
+    seen |= byte;
+    hash = (Math.imul(hash, PATH_PRIME) + byte) | 0;
+  }
+  return (seen & NOT_ASCII) === 0 ? finish(hash) : hashPath(textAt(bytes, start, end));
+}
+
+export function textAt(bytes: DataView, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 }
 
 /** Of what a path begins with; `hashName` goes on from it. */

@@ -6,6 +6,7 @@
  */
 import { assert } from '@rookery/protocol';
 import type { ReplicatedState } from './replicated-state.js';
+import type { Session } from './session.js';
 import type { Acl, NodeMode, NodeOp, TxnOp } from './txn.js';
 import { nextVersion, visibleCversion } from './versions.js';
 
@@ -32,7 +33,7 @@ export type Wish =
   | { kind: 'setData'; pick: number; size: number | null }
   | { kind: 'setAcl'; pick: number; acl: readonly Acl[] }
   | { kind: 'multi'; wishes: readonly Wish[] }
-  | { kind: 'openSession' | 'closeSession' };
+  | { kind: 'openSession' | 'beginClose' | 'closeSession' };
 
 type CreateWish = Extract<Wish, { kind: 'create' }>;
 type ChangeWish = Extract<Wish, { pick: number }>;
@@ -42,7 +43,7 @@ export const READ: readonly Acl[] = [{ perms: 1, scheme: 'world', id: 'anyone' }
 
 export class Model {
   readonly nodes = new Map<string, ModelNode>();
-  readonly sessions = new Map<number, { timeoutMs: number; password: Uint8Array }>();
+  readonly sessions = new Map<number, Session>();
   zxid = 0;
   time = 1_000_000;
 
@@ -74,8 +75,16 @@ export class Model {
     switch (wish.kind) {
       case 'openSession': {
         const opened = { timeoutMs: 4000 + this.zxid, password: bytes(16, this.zxid) };
-        this.sessions.set(this.zxid, opened);
+        this.sessions.set(this.zxid, { ...opened, isClosing: false });
         return { op: { kind: 'createSession', ...opened }, session: 0 };
+      }
+      case 'beginClose': {
+        const before = this.sessions.get(session);
+        if (before === undefined || before.isClosing) {
+          return this.#refuse();
+        }
+        this.sessions.set(session, { ...before, isClosing: true });
+        return { op: { kind: 'beginClose' }, session };
       }
       case 'closeSession':
         if (session === 0) {
@@ -113,6 +122,7 @@ export class Model {
     switch (wish.kind) {
       case 'multi':
       case 'openSession':
+      case 'beginClose':
       case 'closeSession':
         return null;
       case 'create':
@@ -131,7 +141,7 @@ export class Model {
     if (this.nodes.has(path) || parent === undefined || parent.mode === 'ephemeral') {
       return null;
     }
-    if (isEphemeral && session === 0) {
+    if (isEphemeral && this.sessions.get(session)?.isClosing !== false) {
       return null;
     }
     const { zxid, time } = this;

@@ -37,7 +37,8 @@ export const INT = {
   dataBytes: 24,
   /** Where name and data lie in the slabs. */
   location: 25,
-  pathHash: 26,
+  /** Of the path, with this process's key: for PathFinder alone. */
+  indexHash: 26,
   /** The next node of the same bucket of the path index; of a free row, the next free row. */
   nextInBucket: 27,
   nextEphemeral: 28,

@@ -14,7 +14,7 @@ function hashOf(number: number): number {
 function nodesOf(store: NodeStore, index: PathIndex, hash: number): readonly number[] {
   const nodes: number[] = [];
   for (let node = index.first(hash); node !== NONE; node = index.next(node)) {
-    if (store.int(node, INT.pathHash) === hash) nodes.push(node);
+    if (store.int(node, INT.indexHash) === hash) nodes.push(node);
   }
   return nodes.sort((a, b) => a - b);
 }
@@ -37,7 +37,7 @@ describe('the path index', () => {
       for (let number = 0; number < NODES; number++) {
         const node = store.allocate();
         const hash = hashOf(number % HASHES);
-        store.setInt(node, INT.pathHash, hash);
+        store.setInt(node, INT.indexHash, hash);
         if (insert === 'insert') index.insert(node);
         // Of several at once.
         else if (number % 7 === 0 || number === NODES - 1) index.insertUpTo(node + 1);
@@ -54,7 +54,7 @@ describe('the path index', () => {
       for (let number = NODES; number < 2 * NODES; number++) {
         const node = store.allocate();
         const hash = hashOf((7 * number) % HASHES);
-        store.setInt(node, INT.pathHash, hash);
+        store.setInt(node, INT.indexHash, hash);
         index.insert(node);
         expected.set(hash, [...(expected.get(hash) ?? []), node]);
       }
@@ -76,7 +76,7 @@ describe('the path index', () => {
     }
     const store = new NodeStore();
     const nodes = Array.from({ length: 6 * PAGE_BUCKETS }, () => store.allocate());
-    for (const node of nodes) store.setInt(node, INT.pathHash, hashOf(node));
+    for (const node of nodes) store.setInt(node, INT.indexHash, hashOf(node));
     vi.stubGlobal('Int32Array', Recorded);
     try {
       const index = new PathIndex(store);

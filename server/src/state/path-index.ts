@@ -6,7 +6,8 @@
  * pages, of which none is ever copied. Chains run through the rows (nextInBucket); there is no
  * object and no string per node. It never shrinks.
  *
- * The hash is not keyed: a client that builds colliding paths on purpose can make a chain long.
+ * The hash is keyed (path-hash.ts), so nobody can choose paths that share a chain. Owned by
+ * PathFinder.
  */
 import { assert } from '@rookery/protocol';
 import { INT, NONE, type NodeStore } from './node-store.js';
@@ -58,7 +59,7 @@ export class PathIndex {
   }
 
   insert(node: number): void {
-    this.#link(this.#store.int(node, INT.pathHash), node);
+    this.#link(this.#store.int(node, INT.indexHash), node);
     this.#count++;
     if (this.#count > this.#buckets) {
       this.#split();
@@ -75,13 +76,13 @@ export class PathIndex {
       if (this.#count >= this.#buckets) {
         this.#resize();
       }
-      this.#link(this.#store.int(node, INT.pathHash), node);
+      this.#link(this.#store.int(node, INT.indexHash), node);
       this.#count++;
     }
   }
 
   remove(node: number): void {
-    const bucket = this.#bucketOf(this.#store.int(node, INT.pathHash));
+    const bucket = this.#bucketOf(this.#store.int(node, INT.indexHash));
     const next = this.next(node);
     let current = this.#headOf(bucket);
     if (current === node) {
@@ -134,7 +135,7 @@ export class PathIndex {
     for (const kinds of this.#kinds) kinds.fill(0);
     this.#addPages(this.#buckets);
     for (let node = 1; node <= this.#count; node++) {
-      this.#link(this.#store.int(node, INT.pathHash), node);
+      this.#link(this.#store.int(node, INT.indexHash), node);
     }
   }
 
@@ -147,7 +148,7 @@ export class PathIndex {
     const from = this.#buckets - this.#round;
     for (let index = 0; index < SPLITS; index++) {
       const head = this.#headOf(from + index);
-      this.#hashes[index] = head === NONE ? 0 : this.#store.int(head, INT.pathHash);
+      this.#hashes[index] = head === NONE ? 0 : this.#store.int(head, INT.indexHash);
     }
     this.#buckets += SPLITS;
     for (let index = 0; index < SPLITS; index++) {
@@ -158,7 +159,7 @@ export class PathIndex {
         const next = this.next(node);
         this.#link(hash, node);
         node = next;
-        hash = node === NONE ? 0 : this.#store.int(node, INT.pathHash);
+        hash = node === NONE ? 0 : this.#store.int(node, INT.indexHash);
       }
     }
     if (this.#buckets === 2 * this.#round) {

@@ -9,6 +9,7 @@ import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs } from './data-slabs.js';
 import type { Hasher, NameBytes } from './hash.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
+import { PayloadCompaction } from './payload-compaction.js';
 import type { DataPlace, PlacedCreate } from './placed-op.js';
 
 const ASCII_MAX = 0x7f;
@@ -32,9 +33,16 @@ export interface RecordPart {
 export class Payloads {
   readonly #store: NodeStore;
   readonly #slabs = new DataSlabs();
+  readonly #compaction: PayloadCompaction;
 
   constructor(store: NodeStore) {
     this.#store = store;
+    this.#compaction = new PayloadCompaction(store, this.#slabs);
+  }
+
+  /** After a transaction: part of the way of giving back memory that is mostly free. */
+  compactSome(): void {
+    this.#compaction.step();
   }
 
   get reservedBytes(): number {

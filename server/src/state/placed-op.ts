@@ -9,6 +9,7 @@
  * here.
  */
 import type { JuteReader } from '@rookery/protocol';
+import { hashPath, hashPathBytes } from './hash.js';
 import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
 
 const NONE = -1;
@@ -69,7 +70,9 @@ export class PlacedCreate extends PlacedOp implements CreateOp {
   opcode = 0;
   /** Behind the last slash of the path. */
   nameStart = 0;
-  /** Of the path, once it was looked for. */
+  /** Segments of the path. */
+  depth = 0;
+  /** Of the path, for the index, once it was looked for. */
   hash = 0;
   /** While it is decided: the znode that gets a child. */
   parent = -1;
@@ -123,14 +126,25 @@ export function placeFields(
 export function placeName(op: PlacedCreate): boolean {
   const { bytes, pathStart, pathEnd } = op;
   let nameStart = pathEnd;
+  let depth = 0;
   for (let at = pathStart; at < pathEnd; at++) {
     const unit = bytes[at] ?? 0;
     if (unit < CHAR_MIN || unit > CHAR_MAX) return false;
     if (at === nameStart && (unit === SLASH || unit === DOT)) return false;
-    if (unit === SLASH) nameStart = at + 1;
+    if (unit === SLASH) {
+      nameStart = at + 1;
+      depth++;
+    }
   }
   op.nameStart = nameStart;
+  op.depth = depth;
   return nameStart < pathEnd && bytes[pathStart] === SLASH;
+}
+
+/** Of its path, as the digest has it. */
+export function pathHashOf(op: WithPath): number {
+  if (!(op instanceof PlacedOp)) return hashPath(op.path);
+  return hashPathBytes(op.view, op.pathStart, op.pathEnd);
 }
 
 export function beginsWith(op: WithPath, text: string): boolean {

@@ -7,9 +7,9 @@
  * told. Every change is made while a transaction is applied, so it is the same on every member.
  * Called by ReplicatedState; `governing` by the leader's prepare too.
  */
-import { parentOf } from '@rookery/protocol';
 import type { Capture } from './capture.js';
 import { beginsWith, type WithPath } from './placed-op.js';
+import { QuotaPrefixes } from './quota-prefixes.js';
 import {
   limitedBy,
   measuredAt,
@@ -24,7 +24,7 @@ import { type Family, NO_NODE, type Tree } from './tree.js';
 export class Quotas {
   readonly #tree: Tree;
   readonly #capture: Capture;
-  readonly #prefixes = new Set<string>();
+  readonly #prefixes = new QuotaPrefixes();
 
   constructor(tree: Tree, capture: Capture) {
     this.#tree = tree;
@@ -32,20 +32,12 @@ export class Quotas {
   }
 
   get isEmpty(): boolean {
-    return this.#prefixes.size === 0;
+    return this.#prefixes.count === 0;
   }
 
   /** The path whose quota `path` counts for, or null. No cost while there is no quota at all. */
   governing(path: string): string | null {
-    if (this.#prefixes.size === 0) {
-      return null;
-    }
-    for (let at = path; at !== '/'; at = parentOf(at)) {
-      if (this.#prefixes.has(at)) {
-        return at;
-      }
-    }
-    return null;
+    return this.#prefixes.count === 0 ? null : this.#prefixes.governing(path);
   }
 
   /** After the create. */
@@ -54,7 +46,7 @@ export class Quotas {
       this.#learn(limitedBy(op.path));
       this.#measure(measuredAt(op.path));
     }
-    if (this.#prefixes.size > 0)
+    if (this.#prefixes.count > 0)
       this.#count(op.path, { count: 1, bytes: this.#tree.dataLength(node) });
   }
 
@@ -63,7 +55,7 @@ export class Quotas {
    * that were there, and each quota's stats are written once.
    */
   deleting(families: readonly Family[]): void {
-    if (this.#prefixes.size === 0) {
+    if (this.#prefixes.count === 0) {
       return;
     }
     const lost = new Map<string, { count: number; bytes: number }>();
@@ -94,7 +86,7 @@ export class Quotas {
   }
 
   dataGrew(op: WithPath, bytes: number): void {
-    if (this.#prefixes.size > 0) this.#count(op.path, { count: 0, bytes });
+    if (this.#prefixes.count > 0) this.#count(op.path, { count: 0, bytes });
   }
 
   /** After recovery: which paths have a quota is in the tree. */
@@ -126,7 +118,7 @@ export class Quotas {
     const node = this.#tree.find(statsPathOf(prefix));
     if (node !== NO_NODE) {
       const { count, bytes } = readStats(this.#tree.data(node));
-      this.#store(node, { count: count + by.count, bytes: bytes + by.bytes });
+      this.#store(prefix, node, { count: count + by.count, bytes: bytes + by.bytes });
     }
   }
 
@@ -139,13 +131,13 @@ export class Quotas {
       top === NO_NODE
         ? { count: 0, bytes: 0 }
         : { count: 1 + this.#tree.descendantCount(top), bytes: this.#tree.subtreeDataBytes(top) };
-    this.#store(this.#tree.find(statsPathOf(prefix)), stats);
+    this.#store(prefix, this.#tree.find(statsPathOf(prefix)), stats);
   }
 
-  #store(node: number, stats: QuotaStats): void {
+  #store(prefix: string, node: number, stats: QuotaStats): void {
     const before = this.#tree.dataLength(node);
     this.#capture.beforeChange(node);
-    this.#tree.setQuotaStats(node, writeStats(stats));
+    this.#tree.setQuotaStats(node, { path: statsPathOf(prefix), data: writeStats(stats) });
     this.#capture.grew(this.#tree.dataLength(node) - before);
   }
 }

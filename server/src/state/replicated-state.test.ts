@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangeSink } from './change-sink.js';
 import { IGNORE_CHANGES } from './change-sink.js';
+import { LEVEL } from './level.js';
 import { ReplicatedState } from './replicated-state.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, Txn, TxnOp } from './txn.js';
@@ -79,6 +80,49 @@ describe('a fresh state', () => {
     state.setConfigNode('server.1=127.0.0.1:2888:3888:participant');
     expect(state.digest()).toBe(digest);
     expect(state.tree.dataLength(state.tree.find('/zookeeper/config'))).toBe(40);
+  });
+});
+
+describe('the ensemble level', () => {
+  it('is the first one of a fresh state, and part of the digest and of a checkpoint', () => {
+    const { state } = stateWith([{ op: createOp('/a') }]);
+    expect(state.level).toBe(1);
+    const before = state.digest();
+    const { state: raised } = stateWith([
+      { op: createOp('/a') },
+      { op: { kind: 'raiseLevel', level: 3 } },
+    ]);
+    expect(raised.level).toBe(3);
+    expect(raised.digest()).not.toBe(before);
+    expect(raised.freeze(1000)).toMatchObject({ level: 3, digest: raised.digest() });
+    const empty = stateWith([{ op: { kind: 'raiseLevel', level: 3 } }]).state;
+    const loaded = new ReplicatedState();
+    loaded.finishLoad({ zxid: 1, lastTime: 1000, level: 3 });
+    expect([loaded.level, loaded.digest()]).toEqual([3, empty.digest()]);
+    const old = new ReplicatedState();
+    old.finishLoad({ zxid: 1, lastTime: 1000 });
+    expect([old.level, old.digest()]).toEqual([1, new ReplicatedState().digest()]);
+  });
+
+  it('never falls', () => {
+    const raise = (level: number) => ({ op: { kind: 'raiseLevel', level } as const });
+    expect(() => stateWith([raise(3), raise(3)])).toThrow('level 3 is above 3');
+  });
+});
+
+describe('the time of transactions', () => {
+  const at = (time: number) => txn(createOp(`/${time}`), time);
+
+  it('falls from its level on, and not before', () => {
+    const state = new ReplicatedState();
+    state.apply(1, at(2_000), IGNORE_CHANGES);
+    expect(() => state.apply(2, at(1_000), IGNORE_CHANGES)).toThrow('time 1000');
+    const mature = new ReplicatedState();
+    mature.finishLoad({ zxid: 1, lastTime: 2_000, level: LEVEL.timeFalls });
+    mature.apply(2, at(1_000), IGNORE_CHANGES);
+    expect([mature.lastTime, mature.tree.stat(mature.tree.find('/1000')).mtime]).toEqual([
+      1_000, 1_000,
+    ]);
   });
 });
 
@@ -174,15 +218,20 @@ describe('apply', () => {
     ['deletes a system node', { kind: 'delete', path: '/zookeeper/quota' }, 0],
     ['skips a version', { kind: 'setData', path: '/a', data: null, version: 2 }, 0],
     ['skips an aversion', { kind: 'setAcl', path: '/a', acl: OPEN, version: 0 }, 0],
+    ['creates an ephemeral of a closing session', createOp('/y', { mode: 'ephemeral' }), 4],
+    ['begins to close a session that is closing', { kind: 'beginClose' }, 4],
+    ['begins to close a session that is not open', { kind: 'beginClose' }, 99],
     ['closes a session that is not open', { kind: 'closeSession' }, 99],
   ])('refuses a transaction that %s', (_, op, session) => {
     const { state } = stateWith([
       { op: { kind: 'createSession', timeoutMs: 5000, password: PASSWORD } },
       { op: createOp('/a') },
       { op: createOp('/a/b') },
+      { op: { kind: 'createSession', timeoutMs: 5000, password: PASSWORD } },
+      { op: { kind: 'beginClose' }, session: 4 },
       { op: createOp('/e', { mode: 'ephemeral' }), session: 1 },
     ]);
-    expect(() => state.apply(5, txn(op, 5000, session), IGNORE_CHANGES)).toThrow(
+    expect(() => state.apply(7, txn(op, 7000, session), IGNORE_CHANGES)).toThrow(
       expect.objectContaining({ name: 'InvariantViolation' }),
     );
   });

@@ -11,13 +11,17 @@ import { Capture } from './capture.js';
 import type { ChangeSink } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
 import { Digest } from './digest.js';
+import { LEVEL } from './level.js';
+import type { ListingLimits } from './listings.js';
 import { PACK_KEY } from './node-record.js';
 import { type CheckpointRecord, DEAD_KEY } from './packs.js';
+import { KNOWN_PATH_KEY, type PathKey } from './path-hash.js';
 import { PlacedOp } from './placed-op.js';
 import { Quotas } from './quotas.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
 import { type ChangePoint, type Family, NO_NODE, Tree } from './tree.js';
+import { sessionBytes } from './tree-bytes.js';
 import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
 export type { CheckpointRecord } from './packs.js';
@@ -30,14 +34,22 @@ export interface FrozenSummary {
   readonly sessionCount: number;
   /** The time of the last transaction, ms since 1970. */
   readonly lastTime: number;
+  readonly level: number;
+}
+
+/** Where a checkpoint was frozen; one from before there were levels is of the first level. */
+export interface LoadedAt {
+  readonly zxid: Zxid;
+  readonly lastTime: number;
+  readonly level?: number | undefined;
 }
 
 export class ReplicatedState {
   readonly #digest = new Digest();
-  readonly tree = new Tree(this.#digest);
+  readonly tree: Tree;
   readonly sessions = new SessionTable(this.#digest);
-  readonly #capture = new Capture(this.tree, this.sessions);
-  readonly quotas = new Quotas(this.tree, this.#capture);
+  readonly #capture: Capture;
+  readonly quotas: Quotas;
   /** Of the transaction that is applied. */
   readonly #at: { -readonly [Field in keyof ChangePoint]: ChangePoint[Field] } = {
     zxid: 0,
@@ -46,8 +58,16 @@ export class ReplicatedState {
   };
   #lastZxid: Zxid = 0;
   #lastTime = 0;
+  #level: number = LEVEL.first;
   #frozen: FrozenSummary | null = null;
   #loading = false;
+
+  /** `pathKey`: random and secret, but in tests; nothing that is replicated depends on it. */
+  constructor(limits?: ListingLimits, pathKey: PathKey = KNOWN_PATH_KEY) {
+    this.tree = new Tree(this.#digest, pathKey, limits);
+    this.#capture = new Capture(this.tree, this.sessions);
+    this.quotas = new Quotas(this.tree, this.#capture);
+  }
 
   get lastZxid(): Zxid {
     return this.#lastZxid;
@@ -55,6 +75,10 @@ export class ReplicatedState {
   /** The time of the last applied transaction, ms since 1970; 0 for a fresh state. */
   get lastTime(): number {
     return this.#lastTime;
+  }
+  /** What may be written by whoever applies or proposes after this state; see `level.ts`. */
+  get level(): number {
+    return this.#level;
   }
   /** 16 hex digits, equal on every replica with the same content. */
   digest(): string {
@@ -65,7 +89,9 @@ export class ReplicatedState {
   apply(zxid: Zxid, txn: Txn, sink: ChangeSink): void {
     assert(!this.#loading, 'recovery is finished before anything is applied');
     assert(zxid > this.#lastZxid, () => `zxid ${zxid} is above ${this.#lastZxid}`);
-    assert(txn.time >= this.#lastTime, () => `time ${txn.time} is not below ${this.#lastTime}`);
+    if (this.#level < LEVEL.timeFalls) {
+      assert(txn.time >= this.#lastTime, () => `time ${txn.time} is not below ${this.#lastTime}`);
+    }
     this.#lastZxid = zxid;
     this.#lastTime = txn.time;
     const at = this.#at;
@@ -73,11 +99,17 @@ export class ReplicatedState {
     at.time = txn.time;
     at.session = txn.session;
     this.#applyOp(txn.op, at, sink);
+    this.tree.compactSome();
   }
 
   /** Data of /zookeeper/config: local, in no digest and in no checkpoint. */
   setConfigNode(text: string): void {
     this.tree.setConfigData(Buffer.from(text));
+  }
+
+  /** What all of it takes in memory by the estimate that all members share (tree-bytes.ts). */
+  get bytes(): number {
+    return this.tree.bytes + sessionBytes(this.sessions.count);
   }
 
   /** Changed entries since the last freeze, an upper bound. */
@@ -101,6 +133,7 @@ export class ReplicatedState {
       nodeCount: this.tree.nodeCount,
       sessionCount: this.sessions.count,
       lastTime: this.#lastTime,
+      level: this.#level,
     };
     return this.#frozen;
   }
@@ -141,10 +174,11 @@ export class ReplicatedState {
   }
 
   /**
-   * Ends recovery at the zxid and time of the checkpoint's freeze; verifies links and counts. The
-   * caller compares `digest` with the one the freeze gave. Throws DamagedCheckpointError.
+   * Ends recovery at the zxid, time and level of the checkpoint's freeze; verifies links and
+   * counts. The caller compares `digest` with the one the freeze gave. Throws
+   * DamagedCheckpointError.
    */
-  finishLoad(at: { readonly zxid: Zxid; readonly lastTime: number }): void {
+  finishLoad(at: LoadedAt): void {
     assert(this.#lastZxid === 0, 'recovery is finished once');
     for (const session of this.tree.sessionsWithEphemerals()) {
       if (!this.sessions.has(session)) {
@@ -158,6 +192,7 @@ export class ReplicatedState {
     this.#loading = false;
     this.#lastZxid = at.zxid;
     this.#lastTime = at.lastTime;
+    this.#raiseLevel(at.level ?? LEVEL.first);
   }
 
   #applyOp(op: TxnOp, at: ChangePoint, sink: ChangeSink): void {
@@ -182,8 +217,15 @@ export class ReplicatedState {
       case 'createSession':
         this.sessions.open(at.zxid, op);
         break;
+      case 'beginClose':
+        this.sessions.beginClose(at.session);
+        break;
       case 'closeSession':
         this.#closeSession(at, sink);
+        break;
+      case 'raiseLevel':
+        assert(op.level > this.#level, () => `level ${op.level} is above ${this.#level}`);
+        this.#raiseLevel(op.level);
         break;
       case 'check':
       case 'error':
@@ -193,10 +235,16 @@ export class ReplicatedState {
     }
   }
 
+  #raiseLevel(level: number): void {
+    this.#digest.countLevel(this.#level, -1);
+    this.#level = level;
+    this.#digest.countLevel(level, 1);
+  }
+
   #create(op: CreateOp, at: ChangePoint, sink: ChangeSink): void {
     const parent = this.tree.findParentOf(op);
     assert(parent !== NO_NODE, 'the parent of a created path exists');
-    assert(op.mode !== 'ephemeral' || this.sessions.has(at.session), 'an owner is a session');
+    assert(op.mode !== 'ephemeral' || this.sessions.isOpen(at.session), 'an owner is open');
     this.#capture.beforeChange(parent);
     const node = this.tree.create(op, parent, at);
     this.#capture.created(node);

@@ -1,6 +1,6 @@
 /**
  * The bytes of a session in a checkpoint: key 's' + id as 8 bytes big-endian, value the timeout as
- * a little-endian float64 and the 16 bytes of the password.
+ * a little-endian float64 and the 16 bytes of the password; of one that is closing, one byte more.
  */
 import { bufferOf } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
@@ -11,6 +11,8 @@ export const SESSION_KEY = 0x73;
 
 const KEY_BYTES = 9;
 const VALUE_BYTES = 8 + PASSWORD_BYTES;
+/** Behind the value of a session that is closing. */
+const CLOSING_MARK = 1;
 
 export function sessionKey(id: SessionId): Uint8Array {
   const key = Buffer.allocUnsafe(KEY_BYTES);
@@ -21,7 +23,7 @@ export function sessionKey(id: SessionId): Uint8Array {
 }
 
 export function encodeSession(session: Session): Uint8Array {
-  const value = Buffer.allocUnsafe(VALUE_BYTES);
+  const value = Buffer.alloc(session.isClosing ? VALUE_BYTES + 1 : VALUE_BYTES, CLOSING_MARK);
   value.writeDoubleLE(session.timeoutMs, 0);
   value.set(session.password, 8);
   return value;
@@ -32,7 +34,8 @@ export function decodeSession(
   key: Uint8Array,
   value: Uint8Array,
 ): { readonly id: SessionId; readonly session: Session } {
-  if (key.length !== KEY_BYTES || value.length !== VALUE_BYTES) {
+  const isClosing = value.length === VALUE_BYTES + 1 && value[VALUE_BYTES] === CLOSING_MARK;
+  if (key.length !== KEY_BYTES || (value.length !== VALUE_BYTES && !isClosing)) {
     throw new DamagedCheckpointError(`a session record has ${key.length}+${value.length} bytes`);
   }
   const keyBytes = bufferOf(key);
@@ -41,5 +44,6 @@ export function decodeSession(
   if (!Number.isSafeInteger(id) || id <= 0 || !Number.isSafeInteger(timeoutMs)) {
     throw new DamagedCheckpointError(`a session record has id ${id}, timeout ${timeoutMs}`);
   }
-  return { id, session: { timeoutMs, password: Uint8Array.from(value.subarray(8)) } };
+  const password = Uint8Array.from(value.subarray(8, VALUE_BYTES));
+  return { id, session: { timeoutMs, password, isClosing } };
 }

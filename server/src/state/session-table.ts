@@ -1,13 +1,13 @@
 /**
  * The replicated sessions: id, timeout, password. Who is alive is decided elsewhere (leases).
  *
- * A session never changes between its creation and its end, so what changed since the last
+ * A session changes at most once, when its end in parts is decided; so what changed since the last
  * checkpoint is a map of ids to the session or null. Changed by ReplicatedState only.
  */
 import { assert } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
 import type { Digest } from './digest.js';
-import { PASSWORD_BYTES, type Session } from './session.js';
+import { type OpenedSession, PASSWORD_BYTES, type Session } from './session.js';
 import type { SessionId } from './txn.js';
 
 export type { Session } from './session.js';
@@ -32,20 +32,34 @@ export class SessionTable {
   get(session: SessionId): Session | undefined {
     return this.#sessions.get(session);
   }
+  /** In the order in which they were opened; lazy: it may go on after later changes. */
+  all(): IterableIterator<readonly [SessionId, Session]> {
+    return this.#sessions.entries();
+  }
+  /** It is there, and its end is not decided. */
+  isOpen(session: SessionId): boolean {
+    return this.#sessions.get(session)?.isClosing === false;
+  }
   /** In ascending order of id. */
   sorted(): readonly (readonly [SessionId, Session])[] {
     return [...this.#sessions].sort(([a], [b]) => a - b);
   }
 
   /** For ReplicatedState. Keeps a copy of the password. */
-  open(id: SessionId, session: Session): void {
+  open(id: SessionId, session: OpenedSession): void {
     assert(!this.#sessions.has(id), 'a session id is new');
     assert(session.password.length === PASSWORD_BYTES, 'a password has 16 bytes');
     assert(session.timeoutMs > 0, 'a session timeout is positive');
-    const own = { timeoutMs: session.timeoutMs, password: Uint8Array.from(session.password) };
-    this.#sessions.set(id, own);
-    this.#digest.countSession(id, own, 1);
-    this.#changes.set(id, own);
+    const { timeoutMs, password } = session;
+    this.#set(id, { timeoutMs, password: Uint8Array.from(password), isClosing: false });
+  }
+
+  /** For ReplicatedState. */
+  beginClose(id: SessionId): void {
+    const session = this.#sessions.get(id);
+    assert(session?.isClosing === false, 'a session that begins to close was open');
+    this.#digest.countSession(id, session, -1);
+    this.#set(id, { ...session, isClosing: true });
   }
 
   /** For ReplicatedState. */
@@ -74,5 +88,11 @@ export class SessionTable {
     const changes = this.#changes;
     this.#changes = new Map();
     return changes;
+  }
+
+  #set(id: SessionId, session: Session): void {
+    this.#sessions.set(id, session);
+    this.#digest.countSession(id, session, 1);
+    this.#changes.set(id, session);
   }
 }

@@ -58,6 +58,7 @@ const nodeWish: fc.Arbitrary<Wish> = fc.oneof(
 const wish: fc.Arbitrary<Wish> = fc.oneof(
   { weight: 10, arbitrary: nodeWish },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('openSession' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('beginClose' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('closeSession' as const) }) },
   {
     weight: 2,

@@ -10,26 +10,27 @@ import { linkChild } from './child-list.js';
 import { DamagedCheckpointError, must } from './damage.js';
 import type { Digest, Hash64 } from './digest.js';
 import type { Ephemerals } from './ephemerals.js';
-import { hashName, hashPath, hashPrefix, type NameBytes } from './hash.js';
+import { hashName, hashPrefix, type NameBytes } from './hash.js';
 import { isTimed, MODE } from './modes.js';
 import { CONFIG_NODE, type NodeParts, type PackContent, RECORD_BITS } from './node-record.js';
 import { DOUBLE, INT, modeOf, NONE } from './node-store.js';
 import { PackReader } from './pack-reader.js';
 import { isDead } from './packs.js';
-import type { PathIndex } from './path-index.js';
+import type { PathFinder } from './path-finder.js';
+import type { PathPrefix } from './path-hash.js';
 import type { SubtreeCounts } from './subtree-counts.js';
 import type { TimedNodes } from './timed-nodes.js';
+import { znodeBytes } from './tree-bytes.js';
 
 /** Of the tree that is being loaded. */
 export interface TreeParts extends NodeParts {
-  readonly index: PathIndex;
+  readonly paths: PathFinder;
   readonly ephemerals: Ephemerals;
   readonly timed: TimedNodes;
   readonly subtrees: SubtreeCounts;
   readonly digest: Digest;
   /** Nodes below this are there from the beginning, and in the digest. */
   readonly freshCount: number;
-  find(path: string): number;
 }
 
 export interface PackToLoad {
@@ -42,9 +43,9 @@ export interface PackToLoad {
 interface Family {
   /** NONE for the root's. */
   readonly parent: number;
-  /** Of the path that all of them begin with. */
+  /** What all their paths begin with; and its hash, as the digest has it. */
+  readonly prefix: PathPrefix;
   readonly hash: number;
-  readonly pathLength: number;
 }
 
 const ROOT_NODE = 0;
@@ -57,6 +58,7 @@ const AWAITED_SHIFT = 16;
 export class TreeLoader {
   readonly #parts: TreeParts;
   #dataSize = 0;
+  #znodesBytes = 0;
   /** The family of the record loaded last, and where in its pack that has its path. */
   #family: Family;
   #familyAt = NO_FAMILY;
@@ -80,13 +82,18 @@ export class TreeLoader {
     parts.subtrees.clear();
     this.#awaitedCount = parts.freshCount;
     for (let node = 0; node < parts.freshCount; node++) {
-      this.#await(parts.store.int(node, INT.pathHash));
+      this.#await(parts.store.int(node, INT.indexHash));
     }
   }
 
   /** Path characters plus data bytes of all that was loaded. */
   get dataSize(): number {
     return this.#dataSize;
+  }
+
+  /** As Tree has it, of all that was loaded. */
+  get znodesBytes(): number {
+    return this.#znodesBytes;
   }
 
   /** A dead record has NONE for a node. Throws DamagedCheckpointError. */
@@ -109,8 +116,8 @@ export class TreeLoader {
 
   /** Throws DamagedCheckpointError when records are missing. */
   finish(): void {
-    const { store, index } = this.#parts;
-    index.insertUpTo(store.limit);
+    const { store, paths } = this.#parts;
+    paths.addUpTo(store.limit);
     this.#countFamily();
     must(this.#awaitedCount === 0, `records are missing: ${this.#awaitedCount}`);
     let told = 0;
@@ -158,7 +165,8 @@ export class TreeLoader {
     }
     const nameLength = (reader.end - reader.start) / reader.unitBytes;
     const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
-    this.#dataSize += this.#family.pathLength + nameLength + dataBytes;
+    this.#dataSize += this.#family.prefix.text.length + nameLength + dataBytes;
+    this.#znodesBytes += znodeBytes(reader.end - reader.start, Math.max(0, reader.dataBytes));
     this.#familyCount++;
     this.#familyBytes += dataBytes;
     return node;
@@ -173,11 +181,11 @@ export class TreeLoader {
 
   /** A new one, or the one of a path that is known without its record. */
   #rowFor(name: PackReader): number {
-    const { store, payloads, digest, acls, freshCount } = this.#parts;
-    const { parent } = this.#family;
+    const { store, paths, payloads, digest, acls, freshCount } = this.#parts;
+    const { parent, prefix } = this.#family;
     const isRoot = parent === NONE;
     must(isRoot ? name.start === name.end : isName(name), 'a record has a name that is none');
-    const hash = isRoot ? 0 : hashName(this.#family.hash, name);
+    const hash = isRoot ? 0 : paths.hashOfName(prefix, name);
     const known = isRoot ? ROOT_NODE : this.#awaitedChild(parent, hash, name);
     if (known === NONE) {
       return this.#addRow(parent, hash);
@@ -195,15 +203,18 @@ export class TreeLoader {
   }
 
   /** Name and data; returns their hash. */
-  #loadPayload(node: number, { ints, bytes, start, end, dataBytes }: PackReader): Hash64 {
+  #loadPayload(node: number, reader: PackReader): Hash64 {
     const { store, digest } = this.#parts;
+    const { ints, bytes, start, end, dataBytes } = reader;
+    const pathHash = node === ROOT_NODE ? 0 : hashName(this.#family.hash, reader);
     if (node === CONFIG_NODE) {
       must(dataBytes === NONE, 'the local znode has data in a checkpoint');
-      return digest.contentOf(this.#parts, node);
+      return digest.contentOf(this.#parts, node, pathHash);
     }
     store.setInt(node, INT.dataBytes, dataBytes);
     const size = end + Math.max(0, dataBytes) - start;
-    return digest.loadContent(this.#parts, node, size, { words: ints, bytes, at: start >>> 2 });
+    const part = { words: ints, bytes, at: start >>> 2 };
+    return digest.loadContent(this.#parts, node, { pathHash, size, part });
   }
 
   /** Not of those with a record: a second one shows in the digest, and its parent's children. */
@@ -211,20 +222,9 @@ export class TreeLoader {
     if (this.#awaitedCount === 0 || this.#awaited[hash >>> AWAITED_SHIFT] === 0) {
       return NONE;
     }
-    const { store, index, payloads } = this.#parts;
-    index.insertUpTo(store.limit);
-    let node = index.first(hash);
-    while (node !== NONE) {
-      if (
-        store.int(node, INT.pathHash) === hash &&
-        store.int(node, INT.parent) === parent &&
-        payloads.hasName(node, name)
-      ) {
-        return node;
-      }
-      node = index.next(node);
-    }
-    return NONE;
+    const { store, paths } = this.#parts;
+    paths.addUpTo(store.limit);
+    return paths.findChild(parent, hash, name);
   }
 
   #addRow(parent: number, hash: number): number {
@@ -233,7 +233,7 @@ export class TreeLoader {
     const row = store.intPage(node);
     const base = store.intBase(node);
     row[base + INT.firstChild] = NONE;
-    row[base + INT.pathHash] = hash;
+    row[base + INT.indexHash] = hash;
     linkChild(store, parent, node);
     return node;
   }
@@ -293,7 +293,8 @@ export class TreeLoader {
     must(path === '' || validatePath(path) === null, 'a record has a parent that is no path');
     const prefix = path === '' || path === '/' ? '/' : `${path}/`;
     const parent = path === '' ? NONE : this.#findOrPlacehold(path);
-    return { parent, hash: hashPrefix(prefix), pathLength: prefix.length };
+    const { paths } = this.#parts;
+    return { parent, prefix: paths.prefixOf(prefix), hash: hashPrefix(prefix) };
   }
 
   #await(hash: number): void {
@@ -302,17 +303,17 @@ export class TreeLoader {
 
   /** Not recursive: a path may be deeper than the stack. */
   #findOrPlacehold(path: string): number {
-    const { store, index, find, payloads } = this.#parts;
-    index.insertUpTo(store.limit);
+    const { store, paths, payloads } = this.#parts;
+    paths.addUpTo(store.limit);
     const missing: string[] = [];
     let known = path;
-    let node = find(known);
-    for (; node === NONE; node = find(known)) {
+    let node = paths.find(known);
+    for (; node === NONE; node = paths.find(known)) {
       missing.push(known);
       known = parentOf(known);
     }
     for (let next = missing.pop(); next !== undefined; next = missing.pop()) {
-      const hash = hashPath(next);
+      const hash = paths.hashOf(next);
       node = this.#addRow(node, hash);
       payloads.write(node, next, null);
       this.#awaitedCount++;

@@ -5,16 +5,25 @@
  * node is an assertion. Semantics of a Stat: see versions.ts. Nothing here changes anything; Tree
  * adds the changes.
  */
-import { assert, JuteWriter, putLong, STAT_BYTES, type Stat, type Zxid } from '@rookery/protocol';
+import {
+  assert,
+  type JuteWriter,
+  putLong,
+  STAT_BYTES,
+  type Stat,
+  type Zxid,
+} from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
-import { ChildPages, type Page, type PageRequest } from './child-pages.js';
-import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
+import type { Page, PageRequest } from './child-pages.js';
+import { ephemeralPaths, type Family, familiesOf } from './ephemeral-paths.js';
 import { Ephemerals } from './ephemerals.js';
-import { hashAsciiPath, hashPath } from './hash.js';
+import { type ListingLimits, Listings } from './listings.js';
 import { MODE, NODE_MODES } from './modes.js';
 import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
-import { PathIndex } from './path-index.js';
+import { PathFinder } from './path-finder.js';
+import type { PathKey } from './path-hash.js';
 import { Payloads } from './payloads.js';
+import type { PlacedCreate } from './placed-op.js';
 import { SubtreeCounts } from './subtree-counts.js';
 import { TimedNodes } from './timed-nodes.js';
 import type { Acl, NodeMode, SessionId } from './txn.js';
@@ -24,29 +33,26 @@ import { visibleCversion } from './versions.js';
 export const NO_NODE = NONE;
 export const ROOT_NODE = 0;
 
-const SLASH = 0x2f;
-const ASCII_MAX = 0x7f;
-
-/** Some of the children of a node. */
-export interface Family {
-  readonly parent: number;
-  readonly children: readonly number[];
+/** How long ago a znode was modified, at least, whatever clocks say. */
+export interface NodeAges {
+  ageMs(mzxid: Zxid, mtimeMs: number): number;
 }
 
 export class TreeReads {
   protected readonly store = new NodeStore();
   protected readonly payloads = new Payloads(this.store);
-  protected readonly index = new PathIndex(this.store);
+  protected readonly paths: PathFinder;
   protected readonly ephemerals = new Ephemerals(this.store);
   protected readonly acls = new AclTable();
   protected readonly timed = new TimedNodes(this.store);
   protected readonly subtrees = new SubtreeCounts(this.store);
-  protected readonly pages = new ChildPages();
-  protected readonly encodedChildren = new EncodedChildren();
+  protected readonly listings: Listings;
   protected dataSize = 0;
-  /** Whoever changes a znode asks for it again to answer; '' is at no node. */
-  #foundPath = '';
-  #found: number = NONE;
+
+  constructor(pathKey: PathKey, limits?: ListingLimits) {
+    this.paths = new PathFinder(this.store, this.payloads, pathKey);
+    this.listings = new Listings(limits);
+  }
 
   /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */
   get nodeCount(): number {
@@ -66,54 +72,23 @@ export class TreeReads {
 
   /** The node at `path`, or NO_NODE (an ill-formed path too). */
   find(path: string): number {
-    if (path.length === 1 && path === '/') {
-      return ROOT_NODE;
-    }
-    if (path === this.#foundPath) {
-      return this.#found;
-    }
-    const hash = hashPath(path);
-    let node = this.index.first(hash);
-    while (node !== NONE) {
-      if (this.store.int(node, INT.pathHash) === hash && this.hasPath(node, path)) {
-        this.#foundPath = path;
-        this.#found = node;
-        return node;
-      }
-      node = this.index.next(node);
-    }
-    return NONE;
+    return this.paths.find(path);
   }
-
-  /** The node found last is gone. */
-  protected forgetFound(): void {
-    this.#foundPath = '';
-    // A request may have the empty path.
-    this.#found = NONE;
-  }
-
   /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */
   findBytes(bytes: DataView, start: number, end: number): number {
-    const found = this.findAscii(bytes, start, end);
-    if (found !== NONE) return found;
-    for (let at = start; at < end; at++) {
-      if (bytes.getUint8(at) > ASCII_MAX) return this.find(textAt(bytes, start, end));
-    }
-    return NONE;
+    return this.paths.findBytes(bytes, start, end);
   }
-
   /** As `find`, of a path that is ASCII in `bytes`; NO_NODE where it is anything else. */
   findAscii(bytes: DataView, start: number, end: number): number {
-    if (end - start === 1 && bytes.getUint8(start) === SLASH) return ROOT_NODE;
-    const hash = hashAsciiPath(bytes, start, end);
-    let node = this.index.first(hash);
-    while (node !== NONE) {
-      if (this.store.int(node, INT.pathHash) === hash && this.hasBytes(node, bytes, start, end)) {
-        return node;
-      }
-      node = this.index.next(node);
-    }
-    return NONE;
+    return this.paths.findAscii(bytes, start, end);
+  }
+  /** As `find`. Leaves the hash of the path in `op`. */
+  findPlaced(op: PlacedCreate): number {
+    return this.paths.findPlaced(op);
+  }
+  /** As `findPlaced` leaves it; valid as long as this tree. */
+  indexHash(path: string): number {
+    return this.paths.hashOf(path);
   }
 
   path(node: number): string {
@@ -212,18 +187,8 @@ export class TreeReads {
   }
   /** As a jute vector of strings. */
   writeChildren(node: number, writer: JuteWriter): void {
-    if (this.childCount(node) < ENCODED_FROM) {
-      this.#encodeChildren(node, writer);
-      return;
-    }
-    let list = this.encodedChildren.get(node);
-    if (list === undefined) {
-      const own = new JuteWriter();
-      this.#encodeChildren(node, own);
-      list = Uint8Array.from(own.take());
-      this.encodedChildren.keep(node, list);
-    }
-    writer.raw(list);
+    const encode = (to: JuteWriter) => this.#encodeChildren(node, to);
+    this.listings.write({ node, count: this.childCount(node), encode }, writer);
   }
   /** Until `visit` returns false; it must not change the tree. */
   visitChildren(node: number, visit: (child: number) => boolean): void {
@@ -238,7 +203,7 @@ export class TreeReads {
   /** Names in code-unit order, as many as fit a page. */
   childPage(node: number, asked: PageRequest): Page {
     const count = this.childCount(node);
-    return this.pages.page({ node, count, list: () => this.children(node) }, asked);
+    return this.listings.pages.page({ node, count, list: () => this.children(node) }, asked);
   }
   /** All nodes below `node`, itself not included. */
   descendantCount(node: number): number {
@@ -299,7 +264,7 @@ export class TreeReads {
    * Nobody would miss it: a container that was used and is empty again, or an empty TTL node that
    * was not written to for its time.
    */
-  isReapable(node: number, nowMs: number): boolean {
+  isReapable(node: number, ages: NodeAges): boolean {
     if (this.childCount(node) > 0) {
       return false;
     }
@@ -307,34 +272,32 @@ export class TreeReads {
     if (mode === MODE.container) {
       return this.cversion(node) !== 0;
     }
-    return mode === MODE.ttl && nowMs - this.mtime(node) > this.ttlMs(node);
+    if (mode !== MODE.ttl) return false;
+    return ages.ageMs(this.mzxid(node), this.mtime(node)) > this.ttlMs(node);
   }
 
+  /** How many ephemerals the session owns. */
+  ephemeralsOwned(session: SessionId): number {
+    return this.ephemerals.countOf(session);
+  }
+  /** The session's ephemerals in no order, until `visit` returns false; it changes nothing. */
+  visitEphemerals(session: SessionId, visit: (node: number) => boolean): void {
+    this.ephemerals.visit(session, visit);
+  }
   /** The ephemerals of a session in no order, those with the same parent together. */
   ephemeralFamilies(session: SessionId): readonly Family[] {
-    const families = new Map<number, number[]>();
-    let parent: number = NONE;
-    let children: number[] = [];
-    for (const node of this.ephemerals.nodesOf(session)) {
-      if (this.parent(node) !== parent) {
-        parent = this.parent(node);
-        children = families.get(parent) ?? [];
-        families.set(parent, children);
-      }
-      children.push(node);
-    }
-    return [...families].map(([of, those]) => ({ parent: of, children: those }));
+    return familiesOf(this, this.ephemerals.nodesOf(session));
   }
-  /** Paths in code-unit order. Below one parent, as most are, that is the order of their names. */
+  /** Paths in code-unit order. */
   ephemeralsOf(session: SessionId): readonly string[] {
-    const nodes = this.ephemerals.nodesOf(session);
-    const parent = nodes[0] === undefined ? NONE : this.parent(nodes[0]);
-    if (parent === NONE || nodes.some((node) => this.parent(node) !== parent)) {
-      return nodes.map((node) => this.path(node)).sort();
-    }
-    const prefix = this.pathPrefix(parent);
-    const names = nodes.map((node) => this.payloads.name(node));
-    return names.sort().map((name) => prefix + name);
+    return ephemeralPaths(this, session, Number.POSITIVE_INFINITY) ?? [];
+  }
+  get ephemeralOwnerCount(): number {
+    return this.ephemerals.ownerCount;
+  }
+  /** The sessions that own ephemerals; lazy: it may go on after later changes. */
+  ephemeralOwners(): IterableIterator<SessionId> {
+    return this.ephemerals.sessions();
   }
   /** The sessions that own ephemerals, in ascending order. */
   sessionsWithEphemerals(): readonly SessionId[] {
@@ -364,32 +327,4 @@ export class TreeReads {
   protected mustLive(node: number): void {
     assert(this.store.isLive(node), 'a node number is one of a live node');
   }
-  protected hasBytes(node: number, path: DataView, start: number, end: number): boolean {
-    let at = node;
-    let left = end;
-    while (at !== ROOT_NODE) {
-      const from = this.payloads.asciiNameStart(at, path, start, left);
-      if (from === NONE) return false;
-      left = from - 1;
-      at = this.store.int(at, INT.parent);
-    }
-    return left === start;
-  }
-  protected hasPath(node: number, path: string): boolean {
-    let at = node;
-    let end = path.length;
-    while (at !== ROOT_NODE) {
-      const start = this.payloads.nameStart(at, path, end);
-      if (start === NONE) {
-        return false;
-      }
-      end = start - 1;
-      at = this.store.int(at, INT.parent);
-    }
-    return end === 0;
-  }
-}
-
-function textAt(bytes: DataView, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 }

@@ -9,20 +9,23 @@
  * childCount is the length of that list; the digest has every node once. The data of
  * /zookeeper/config is local: set by each member for itself and in no digest.
  */
-import { assert, nameOf, parentOf, type Zxid } from '@rookery/protocol';
+import { assert, parentOf, type Zxid } from '@rookery/protocol';
 import { linkChild, unlinkChild } from './child-list.js';
 import type { Digest } from './digest.js';
-import { hashAsciiPath, hashPath } from './hash.js';
+import type { ListingLimits } from './listings.js';
 import { isTimed, MODE } from './modes.js';
 import { CONFIG_NODE, nodeRecordBytes, type PackContent, type PackWriter } from './node-record.js';
 import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
-import { PlacedCreate, PlacedOp, type WithPath } from './placed-op.js';
+import type { PathKey } from './path-hash.js';
+import { PlacedCreate, PlacedOp, pathHashOf, type WithPath } from './placed-op.js';
+import { payloadBytes, znodeBytes } from './tree-bytes.js';
 import { type PackToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
-import type { Acl, CreateOp, SessionId } from './txn.js';
+import type { Acl, CreateOp, SessionId, SetDataOp } from './txn.js';
 import { nextVersion } from './versions.js';
 
-export { type Family, NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
+export type { Family } from './ephemeral-paths.js';
+export { NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
 
 /** What a fresh tree has. Their order gives their numbers. */
 const FRESH_PATHS = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as const;
@@ -40,27 +43,42 @@ export interface ChangePoint {
 export class Tree extends TreeReads {
   readonly #digest: Digest;
   readonly #parts: TreeParts;
+  /** Of all znodes, by `znodeBytes`; the local data of /zookeeper/config are left out. */
+  #znodesBytes = 0;
   /** While a checkpoint is loaded. */
   #loader: TreeLoader | null = null;
 
-  constructor(digest: Digest) {
-    super();
+  constructor(digest: Digest, pathKey: PathKey, limits?: ListingLimits) {
+    super(pathKey, limits);
     this.#digest = digest;
     this.#parts = {
-      ...{ store: this.store, payloads: this.payloads, index: this.index, acls: this.acls },
+      ...{ store: this.store, payloads: this.payloads, paths: this.paths, acls: this.acls },
       ...{ ephemerals: this.ephemerals, timed: this.timed, subtrees: this.subtrees },
       digest,
       freshCount: FRESH_PATHS.length,
-      find: (path) => this.find(path),
       path: (node) => this.path(node),
     };
     for (const [node, path] of FRESH_PATHS.entries()) {
       this.#attach(path, this.find(parentOf(path)), NO_DATA);
       this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
-      this.#digest.storeContent(this.#parts, node);
+      this.#digest.storeContent(this.#parts, node, digestPathHash(node, { path }));
       this.#count(node, 1);
       this.subtrees.count(this.parent(node), 1, 0);
     }
+  }
+
+  /** What the tree takes in memory by the estimate that all members share (tree-bytes.ts). */
+  get bytes(): number {
+    return this.#znodesBytes + this.acls.bytes;
+  }
+  /** What one more use of the list would add to `bytes`. */
+  aclGrowth(acl: readonly Acl[]): number {
+    return this.acls.growthFor(acl);
+  }
+
+  /** After a transaction: part of the way of giving back memory that is mostly free. */
+  compactSome(): void {
+    this.payloads.compactSome();
   }
 
   /** Those a state begins with; none of them is ever deleted. */
@@ -73,18 +91,6 @@ export class Tree extends TreeReads {
     if (!(op instanceof PlacedCreate)) return this.find(parentOf(op.path));
     // That of the root is the slash.
     return this.findAscii(op.view, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
-  }
-
-  /** As `find`. Leaves the hash of the path in `op`. */
-  findPlaced(op: PlacedCreate): number {
-    const { view, pathStart, pathEnd } = op;
-    const hash = hashAsciiPath(view, pathStart, pathEnd);
-    op.hash = hash;
-    for (let node = this.index.first(hash); node !== NONE; node = this.index.next(node)) {
-      if (this.store.int(node, INT.pathHash) !== hash) continue;
-      if (this.hasBytes(node, view, pathStart, pathEnd)) return node;
-    }
-    return NONE;
   }
 
   /** `parent` is the node of the parent path. */
@@ -119,7 +125,7 @@ export class Tree extends TreeReads {
     if (op.mode === 'ttl' || op.mode === 'container') {
       this.timed.add(node);
     }
-    this.#digest.storeContent(this.#parts, node);
+    this.#digest.storeContent(this.#parts, node, pathHashOf(op));
     this.#count(node, 1);
     this.#childChanged(parent, op, { by: 1, dataBytes: this.dataLength(node) });
     return node;
@@ -154,31 +160,31 @@ export class Tree extends TreeReads {
       this.timed.remove(node);
     }
     this.#childChanged(parent, { path }, { by: -1, dataBytes });
-    this.pages.forget(node);
+    this.listings.forget(node);
     this.dataSize -= path.length + dataBytes;
+    this.#znodesBytes -= znodeBytes(nameBytesOf(row[base + INT.shape] ?? 0), dataBytes);
     this.acls.release(row[base + INT.aclId] ?? NONE);
-    this.forgetFound();
-    this.index.remove(node);
+    this.paths.removed(node, path);
     this.payloads.free(node);
     store.release(node);
   }
 
-  setData(node: number, change: DataChange, at: ChangePoint): void {
-    assert(change.version === nextVersion(this.version(node)), 'a version is the next one');
+  setData(node: number, op: SetDataOp, at: ChangePoint): void {
+    assert(op.version === nextVersion(this.version(node)), 'a version is the next one');
     this.#count(node, -1);
-    this.#replaceData(node, change);
-    this.#digest.storeContent(this.#parts, node);
-    this.store.setInt(node, INT.version, change.version);
+    this.#replaceData(node, op);
+    this.#digest.storeContent(this.#parts, node, digestPathHash(node, op));
+    this.store.setInt(node, INT.version, op.version);
     this.store.setDouble(node, DOUBLE.mzxid, at.zxid);
     this.store.setDouble(node, DOUBLE.mtime, at.time);
     this.#count(node, 1);
   }
 
-  /** The statistics of a quota: neither version nor times change. */
-  setQuotaStats(node: number, data: Uint8Array): void {
+  /** The statistics of a quota at a path: neither version nor times change. */
+  setQuotaStats(node: number, stats: { readonly path: string; readonly data: Uint8Array }): void {
     this.#count(node, -1);
-    this.#replaceData(node, { data });
-    this.#digest.storeContent(this.#parts, node);
+    this.#replaceData(node, stats);
+    this.#digest.storeContent(this.#parts, node, pathHashOf(stats));
     this.#count(node, 1);
   }
 
@@ -234,6 +240,7 @@ export class Tree extends TreeReads {
     if (loader !== null) {
       loader.finish();
       this.dataSize = loader.dataSize;
+      this.#znodesBytes = loader.znodesBytes;
       this.#loader = null;
     }
     return loader !== null;
@@ -242,18 +249,17 @@ export class Tree extends TreeReads {
   #childChanged(parent: number, child: WithPath, change: ChildChange): void {
     const { by, dataBytes } = change;
     this.subtrees.count(parent, by, by * dataBytes);
-    this.encodedChildren.forget(parent);
-    if (this.pages.keeps(parent)) {
-      this.pages.changed(parent, nameOf(child.path), by === 1);
-    }
+    this.listings.childChanged(parent, child, by === 1);
   }
 
   /** A persistent node with a name, data and a place, without an ACL and not yet counted. */
   #attach(path: string, parent: number, data: Uint8Array | null): number {
     const node = this.#newRow();
     this.payloads.write(node, path, data);
-    this.dataSize += path.length + this.dataLength(node);
-    if (node !== ROOT_NODE) this.#link(node, parent, hashPath(path));
+    const dataBytes = this.dataLength(node);
+    this.dataSize += path.length + dataBytes;
+    this.#znodesBytes += znodeBytes(nameBytesOf(this.store.int(node, INT.shape)), dataBytes);
+    if (node !== ROOT_NODE) this.#link(node, parent, { path, hash: this.indexHash(path) });
     return node;
   }
 
@@ -261,8 +267,9 @@ export class Tree extends TreeReads {
   #attachPlaced(op: PlacedCreate, parent: number): number {
     const node = this.#newRow();
     this.payloads.writePlaced(node, op);
-    this.dataSize += op.pathEnd - op.pathStart + this.dataLength(node);
-    this.#link(node, parent, op.hash);
+    this.dataSize += op.pathEnd - op.pathStart + Math.max(0, op.dataBytes);
+    this.#znodesBytes += znodeBytes(op.pathEnd - op.nameStart, op.dataBytes);
+    this.#link(node, parent, op);
     return node;
   }
 
@@ -275,9 +282,8 @@ export class Tree extends TreeReads {
     return node;
   }
 
-  #link(node: number, parent: number, pathHash: number): void {
-    this.store.setInt(node, INT.pathHash, pathHash);
-    this.index.insert(node);
+  #link(node: number, parent: number, at: { readonly path: string; readonly hash: number }): void {
+    this.paths.added(node, at.hash, at);
     linkChild(this.store, parent, node);
   }
 
@@ -295,15 +301,23 @@ export class Tree extends TreeReads {
     }
   }
 
-  #replaceData(node: number, by: Pick<DataChange, 'data'>): void {
+  #replaceData(node: number, by: Pick<SetDataOp, 'data'>): void {
     const before = this.dataLength(node);
     if (by instanceof PlacedOp) this.payloads.replaceDataPlaced(node, by);
     else this.payloads.replaceData(node, by.data);
     const grown = this.dataLength(node) - before;
     if (grown !== 0) {
       this.dataSize += grown;
+      this.#payloadGrew(node, before);
       this.subtrees.grew(this.store.int(node, INT.parent), grown);
     }
+  }
+
+  #payloadGrew(node: number, dataBytesBefore: number): void {
+    if (node === CONFIG_NODE) return;
+    const nameBytes = nameBytesOf(this.store.int(node, INT.shape));
+    const after = payloadBytes(nameBytes, this.dataLength(node));
+    this.#znodesBytes += after - payloadBytes(nameBytes, dataBytesBefore);
   }
 
   #count(node: number, sign: 1 | -1): void {
@@ -316,8 +330,7 @@ interface ChildChange {
   readonly dataBytes: number;
 }
 
-export interface DataChange {
-  readonly data: Uint8Array | null;
-  /** Afterwards. */
-  readonly version: number;
+/** That of the root is 0: it is in no index, and has no name. */
+function digestPathHash(node: number, op: WithPath): number {
+  return node === ROOT_NODE ? 0 : pathHashOf(op);
 }

@@ -32,7 +32,9 @@ const op: fc.Arbitrary<TxnOp> = fc.oneof(
   fc.record({ kind: fc.constant('multi' as const), ops: fc.array(nodeOp) }),
   fc.record({ kind: fc.constant('error' as const), code: int, codes }),
   fc.record({ kind: fc.constant('createSession' as const), timeoutMs: count, password }),
+  fc.record({ kind: fc.constant('beginClose' as const) }),
   fc.record({ kind: fc.constant('closeSession' as const) }),
+  fc.record({ kind: fc.constant('raiseLevel' as const), level: count }),
 );
 const txn: fc.Arbitrary<Txn> = fc.record({
   ...{ origin: fc.nat(255), request: count, session: count, time: count, op },
@@ -65,7 +67,7 @@ describe('the bytes of a transaction', () => {
     );
   });
 
-  it('are these: a change of them is a change of FORMAT_VERSION and PEER_PROTOCOL_VERSION', () => {
+  it('are these for ever: what is new is a kind of its own, from its level on', () => {
     const acl = [{ perms: 31, scheme: 'world', id: 'anyone' }];
     const create = {
       ...({ kind: 'create', path: '/a', data: Buffer.from('x'), acl } as const),

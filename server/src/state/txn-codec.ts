@@ -4,8 +4,9 @@
  * In jute's terms, as there is one for every write: the kind and the origin in one int, request,
  * session and time as longs, then the fields of the operation in a fixed order. The most common
  * ACL, one entry for world:anyone, is -1 and its permission bits. What is decoded is checked field
- * by field, because bytes from a disk or a peer are not to be trusted. Kinds are never renumbered;
- * any other change means raising FORMAT_VERSION and PEER_PROTOCOL_VERSION.
+ * by field, because bytes from a disk or a peer are not to be trusted. Kinds are never renumbered,
+ * and no field of theirs ever changes; what is new is written from its ensemble level on
+ * (level.ts).
  */
 import {
   assert,
@@ -34,6 +35,8 @@ export const KIND = {
   error: 7,
   createSession: 8,
   closeSession: 9,
+  raiseLevel: 10,
+  beginClose: 11,
 } as const;
 
 const RECORD = 'a transaction';
@@ -93,7 +96,11 @@ function writeOp(writer: JuteWriter, op: TxnOp): void {
       writer.long(op.timeoutMs);
       writer.buffer(op.password);
       return;
+    case 'beginClose':
     case 'closeSession':
+      return;
+    case 'raiseLevel':
+      writer.long(op.level);
       return;
     default:
       writeNodeOp(writer, op);
@@ -156,8 +163,12 @@ function readOp(kind: number, reader: JuteReader): TxnOp {
         timeoutMs: requiredNatural(reader, RECORD),
         password: readPassword(reader),
       };
+    case KIND.beginClose:
+      return { kind: 'beginClose' };
     case KIND.closeSession:
       return { kind: 'closeSession' };
+    case KIND.raiseLevel:
+      return { kind: 'raiseLevel', level: requiredNatural(reader, RECORD) };
     default:
       return readNodeOp(kind, reader);
   }

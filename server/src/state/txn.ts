@@ -70,11 +70,25 @@ export interface CreateSessionOp {
   /** 16 random bytes. */
   readonly password: Uint8Array;
 }
-/** Deletes the session of the transaction and its ephemerals. */
+/**
+ * From here on the session of the transaction does nothing more and nobody resumes it: its end is
+ * decided. Its ephemerals are deleted by transactions of their own, a bounded number in each; its
+ * closeSession comes last, whoever leads then. Written from LEVEL.endsInParts on.
+ */
+export interface BeginCloseOp {
+  readonly kind: 'beginClose';
+}
+/** Deletes the session of the transaction and the ephemerals that it still has. */
 export interface CloseSessionOp {
   readonly kind: 'closeSession';
 }
-export type TxnOp = NodeOp | MultiOp | ErrorOp | CreateSessionOp | CloseSessionOp;
+/** Raises the ensemble level; of no session and no request. See `level.ts`. */
+export interface RaiseLevelOp {
+  readonly kind: 'raiseLevel';
+  readonly level: number;
+}
+export type SessionOp = CreateSessionOp | BeginCloseOp | CloseSessionOp;
+export type TxnOp = NodeOp | MultiOp | ErrorOp | SessionOp | RaiseLevelOp;
 
 export interface Txn {
   /** The member whose client asked, 0 for the leader itself (an expiry). */
@@ -83,7 +97,10 @@ export interface Txn {
   readonly request: number;
   /** The session it is done for; for createSession 0: the new session's id is the zxid. */
   readonly session: SessionId;
-  /** The leader's wall clock, ms since 1970; never falls from one transaction to the next. */
+  /**
+   * ms since 1970; see ARCHITECTURE.md, Time. It falls from one transaction to the next only where
+   * a majority of clocks has corrected it, and never before the level of that.
+   */
   readonly time: number;
   readonly op: TxnOp;
 }

@@ -3,8 +3,16 @@
  *
  * Most paths have one watcher, which is then kept as a bare number and not as a set. Nothing is
  * kept for a path without a watcher or a watcher without a path. Counts what the watches cost, each
- * by itself, whoever else has the path. Called by WatchTable.
+ * by itself, whoever else has the path. A watcher that is gone may have had millions of watches: it
+ * is told of nothing from that moment on, and its watches are released a few at a time, each of
+ * them counted until then. A table that is counted together with others reports to their overlap,
+ * and one whose paths have their znodes somewhere tells when a path is watched no more.
+ * Called by WatchTable.
  */
+import { Fifo } from '@rookery/protocol';
+import type { OverlappingTable, WatchOverlap } from './watch-overlap.js';
+import type { WatchedNodes } from './watched-nodes.js';
+
 type Watcher = number;
 type Watchers = Watcher | Set<Watcher>;
 
@@ -14,23 +22,52 @@ interface Watched {
   bytes: number;
 }
 
+/** A watcher that is gone, and its watches that are not released yet. */
+interface Leaving {
+  readonly watcher: Watcher;
+  readonly paths: IterableIterator<string>;
+}
+
 const NOBODY: ReadonlySet<Watcher> = new Set();
+const NOTHING: readonly string[] = [];
 /** Entries of a map and a set, with the room that both keep, and the head of a string. */
 const WATCH_BYTES = 128;
+
+/** Two entries more for a path whose znode is known (watched-nodes.ts). */
+const NODE_BYTES = 96;
 
 /** What one watch costs of memory, at a guess that is rather too high: paths may be UTF-16. */
 export function watchBytesOf(path: string): number {
   return WATCH_BYTES + 2 * path.length;
 }
 
-export class WatchedPaths {
+export class WatchedPaths implements OverlappingTable {
+  readonly #overlap: WatchOverlap | null;
+  readonly #nodes: WatchedNodes | null;
   readonly #byPath = new Map<string, Watchers>();
   readonly #byWatcher = new Map<Watcher, Watched>();
+  readonly #leaving = new Fifo<Leaving>();
   #count = 0;
+  /** Without those of watchers that are gone. */
+  #liveCount = 0;
   #bytes = 0;
 
+  constructor(overlap: WatchOverlap | null = null, nodes: WatchedNodes | null = null) {
+    this.#overlap = overlap;
+    this.#nodes = nodes;
+    overlap?.join(this);
+  }
+
+  /** Watches of watchers that are gone are still to be released. */
+  get hasLeaving(): boolean {
+    return this.#leaving.length > 0;
+  }
   get watchCount(): number {
     return this.#count;
+  }
+  /** Without those of watchers that are gone. */
+  get liveWatchCount(): number {
+    return this.#liveCount;
   }
   get pathCount(): number {
     return this.#byPath.size;
@@ -38,13 +75,18 @@ export class WatchedPaths {
   get watcherCount(): number {
     return this.#byWatcher.size;
   }
-  /** Of all watches, by `watchBytesOf`. */
+  /** Of all watches, by `costOf`. */
   get bytes(): number {
     return this.#bytes;
+  }
+  /** Of one watch, bytes. */
+  costOf(path: string): number {
+    return watchBytesOf(path) + (this.#nodes === null ? 0 : NODE_BYTES);
   }
   bytesOf(watcher: Watcher): number {
     return this.#byWatcher.get(watcher)?.bytes ?? 0;
   }
+  /** Lazy: it may go on after later changes, and then sees them. */
   watchers(): IterableIterator<Watcher> {
     return this.#byWatcher.keys();
   }
@@ -55,22 +97,38 @@ export class WatchedPaths {
     if (watchers === undefined) {
       return NOBODY;
     }
-    return typeof watchers === 'number' ? [watchers] : watchers;
+    const all = typeof watchers === 'number' ? [watchers] : watchers;
+    return this.hasLeaving ? [...all].filter((watcher) => this.#byWatcher.has(watcher)) : all;
   }
-  /** The watched paths. */
+  /** By anybody, watchers that are gone included. */
+  isWatched(path: string): boolean {
+    return this.#byPath.has(path);
+  }
+  /** The watched paths; lazy as `watchers`. */
   paths(): IterableIterator<string> {
     return this.#byPath.keys();
+  }
+  /** What one watcher watches; lazy as `watchers`. */
+  pathsOf(watcher: Watcher): Iterable<string> {
+    return this.#byWatcher.get(watcher)?.paths ?? NOTHING;
   }
 
   has(path: string, watcher: Watcher): boolean {
     return this.#byWatcher.get(watcher)?.paths.has(path) ?? false;
   }
+  hasPath(path: string): boolean {
+    return this.#byPath.has(path);
+  }
+  hasWatcher(watcher: Watcher): boolean {
+    return this.#byWatcher.has(watcher);
+  }
 
   add(path: string, watcher: Watcher): void {
-    const bytes = watchBytesOf(path);
+    const bytes = this.costOf(path);
     const watched = this.#byWatcher.get(watcher);
     if (watched === undefined) {
       this.#byWatcher.set(watcher, { paths: new Set([path]), bytes });
+      this.#overlap?.onWatcher(this, watcher, 1);
     } else if (watched.paths.has(path)) {
       return;
     } else {
@@ -78,10 +136,13 @@ export class WatchedPaths {
       watched.bytes += bytes;
     }
     this.#count++;
+    this.#liveCount++;
     this.#bytes += bytes;
+    this.#overlap?.onPair(this, path, watcher, 1);
     const watchers = this.#byPath.get(path);
     if (watchers === undefined) {
       this.#byPath.set(path, watcher);
+      this.#overlap?.onPath(this, path, 1);
     } else if (typeof watchers === 'number') {
       this.#byPath.set(path, new Set([watchers, watcher]));
     } else {
@@ -97,17 +158,37 @@ export class WatchedPaths {
     return true;
   }
 
-  removeWatcher(watcher: Watcher): void {
+  /** The watcher is gone for good. `release` takes off what it had. */
+  dismiss(watcher: Watcher): void {
     const watched = this.#byWatcher.get(watcher);
     if (watched === undefined) {
       return;
     }
-    for (const path of watched.paths) {
-      this.#forgetWatcher(path, watcher);
-    }
-    this.#count -= watched.paths.size;
-    this.#bytes -= watched.bytes;
     this.#byWatcher.delete(watcher);
+    this.#liveCount -= watched.paths.size;
+    this.#overlap?.onDismissed(this, watcher);
+    this.#leaving.push({ watcher, paths: watched.paths.values() });
+  }
+
+  /** Takes off at most `max` watches of watchers that are gone; returns how many it were. */
+  release(max: number): number {
+    let released = 0;
+    for (let leaving = this.#leaving.first; leaving !== undefined; leaving = this.#leaving.first) {
+      for (let at = leaving.paths.next(); ; at = leaving.paths.next()) {
+        if (at.done === true) {
+          this.#leaving.shift();
+          break;
+        }
+        this.#forgetWatcher(at.value, leaving.watcher);
+        this.#count--;
+        this.#bytes -= this.costOf(at.value);
+        released++;
+        if (released === max) {
+          return released;
+        }
+      }
+    }
+    return released;
   }
 
   /** Removes every watch on the path; returns who had one, in the order they were set. */
@@ -119,10 +200,13 @@ export class WatchedPaths {
     if (watchers === undefined) {
       return NOBODY;
     }
-    this.#byPath.delete(path);
+    this.#forgetLast(path);
     const taken = typeof watchers === 'number' ? new Set([watchers]) : watchers;
     for (const watcher of taken) {
-      this.#forgetPath(path, watcher);
+      // Of one that is gone it stays counted until it is released.
+      if (!this.#forgetPath(path, watcher)) {
+        taken.delete(watcher);
+      }
     }
     return taken;
   }
@@ -132,12 +216,15 @@ export class WatchedPaths {
     if (watched === undefined || !watched.paths.delete(path)) {
       return false;
     }
-    const bytes = watchBytesOf(path);
+    const bytes = this.costOf(path);
     watched.bytes -= bytes;
     this.#count--;
+    this.#liveCount--;
     this.#bytes -= bytes;
+    this.#overlap?.onPair(this, path, watcher, -1);
     if (watched.paths.size === 0) {
       this.#byWatcher.delete(watcher);
+      this.#overlap?.onWatcher(this, watcher, -1);
     }
     return true;
   }
@@ -145,12 +232,19 @@ export class WatchedPaths {
   #forgetWatcher(path: string, watcher: Watcher): void {
     const watchers = this.#byPath.get(path);
     if (watchers === watcher) {
-      this.#byPath.delete(path);
+      this.#forgetLast(path);
     } else if (typeof watchers === 'object') {
       watchers.delete(watcher);
       if (watchers.size === 0) {
-        this.#byPath.delete(path);
+        this.#forgetLast(path);
       }
     }
+  }
+
+  /** Nobody watches the path any more. */
+  #forgetLast(path: string): void {
+    this.#byPath.delete(path);
+    this.#nodes?.forget(path);
+    this.#overlap?.onPath(this, path, -1);
   }
 }

@@ -1,6 +1,8 @@
 import { EventType } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PathTree } from './path-tree.js';
+import { watchedPaths, watchers } from './watch-listing.js';
 import { watchBytesOf } from './watched-paths.js';
 import { type WatchChange, type WatchMode, WatchTable } from './watches.js';
 
@@ -15,7 +17,7 @@ function fire(table: WatchTable, kind: WatchChange['kind'], path: string): strin
 
 describe('a watch', () => {
   it('fires once', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('data', '/a', 1);
     table.add('data', '/a', 1);
     expect(table.watchCount).toBe(1);
@@ -25,7 +27,7 @@ describe('a watch', () => {
   });
 
   it('for children does not fire when data changes or a child is changed', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('child', '/a', 1);
     expect(fire(table, 'dataChanged', '/a')).toEqual([]);
     expect(fire(table, 'dataChanged', '/a/b')).toEqual([]);
@@ -36,7 +38,7 @@ describe('a watch', () => {
 
 describe('trigger', () => {
   it('tells of a create at the node, then at its parent', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('child', '/', 3);
     table.add('data', '/a', 2);
     table.add('data', '/a', 1);
@@ -50,7 +52,7 @@ describe('trigger', () => {
   });
 
   it('tells a watcher once of a delete that both of its watches saw', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('child', '/p/a', 1);
     table.add('child', '/p/a', 2);
     table.add('data', '/p/a', 1);
@@ -70,7 +72,7 @@ describe('trigger', () => {
 
 describe('the watch table', () => {
   it('counts watches, paths and watchers per table', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('data', '/a', 1);
     table.add('data', '/a', 2);
     table.add('data', '/b', 1);
@@ -83,30 +85,52 @@ describe('the watch table', () => {
     expect(table.counts('data')).toEqual({ watches: 2, paths: 2, watchers: 1 });
   });
 
-  it('lists each path of a table with its watchers', () => {
-    const table = new WatchTable(LIMITS);
+  it('lists what hears of data by path and by watcher, each pair once', () => {
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('data', '/a', 1);
     table.add('persistent', '/a', 2);
+    table.add('persistent', '/a', 1);
     table.add('recursive', '/b', 3);
+    table.add('recursive', '/b', 1);
     table.add('child', '/c', 4);
-    expect(table.dump('data')).toEqual(
-      new Map([
-        ['/a', new Set([1, 2])],
-        ['/b', new Set([3])],
-      ]),
-    );
-    expect(table.dump('child')).toEqual(
-      new Map([
-        ['/c', new Set([4])],
-        ['/a', new Set([2])],
-      ]),
-    );
+    expect(pathsListed(table)).toEqual([
+      ['/a', [1, 2]],
+      ['/b', [3, 1]],
+    ]);
+    expect(watchersListed(table)).toEqual([
+      [1, ['/a', '/b']],
+      [2, ['/a']],
+      [3, ['/b']],
+    ]);
+    expect(table.dataCounts).toEqual({ watches: 4, paths: 2, watchers: 3 });
+  });
+
+  it('ends a listing that goes on while ever more is watched', () => {
+    const table = new WatchTable(LIMITS, new PathTree());
+    table.add('data', '/0', 1);
+    table.add('data', '/1', 1);
+    let added = 1;
+    const seen: string[] = [];
+    for (const { path: watched } of watchedPaths(table)) {
+      seen.push(watched);
+      added += 1;
+      table.add('data', `/${added}`, 1);
+    }
+    expect(seen).toEqual(['/0', '/1']);
+    const [first] = watchers(table);
+    const paths: string[] = [];
+    for (const watched of first?.paths ?? []) {
+      paths.push(watched);
+      table.remove('data', watched, 1);
+      table.add('data', watched, 1);
+    }
+    expect(paths.length).toBe(added + 1);
   });
 });
 
 describe('a persistent watch', () => {
   it('hears of the node, of its children and of its deletion, and stays', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('persistent', '/a', 1);
     expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
     expect(fire(table, 'dataChanged', '/a')).toEqual(['1 dataChanged /a']);
@@ -121,7 +145,7 @@ describe('a persistent watch', () => {
 
 describe('a recursive watch', () => {
   it('hears of every change at its node and below, and never of children', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('recursive', '/a', 1);
     expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
     expect(fire(table, 'created', '/a/b/c')).toEqual(['1 created /a/b/c']);
@@ -131,7 +155,7 @@ describe('a recursive watch', () => {
   });
 
   it('of the root hears of everything', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     table.add('recursive', '/', 1);
     expect(fire(table, 'created', '/a')).toEqual(['1 created /a']);
     expect(fire(table, 'dataChanged', '/')).toEqual(['1 dataChanged /']);
@@ -140,7 +164,7 @@ describe('a recursive watch', () => {
 
 describe('watches of several modes on one path', () => {
   it('give a watcher one event per change, and only the one-shot ones are used up', () => {
-    const table = new WatchTable(LIMITS);
+    const table = new WatchTable(LIMITS, new PathTree());
     for (const mode of ['data', 'child', 'persistent', 'recursive'] as const) {
       table.add(mode, '/a', 1);
     }
@@ -159,7 +183,10 @@ describe('the bounds of watches', () => {
   const cost = watchBytesOf('/a');
 
   it('of one watcher refuse the first watch that does not fit, in whatever mode', () => {
-    const table = new WatchTable({ watcherBytesMax: 3 * cost, bytesMax: 100 * cost });
+    const table = new WatchTable(
+      { watcherBytesMax: 3 * cost, bytesMax: 100 * cost },
+      new PathTree(),
+    );
     expect(table.add('data', '/a', 1)).toBe(true);
     expect(table.add('child', '/a', 1)).toBe(true);
     expect(table.add('persistent', '/b', 1)).toBe(true);
@@ -171,7 +198,7 @@ describe('the bounds of watches', () => {
   });
 
   it('of all watchers refuse what one of them alone might have', () => {
-    const table = new WatchTable({ watcherBytesMax: 2 * cost, bytesMax: 3 * cost });
+    const table = new WatchTable({ watcherBytesMax: 2 * cost, bytesMax: 3 * cost }, new PathTree());
     expect([1, 1, 2, 2].map((who, at) => table.add('data', `/${at}`, who))).toEqual([
       true,
       true,
@@ -181,7 +208,7 @@ describe('the bounds of watches', () => {
   });
 
   it('give room back for every watch that fires, is removed or goes with its watcher', () => {
-    const table = new WatchTable({ watcherBytesMax: 2 * cost, bytesMax: 2 * cost });
+    const table = new WatchTable({ watcherBytesMax: 2 * cost, bytesMax: 2 * cost }, new PathTree());
     const isFull = () => !table.add('data', '/x', 1);
     const fill = () => table.add('data', '/a', 1) && table.add('child', '/a', 1);
     expect(fill()).toBe(true);
@@ -197,7 +224,7 @@ describe('the bounds of watches', () => {
   });
 
   it('count what a path weighs', () => {
-    const table = new WatchTable({ watcherBytesMax: 1 << 20, bytesMax: 1 << 20 });
+    const table = new WatchTable({ watcherBytesMax: 1 << 20, bytesMax: 1 << 20 }, new PathTree());
     expect(table.add('data', `/${'x'.repeat(1 << 19)}`, 1)).toBe(false);
     expect(table.add('data', `/${'x'.repeat((1 << 19) - 65)}`, 1)).toBe(true);
   });
@@ -237,27 +264,43 @@ class WatchModel {
 const MODES = ['data', 'child', 'persistent', 'recursive'] as const;
 const mode = fc.constantFrom<WatchMode>(...MODES);
 const path = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/a/c', '/d');
+/** In the beginning none of them is there. */
+const CHANGED = ['/a', '/a/b', '/a/b/c', '/a/c', '/d'] as const;
 const watcher = fc.integer({ min: 1, max: 4 });
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('add' as const), mode, path, watcher }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), mode, path, watcher }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('gone' as const), watcher }) },
   {
-    weight: 3,
+    weight: 8,
     arbitrary: fc.record({
       do: fc.constant('trigger' as const),
       change: fc.constantFrom<WatchChange['kind']>('created', 'deleted', 'dataChanged'),
-      path: fc.constantFrom('/a', '/a/b', '/a/b/c', '/a/c', '/d'),
+      path: fc.constantFrom(...CHANGED),
     }),
   },
 );
 
+function isPossible(
+  existing: ReadonlySet<string>,
+  change: WatchChange['kind'],
+  changed: string,
+): boolean {
+  if (change === 'dataChanged') return existing.has(changed);
+  const parent = changed.slice(0, changed.lastIndexOf('/')) || '/';
+  if (change === 'created') return !existing.has(changed) && existing.has(parent);
+  return existing.has(changed) && ![...existing].some((one) => one.startsWith(`${changed}/`));
+}
+
 describe('the watch table, against a naive model', () => {
   it('holds and tells the same, after any adds, removals and triggers in any modes', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
-        const table = new WatchTable(LIMITS);
+      fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
+        const tree = new PathTree();
+        const table = new WatchTable(LIMITS, tree);
         const model = new WatchModel();
+        const existing = new Set(['/']);
+        for (const one of CHANGED) tree.delete(one);
         for (const next of steps) {
           if (next.do === 'add') {
             table.add(next.mode, next.path, next.watcher);
@@ -270,7 +313,11 @@ describe('the watch table, against a naive model', () => {
             for (const watch of [...model.watches]) {
               if (watch.endsWith(` ${next.watcher}`)) model.watches.delete(watch);
             }
-          } else {
+          } else if (isPossible(existing, next.change, next.path)) {
+            if (next.change === 'created') tree.create(next.path);
+            if (next.change === 'created') existing.add(next.path);
+            if (next.change === 'deleted') tree.delete(next.path);
+            if (next.change === 'deleted') existing.delete(next.path);
             const told = fire(table, next.change, next.path);
             expect(new Set(told).size).toBe(told.length);
             expect(new Set(told)).toEqual(model.fire(next.change, next.path));
@@ -279,11 +326,35 @@ describe('the watch table, against a naive model', () => {
           expect(table.watchCount).toBe(model.watches.size);
           const paths = new Set([...model.watches].map((w) => w.slice(0, w.lastIndexOf(' '))));
           expect(table.pathCount).toBe(paths.size);
+          expectDataWatches(table, model.watches);
         }
       }),
     );
   });
 });
+
+/** What is counted and listed of data watches is what a walk over all watches finds. */
+function expectDataWatches(table: WatchTable, watches: ReadonlySet<string>): void {
+  const held = [...watches].map((watch) => watch.split(' ')).filter(([one]) => one !== 'child');
+  const pairs = [...new Set(held.map(([, at, who]) => `${at} ${who}`))].sort();
+  expect(table.dataCounts).toEqual({
+    watches: pairs.length,
+    paths: new Set(held.map(([, at]) => at)).size,
+    watchers: new Set(held.map(([, , who]) => who)).size,
+  });
+  const byPath = pathsListed(table).flatMap(([at, all]) => all.map((who) => `${at} ${who}`));
+  expect(byPath.sort()).toEqual(pairs);
+  const byWatcher = watchersListed(table).flatMap(([who, all]) => all.map((at) => `${at} ${who}`));
+  expect(byWatcher.sort()).toEqual(pairs);
+}
+
+function pathsListed(table: WatchTable): [string, number[]][] {
+  return [...watchedPaths(table)].map(({ path: at, watchers: all }) => [at, [...all]]);
+}
+
+function watchersListed(table: WatchTable): [number, string[]][] {
+  return [...watchers(table)].map(({ watcher: who, paths }) => [who, [...paths]]);
+}
 
 function heldBy(table: WatchTable): ReadonlySet<string> {
   const held = new Set<string>();

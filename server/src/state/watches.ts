@@ -5,13 +5,16 @@
  * on a path hears what both of these would, a `recursive` one every change of the path itself and
  * of all below, but no childrenChanged. Modes live side by side; a watcher has at most one watch of
  * each mode on a path, and hears of one change at one path once, whatever modes it has there.
- * Without recursive watches nobody looks at ancestors. What the watches of one watcher, and all
- * together, cost is bounded. Called by the pipeline, `trigger` right after each applied change.
+ * Without recursive watches nobody looks at ancestors; with them, from znode to parent. What the
+ * watches of one watcher, and all together, cost is bounded. So is what one turn takes off for
+ * watchers that are gone. Called by the pipeline, `trigger` right after each applied change.
  */
 import { assert, EventType, parentOf } from '@rookery/protocol';
-import { WatchedPaths, watchBytesOf } from './watched-paths.js';
+import { WatchOverlap } from './watch-overlap.js';
+import { WatchedNodes, type WatchedTree } from './watched-nodes.js';
+import { WatchedPaths } from './watched-paths.js';
 
-/** As four-letter words tell: persistent watches are in both tables, recursive ones in data. */
+/** Those that fire once. */
 export type WatchKind = 'data' | 'child';
 export type WatchMode = WatchKind | 'persistent' | 'recursive';
 /** The member's number of a connection. */
@@ -22,7 +25,7 @@ export interface WatchChange {
   readonly path: string;
 }
 
-/** By `watchBytesOf`. */
+/** In bytes, at a guess of `WatchedPaths`. */
 export interface WatchLimits {
   /** Of all watchers. */
   readonly bytesMax: number;
@@ -32,17 +35,35 @@ export interface WatchLimits {
 
 export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: string) => void;
 
+/** Of watchers that are gone: about four ms of processor time. */
+const RELEASED_PER_TURN = 5_000;
+
 export class WatchTable {
   readonly #limits: WatchLimits;
+  readonly #overlap = new WatchOverlap();
+  /** Of the paths that are watched recursively. */
+  readonly #nodes = new WatchedNodes();
+  #tree: WatchedTree;
   readonly #modes: Readonly<Record<WatchMode, WatchedPaths>> = {
-    data: new WatchedPaths(),
+    data: new WatchedPaths(this.#overlap),
     child: new WatchedPaths(),
-    persistent: new WatchedPaths(),
-    recursive: new WatchedPaths(),
+    persistent: new WatchedPaths(this.#overlap),
+    recursive: new WatchedPaths(this.#overlap, this.#nodes),
   };
 
-  constructor(limits: WatchLimits) {
+  /** Watches that this turn may still take off. */
+  #releasable = RELEASED_PER_TURN;
+  #hasLeaving = false;
+
+  constructor(limits: WatchLimits, tree: WatchedTree) {
     this.#limits = limits;
+    this.#tree = tree;
+  }
+
+  /** Of a state that takes the place of the one before; while there is no watcher. */
+  set tree(tree: WatchedTree) {
+    this.#tree = tree;
+    this.#nodes.clear();
   }
 
   /** Nobody watches anything. */
@@ -66,23 +87,33 @@ export class WatchTable {
     const { watchCount: watches, pathCount: paths, watcherCount: watchers } = this.#modes[mode];
     return { watches, paths, watchers };
   }
-  /** Each watched path of a table with its watchers, for reports: a copy. */
-  dump(kind: WatchKind): ReadonlyMap<string, ReadonlySet<WatcherId>> {
-    const { persistent, recursive } = this.#modes;
-    const tables = [this.#modes[kind], persistent, ...(kind === 'data' ? [recursive] : [])];
-    const paths = union(tables.map((table) => table.paths()));
-    return new Map(
-      [...paths].map((path) => [path, union(tables.map((table) => table.watchersOf(path)))]),
-    );
+  /**
+   * Of the watches that hear of a node's data: one-shot, persistent and recursive ones. A pair of a
+   * watcher and a path counts once, whatever modes it has. Kept as watches come and go; a path that
+   * only watchers had that are gone counts until it is released.
+   */
+  get dataCounts(): WatchCounts {
+    const { data, persistent, recursive } = this.#modes;
+    const { pairs, paths, watchers } = this.#overlap;
+    return {
+      watches: data.liveWatchCount + persistent.liveWatchCount + recursive.liveWatchCount - pairs,
+      paths: data.pathCount + persistent.pathCount + recursive.pathCount - paths,
+      watchers: data.watcherCount + persistent.watcherCount + recursive.watcherCount - watchers,
+    };
+  }
+  /** In the order of precedence of the listings, which show what is in several tables once. */
+  get dataTables(): readonly WatchedPaths[] {
+    return [this.#modes.data, this.#modes.persistent, this.#modes.recursive];
   }
 
   /** False when there is no room for one more: nothing has changed then. */
   add(mode: WatchMode, path: string, watcher: WatcherId): boolean {
     const table = this.#modes[mode];
-    if (!this.#hasRoom(path, watcher) && !table.has(path, watcher)) {
+    if (!this.#hasRoom(table.costOf(path), watcher) && !table.has(path, watcher)) {
       return false;
     }
     table.add(path, watcher);
+    if (mode === 'recursive') this.#nodes.put(path, this.#tree.find(path));
     return true;
   }
   has(mode: WatchMode, path: string, watcher: WatcherId): boolean {
@@ -92,11 +123,22 @@ export class WatchTable {
   remove(mode: WatchMode, path: string, watcher: WatcherId): boolean {
     return this.#modes[mode].remove(path, watcher);
   }
-  /** All watches of a connection that is gone. */
+  /**
+   * The connection is gone: it is told of nothing more. Its watches are taken off at once as far as
+   * the turn allows, the rest by `release`; until then they count.
+   */
   removeWatcher(watcher: WatcherId): void {
     for (const table of this.#all()) {
-      table.removeWatcher(watcher);
+      table.dismiss(watcher);
     }
+    this.#releaseSome();
+  }
+
+  /** Once a turn: goes on with the watches of connections that are gone. True if some are left. */
+  release(): boolean {
+    this.#releasable = RELEASED_PER_TURN;
+    if (this.#hasLeaving) this.#releaseSome();
+    return this.#hasLeaving;
   }
 
   /**
@@ -108,7 +150,7 @@ export class WatchTable {
     const { kind, path } = change;
     const eventType = EventType[kind];
     const { child } = this.#modes;
-    const notified = this.#withStanding(this.#modes.data.takeAll(path), path);
+    const notified = this.#withStanding(this.#modes.data.takeAll(path), change);
     for (const watcher of notified) {
       emit(watcher, eventType, path);
     }
@@ -133,19 +175,22 @@ export class WatchTable {
   }
 
   /** And who watches the path for good, or it or an ancestor recursively. */
-  #withStanding(once: ReadonlySet<WatcherId>, path: string): ReadonlySet<WatcherId> {
+  #withStanding(once: ReadonlySet<WatcherId>, { kind, path }: WatchChange): ReadonlySet<WatcherId> {
     const watchers = this.#withPersistent(once, path);
     const { recursive } = this.#modes;
     if (recursive.pathCount === 0) {
       return watchers;
     }
-    const all = new Set(watchers);
-    for (let at = path; ; at = parentOf(at)) {
-      addAll(all, recursive.watchersOf(at));
-      if (at === '/') {
-        return all;
-      }
+    const all = addAll(new Set(watchers), recursive.watchersOf(path));
+    const isGone = kind === 'deleted';
+    if (isGone) this.#nodes.forget(path);
+    // What is gone has still a parent.
+    const node = this.#tree.find(isGone ? parentOf(path) : path);
+    if (kind === 'created' && recursive.isWatched(path)) this.#nodes.put(path, node);
+    for (const watched of this.#nodes.pathsFrom(node, this.#tree)) {
+      addAll(all, recursive.watchersOf(watched));
     }
+    return all;
   }
 
   #withPersistent(once: ReadonlySet<WatcherId>, path: string): ReadonlySet<WatcherId> {
@@ -156,9 +201,18 @@ export class WatchTable {
     return addAll(new Set(once), persistent.watchersOf(path));
   }
 
-  #hasRoom(path: string, watcher: WatcherId): boolean {
+  #releaseSome(): void {
+    this.#hasLeaving = false;
+    for (const table of this.#all()) {
+      if (table.hasLeaving && this.#releasable > 0) {
+        this.#releasable -= table.release(this.#releasable);
+      }
+      this.#hasLeaving ||= table.hasLeaving;
+    }
+  }
+
+  #hasRoom(bytes: number, watcher: WatcherId): boolean {
     const { data, child, persistent, recursive } = this.#modes;
-    const bytes = watchBytesOf(path);
     const all = data.bytes + child.bytes + persistent.bytes + recursive.bytes;
     if (all + bytes > this.#limits.bytesMax) {
       return false;

@@ -20,6 +20,8 @@ const CHECKPOINT_SCHEMA = z.object({
   digest: z.string(),
   /** The time of the last transaction, ms since 1970. */
   lastTime: z.number(),
+  /** The ensemble level; without it, the first one. */
+  level: z.number().int().min(1).optional(),
 });
 
 export type Checkpoint = Readonly<z.infer<typeof CHECKPOINT_SCHEMA>>;
@@ -104,8 +106,8 @@ export class CheckpointedTree {
         for (const [key, sealed] of entries) loadRecord(name, key, sealed, loader);
       }
     });
-    const { zxid, lastTime, digest } = this.current;
-    understood(name, () => loader.finishLoad({ zxid, lastTime }));
+    const { zxid, lastTime, level, digest } = this.current;
+    understood(name, () => loader.finishLoad({ zxid, lastTime, level }));
     const found = loader.digest();
     if (found === digest) return;
     throw new DamagedError(
@@ -146,7 +148,8 @@ export function parseCheckpoint(name: string, sealed: Uint8Array): Checkpoint {
   return unsealJson(`the checkpoint of ${name}`, CHECKPOINT_KEY, sealed, CHECKPOINT_SCHEMA);
 }
 
-function putCheckpoint(checkpoint: Checkpoint): KeyValueOperation {
+function putCheckpoint({ zxid, digest, lastTime, level }: Checkpoint): KeyValueOperation {
+  const checkpoint: Checkpoint = { zxid, digest, lastTime, level };
   return { type: 'put', key: CHECKPOINT_KEY, value: sealJson(CHECKPOINT_KEY, checkpoint) };
 }
 

@@ -14,6 +14,8 @@ export interface FrozenState {
   readonly zxid: Zxid;
   readonly digest: string;
   readonly lastTime: number;
+  /** The ensemble level; without it, the first one. */
+  readonly level?: number;
 }
 
 /** What a checkpoint is taken of; ReplicatedState satisfies it. */
@@ -205,8 +207,8 @@ export class Checkpointer {
     assert(frozen !== null, 'a checkpoint is written after its freeze');
     this.changes = [];
     try {
-      const { zxid, digest, lastTime } = frozen;
-      const done = await this.storage.writeCheckpoint(changes, { zxid, digest, lastTime });
+      const { zxid } = frozen;
+      const done = await this.storage.writeCheckpoint(changes, frozen);
       // The state may have been thrown away meanwhile, for one from a snapshot.
       if (this.phase !== 'writing' || !done) return;
       const baseBefore = this.storage.base;

@@ -1,7 +1,9 @@
 /**
  * The words that storage shares with the rest: what goes in, what was recovered, what can be tuned.
  */
-import type { HistorySummary, Proposal, Zxid } from '@rookery/protocol';
+import type { HistorySummary, LeadershipOf, Proposal, Zxid } from '@rookery/protocol';
+import { LEVEL_MAX } from '../state/level.js';
+import type { LoadedAt } from '../state/replicated-state.js';
 import type { KeyValueStore } from './key-value.js';
 
 export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
@@ -10,7 +12,7 @@ export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
 export interface StateLoader {
   /** Both throw MarshallingError or DamagedCheckpointError for what they cannot have saved. */
   load(key: Uint8Array, value: Uint8Array): void;
-  finishLoad(at: { readonly zxid: Zxid; readonly lastTime: number }): void;
+  finishLoad(at: LoadedAt): void;
   digest(): string;
 }
 
@@ -25,18 +27,24 @@ export interface StorageOptions {
   readonly groupBytesMax: number;
   /** Records of one chunk of a snapshot, bytes. */
   readonly chunkBytesMax: number;
+  /** Data of a higher ensemble level are refused. */
+  readonly levelMax: number;
 }
 
 export interface StorageSetup {
   readonly treeStore: KeyValueStore;
   readonly logStore: KeyValueStore;
   readonly memberId: number;
+  /** A new incarnation of the directory, never the same twice; else starts are not counted. */
+  readonly newIncarnation?: () => string;
   /** Gets the tree at the checkpoint. Garbage when `recovered.damaged`: use a fresh one then. */
   readonly loader: StateLoader;
   readonly options?: Partial<StorageOptions>;
 }
 
 export interface Recovered {
+  /** Null in a directory that never served, or of a release that did not record it. */
+  readonly servedWith: ServedWith | null;
   readonly ensembleId: string;
   readonly founded: boolean;
   readonly acceptedEpoch: number;
@@ -47,11 +55,17 @@ export interface Recovered {
   /** The log behind the checkpoint: (checkpointZxid, last]. Not known to be committed. */
   readonly suffix: readonly Proposal[];
   readonly last: Zxid;
+  readonly lineage: readonly LeadershipOf[];
   /**
    * Null for a sound disk. Else a message for the operator; zxids are 0 and history is empty then,
    * and every operation but saveEpochs, a snapshot sink and installSnapshot is refused (assert).
    */
   readonly damaged: string | null;
+  /**
+   * Why log segments in front of the checkpoint were destroyed at this start; absent when none was.
+   * Nothing is lost by it: only a learner could have needed them, and it gets a snapshot instead.
+   */
+  readonly unreadableLog?: string;
 }
 
 /**
@@ -68,6 +82,11 @@ export interface SnapshotSource {
 export interface SnapshotSink {
   /** Durable when resolved. Throws SnapshotDamagedError for a record that does not check. */
   write(records: readonly TreeRecord[]): Promise<void>;
+  /**
+   * Reads all of it, durable by then, into `loader`. Throws SnapshotDamagedError unless it is the
+   * whole tree of `zxid`, with the digest that it was saved with.
+   */
+  verify(zxid: Zxid, loader: StateLoader): Promise<void>;
   /** Gives up an unfinished snapshot; nothing happens to one that was installed. */
   abandon(): Promise<void>;
 }
@@ -77,6 +96,18 @@ export interface Epochs {
   readonly current: number;
   readonly ensembleId: string;
   readonly founded: boolean;
+  /** Without it that on disk stays. */
+  readonly lineage?: readonly LeadershipOf[];
+  /** What `beginServing` was given as the configured values is served with from now on. */
+  readonly settled?: boolean;
+}
+
+/** With what a member served last, and what may still be in force elsewhere because of it. */
+export interface ServedWith {
+  /** Lists of members' ids; more than one while the list is being changed. */
+  readonly lists: readonly (readonly number[])[];
+  /** H, ms. */
+  readonly peerTimeoutMs: number;
 }
 
 export const DEFAULT_STORAGE_OPTIONS: StorageOptions = {
@@ -85,4 +116,5 @@ export const DEFAULT_STORAGE_OPTIONS: StorageOptions = {
   retainedBytesMin: 64 * 1024 * 1024,
   groupBytesMax: 1024 * 1024,
   chunkBytesMax: 256 * 1024,
+  levelMax: LEVEL_MAX,
 };

@@ -5,7 +5,8 @@
  * opened: only a learner may need them, and what is wrong with them is found when it does.
  * A torn last batch is gone without a trace (LevelDB drops it), as if it had never been written.
  * Whatever else is not as it was written is a DamagedError that says where: a missing segment, a
- * wrong checksum, a gap between two proposals.
+ * wrong checksum, a gap between two proposals. It counts only from the segment of the checkpoint
+ * on; what is in front of that segment is destroyed instead.
  */
 import {
   extendRanges,
@@ -36,10 +37,15 @@ export interface RecoveredLog {
   readonly history: HistorySummary;
   /** The proposals after `checkpoint`. */
   readonly suffix: readonly Proposal[];
+  /** Why segments in front of what a start needs were destroyed; absent when none was. */
+  readonly unreadable?: string;
 }
 
 /**
- * Throws DamagedError when the log of this generation is not sound or does not fit `checkpoint`.
+ * Throws DamagedError when what a start needs of the log of this generation is not sound, or does
+ * not fit `checkpoint`. Damage, or a gap, in front of what a start needs costs nobody a vote: those
+ * segments are there for learners alone, so they are destroyed, and a learner that would have
+ * needed them gets a snapshot.
  */
 export async function recoverLog(
   store: KeyValueStore,
@@ -47,12 +53,45 @@ export async function recoverLog(
   options: TxnLogOptions,
 ): Promise<RecoveredLog> {
   const seqs = await listSegments(store, at.generation);
-  await forgetBeforeGap(store, at, seqs);
-  const databases = seqs.map((seq) => {
-    return new SharedDatabase(store, segmentName(at.generation, seq));
+  try {
+    return await recoverFrom(store, { ...at, seqs }, options);
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    const needed = await firstNeeded(store, at, seqs);
+    if (needed <= 0) throw error;
+    const recovered = await recoverNeeded(store, { ...at, seqs: seqs.slice(needed) }, options);
+    if (recovered === null) throw error;
+    // The oldest first: after a crash in between, what is left is still one chain, or is damaged
+    // in the same place and is destroyed by the next start.
+    for (const seq of seqs.slice(0, needed)) await store.destroy(segmentName(at.generation, seq));
+    return { ...recovered, unreadable: error.message };
+  }
+}
+
+/** Null when what is left is not sound either: then nothing may be destroyed. */
+async function recoverNeeded(
+  store: KeyValueStore,
+  from: RecoveryRange,
+  options: TxnLogOptions,
+): Promise<RecoveredLog | null> {
+  try {
+    return await recoverFrom(store, from, options);
+  } catch (error) {
+    if (error instanceof DamagedError) return null;
+    throw error;
+  }
+}
+
+async function recoverFrom(
+  store: KeyValueStore,
+  from: RecoveryRange,
+  options: TxnLogOptions,
+): Promise<RecoveredLog> {
+  const databases = from.seqs.map((seq) => {
+    return new SharedDatabase(store, segmentName(from.generation, seq));
   });
   try {
-    return await recoverSegments(store, { ...at, seqs, databases }, options);
+    return await recoverSegments(store, { ...from, databases }, options);
   } catch (error) {
     for (const database of databases) await database.letGo().catch(() => undefined);
     throw error;
@@ -60,31 +99,37 @@ export async function recoverLog(
 }
 
 /**
- * Destroys the segments before the last gap, and takes them out of `seqs`, if what is behind it is
- * all that a start needs: some were given up, and one before them was being read by a learner.
+ * Index of the newest segment that begins at or before the checkpoint: a start needs it and those
+ * after it, and none before it. -1 when no segment says so.
  */
-async function forgetBeforeGap(
+async function firstNeeded(
   store: KeyValueStore,
   { generation, checkpoint }: { readonly generation: number; readonly checkpoint: Zxid },
-  seqs: number[],
-): Promise<void> {
-  const behind = seqs.findLastIndex(
-    (seq, index) => index > 0 && seq !== (seqs[index - 1] ?? 0) + 1,
-  );
-  if (behind < 0) return;
-  const name = segmentName(generation, seqs[behind] ?? 0);
-  const database = new SharedDatabase(store, name);
-  const first = await database.use((open) => firstGroup(name, open));
-  if ((first?.[0]?.zxid ?? Number.POSITIVE_INFINITY) > checkpoint) return;
-  for (const seq of seqs.splice(0, behind)) await store.destroy(segmentName(generation, seq));
+  seqs: readonly number[],
+): Promise<number> {
+  try {
+    for (let index = seqs.length - 1; index >= 0; index--) {
+      const name = segmentName(generation, seqs[index] ?? 0);
+      const database = new SharedDatabase(store, name);
+      const group = await database.use((open) => firstGroup(name, open));
+      const first = group?.[0];
+      if (first !== undefined && first.zxid <= checkpoint) return index;
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+  }
+  return -1;
 }
 
-/** What a recovery begins with. */
-interface Found {
+/** The segments that a recovery reads, oldest first, and where the tree's checkpoint is. */
+interface RecoveryRange {
   readonly generation: number;
   readonly checkpoint: Zxid;
   readonly seqs: readonly number[];
-  /** Of each of `seqs`; who opens one holds it. */
+}
+
+interface Found extends RecoveryRange {
+  /** One for each of `seqs`; whoever opens one holds it. */
   readonly databases: readonly SharedDatabase[];
 }
 

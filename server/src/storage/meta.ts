@@ -1,21 +1,29 @@
 /**
  * The record that says who a member is, which epochs it knows and which generation is live.
  *
+ * Its format number guards the whole directory: a release that does not know it touches nothing.
+ * Format 4 is written while the ensemble level is the first one, format 5 from then on; both are
+ * read. A field that is added must be optional, as a release that does not know it drops it.
+
  * Both epochs, the ensemble and the generation are one value in one key, so no crash separates
  * them. Every change writes it under two keys, one after the other, each synced: damage of the
  * newest batch on disk looks like a write that never was (write-ahead-scan.ts), and so the batch
  * before it must say the same. One writer at a time: the storage's ordered operations.
  */
 import { z } from 'zod';
+import { LEVEL } from '../state/level.js';
 import { DamagedError, FormatError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
 import { sealJson, unsealJson } from './records.js';
 
 export const META_NAME = 'meta';
-export const FORMAT_VERSION = 4;
+/** Of the first ensemble level, and of all later ones: the level says what else may be there. */
+const FORMAT_FIRST = 4;
+const FORMAT_LEVELS = 5;
+
+const NO_START = { incarnation: '', count: 0 };
 
 const META_SCHEMA = z.object({
-  format: z.literal(FORMAT_VERSION),
   memberId: z.number().int().min(1),
   ensembleId: z.string(),
   founded: z.boolean(),
@@ -25,6 +33,33 @@ const META_SCHEMA = z.object({
   generation: z.number().int().min(0),
   /** Why this member needs a snapshot; kept until one is installed. */
   damaged: z.string().nullable(),
+  /**
+   * The highest ensemble level that the directory's owner has reached: whoever does not know it
+   * must not start on what is there.
+   */
+  level: z.number().int().min(1).default(LEVEL.first),
+  /** Absent until a release that records it has served. */
+  servedWith: z
+    .object({
+      lists: z.array(z.array(z.number().int()).readonly()).readonly(),
+      peerTimeoutMs: z.number(),
+    })
+    .optional(),
+  /** The log of this generation has reached this zxid: one that ends before has lost something. */
+  recordedZxid: z.number().int().min(0).default(0),
+  /** Of this directory, as `StartOf`. */
+  start: z.object({ incarnation: z.string(), count: z.number().int() }).default(NO_START),
+  /** The last start of each other member that this one has seen. */
+  seenStarts: z
+    .array(
+      z.object({
+        ...{ peer: z.number().int(), incarnation: z.string() },
+        ...{ count: z.number().int(), instance: z.string() },
+      }),
+    )
+    .default([]),
+  /** The leaderships that proposed what tree and log hold: see zab/lineage.ts. */
+  lineage: z.array(z.object({ epoch: z.number().int(), identity: z.number().int() })).default([]),
 });
 
 export type Meta = Readonly<z.infer<typeof META_SCHEMA>>;
@@ -32,7 +67,10 @@ export type Meta = Readonly<z.infer<typeof META_SCHEMA>>;
 const META_KEY = new TextEncoder().encode('meta');
 const COPY_KEY = new TextEncoder().encode('meta-copy');
 /** `change` counts the changes: the greater one of two records is the newer. */
-const RECORD_SCHEMA = META_SCHEMA.extend({ change: z.number().int().min(0).default(0) });
+const RECORD_SCHEMA = META_SCHEMA.extend({
+  format: z.union([z.literal(FORMAT_FIRST), z.literal(FORMAT_LEVELS)]),
+  change: z.number().int().min(0).default(0),
+});
 const ANY_FORMAT = z.object({ format: z.number() });
 
 type MetaRecord = Readonly<z.infer<typeof RECORD_SCHEMA>>;
@@ -58,7 +96,7 @@ export class MetaStore {
     const second = await this.record(COPY_KEY);
     const newest = newestOf(first, second);
     if (newest === null) return null;
-    const { change, ...meta } = newest;
+    const { change, format: _, ...meta } = newest;
     this.change = change;
     for (const [key, record] of [[META_KEY, first] as const, [COPY_KEY, second] as const]) {
       if (isRecord(record) && record.change === change) continue;
@@ -70,7 +108,8 @@ export class MetaStore {
   /** Resolves when both records are durable. */
   async write(meta: Meta): Promise<void> {
     this.change += 1;
-    const record = { ...meta, change: this.change };
+    const format = meta.level === LEVEL.first ? FORMAT_FIRST : FORMAT_LEVELS;
+    const record = { ...meta, format, change: this.change } as const;
     await this.put(META_KEY, record);
     await this.put(COPY_KEY, record);
   }
@@ -84,12 +123,13 @@ export class MetaStore {
     if (sealed === undefined) return null;
     try {
       const { format } = unsealJson('the meta record', key, sealed, ANY_FORMAT);
-      if (format === FORMAT_VERSION) {
+      if (format === FORMAT_FIRST || format === FORMAT_LEVELS) {
         return unsealJson('the meta record', key, sealed, RECORD_SCHEMA);
       }
       throw new FormatError(
-        `the data has format ${format}, this version reads ${FORMAT_VERSION}: run the version ` +
-          'that wrote it, or empty the directories of this member alone and let it sync',
+        `the data has format ${format}, this release reads ${FORMAT_FIRST} and ${FORMAT_LEVELS}: ` +
+          'run the release that wrote it, or empty the directories of this member alone and let ' +
+          'it sync',
       );
     } catch (error) {
       if (error instanceof DamagedError) return error;

@@ -179,17 +179,17 @@ describe('a start that does not read all of the log', () => {
   });
 });
 
-describe('a segment that no start has read', () => {
-  const spoils = {
-    flip: (entries: Map<string, Uint8Array>, key: string) => {
-      const value = Uint8Array.from(entries.get(key) ?? []);
-      value[value.length - 1] = (value[value.length - 1] ?? 0) ^ 1;
-      entries.set(key, value);
-    },
-    lose: (entries: Map<string, Uint8Array>, key: string) => entries.delete(key),
-    loseAll: (entries: Map<string, Uint8Array>) => entries.clear(),
-  };
+const spoils = {
+  flip: (entries: Map<string, Uint8Array>, key: string) => {
+    const value = Uint8Array.from(entries.get(key) ?? []);
+    value[value.length - 1] = (value[value.length - 1] ?? 0) ^ 1;
+    entries.set(key, value);
+  },
+  lose: (entries: Map<string, Uint8Array>, key: string) => entries.delete(key),
+  loseAll: (entries: Map<string, Uint8Array>) => entries.clear(),
+};
 
+describe('a segment that no start has read', () => {
   it.each(['flip', 'lose', 'loseAll'] as const)(
     'is given up, with all before it, when a learner needs it and it cannot be read: %s',
     async (how) => {
@@ -243,5 +243,58 @@ describe('segments that were given up', () => {
     expect(await life.disk.logStore.list()).not.toContain(names[0]);
     const last = life.proposals.filter(({ zxid }) => zxid > storage.base);
     expect(await zxidsIn({ ...sound, storage })).toEqual(last.map(({ zxid }) => zxid));
+  });
+});
+
+describe('a start that reads segments in front of the one that holds the checkpoint', () => {
+  /** The segments of a sound log, oldest first, none of which says what the others hold. */
+  async function withoutSummaries(): Promise<{ life: Life; names: readonly string[] }> {
+    const life = await lifeToCheckpoint();
+    const names = inOrder(life.disk.logStore.names());
+    for (const name of names) {
+      life.disk.logStore.tamper(name, (entries) => entries.delete(PREDECESSORS_KEY));
+    }
+    return { life, names };
+  }
+
+  function flipIn(disk: Life['disk'], name: string): void {
+    const [key = new Uint8Array(0)] = disk.logStore.keysOf(name);
+    const text = Buffer.from(key).toString('latin1');
+    disk.logStore.tamper(name, (entries) => spoils.flip(entries, text));
+  }
+
+  it('destroys them when one is damaged, says why, and the member keeps its vote', async () => {
+    const { life, names } = await withoutSummaries();
+    const sound = await openToy(copyOf(life.disk), OPTIONS);
+    life.disk = copyOf(life.disk);
+    flipIn(life.disk, names[1] ?? '');
+    const { recovered, storage } = await openToy(life.disk, OPTIONS);
+    expect(recovered.damaged).toBe(null);
+    expect(recovered.unreadableLog).toContain(names[1]);
+    expect(recovered.suffix).toEqual(sound.recovered.suffix);
+    expect(storage.base).toBeGreaterThan(sound.storage.base);
+    expect(storage.base).toBeLessThan(recovered.checkpointZxid);
+    const left = await life.disk.logStore.list();
+    expect(left).not.toContain(names[0]);
+    expect(left).not.toContain(names[1]);
+    const kept = life.proposals.filter(({ zxid }) => zxid > storage.base);
+    expect(await zxidsIn({ ...sound, storage })).toEqual(kept.map(({ zxid }) => zxid));
+  });
+
+  it('is damaged, and destroys nothing, when the segment of the checkpoint is', async () => {
+    const { life } = await withoutSummaries();
+    const { storage } = await openToy(copyOf(life.disk), OPTIONS);
+    const checkpoint = storage.checkpointZxid;
+    life.disk = copyOf(life.disk);
+    const names = inOrder(life.disk.logStore.names());
+    const holder = names.findLast((name) => {
+      return life.disk.logStore
+        .keysOf(name)
+        .some((key) => key.length === 8 && Buffer.from(key).readBigUInt64BE() <= checkpoint);
+    });
+    flipIn(life.disk, holder ?? '');
+    const { recovered } = await openToy(life.disk, OPTIONS);
+    expect(recovered.damaged).toContain(holder);
+    expect(inOrder(await life.disk.logStore.list())).toEqual(names);
   });
 });

@@ -7,12 +7,14 @@
  * unreadable.
  */
 import { epochOf, formatZxid } from '@rookery/protocol';
+import { LEVEL } from '../state/level.js';
 import { CheckpointedTree, parseTreeName, readCheckpoint } from './checkpoint.js';
 import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
 import { DamagedError, IdentityError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
+import { refuseHigherLevel } from './level-guard.js';
 import { recoverLog } from './log-recovery.js';
-import { FORMAT_VERSION, META_NAME, type Meta, MetaStore } from './meta.js';
+import { META_NAME, type Meta, MetaStore } from './meta.js';
 import { zxidKey } from './records.js';
 import { parseSegmentName, readHeader } from './segment.js';
 import { TxnLog } from './txn-log.js';
@@ -59,6 +61,7 @@ export async function recoverStorage(
       `this is the data of member ${meta.memberId}, this is member ${memberId}`,
     );
   }
+  refuseHigherLevel(meta.level, options.levelMax);
   await destroyGenerations(treeStore, logStore, meta.generation);
   if (meta.damaged !== null) return damagedStorage(metaStore, meta, true);
   try {
@@ -70,19 +73,25 @@ export async function recoverStorage(
 }
 
 /** A meta database that LevelDB cannot open is replaced by one that says so. */
-async function openMeta(
-  { treeStore, memberId }: StorageSetup,
-  generations: readonly number[],
-): Promise<MetaStore> {
+async function openMeta(setup: StorageSetup, generations: readonly number[]): Promise<MetaStore> {
   try {
-    return await MetaStore.open(treeStore);
+    return await MetaStore.open(setup.treeStore);
   } catch (error) {
     if (!(error instanceof DamagedError)) throw error;
-    await treeStore.destroy(META_NAME);
-    const metaStore = await MetaStore.open(treeStore);
-    await metaStore.write(unknownMeta(memberId, generations, error.message));
-    return metaStore;
+    return await replaceMeta(setup, generations, error.message);
   }
+}
+
+/** A new meta database, which says what was wrong with the one before. */
+export async function replaceMeta(
+  { treeStore, memberId }: StorageSetup,
+  generations: readonly number[],
+  damage: string,
+): Promise<MetaStore> {
+  await treeStore.destroy(META_NAME);
+  const metaStore = await MetaStore.open(treeStore);
+  await metaStore.write(unknownMeta(memberId, generations, damage));
+  return metaStore;
 }
 
 /** Destroys every tree and log but those of the generation `live`; all of them when it is null. */
@@ -129,6 +138,7 @@ async function soundStorage(from: {
   const tree = await CheckpointedTree.open(setup.treeStore, generation);
   try {
     const checkpoint = tree.checkpoint.zxid;
+    refuseHigherLevel(tree.checkpoint.level, options.levelMax);
     // At the same time: the log mostly waits for the disk, the tree for the processor.
     const [loaded, read] = await Promise.allSettled([
       tree.load(loader),
@@ -139,11 +149,18 @@ async function soundStorage(from: {
       throw loaded.reason;
     }
     if (read.status === 'rejected') throw read.reason;
-    const { log, history, suffix } = read.value;
+    const { log, history, suffix, unreadable } = read.value;
     if (epochOf(log.last) > meta.acceptedEpoch) {
       await log.letGo();
       throw new DamagedError(
         `the log ends with ${formatZxid(log.last)}, but the epoch accepted is ${meta.acceptedEpoch}`,
+      );
+    }
+    if (log.last < meta.recordedZxid) {
+      await log.letGo();
+      throw new DamagedError(
+        `the log ends with ${formatZxid(log.last)}, but was durable up to ` +
+          `${formatZxid(meta.recordedZxid)}: its newest part is missing`,
       );
     }
     const recovered = {
@@ -153,6 +170,7 @@ async function soundStorage(from: {
       suffix,
       last: log.last,
       damaged: null,
+      ...(unreadable === undefined ? {} : { unreadableLog: unreadable }),
     };
     return { metaStore, meta, metaKnown: true, live: { tree, log }, recovered };
   } catch (error) {
@@ -252,16 +270,20 @@ function unknownMeta(memberId: number, generations: readonly number[], damaged: 
 
 function emptyMeta(memberId: number) {
   return {
-    format: FORMAT_VERSION,
     memberId,
     ensembleId: '',
     founded: false,
     acceptedEpoch: 0,
     currentEpoch: 0,
+    level: LEVEL.first,
+    recordedZxid: 0,
+    lineage: [] as Meta['lineage'],
+    start: { incarnation: '', count: 0 },
+    seenStarts: [] as Meta['seenStarts'],
   } as const;
 }
 
 function identityOf(meta: Meta) {
-  const { ensembleId, founded, acceptedEpoch, currentEpoch } = meta;
-  return { ensembleId, founded, acceptedEpoch, currentEpoch };
+  const { ensembleId, founded, acceptedEpoch, currentEpoch, lineage, servedWith = null } = meta;
+  return { ensembleId, founded, acceptedEpoch, currentEpoch, lineage, servedWith };
 }

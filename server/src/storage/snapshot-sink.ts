@@ -13,8 +13,8 @@ import {
   CheckpointedTree,
   parseCheckpoint,
 } from './checkpoint.js';
-import type { SnapshotSink, TreeRecord } from './contract.js';
-import { SnapshotDamagedError } from './errors.js';
+import type { SnapshotSink, StateLoader, TreeRecord } from './contract.js';
+import { DamagedError, SnapshotDamagedError } from './errors.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
 import { unseal, unsealJson } from './records.js';
 import { TRAILER_KEY } from './snapshot-source.js';
@@ -38,7 +38,11 @@ export class GenerationSink implements SnapshotSink {
   async write(records: readonly TreeRecord[]): Promise<void> {
     assert(this.state === 'open', `a snapshot is written before it is ${this.state}`);
     this.tail = this.tail.then(() => this.writeNow(records));
-    await this.tail;
+    try {
+      await this.tail;
+    } catch (error) {
+      throw asDamagedSnapshot(error);
+    }
   }
 
   async abandon(): Promise<void> {
@@ -48,10 +52,27 @@ export class GenerationSink implements SnapshotSink {
     if (this.tree !== null) await this.tree.retire();
   }
 
+  async verify(zxid: Zxid, loader: StateLoader): Promise<void> {
+    assert(this.state === 'open', `a snapshot is verified before it is ${this.state}`);
+    await this.tail;
+    const tree = this.whole(zxid);
+    try {
+      await tree.load(loader);
+    } catch (error) {
+      throw asDamagedSnapshot(error);
+    }
+  }
+
   /** The complete tree, durable. Throws SnapshotDamagedError when it is not that of `zxid`. */
   async finish(zxid: Zxid): Promise<CheckpointedTree> {
     assert(this.state === 'open', `a snapshot is installed once, this one is ${this.state}`);
     await this.tail;
+    const tree = this.whole(zxid);
+    this.state = 'installed';
+    return tree;
+  }
+
+  private whole(zxid: Zxid): CheckpointedTree {
     const { tree } = this;
     if (tree === null || this.announced !== this.count) {
       throw new SnapshotDamagedError(
@@ -64,7 +85,6 @@ export class GenerationSink implements SnapshotSink {
         `the snapshot is of ${formatZxid(at)}, to be installed was ${formatZxid(zxid)}`,
       );
     }
-    this.state = 'installed';
     return tree;
   }
 
@@ -92,6 +112,12 @@ export class GenerationSink implements SnapshotSink {
     if (this.tree !== null) throw new SnapshotDamagedError('a second checkpoint record');
     this.tree = await CheckpointedTree.create(this.store, this.generation, checkpoint);
   }
+}
+
+/** What was damaged on the way, or made up, is not the own disk's fault. */
+function asDamagedSnapshot(error: unknown): unknown {
+  if (!(error instanceof DamagedError)) return error;
+  return new SnapshotDamagedError(error.message, { cause: error });
 }
 
 function sameKey(a: Uint8Array, b: Uint8Array): boolean {

@@ -17,6 +17,7 @@ async function setUp() {
     onInstalled: (zxid) => {
       events.push(`installed ${zxid}`);
     },
+    onDiscard: () => Promise.resolve(),
     onFatal: (error) => events.push(`fatal ${error instanceof Error ? error.name : ''}`),
   });
   return { ...opened, treeStore, logStore, queue, events };
@@ -35,6 +36,8 @@ const saveEpochs = (ticket: number) =>
     current: 2,
     ensembleId: '',
     founded: false,
+    lineage: [],
+    settled: true,
   }) as const;
 
 describe('the storage queue', () => {
@@ -54,7 +57,7 @@ describe('the storage queue', () => {
     queue.enqueue(append(2, 2));
     queue.enqueue(saveEpochs(3));
     queue.enqueue(append(4, 3));
-    queue.enqueue({ kind: 'truncate', ticket: 5, after: makeZxid(1, 1) });
+    queue.enqueue({ kind: 'truncate', ticket: 5, after: makeZxid(1, 1), diverged: false });
     await queue.idle();
     const [one, two, three] = [makeZxid(1, 1), makeZxid(1, 2), makeZxid(1, 3)];
     expect(events).toEqual([
@@ -79,7 +82,7 @@ describe('the storage queue', () => {
     queue.markLogEnd();
     await queue.idle();
     expect(logStore.changeCount).toBe(before + 2);
-    queue.enqueue({ kind: 'truncate', ticket: 4, after: makeZxid(1, 1) });
+    queue.enqueue({ kind: 'truncate', ticket: 4, after: makeZxid(1, 1), diverged: false });
     queue.markLogEnd();
     await queue.idle();
     expect(logStore.changeCount).toBe(before + 4);

@@ -14,6 +14,8 @@ export interface StorageQueueHooks {
   onPersisted(ticket: Ticket): void;
   /** A snapshot was installed: before its onPersisted and, if awaited, before the next output. */
   onInstalled(zxid: Zxid): void | Promise<void>;
+  /** What the log holds after `after` is about to go, though it may have been acknowledged. */
+  onDiscard(after: Zxid): Promise<void>;
   /** The member must end. */
   onFatal(error: unknown): void;
 }
@@ -117,11 +119,15 @@ export class StorageQueue {
       case 'append':
         return await this.storage.append(...batch.flatMap(proposalsOf));
       case 'truncate':
+        if (output.diverged) await this.hooks.onDiscard(output.after);
         return await this.storage.truncate(output.after);
       case 'saveEpochs':
         return await this.storage.saveEpochs(output);
+      case 'giveUp':
+        await this.hooks.onDiscard(output.after);
+        return await this.storage.giveUp(output.reason);
       case 'installSnapshot':
-        await this.storage.installSnapshot(output.zxid);
+        await this.storage.installSnapshot(output.zxid, output.lineage);
         return await this.hooks.onInstalled(output.zxid);
       default:
         unreachable(output);

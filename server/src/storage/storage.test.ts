@@ -12,11 +12,12 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { HistoryGoneError, SnapshotDamagedError } from './errors.js';
 import { openLevelStores } from './level-store.js';
 import { MemoryStore } from './memory-store.js';
 import { META_NAME } from './meta.js';
-import { sealJson } from './records.js';
+import { sealJson, unsealJson } from './records.js';
 import type { Storage } from './storage.js';
 import { type Opened, openToy, proposalsAfter, TINY } from './testing.js';
 
@@ -70,8 +71,85 @@ describe('data of another format', () => {
     }
     await database.close();
     await expect(disk.open()).rejects.toThrow(
-      /has format 1, this version reads 4: run the version/,
+      /has format 1, this release reads 4 and 5: run the release/,
     );
+  });
+});
+
+describe('the ensemble level of a directory', () => {
+  const formatOf = async (disk: Disk) => {
+    const database = await disk.treeStore.open(META_NAME);
+    const key = new TextEncoder().encode('meta');
+    const sealed = (await database.get(key)) ?? new Uint8Array(0);
+    const schema = z.object({ format: z.number(), level: z.number() });
+    const found = unsealJson('meta', key, sealed, schema);
+    await database.close();
+    return found;
+  };
+
+  it('is the first one in a new directory, which then has the format of before', async () => {
+    const disk = new Disk();
+    await disk.open();
+    disk.crash();
+    expect(await formatOf(disk)).toEqual({ format: 4, level: 1 });
+  });
+
+  it('is the first one where a release wrote it that knew no levels', async () => {
+    const disk = new Disk();
+    const { storage } = await disk.open();
+    await storage.saveEpochs(EPOCHS);
+    disk.crash();
+    const database = await disk.treeStore.open(META_NAME);
+    for (const name of ['meta', 'meta-copy']) {
+      const key = new TextEncoder().encode(name);
+      const sealed = (await database.get(key)) ?? new Uint8Array(0);
+      const { level: _, ...old } = unsealJson(name, key, sealed, z.looseObject({}));
+      await database.batch([{ type: 'put', key, value: sealJson(key, old) }], { sync: true });
+    }
+    await database.close();
+    const { recovered } = await disk.open();
+    expect(recovered).toMatchObject({ acceptedEpoch: 1, damaged: null });
+  });
+
+  it('is kept once it is raised, and a release that does not know it touches nothing', async () => {
+    const disk = new Disk();
+    const { storage } = await disk.open();
+    storage.raiseLevel(2);
+    await storage.idle();
+    disk.crash();
+    expect(await formatOf(disk)).toEqual({ format: 5, level: 2 });
+    const older = openToy(disk, { ...TINY, levelMax: 1 });
+    await expect(older).rejects.toThrow(/is at level 2, this release knows levels up to 1: start/);
+    disk.crash();
+    const again = await disk.open();
+    again.storage.raiseLevel(1);
+    await again.storage.idle();
+    disk.crash();
+    expect(await formatOf(disk)).toEqual({ format: 5, level: 2 });
+  });
+
+  it('comes with a snapshot, unless this release does not know it', async () => {
+    const donor = await new Disk().open();
+    await donor.storage.saveEpochs(EPOCHS);
+    const [proposal] = proposalsAfter(0, { epoch: 1, counter: 1, count: 1 });
+    if (proposal === undefined) throw new Error('no proposal');
+    await donor.storage.append([proposal]);
+    donor.storage.beginCheckpoint(proposal.zxid);
+    const at = { zxid: proposal.zxid, lastTime: 1, level: 2 };
+    await donor.storage.writeCheckpoint([], { ...at, digest: '' });
+    for (const levelMax of [1, 2]) {
+      const disk = new Disk();
+      const { storage } = await openToy(disk, { ...TINY, levelMax });
+      const sink = await storage.beginSnapshot();
+      const source = await donor.storage.openSnapshot();
+      for await (const records of source.records()) await sink.write(records);
+      await source.close();
+      const installing = storage.installSnapshot(proposal.zxid);
+      if (levelMax === 1) await expect(installing).rejects.toThrow(/is at level 2/);
+      else await installing;
+      disk.crash();
+      expect((await formatOf(disk)).level).toBe(levelMax);
+    }
   });
 });
 
@@ -106,7 +184,9 @@ describe('a member on an empty disk', () => {
       history: { base: 0, ranges: [] },
       suffix: [],
       last: 0,
+      lineage: [],
       damaged: null,
+      servedWith: null,
     });
   });
 

@@ -6,21 +6,24 @@
  * durable when their promise resolves and must be run one at a time, in order: `StorageQueue` does.
  * Never decides what is committed; never retries a failed write: a rejection is fatal.
  */
-import { assert, formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { assert, formatZxid, type LeadershipOf, type Proposal, type Zxid } from '@rookery/protocol';
+import { LEVEL } from '../state/level.js';
 import { Background } from './background.js';
 import type { Checkpoint } from './checkpoint.js';
 import {
   DEFAULT_STORAGE_OPTIONS,
   type Epochs,
   type Recovered,
+  type ServedWith,
   type SnapshotSink,
   type SnapshotSource,
   type StateLoader,
   type StorageOptions,
   type StorageSetup,
 } from './contract.js';
-import { HistoryGoneError, UnreadableHistoryError } from './errors.js';
+import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
+import { refuseHigherLevel } from './level-guard.js';
 import type { Meta, MetaStore } from './meta.js';
 import {
   destroyGenerations,
@@ -28,6 +31,7 @@ import {
   type Live,
   type RecoveredStorage,
   recoverStorage,
+  replaceMeta,
 } from './recovery.js';
 import { GenerationSink } from './snapshot-sink.js';
 import { openSnapshotSource } from './snapshot-source.js';
@@ -55,10 +59,12 @@ export class Storage {
   private live: Live | null;
   private sink: GenerationSink | null = null;
   private lastGeneration: number;
+  private readonly newIncarnation: (() => string) | null;
   /** The zxid of the checkpoint that is being taken, else 0. */
   private frozenZxid: Zxid = 0;
   private operation: string | null = null;
   private failed = false;
+  private configured: ServedWith | null = null;
   private metaWrites: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -75,6 +81,7 @@ export class Storage {
     this.metaKnown = from.metaKnown;
     this.live = from.live;
     this.lastGeneration = lastGeneration;
+    this.newIncarnation = setup.newIncarnation ?? null;
   }
 
   /**
@@ -89,7 +96,22 @@ export class Storage {
     const generations = await generationsOf(setup.treeStore, setup.logStore);
     const lastGeneration = Math.max(from.meta.generation, ...generations);
     const storage = new Storage(setup, options, from, lastGeneration);
-    return { storage, recovered: from.recovered };
+    try {
+      await storage.countStart();
+      return { storage, recovered: from.recovered };
+    } catch (error) {
+      // LevelDB may find a damaged block only when it writes, by its compaction.
+      if (!(error instanceof DamagedError)) throw error;
+      await storage.letGo();
+      await (await replaceMeta(setup, generations, error.message)).close();
+      return await Storage.open(setup);
+    }
+  }
+
+  private async letGo(): Promise<void> {
+    await this.live?.log.letGo();
+    await this.live?.tree.database.letGo();
+    await this.metaStore.close();
   }
 
   /** Zxid of the last proposal in the log, or what an empty log starts after. */
@@ -127,13 +149,25 @@ export class Storage {
       after >= floor,
       () => `truncation to ${formatZxid(after)} would undo the checkpoint at ${formatZxid(floor)}`,
     );
-    await this.exclusively('truncate', () => this.sound().log.truncate(after));
+    await this.exclusively('truncate', async () => {
+      // First, or a crash in between would leave a log that seems to have lost its end.
+      if (after < this.meta.recordedZxid) await this.changeMeta({ recordedZxid: after });
+      await this.sound().log.truncate(after);
+    });
   }
 
-  /** When nothing was appended for a while: see TxnLog. */
+  /**
+   * When nothing was appended for a while: see TxnLog. Where the log ends is recorded in another
+   * database, too, once it is durable: the newest part of the log may be lost with its mark.
+   */
   async markLogEnd(): Promise<void> {
     const { live } = this;
-    if (live !== null) await this.exclusively('markLogEnd', () => live.log.markEnd());
+    if (live === null) return;
+    await this.exclusively('markLogEnd', async () => {
+      await live.log.markEnd();
+      const recordedZxid = live.log.last;
+      if (recordedZxid !== this.meta.recordedZxid) await this.changeMeta({ recordedZxid });
+    });
   }
 
   /**
@@ -152,9 +186,46 @@ export class Storage {
       `a member of ensemble ${meta.ensembleId} does not join ${ensembleId}`,
     );
     assert(!bound || founded, 'an ensemble that was founded stays so');
+    const lineage = [...(epochs.lineage ?? meta.lineage)];
+    const saved = { acceptedEpoch: accepted, currentEpoch: current };
+    const { configured } = this;
+    const settled = epochs.settled === true && configured !== null;
+    const servedWith = settled ? { servedWith: configured } : {};
     await this.exclusively('saveEpochs', () =>
-      this.changeMeta({ ensembleId, founded, acceptedEpoch: accepted, currentEpoch: current }),
+      this.changeMeta({ ensembleId, founded, ...saved, lineage, ...servedWith }),
     );
+  }
+
+  /** What is on this disk is not what the ensemble has: it is as good as damaged, for good. */
+  async giveUp(reason: string): Promise<void> {
+    await this.exclusively('giveUp', () =>
+      this.changeMeta({
+        damaged: reason,
+        ensembleId: '',
+        founded: false,
+        start: this.nextStart(''),
+      }),
+    );
+  }
+
+  /**
+   * The state has reached this level: from now on a release that does not know it refuses the
+   * directory. What the level allows may be in the log by then; a release that finds it there
+   * without this record ends when it comes to apply the transaction that raised the level.
+   */
+  raiseLevel(level: number): void {
+    refuseHigherLevel(level, this.options.levelMax);
+    if (level > this.meta.level) this.background.run(() => this.changeMeta({ level }));
+  }
+
+  /**
+   * Before anything is said to another member: `kept` is durable when it resolves. What is
+   * configured takes its place with the first `saveEpochs` that says `settled`.
+   */
+  async beginServing(kept: ServedWith, configured: ServedWith): Promise<void> {
+    this.configured = configured;
+    const isKept = JSON.stringify(this.meta.servedWith) === JSON.stringify(kept);
+    if (!isKept && this.metaKnown) await this.changeMeta({ servedWith: kept });
   }
 
   /** Begins a snapshot; abandons one that was begun before. */
@@ -174,14 +245,17 @@ export class Storage {
    * flip. Then: a fresh state, `loadTree` into it, and a fresh Checkpointer. The next proposal's
    * `previous` must be `zxid`. Throws SnapshotDamagedError when it is not complete.
    */
-  async installSnapshot(zxid: Zxid): Promise<void> {
+  async installSnapshot(zxid: Zxid, lineage: readonly LeadershipOf[] = []): Promise<void> {
     await this.exclusively('installSnapshot', async () => {
       const { sink } = this;
       assert(sink !== null, 'a snapshot was begun before it is installed');
       const tree = await sink.finish(zxid);
+      refuseHigherLevel(tree.checkpoint.level, this.options.levelMax);
       const { generation } = tree;
       const log = await TxnLog.create(this.logStore, { generation, base: zxid }, this.options);
-      await this.changeMeta({ generation, damaged: null });
+      const level = Math.max(this.meta.level, tree.checkpoint.level ?? LEVEL.first);
+      const facts = { recordedZxid: zxid, lineage: [...lineage] };
+      await this.changeMeta({ generation, damaged: null, level, ...facts });
       const old = this.live;
       this.live = { tree, log };
       this.sink = null;
@@ -222,6 +296,29 @@ export class Storage {
   async openSnapshot(): Promise<SnapshotSource> {
     const { tree, log } = this.sound();
     return await openSnapshotSource(tree, log, this.options.chunkBytesMax);
+  }
+
+  /** Of this directory: durable since it was opened. */
+  get start(): Meta['start'] {
+    return this.meta.start;
+  }
+  get seenStarts(): Meta['seenStarts'] {
+    return this.meta.seenStarts;
+  }
+
+  /** In background: until it is durable a crash forgets it. */
+  rememberStart(seen: Meta['seenStarts'][number]): void {
+    const others = this.meta.seenStarts.filter(({ peer }) => peer !== seen.peer);
+    const seenStarts = [...others, seen];
+    // At once for those who ask; written with whatever is written next, too.
+    this.meta = { ...this.meta, seenStarts };
+    if (this.metaKnown) this.background.run(() => this.changeMeta({}));
+  }
+
+  /** In background, as `rememberStart`. */
+  countStartsAnew(): void {
+    this.meta = { ...this.meta, start: this.nextStart('') };
+    if (this.metaKnown) this.background.run(() => this.changeMeta({}));
   }
 
   /** For the Checkpointer: from now on nothing at or before `zxid` may be truncated. */
@@ -296,12 +393,24 @@ export class Storage {
     }
   }
 
+  /** Not of a directory whose meta record is lost: nothing may be written over it yet. */
+  private async countStart(): Promise<void> {
+    if (this.newIncarnation === null || !this.metaKnown) return;
+    await this.changeMeta({ start: this.nextStart(this.meta.start.incarnation) });
+  }
+
+  private nextStart(incarnation: string): Meta['start'] {
+    if (incarnation !== '') return { incarnation, count: this.meta.start.count + 1 };
+    return { incarnation: this.newIncarnation?.() ?? '', count: 1 };
+  }
+
   /** One after the other: beginSnapshot may come while the ordered operations run. */
   private async changeMeta(change: Partial<Meta>): Promise<void> {
     this.metaWrites = this.metaWrites.then(async () => {
       const meta = { ...this.meta, ...change };
       await this.metaStore.write(meta);
-      this.meta = meta;
+      // What was remembered while it was written stays; the next write makes that durable.
+      this.meta = { ...this.meta, ...change };
       this.metaKnown = true;
     });
     await this.metaWrites;

@@ -1,5 +1,6 @@
 /** Helpers of the storage tests: a state of plain entries, proposals, and a seeded generator. */
 import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { LEVEL_MAX } from '../state/level.js';
 import type { CheckpointSource, FrozenState } from './checkpointer.js';
 import type { Recovered, StateLoader, StorageOptions } from './contract.js';
 import type { KeyValueStore } from './key-value.js';
@@ -11,6 +12,7 @@ export const TINY: StorageOptions = {
   retainedBytesMin: 200,
   groupBytesMax: 120,
   chunkBytesMax: 100,
+  levelMax: LEVEL_MAX,
 };
 
 /** Each proposal's body is `key=value`; applying it sets the entry. */

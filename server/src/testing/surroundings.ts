@@ -7,6 +7,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { directoryBytes } from '../directory-bytes.js';
+import { keepAside } from '../keep-aside.js';
 import type { Surroundings } from '../member.js';
 import { openLevelStores } from '../storage/index.js';
 import { EndingStore } from './ending-store.js';
@@ -22,6 +23,7 @@ export interface SurroundingsParts extends Omit<EndingTransportParts, 'timers'> 
 
 export class EndingSurroundings implements Surroundings {
   readonly directoryBytes = directoryBytes;
+  readonly keepAside = keepAside;
   readonly transport: EndingTransport;
   readonly timers: EndingTimers;
   readonly treeStore: EndingStore;

@@ -9,7 +9,7 @@
 import { formatZxid, type Zxid } from '@rookery/protocol';
 import type { Learner } from './learner.js';
 import type { Member } from './member.js';
-import { planSync } from './sync-plan.js';
+import { planSync, type SyncPlan } from './sync-plan.js';
 
 export class CatchUp {
   readonly #member: Member;
@@ -24,12 +24,13 @@ export class CatchUp {
     if (learner.ackEpoch === null || learner.syncStarted) return;
     learner.syncStarted = true;
     const member = this.#member;
-    const plan = planSync(member.history, learner.ackEpoch);
+    const plan = planSync(member.history, member.lineage, learner.ackEpoch);
     const { peer, link } = learner.link;
     const about = `peer=${peer} peerLast=${formatZxid(learner.ackEpoch.last)}`;
+    this.#noteDivergence(plan, about);
     if (plan.mode === 'snap') {
       member.note('sync.snap', `${about} reason="${plan.reason}"`);
-      member.send(learner.link, { kind: 'syncStart', mode: 'snap', after: 0 });
+      this.#sendStart(learner, plan);
       learner.link.streaming = true;
       member.emit({ kind: 'sendSnapshot', peer, link });
       return;
@@ -39,9 +40,23 @@ export class CatchUp {
       `sync.${plan.mode}`,
       `${about} after=${formatZxid(plan.after)} through=${formatZxid(last)}`,
     );
-    member.send(learner.link, { kind: 'syncStart', mode: plan.mode, after: plan.after });
+    this.#sendStart(learner, plan);
     learner.sentThrough = plan.after;
     this.#continue(learner);
+  }
+
+  #noteDivergence(plan: SyncPlan, about: string): void {
+    if (plan.mode === 'diff' || plan.divergence === null) return;
+    const detail = `${about} after=${formatZxid(plan.after)} reason="${plan.divergence}"`;
+    this.#member.note('sync.diverged', detail);
+  }
+
+  #sendStart(learner: Learner, plan: SyncPlan): void {
+    const { history, lineage } = this.#member;
+    const diverged = plan.mode !== 'diff' && plan.divergence !== null;
+    const { mode, after } = plan;
+    const what = { mode, after, lineage: lineage.from(history.base), diverged };
+    this.#member.send(learner.link, { kind: 'syncStart', ...what });
   }
 
   onHistorySent(learner: Learner, through: Zxid): void {
@@ -83,7 +98,9 @@ export class CatchUp {
     }
     learner.caughtUp = true;
     learner.onSent(last, this.#member.nowMs);
-    this.#member.send(learner.link, { kind: 'newLeader', epoch: this.#epoch, last, ensembleId });
+    const leaseMs = options.timeoutMs;
+    const facts = { epoch: this.#epoch, last, ensembleId, leaseMs };
+    this.#member.send(learner.link, { kind: 'newLeader', ...facts });
   }
 
   /** Up to `through` from disk, maybe nothing; `onHistorySent` goes on from there. */

@@ -41,9 +41,12 @@ export class Confirmations {
     if (this.#asked.length > 0) this.#send(learner);
   }
 
-  onAnswer(learner: Learner, round: number): void {
+  /** False for the answer to a round that has not begun: it would count in all up to there. */
+  onAnswer(learner: Learner, round: number): boolean {
+    if (round > this.#round) return false;
     learner.confirmedRound = Math.max(learner.confirmedRound, round);
     if (this.#asked.length > 0) this.#maybeComplete();
+    return true;
   }
 
   #begin(): void {
@@ -61,7 +64,7 @@ export class Confirmations {
   #maybeComplete(): void {
     const round = this.#round;
     const answered = (learner: Learner) => learner.active && learner.confirmedRound >= round;
-    if (this.#learners.count(answered) + 1 < this.#member.quorum) return;
+    if (!this.#learners.isQuorum(answered)) return;
     const done = this.#asked;
     this.#asked = [];
     for (const { id, zxid } of done) this.#member.emit({ kind: 'confirmed', id, zxid });

@@ -3,7 +3,8 @@
  *
  * Only voters count: a wiped or damaged member has forgotten what it promised and acknowledged, so
  * its word proves nothing. Two rules keep a single leader per epoch with a complete history: an
- * epoch above every promise of a quorum, and no leader whose quorum knows anything newer.
+ * epoch above every promise of a quorum, and no leader whose quorum knows anything newer. A quorum
+ * is of one mind about who led: without one nobody leads, and an operator must decide.
  */
 import { type AckEpoch, assert, EPOCH_MAX } from '@rookery/protocol';
 import type { Learner, Learners } from './learner.js';
@@ -11,7 +12,7 @@ import type { Member } from './member.js';
 
 /** The epoch of a leader to whom a quorum has offered itself, or null while there is none. */
 export function chooseEpoch(member: Member, learners: Learners): number | null {
-  if (learners.count((learner) => learner.voter) + 1 < member.quorum) return null;
+  if (!learners.mayElect(() => true)) return null;
   let newest = member.acceptedEpoch;
   // Those without a vote have promised too: an epoch below theirs could never take them in.
   for (const learner of learners.all()) newest = Math.max(newest, learner.acceptedEpoch);
@@ -21,8 +22,16 @@ export function chooseEpoch(member: Member, learners: Learners): number | null {
 }
 
 export function hasEpochQuorum(member: Member, learners: Learners): boolean {
-  const acks = learners.count((learner) => learner.voter && learner.ackEpoch !== null);
-  return acks + 1 >= member.quorum;
+  return learners.mayElect(({ ackEpoch }) => ackEpoch !== null && !disputes(ackEpoch, member));
+}
+
+/**
+ * It took over the history of the same epoch, but from another leadership. Two cannot both have had
+ * a quorum of this ensemble, so zxids say nothing about which of the two histories is newer.
+ */
+export function disputes(ack: AckEpoch, member: Member): boolean {
+  if (ack.currentEpoch !== member.currentEpoch) return false;
+  return member.lineage.firstConflict(ack.lineage) <= ack.currentEpoch;
 }
 
 /** A voter's history that this member lacks may hold what was committed: it must not lead. */

@@ -17,10 +17,19 @@ export function electorateOf(member: Member): Electorate {
   const { ensembleId, founded, sound } = member;
   const votes = [...member.links.values()].flatMap((link) => (link.vote ? [link.vote] : []));
   if (!sound) return { kind: 'none', reason: 'the disk is damaged: waiting for a snapshot' };
+  if (member.abstains) {
+    const reason = 'members with the peerTimeoutMs from before may serve for some time';
+    const { abstainMs } = member.options;
+    return { kind: 'none', reason: `${reason}: no vote for ${abstainMs} ms after the start` };
+  }
   if (ensembleId !== '') {
-    const sharing = votes.filter((vote) => isMemberOf(vote, ensembleId)).length + 1;
+    const shares = (vote: VoteMessage | null | undefined) =>
+      vote !== null && vote !== undefined && isMemberOf(vote, ensembleId);
+    const isShared = member.quorums.isQuorum(
+      (id) => id === member.id || shares(member.linkOf(id)?.vote),
+    );
     const known = votes.some((vote) => vote.founded && isMemberOf(vote, ensembleId));
-    if (founded || known || sharing >= member.quorum) return { kind: 'members' };
+    if (founded || known || isShared) return { kind: 'members' };
   }
   if (votes.some((vote) => vote.founded)) {
     return {

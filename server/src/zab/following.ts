@@ -8,7 +8,9 @@
 import {
   type AckEpoch,
   type CoreMessage,
+  epochOf,
   formatZxid,
+  type LeadershipOf,
   type NewEpoch,
   type NewLeader,
   type PeerId,
@@ -35,6 +37,10 @@ export class Following implements Role {
   #acked: Zxid = 0;
   /** Clients may be served once this is applied; null before UPTODATE. */
   #serveFrom: Zxid | null = null;
+  /** What the leader grants: sessions expire there a while after that, whatever is set here. */
+  #leaseMs = Number.POSITIVE_INFINITY;
+  /** Of the leader whose snapshot comes in. */
+  #snapshotLineage: readonly LeadershipOf[] = [];
   /** The leader has said that it leads: when it looks again, its term is over. */
   #sawLeading = false;
 
@@ -43,6 +49,11 @@ export class Following implements Role {
     this.#transitions = transitions;
     this.#leader = leader;
     this.#progressAtMs = member.nowMs;
+  }
+
+  /** Whose snapshot may come in now: nobody else's is taken. */
+  get snapshotFrom(): PeerId | null {
+    return this.#phase === 'snapshot' ? this.#leader : null;
   }
 
   start(): void {
@@ -62,7 +73,8 @@ export class Following implements Role {
   vote(): VoteMessage {
     const { ensembleId, founded, sound, round, currentEpoch, history } = this.#member;
     const view = { leader: this.#leader, epoch: currentEpoch, zxid: history.last };
-    return { kind: 'vote', state: 'following', round, ...view, ensembleId, founded, sound };
+    const facts = { ensembleId, founded, sound, ...this.#member.former };
+    return { kind: 'vote', state: 'following', round, ...view, ...facts };
   }
 
   onTick(): void {
@@ -70,7 +82,7 @@ export class Following implements Role {
     if (link === undefined) return;
     const { timeoutMs, initTimeoutMs } = this.#member.options;
     const silentMs = this.#member.nowMs - link.contactAtMs;
-    if (silentMs > timeoutMs) {
+    if (silentMs > Math.min(timeoutMs, this.#leaseMs)) {
       const reason = `leader ${this.#leader} has not answered for ${silentMs} ms`;
       this.#member.drop(link, reason);
       this.#transitions.look(reason);
@@ -206,7 +218,7 @@ export class Following implements Role {
   }
 
   #ackEpoch(): AckEpoch {
-    const { acceptedEpoch, currentEpoch, history, delivered, sound } = this.#member;
+    const { acceptedEpoch, currentEpoch, history, delivered, sound, lineage } = this.#member;
     return {
       kind: 'ackEpoch',
       epoch: acceptedEpoch,
@@ -215,42 +227,67 @@ export class Following implements Role {
       applied: delivered,
       history: history.summary,
       snapshotOnly: !sound,
+      lineage: lineage.from(history.base),
     };
   }
 
   #onSyncStart(message: SyncStart): void {
     if (this.#phase !== 'accepted') return this.#violation('syncStart');
-    const { history, delivered } = this.#member;
+    const { history, delivered, sound } = this.#member;
     if (message.mode === 'snap') {
+      if (message.diverged && sound) this.#giveUp(message.after);
+      this.#snapshotLineage = message.lineage;
       this.#phase = 'snapshot';
       return;
     }
+    // A damaged disk has no log that anything could go on from.
     const legal =
-      message.mode === 'diff'
+      sound &&
+      (message.mode === 'diff'
         ? message.after === history.last
-        : history.has(message.after) && message.after >= delivered;
+        : history.has(message.after) && message.after >= delivered);
     if (!legal) {
       return this.#violation(`${message.mode} after ${formatZxid(message.after)}`);
     }
-    if (message.mode === 'trunc') this.#member.truncate(message.after);
+    if (message.mode === 'trunc') {
+      if (message.diverged) this.#noteDiverged(message.after);
+      this.#member.truncate(message.after, message.diverged);
+    }
+    // Behind the truncation, before what is appended: each zxid on disk is of the leadership named.
+    this.#member.followLineage(message.lineage, message.after);
     this.#phase = 'syncing';
   }
 
+  /** The leader's snapshot may be older than what is applied here, which is not its history. */
+  #giveUp(after: Zxid): void {
+    this.#noteDiverged(after);
+    this.#member.giveUp(`what follows ${formatZxid(after)} is not the ensemble's history`, after);
+  }
+
+  #noteDiverged(after: Zxid): void {
+    const { history, delivered } = this.#member;
+    const from = `leader=${this.#leader} after=${formatZxid(after)}`;
+    const what = `last=${formatZxid(history.last)} applied=${formatZxid(delivered)}`;
+    this.#member.note('history.diverged', `${from} ${what}`);
+  }
+
   #onSnapshotDone(zxid: Zxid): void {
-    const { delivered } = this.#member;
-    if (this.#phase !== 'snapshot' || zxid < delivered) {
+    const { delivered, acceptedEpoch } = this.#member;
+    const isOurs = zxid >= delivered && epochOf(zxid) <= acceptedEpoch;
+    if (this.#phase !== 'snapshot' || !isOurs) {
       return this.#violation(`snapshot at ${formatZxid(zxid)} (applied ${formatZxid(delivered)})`);
     }
-    this.#member.installSnapshot(zxid);
+    this.#member.installSnapshot(zxid, this.#snapshotLineage);
     this.#phase = 'syncing';
   }
 
   #onPropose(message: Propose): void {
     const open = this.#phase === 'syncing' || this.#phase === 'entering' || this.#broadcasting();
-    const first = message.proposals[0];
-    if (!open || first === undefined || first.previous !== this.#member.history.last) {
+    const { history, acceptedEpoch } = this.#member;
+    if (!open || !history.continues(message.proposals, acceptedEpoch)) {
+      const first = message.proposals[0];
       const zxid = first === undefined ? 'nothing' : formatZxid(first.zxid);
-      return this.#violation(`propose of ${zxid} after ${formatZxid(this.#member.history.last)}`);
+      return this.#violation(`propose of ${zxid} after ${formatZxid(history.last)}`);
     }
     this.#member.append(message.proposals);
   }
@@ -264,6 +301,7 @@ export class Following implements Role {
       (!founded || message.ensembleId === ensembleId);
     if (!legal) return this.#violation(`newLeader of epoch ${message.epoch}`);
     this.#phase = 'entering';
+    if (message.leaseMs > 0) this.#leaseMs = message.leaseMs;
     const ticket = this.#member.enterEpoch(message.epoch, message.ensembleId);
     const { epoch, last } = message;
     this.#member.tickets.after(ticket, () => {
@@ -274,14 +312,17 @@ export class Following implements Role {
   }
 
   #onUpToDate(message: UpToDate): void {
-    if (this.#phase !== 'acked' || this.#serveFrom !== null) return this.#violation('upToDate');
+    const isDue = this.#phase === 'acked' && this.#serveFrom === null;
+    if (!isDue || !this.#member.knows(message.committed)) {
+      return this.#violation(`upToDate at ${formatZxid(message.committed)}`);
+    }
     this.#serveFrom = message.committed;
     this.#member.found();
     this.#onCommit(message.committed);
   }
 
   #onCommit(zxid: Zxid): void {
-    if (this.#serveFrom === null || zxid > this.#member.history.last) {
+    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
       return this.#violation(`commit of ${formatZxid(zxid)}`);
     }
     this.#member.commit(zxid);

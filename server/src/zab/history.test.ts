@@ -1,8 +1,15 @@
 /** Compares the ranges with plain lists of zxids, which is what they stand for. */
-import { type HistorySummary, holds, makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import {
+  type HistorySummary,
+  holds,
+  lastOfRanges,
+  makeZxid,
+  type Proposal,
+  type Zxid,
+} from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commonPoint, History, lastOf } from './history.js';
+import { commonPoint, History } from './history.js';
 
 const BODY = new Uint8Array(4);
 
@@ -116,7 +123,7 @@ describe('the ranges of a history', () => {
         const zxid = makeZxid(epoch, counter);
         const summary = summaryOf(log);
         expect(holds(summary, zxid)).toBe(zxid === log.base || log.log.includes(zxid));
-        expect(lastOf(summary)).toBe(log.log.at(-1) ?? log.base);
+        expect(lastOfRanges(summary)).toBe(log.log.at(-1) ?? log.base);
       }),
     );
   });

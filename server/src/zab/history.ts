@@ -15,6 +15,7 @@ import {
   type GrowingRanges,
   type HistorySummary,
   holds,
+  lastOfRanges,
   makeZxid,
   type Proposal,
   type Zxid,
@@ -38,7 +39,7 @@ export class History {
   constructor(summary: HistorySummary, applied: Zxid, suffix: readonly Proposal[]) {
     this.#base = summary.base;
     this.#ranges = summary.ranges.map((range) => ({ ...range }));
-    this.#last = lastOf(summary);
+    this.#last = lastOfRanges(summary);
     let previous = applied;
     for (const proposal of suffix) {
       assertChained(proposal, previous);
@@ -79,6 +80,17 @@ export class History {
     }
     this.#window.keep(proposals);
     this.#marks.push({ ticket, zxid: this.#last });
+  }
+
+  /** Whether they go on from here, no zxid left out, and none is of an epoch above `epochMax`. */
+  continues(proposals: readonly Proposal[], epochMax: number): boolean {
+    let last = this.#last;
+    for (const { zxid, previous } of proposals) {
+      const isNext = zxid === last + 1 && counterOf(zxid) > 0 && epochOf(zxid) > 0;
+      if (previous !== last || !(isNext || epochOf(zxid) > epochOf(last))) return false;
+      last = zxid;
+    }
+    return proposals.length > 0 && epochOf(last) <= epochMax;
   }
 
   /** Forgets everything after `after`; completions of what is forgotten vouch for nothing more. */
@@ -131,9 +143,10 @@ export class History {
 
   /**
    * The newest zxid that both logs hold, or -1. Below it both are equal (Zab's prefix property).
+   * None of the epoch `conflict` or a later one: another leadership proposed there.
    */
-  commonPoint(other: HistorySummary): Zxid {
-    return commonPoint({ base: this.#base, ranges: this.#ranges }, other);
+  commonPoint(other: HistorySummary, conflict = Number.POSITIVE_INFINITY): Zxid {
+    return commonPoint({ base: this.#base, ranges: this.#ranges }, other, conflict);
   }
 
   /** The proposals in (after, through], which must be in memory; see `ProposalWindow.slice`. */
@@ -147,16 +160,18 @@ export class History {
   }
 }
 
-export function lastOf(summary: HistorySummary): Zxid {
-  const range = summary.ranges.at(-1);
-  return range === undefined ? summary.base : makeZxid(range.epoch, range.last);
-}
-
-export function commonPoint(mine: HistorySummary, theirs: HistorySummary): Zxid {
+export function commonPoint(
+  mine: HistorySummary,
+  theirs: HistorySummary,
+  conflict = Number.POSITIVE_INFINITY,
+): Zxid {
   let best = -1;
-  if (holds(theirs, mine.base)) best = mine.base;
-  if (holds(mine, theirs.base)) best = Math.max(best, theirs.base);
+  if (epochOf(mine.base) < conflict && holds(theirs, mine.base)) best = mine.base;
+  if (epochOf(theirs.base) < conflict && holds(mine, theirs.base)) {
+    best = Math.max(best, theirs.base);
+  }
   for (const range of mine.ranges) {
+    if (range.epoch >= conflict) break;
     const other = theirs.ranges.find((candidate) => candidate.epoch === range.epoch);
     if (other === undefined) continue;
     const last = Math.min(range.last, other.last);

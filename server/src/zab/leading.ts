@@ -20,7 +20,14 @@ import {
 } from '@rookery/protocol';
 import { CatchUp } from './catch-up.js';
 import { Confirmations } from './confirmations.js';
-import { chooseEpoch, hasEpochQuorum, hasPromisedElsewhere, isNewer } from './discovery.js';
+import {
+  chooseEpoch,
+  disputes,
+  hasEpochQuorum,
+  hasPromisedElsewhere,
+  isNewer,
+} from './discovery.js';
+import { OUTVOTED, onDisputed } from './disputes.js';
 import { counts, type Electorate } from './electorate.js';
 import { Learner, Learners } from './learner.js';
 import type { Link, Member } from './member.js';
@@ -52,7 +59,7 @@ export class Leading implements Role {
   constructor(member: Member, transitions: Transitions, founding: boolean) {
     this.#member = member;
     this.#transitions = transitions;
-    this.#learners = new Learners(member.options.voters.length);
+    this.#learners = new Learners(member.quorums, member.id);
     this.#confirmations = new Confirmations(member, this.#learners);
     this.#electorate = { kind: founding ? 'founding' : 'members' };
     this.#progressAtMs = member.nowMs;
@@ -71,7 +78,8 @@ export class Leading implements Role {
   vote(): VoteMessage {
     const { ensembleId, founded, sound, round, id, currentEpoch, history } = this.#member;
     const view = { leader: id, epoch: this.#epoch || currentEpoch, zxid: history.last };
-    return { kind: 'vote', state: 'leading', round, ...view, ensembleId, founded, sound };
+    const facts = { ensembleId, founded, sound, ...this.#member.former };
+    return { kind: 'vote', state: 'leading', round, ...view, ...facts };
   }
 
   onTick(): void {
@@ -110,12 +118,14 @@ export class Leading implements Role {
   }
 
   onDisconnected(peer: PeerId): void {
+    if (!this.#established) this.#member.countByAll();
     this.#dropLearner(peer, `lost the link to member ${peer}`);
   }
 
   onVote(link: Link): void {
     const vote = link.vote;
     if (vote === null) return;
+    if (!this.#established) this.#member.countByAll();
     if (vote.state === 'looking') {
       // Restarted, it does not know to whom it promised the epoch: its next offer is judged so.
       if (this.#learners.get(link.peer)?.ackEpoch === null) this.#promisedHere.delete(link.peer);
@@ -148,7 +158,8 @@ export class Leading implements Role {
       case 'ack':
         return this.#onAck(learner, message.zxid);
       case 'confirmAck':
-        return this.#confirmations.onAnswer(learner, message.round);
+        if (this.#confirmations.onAnswer(learner, message.round)) return;
+        return this.#violation(learner, `confirmAck of round ${message.round}`);
       default:
         this.#violation(learner, message.kind);
     }
@@ -239,6 +250,10 @@ export class Leading implements Role {
       this.#catchUp?.start(learner);
       return;
     }
+    if (learner.voter && disputes(message, this.#member)) {
+      if (onDisputed(this.#member, this.#learners, learner)) this.#stepDown(OUTVOTED);
+      return;
+    }
     if (learner.voter && isNewer(message, this.#member)) {
       const theirs = `epoch=${message.currentEpoch} zxid=${formatZxid(message.last)}`;
       this.#stepDown(`member ${learner.link.peer} has newer history (${theirs})`);
@@ -254,7 +269,8 @@ export class Leading implements Role {
     if (!hasEpochQuorum(this.#member, this.#learners)) return;
     this.#enterPhase('synchronization');
     const ensembleId = this.#member.ensembleId || this.#member.options.newEnsembleId;
-    const ticket = this.#member.enterEpoch(this.#epoch, ensembleId);
+    const { newIdentity } = this.#member.options;
+    const ticket = this.#member.enterEpoch(this.#epoch, ensembleId, newIdentity);
     this.#member.tickets.after(ticket, () => {
       this.#catchUp = new CatchUp(this.#member, this.#epoch);
       for (const learner of this.#learners.all()) this.#catchUp.start(learner);
@@ -267,7 +283,8 @@ export class Leading implements Role {
       learner.caughtUp &&
       !learner.active &&
       message.epoch === this.#epoch &&
-      message.last <= learner.sentThrough;
+      message.last <= learner.sentThrough &&
+      this.#member.knows(message.last);
     if (!legal) return this.#violation(learner, 'ackNewLeader');
     learner.active = true;
     learner.onAcknowledged(message.last, this.#member.nowMs);
@@ -284,7 +301,7 @@ export class Leading implements Role {
 
   #maybeEstablish(): void {
     if (this.#phase !== 'synchronization' || this.#catchUp === null || this.#established) return;
-    if (this.activeLearners + 1 < this.#member.quorum) return;
+    if (!this.#learners.isQuorum(({ active }) => active)) return;
     this.#established = true;
     this.#member.tickets.after(this.#member.found(), () => this.#establish());
   }
@@ -313,7 +330,7 @@ export class Leading implements Role {
   // Broadcast
 
   #onAck(learner: Learner, zxid: Zxid): void {
-    if (!learner.active || zxid > learner.sentThrough) {
+    if (!learner.active || zxid > learner.sentThrough || !this.#member.knows(zxid)) {
       return this.#violation(learner, `ack of ${formatZxid(zxid)}`);
     }
     learner.onAcknowledged(zxid, this.#member.nowMs);
@@ -351,8 +368,10 @@ export class Leading implements Role {
     if (learner === undefined) return;
     this.#learners.delete(peer);
     if (learner.link.streaming) this.#member.drop(learner.link, `transfer given up: ${reason}`);
-    const left = this.#established ? this.activeLearners : this.#member.links.size;
-    if (left + 1 < this.#member.quorum) this.#stepDown(`no quorum: ${reason}`);
+    const hasQuorum = this.#established
+      ? this.#learners.isQuorum(({ active }) => active)
+      : this.#member.reachesQuorum;
+    if (!hasQuorum) this.#stepDown(`no quorum: ${reason}`);
   }
 
   #violation(learner: Learner, what: string): void {

@@ -6,7 +6,7 @@
  */
 import type { AckEpoch, PeerId, Zxid } from '@rookery/protocol';
 import type { Link } from './member.js';
-import { quorumValue } from './quorum.js';
+import type { Quorums } from './quorum.js';
 import type { ZabOptions } from './types.js';
 
 export class Learner {
@@ -51,11 +51,13 @@ type Patience = Pick<ZabOptions, 'syncTimeoutMs' | 'initTimeoutMs'>;
 
 export class Learners {
   readonly #byPeer = new Map<PeerId, Learner>();
-  readonly #voters: number;
+  readonly #quorums: Quorums;
+  readonly #own: PeerId;
 
-  /** `voters`: how many there are, this member included. */
-  constructor(voters: number) {
-    this.#voters = voters;
+  /** `own`: the leader, which counts as one that is active and has done everything. */
+  constructor(quorums: Quorums, own: PeerId) {
+    this.#quorums = quorums;
+    this.#own = own;
   }
 
   get(peer: PeerId): Learner | undefined {
@@ -82,9 +84,27 @@ export class Learners {
   }
   /** What a quorum has reached, by the value of each active learner and this member's `own`. */
   reached(own: number, of: (learner: Learner) => number): number {
-    const values = [own];
-    for (const learner of this.active()) values.push(of(learner));
-    return quorumValue(values, this.#voters);
+    return this.#quorums.value((id) => {
+      if (id === this.#own) return own;
+      const learner = this.#byPeer.get(id);
+      return learner?.active ? of(learner) : null;
+    });
+  }
+  /** Are the leader and the learners of which this is true a quorum? */
+  isQuorum(is: (learner: Learner) => boolean): boolean {
+    return this.#quorums.isQuorum((id) => this.#isOwnOr(id, is));
+  }
+  /** The same among those with a vote; `is` says of each learner whether it has got so far. */
+  mayElect(is: (learner: Learner) => boolean): boolean {
+    return this.#quorums.mayElect(
+      (id) => this.#isOwnOr(id, (learner) => learner.voter && is(learner)),
+      (id) => this.#isOwnOr(id, is),
+    );
+  }
+  #isOwnOr(id: PeerId, is: (learner: Learner) => boolean): boolean {
+    if (id === this.#own) return true;
+    const learner = this.#byPeer.get(id);
+    return learner !== undefined && is(learner);
   }
   count(is: (learner: Learner) => boolean): number {
     let found = 0;

@@ -15,6 +15,7 @@ import {
 } from '@rookery/protocol';
 import { counts, type Electorate, electorateOf } from './electorate.js';
 import type { Link, Member } from './member.js';
+import { majorityOf, type Quorums } from './quorum.js';
 import type { Role, Transitions } from './role.js';
 
 interface Candidate {
@@ -22,6 +23,15 @@ interface Candidate {
   readonly epoch: number;
   readonly zxid: Zxid;
 }
+
+/** What lasts for hours shall be near the end of a log, and not fill it. */
+const TELL_AGAIN_MS = 60_000;
+
+/** What an operator can do when fewer than a quorum still have their disks. */
+const MAJORITY_LOST =
+  'the disks of a majority are lost, so nobody can be elected, and nothing is lost by waiting: ' +
+  'bring back the data directory of one of those members; or let this one serve reads ' +
+  '(readOnlyMode) and copy the tree from it into a new ensemble, on empty directories';
 
 const NOBODY: Candidate = { leader: 0, epoch: 0, zxid: 0 };
 
@@ -38,6 +48,7 @@ export class Looking implements Role {
   /** Why nobody can be elected just now, and what of it the log has. */
   #reason = '';
   #toldReason = '';
+  #toldAtMs = 0;
 
   constructor(member: Member, transitions: Transitions) {
     this.#member = member;
@@ -68,6 +79,7 @@ export class Looking implements Role {
       ensembleId,
       founded,
       sound,
+      ...this.#member.former,
     };
   }
 
@@ -140,6 +152,7 @@ export class Looking implements Role {
       return;
     }
     this.#reason = '';
+    this.#member.countByAll();
     const electorate = electorateOf(this.#member);
     const before = this.#candidate;
     this.#candidate = electorate.kind === 'none' ? NOBODY : this.#best(electorate);
@@ -185,29 +198,38 @@ export class Looking implements Role {
    * and those who cannot reach it would elect that one over and over.
    */
   #mayWin(electorate: Electorate): boolean {
-    let voters = 1;
-    for (const link of this.#member.links.values()) {
-      if (link.vote === null || counts(this.#member, link, electorate)) voters += 1;
-    }
-    return voters >= this.#member.quorum;
+    const { id: own, links, quorums } = this.#member;
+    return quorums.mayElect(
+      (id) => {
+        if (id === own) return true;
+        const link = links.get(id);
+        if (link === undefined) return false;
+        return link.vote === null || counts(this.#member, link, electorate);
+      },
+      (id) => id === own || links.has(id),
+    );
   }
 
   #maybeDecide(electorate: Electorate): void {
-    let supporters = 1;
-    let undecided = 0;
+    const { quorums, links, id: own } = this.#member;
+    const supporters = new Set([own]);
+    const undecided = new Set<PeerId>();
     const barred: PeerId[] = [];
-    for (const link of this.#member.links.values()) {
+    for (const link of links.values()) {
       if (link.vote !== null && !counts(this.#member, link, electorate)) barred.push(link.peer);
-      else if (this.#agrees(link)) supporters += 1;
-      else undecided += 1;
+      else if (this.#agrees(link)) supporters.add(link.peer);
+      else undecided.add(link.peer);
     }
-    if (supporters < this.#member.quorum) {
+    const hasSpoken = (id: PeerId) => id === own || (links.get(id)?.vote ?? null) !== null;
+    if (!quorums.mayElect((id) => supporters.has(id), hasSpoken)) {
       this.#settleAtMs = null;
-      if (supporters + undecided < this.#member.quorum) this.#reason = this.#shortage(barred);
-      else this.#maybeExplainUndecided(electorate);
+      const mayAgree = (id: PeerId) => supporters.has(id) || undecided.has(id);
+      const isReachable = (id: PeerId) => id === own || links.has(id);
+      if (quorums.mayElect(mayAgree, isReachable)) this.#maybeExplainUndecided(electorate);
+      else this.#reason = this.#shortage(barred);
       return;
     }
-    if (undecided > 0) {
+    if (undecided.size > 0) {
       this.#settleAtMs ??= this.#member.nowMs + this.#member.options.settleMs;
       if (this.#member.nowMs < this.#settleAtMs) return;
     }
@@ -233,11 +255,17 @@ export class Looking implements Role {
   }
 
   #shortage(barred: readonly PeerId[]): string {
-    const { links, quorum } = this.#member;
+    const { links, quorum, quorums } = this.#member;
     const voters = links.size - barred.length + 1;
-    const missing = `a quorum is ${quorum} voters, ${voters} here; ${this.#member.unreachableText()}`;
+    const needed = quorums.isChanging
+      ? changeText(quorums, [this.#member.id, ...links.keys()])
+      : `a quorum is ${quorum} voters, ${voters} here`;
+    const missing = `${needed}; ${this.#member.unreachableText()}`;
     if (barred.length === 0) return missing;
-    return `${missing}; without a vote (wiped, new or damaged disk): ${barred.join(', ')}`;
+    const lacking = `without a vote (wiped, new or damaged disk): ${barred.join(', ')}`;
+    const away = this.#member.options.voters.length - links.size - 1;
+    const advice = voters + away < quorum && !quorums.isChanging ? `; ${MAJORITY_LOST}` : '';
+    return `${missing}; ${lacking}${advice}`;
   }
 
   /**
@@ -258,14 +286,33 @@ export class Looking implements Role {
     }
   }
 
-  /** Says once, if it lasts, why nobody can be elected: for whoever waits for this ensemble. */
+  /**
+   * Says, if it lasts, why nobody can be elected: for whoever waits for this ensemble. Once for
+   * each reason, and again from time to time.
+   */
   #maybeTellReason(): void {
     const { nowMs, options } = this.#member;
-    if (this.#reason === '' || this.#reason === this.#toldReason) return;
+    const isTold = this.#reason === this.#toldReason && nowMs - this.#toldAtMs < TELL_AGAIN_MS;
+    if (this.#reason === '' || isTold) return;
     if (nowMs - this.#startedAtMs < options.settleMs) return;
     this.#toldReason = this.#reason;
+    this.#toldAtMs = nowMs;
     this.#member.note('election.waiting', this.#reason);
   }
+}
+
+/** For the operator who has changed the list of members: whom it waits for. */
+function changeText({ lists }: Quorums, here: readonly PeerId[]): string {
+  const [own, ...former] = lists.map((list) => list.join(', '));
+  const needed = lists.map((list) => {
+    const missing = list.filter((id) => !here.includes(id));
+    const count = `${majorityOf(list.length)} of ${list.join(', ')}`;
+    return missing.length === 0 ? count : `${count} (not here: ${missing.join(', ')})`;
+  });
+  return (
+    `the list of members was ${former.join(' and ')} and is now ${own}: waiting for ` +
+    `${needed.join(' and ')} with the list of now, or for all of ${own} where some are new`
+  );
 }
 
 function pick(vote: VoteMessage): Candidate {

@@ -7,14 +7,17 @@
 import {
   assert,
   type CoreMessage,
+  epochOf,
   formatZxid,
+  type LeadershipOf,
   type PeerId,
   type Proposal,
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
 import { History } from './history.js';
-import { majorityOf } from './quorum.js';
+import { Lineage } from './lineage.js';
+import { majorityOf, Quorums } from './quorum.js';
 import { Tickets } from './tickets.js';
 import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
 
@@ -23,13 +26,13 @@ import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js
  * written, of large values too, while the log that it missed is read from disk.
  */
 const STREAMING_WINDOWS = 128;
-/** However large the window is made. */
-const STREAMING_BYTES_MAX = 128 << 20;
 
 /** One live connection to a peer. */
 export interface Link {
   readonly peer: PeerId;
   readonly link: LinkId;
+  /** The wire version that it speaks: what later ones added is neither sent nor received. */
+  readonly version: number;
   /** When anything last came in, ms. */
   heardAtMs: number;
   /** When the ping left that the peer answered last: proof of contact, however late it is read. */
@@ -47,7 +50,9 @@ export interface Link {
 export class Member {
   readonly options: ZabOptions;
   readonly history: History;
+  readonly lineage: Lineage;
   readonly tickets = new Tickets();
+  readonly quorums: Quorums;
   readonly links = new Map<PeerId, Link>();
   nowMs = 0;
   /** Since when storage has had something to write without completing anything; else null. */
@@ -58,10 +63,16 @@ export class Member {
   #sound: boolean;
   #acceptedEpoch: number;
   #currentEpoch: number;
+  /** What this member serves with is what it is configured with. */
+  #isSettled: boolean;
+  /** When the core saw its first tick, ms. */
+  startedAtMs = 0;
   /** From whom the accepted epoch came; not known after a restart. */
   acceptedFrom: PeerId = 0;
   #committed: Zxid;
   #delivered: Zxid;
+  /** The first epoch of which another leadership is known than on disk. */
+  #unsavedEpoch = Number.POSITIVE_INFINITY;
   /** Once this is durable a damaged disk is whole again, whatever the role then. */
   #soundFrom: Ticket = Number.POSITIVE_INFINITY;
   readonly #avoided = new Map<PeerId, number>();
@@ -74,7 +85,10 @@ export class Member {
       `currentEpoch ${start.currentEpoch} above acceptedEpoch ${start.acceptedEpoch}`,
     );
     this.options = options;
+    this.quorums = new Quorums(options.voters, options.formerVoters);
+    this.#isSettled = !this.quorums.isChanging && (options.abstainMs ?? 0) === 0;
     this.history = new History(start.history, start.applied, start.suffix);
+    this.lineage = new Lineage(start.lineage);
     this.ensembleId = start.ensembleId;
     this.founded = start.founded;
     this.#sound = start.sound;
@@ -107,6 +121,11 @@ export class Member {
     return this.#delivered;
   }
 
+  /** Whether a zxid that a peer names is one of this history: it may be acknowledged, committed. */
+  knows(zxid: Zxid): boolean {
+    return zxid <= this.#committed || this.history.has(zxid);
+  }
+
   takeOutputs(): readonly ZabOutput[] {
     const outputs = this.#outputs;
     this.#outputs = [];
@@ -137,23 +156,24 @@ export class Member {
   }
 
   append(proposals: readonly Proposal[]): Ticket {
+    if (epochOf(proposals.at(-1)?.zxid ?? 0) >= this.#unsavedEpoch) this.#saveEpochs();
     const ticket = this.#issue();
     this.history.append(proposals, ticket);
     this.emit({ kind: 'append', ticket, proposals });
     return ticket;
   }
 
-  truncate(after: Zxid): void {
+  truncate(after: Zxid, diverged = false): void {
     assert(
       after >= this.#delivered,
       () => `truncation after ${formatZxid(after)}, but ${formatZxid(this.#delivered)} is applied`,
     );
     const ticket = this.#issue();
     this.history.truncate(after);
-    this.emit({ kind: 'truncate', ticket, after });
+    this.emit({ kind: 'truncate', ticket, after, diverged });
   }
 
-  installSnapshot(zxid: Zxid): void {
+  installSnapshot(zxid: Zxid, lineage: readonly LeadershipOf[]): void {
     assert(
       zxid >= this.#delivered,
       () => `a snapshot at ${formatZxid(zxid)} goes back from ${formatZxid(this.#delivered)}`,
@@ -163,7 +183,9 @@ export class Member {
     this.history.reset(zxid);
     this.#committed = zxid;
     this.#delivered = zxid;
-    this.emit({ kind: 'installSnapshot', ticket, zxid });
+    this.lineage.replace(lineage);
+    this.#unsavedEpoch = Number.POSITIVE_INFINITY;
+    this.emit({ kind: 'installSnapshot', ticket, zxid, lineage: this.lineage.from(zxid) });
   }
 
   acceptEpoch(epoch: number, from: PeerId): Ticket {
@@ -174,11 +196,15 @@ export class Member {
     return this.#saveEpochs();
   }
 
-  /** The history of `epoch` is here whole; it was appended before, so it is durable before. */
-  enterEpoch(epoch: number, ensembleId: string): Ticket {
+  /**
+   * The history of `epoch` is here whole; it was appended before, so it is durable before. The
+   * leader's own `identity` is durable before its first proposal.
+   */
+  enterEpoch(epoch: number, ensembleId: string, identity = 0): Ticket {
     assert(epoch === this.#acceptedEpoch, `entering ${epoch}, accepted ${this.#acceptedEpoch}`);
     assert(epoch >= this.#currentEpoch, `entering ${epoch} after ${this.#currentEpoch}`);
     this.#currentEpoch = epoch;
+    if (identity !== 0) this.lineage.set(epoch, identity);
     if (this.ensembleId !== ensembleId) this.founded = false;
     this.ensembleId = ensembleId;
     return this.#saveEpochs();
@@ -197,14 +223,45 @@ export class Member {
     this.#saveEpochs();
   }
 
-  /** A quorum holds this ensemble id: from now on it is never given up but by damage. */
+  /**
+   * A leader has its quorum: the ensemble id is never given up any more but by damage, and the
+   * configured list of members alone counts from now on. All former lists had their majority in
+   * this quorum, so no other leader can come of them.
+   */
   found(): Ticket {
-    if (this.founded) return this.tickets.newest;
+    if (this.founded && this.#isSettled) return this.tickets.newest;
+    if (!this.#isSettled) this.note('list.settled', `members=${this.options.voters.join()}`);
     this.founded = true;
+    this.#isSettled = true;
+    this.quorums.settle();
     return this.#saveEpochs();
   }
 
+  /** What a vote says of former lists of members; nothing in the usual case. */
+  get former(): Pick<VoteMessage, 'former'> {
+    const { own } = this.quorums;
+    return own.length === 0 ? {} : { former: own };
+  }
+
+  /** Until a leader is established: quorums are counted by the former lists of all who are here. */
+  countByAll(): void {
+    const others: (readonly PeerId[])[] = [];
+    for (const { vote } of this.links.values()) others.push(...(vote?.former ?? []));
+    this.quorums.include(others);
+  }
+
+  get reachesQuorum(): boolean {
+    return this.quorums.isQuorum((id) => id === this.id || this.links.has(id));
+  }
+
+  /** It takes no part in elections yet. */
+  get abstains(): boolean {
+    const { abstainMs = 0 } = this.options;
+    return !this.#isSettled && this.nowMs - this.startedAtMs < abstainMs;
+  }
+
   #saveEpochs(): Ticket {
+    this.#unsavedEpoch = Number.POSITIVE_INFINITY;
     const ticket = this.#issue();
     this.emit({
       kind: 'saveEpochs',
@@ -213,8 +270,35 @@ export class Member {
       current: this.#currentEpoch,
       ensembleId: this.ensembleId,
       founded: this.founded,
+      lineage: this.lineage.from(this.history.base),
+      settled: this.#isSettled,
     });
     return ticket;
+  }
+
+  /**
+   * From `after` on the history will be that of a leader with this lineage: durable before anything
+   * of it is. It is saved with the next epochs, or before what is appended first.
+   */
+  followLineage(leaderships: readonly LeadershipOf[], after: Zxid): void {
+    this.#unsavedEpoch = Math.min(this.#unsavedEpoch, this.lineage.follow(leaderships, after));
+  }
+
+  /**
+   * What this member has is not what the ensemble has: acknowledged writes are lost, or two leaders
+   * were obeyed. It becomes a member with a damaged disk: on disk first of all.
+   */
+  giveUp(reason: string, after: Zxid): void {
+    const ticket = this.#issue();
+    this.#sound = false;
+    this.#soundFrom = Number.POSITIVE_INFINITY;
+    this.ensembleId = '';
+    this.founded = false;
+    this.history.reset(0);
+    this.lineage.replace([]);
+    this.#committed = 0;
+    this.#delivered = 0;
+    this.emit({ kind: 'giveUp', ticket, after, reason });
   }
 
   /** Learns that everything up to `zxid` is committed, and delivers what is durable here too. */
@@ -261,8 +345,8 @@ export class Member {
    * too, it would take as long again, and under load never end.
    */
   #windowBytesMax(): number {
-    const { windowBytesMax } = this.options;
-    const manyBytes = Math.min(STREAMING_WINDOWS * windowBytesMax, STREAMING_BYTES_MAX);
+    const { windowBytesMax, learnerWindowBytesMax } = this.options;
+    const manyBytes = Math.min(STREAMING_WINDOWS * windowBytesMax, learnerWindowBytesMax);
     const streamingBytesMax = Math.max(windowBytesMax, manyBytes);
     for (const link of this.links.values()) {
       if (link.streaming) return streamingBytesMax;

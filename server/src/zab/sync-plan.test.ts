@@ -1,6 +1,13 @@
-import { type AckEpoch, type HistorySummary, makeZxid, type Zxid } from '@rookery/protocol';
+import {
+  type AckEpoch,
+  type HistorySummary,
+  lastOfRanges,
+  makeZxid,
+  type Zxid,
+} from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { History, lastOf } from './history.js';
+import { History } from './history.js';
+import { Lineage } from './lineage.js';
 import { planSync } from './sync-plan.js';
 
 const BODY = new Uint8Array(1);
@@ -14,7 +21,7 @@ function leaderWith(base: Zxid, ...zxids: readonly Zxid[]): History {
 }
 
 function learnerWith(history: HistorySummary, applied: Zxid): AckEpoch {
-  const last = lastOf(history);
+  const last = lastOfRanges(history);
   return {
     kind: 'ackEpoch',
     epoch: 3,
@@ -23,7 +30,13 @@ function learnerWith(history: HistorySummary, applied: Zxid): AckEpoch {
     applied,
     history,
     snapshotOnly: false,
+    lineage: [],
   };
+}
+
+/** Of what no leadership is known. */
+function planned(leader: History, learner: AckEpoch) {
+  return planSync(leader, new Lineage([]), learner);
 }
 
 const range = (epoch: number, first: number, last: number) => ({ epoch, first, last });
@@ -34,41 +47,52 @@ describe('the plan for a learner', () => {
 
   it('is DIFF when the leader holds its last zxid', () => {
     const learner = learnerWith({ base: 0, ranges: [range(1, 1, 2)] }, 0);
-    expect(planSync(leader, learner)).toEqual({ mode: 'diff', after: e(1, 2) });
+    expect(planned(leader, learner)).toEqual({ mode: 'diff', after: e(1, 2) });
   });
 
   it("is TRUNC when its last zxid lies within the leader's log by number only", () => {
     const learner = learnerWith({ base: 0, ranges: [range(1, 1, 3)] }, e(1, 2));
-    expect(planSync(leader, learner)).toEqual({ mode: 'trunc', after: e(1, 2) });
+    expect(planned(leader, learner)).toEqual({ mode: 'trunc', after: e(1, 2), divergence: null });
   });
 
   it("is TRUNC when its log is longer than the leader's", () => {
     const ranges = [range(1, 1, 2), range(2, 1, 5)];
-    expect(planSync(leader, learnerWith({ base: 0, ranges }, 0))).toEqual({
+    expect(planned(leader, learnerWith({ base: 0, ranges }, 0))).toEqual({
       mode: 'trunc',
       after: e(2, 2),
+      divergence: null,
     });
   });
 
   it("is DIFF when the leader's log starts right after its last zxid, SNAP one later", () => {
     const learner = learnerWith({ base: 0, ranges: [range(1, 1, 2)] }, 0);
-    expect(planSync(leaderWith(e(1, 2), e(1, 3)), learner).mode).toBe('diff');
-    expect(planSync(leaderWith(e(1, 3), e(1, 4)), learner).mode).toBe('snap');
+    expect(planned(leaderWith(e(1, 2), e(1, 3)), learner).mode).toBe('diff');
+    expect(planned(leaderWith(e(1, 3), e(1, 4)), learner).mode).toBe('snap');
+  });
+
+  it('says that histories differ when the learner applied what is beyond all that the leader has', () => {
+    // The learner's log begins behind the leader's end: there is no common zxid to look at.
+    const learner = learnerWith({ base: e(2, 4), ranges: [range(2, 5, 6)] }, e(2, 6));
+    const lost = 'it applied what was never committed';
+    expect(planned(leader, learner)).toMatchObject({ mode: 'snap', divergence: lost });
+    const behind = learnerWith({ base: 0, ranges: [range(1, 1, 1)] }, e(1, 1));
+    const short = leaderWith(e(2, 1), e(2, 2));
+    expect(planned(short, behind)).toMatchObject({ mode: 'snap', divergence: null });
   });
 
   it('is never a truncation below what the learner has applied', () => {
     const learner = learnerWith({ base: 0, ranges: [range(1, 1, 3)] }, e(1, 3));
-    expect(planSync(leader, learner).mode).toBe('snap');
+    expect(planned(leader, learner).mode).toBe('snap');
   });
 
   it('is SNAP for an empty learner, unless the leader is empty too', () => {
     const learner = learnerWith({ base: 0, ranges: [] }, 0);
-    expect(planSync(leader, learner).mode).toBe('snap');
-    expect(planSync(leaderWith(0), learner)).toEqual({ mode: 'diff', after: 0 });
+    expect(planned(leader, learner).mode).toBe('snap');
+    expect(planned(leaderWith(0), learner)).toEqual({ mode: 'diff', after: 0 });
   });
 
   it('is SNAP for a damaged learner, whatever it claims to hold', () => {
     const learner = learnerWith({ base: 0, ranges: [range(1, 1, 2)] }, 0);
-    expect(planSync(leader, { ...learner, snapshotOnly: true }).mode).toBe('snap');
+    expect(planned(leader, { ...learner, snapshotOnly: true }).mode).toBe('snap');
   });
 });

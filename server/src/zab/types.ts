@@ -4,7 +4,14 @@
  * `step(input)` is the only way in and its outputs are the only way out. The driver runs outputs
  * in the order given and decides nothing. Times are ms of one monotonic clock, given by `tick`.
  */
-import type { CoreMessage, HistorySummary, PeerId, Proposal, Zxid } from '@rookery/protocol';
+import type {
+  CoreMessage,
+  HistorySummary,
+  LeadershipOf,
+  PeerId,
+  Proposal,
+  Zxid,
+} from '@rookery/protocol';
 
 /** One incarnation of a connection to a peer; numbers are never used again. */
 export type LinkId = number;
@@ -13,7 +20,13 @@ export type Ticket = number;
 
 export type ZabInput =
   | { readonly kind: 'tick'; readonly nowMs: number }
-  | { readonly kind: 'connected'; readonly peer: PeerId; readonly link: LinkId }
+  /** `version` is the wire version that the link speaks. */
+  | {
+      readonly kind: 'connected';
+      readonly peer: PeerId;
+      readonly link: LinkId;
+      readonly version: number;
+    }
   | { readonly kind: 'disconnected'; readonly peer: PeerId; readonly link: LinkId }
   | {
       readonly kind: 'message';
@@ -44,6 +57,8 @@ export type ZabInput =
       readonly link: LinkId;
       readonly zxid: Zxid;
     }
+  /** What the disk holds is not to be trusted, for a reason that others know: see `giveUp`. */
+  | { readonly kind: 'distrust'; readonly reason: string }
   /** The log now starts after `base`. */
   | { readonly kind: 'purged'; readonly base: Zxid }
   /** Deliver the next part: as long as the core `hasMore`, but not everything in one turn. */
@@ -53,7 +68,13 @@ export type ZabInput =
 export type StorageOutput =
   | { readonly kind: 'append'; readonly ticket: Ticket; readonly proposals: readonly Proposal[] }
   /** Everything after `after` leaves the log. */
-  | { readonly kind: 'truncate'; readonly ticket: Ticket; readonly after: Zxid }
+  | {
+      readonly kind: 'truncate';
+      readonly ticket: Ticket;
+      readonly after: Zxid;
+      /** Another leadership proposed it: it is kept aside for the operator before it goes. */
+      readonly diverged: boolean;
+    }
   | {
       readonly kind: 'saveEpochs';
       readonly ticket: Ticket;
@@ -61,9 +82,28 @@ export type StorageOutput =
       readonly current: number;
       readonly ensembleId: string;
       readonly founded: boolean;
+      /** Of what the log holds or will hold. */
+      readonly lineage: readonly LeadershipOf[];
+      /** The configured list of members, and H, are what this member serves with from now on. */
+      readonly settled: boolean;
+    }
+  /**
+   * What the disk holds is not what the ensemble has: it is damaged from now on, without a vote.
+   * What comes after `after` is kept aside for the operator.
+   */
+  | {
+      readonly kind: 'giveUp';
+      readonly ticket: Ticket;
+      readonly after: Zxid;
+      readonly reason: string;
     }
   /** The snapshot that came in on this link replaces tree and log; durable, then loaded. */
-  | { readonly kind: 'installSnapshot'; readonly ticket: Ticket; readonly zxid: Zxid };
+  | {
+      readonly kind: 'installSnapshot';
+      readonly ticket: Ticket;
+      readonly zxid: Zxid;
+      readonly lineage: readonly LeadershipOf[];
+    };
 
 export type RoleName = 'looking' | 'following' | 'leading';
 
@@ -111,6 +151,10 @@ export interface ZabOptions {
   readonly id: PeerId;
   /** All voting members, this one included. */
   readonly voters: readonly PeerId[];
+  /** Lists of voters that may still be in force elsewhere: a quorum has a majority of each. */
+  readonly formerVoters?: readonly (readonly PeerId[])[];
+  /** How long after its start it takes no part in elections, ms: see `served-with.ts`. */
+  readonly abstainMs?: number;
   /** A ping is sent on every link this often, ms. */
   readonly heartbeatMs: number;
   /**
@@ -127,12 +171,16 @@ export interface ZabOptions {
   readonly syncTimeoutMs: number;
   /** Delivered proposals kept in memory for learners, bytes. */
   readonly windowBytesMax: number;
+  /** The most that are kept while a learner is brought up, bytes. */
+  readonly learnerWindowBytesMax: number;
   /** Proposals in one `deliver`, bytes: heartbeats and clients wait while they are applied. */
   readonly deliveryBytesMax: number;
   /** Bytes of proposals in memory that a learner is sent at a time. */
   readonly chunkBytesMax: number;
   /** The ensemble's id if this member founds it as its leader: random, from outside. */
   readonly newEnsembleId: string;
+  /** Of this process as a leader: random, from outside, never 0. An epoch is led once by it. */
+  readonly newIdentity: number;
   /** Found with a quorum instead of all configured members; for operators who know why. */
   readonly foundWithQuorum: boolean;
 }
@@ -150,4 +198,5 @@ export interface ZabStart {
   readonly history: HistorySummary;
   /** The log behind `applied`. */
   readonly suffix: readonly Proposal[];
+  readonly lineage: readonly LeadershipOf[];
 }

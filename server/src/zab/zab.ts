@@ -7,6 +7,7 @@
  */
 import { assert, type CoreMessage, type PeerId, unreachable, type Zxid } from '@rookery/protocol';
 import { Following } from './following.js';
+import { implausible } from './judge.js';
 import { Leading } from './leading.js';
 import { Looking } from './looking.js';
 import { type Link, Member } from './member.js';
@@ -20,6 +21,8 @@ import type {
   ZabOutput,
   ZabStart,
 } from './types.js';
+
+type ConnectedInput = Extract<ZabInput, { kind: 'connected' }>;
 
 export class Zab {
   readonly #member: Member;
@@ -83,6 +86,11 @@ export class Zab {
     return this.#role instanceof Leading ? this.#role.activeLearners : 0;
   }
 
+  /** Whose snapshot this member waits for; null while it waits for none. */
+  get snapshotFrom(): PeerId | null {
+    return this.#role instanceof Following ? this.#role.snapshotFrom : null;
+  }
+
   step(input: ZabInput): readonly ZabOutput[] {
     this.#dispatch(input);
     while (this.#next !== null) {
@@ -100,7 +108,7 @@ export class Zab {
       case 'tick':
         return this.#onTick(input.nowMs);
       case 'connected':
-        return this.#onConnected(input.peer, input.link);
+        return this.#onConnected(input);
       case 'disconnected':
         return this.#onDisconnected(input.peer, input.link);
       case 'message':
@@ -115,8 +123,12 @@ export class Zab {
         return this.#role.onHistorySent(input.peer, input.link, input.through);
       case 'snapshotSent':
         return this.#role.onSnapshotSent(input.peer, input.link, input.zxid);
+      case 'distrust':
+        return this.#onDistrust(input.reason);
       case 'purged':
-        return this.#member.history.onPurged(input.base);
+        // What was given up is purged no more, and what took its place knows nothing of it.
+        if (this.#member.sound) this.#member.history.onPurged(input.base);
+        return;
       case 'deliver':
         this.#member.deliverReady();
         return this.#role.onProgress();
@@ -142,6 +154,7 @@ export class Zab {
   #start(): void {
     const member = this.#member;
     this.#started = true;
+    member.startedAtMs = member.nowMs;
     for (const link of member.links.values()) {
       link.heardAtMs = member.nowMs;
       link.contactAtMs = member.nowMs;
@@ -160,7 +173,7 @@ export class Zab {
     }
   }
 
-  #onConnected(peer: PeerId, linkId: LinkId): void {
+  #onConnected({ peer, link: linkId, version }: ConnectedInput): void {
     const { options, nowMs } = this.#member;
     assert(options.voters.includes(peer), () => `member ${peer} is not in the configuration`);
     const old = this.#member.linkOf(peer);
@@ -168,6 +181,7 @@ export class Zab {
     const link: Link = {
       peer,
       link: linkId,
+      version,
       heardAtMs: nowMs,
       contactAtMs: nowMs,
       echo: 0,
@@ -188,6 +202,8 @@ export class Zab {
   #onMessage(peer: PeerId, linkId: LinkId, message: CoreMessage): void {
     const link = this.#member.linkOf(peer);
     if (link === undefined || link.link !== linkId) return;
+    const problem = implausible(this.#member, link, message);
+    if (problem !== null) return this.#refuse(link, `${message.kind}: ${problem}`);
     link.heardAtMs = this.#member.nowMs;
     if (message.kind === 'ping') {
       link.echo = message.sent;
@@ -204,6 +220,24 @@ export class Zab {
     }
     if (message.kind === 'followerInfo') link.offeredEpoch = message.acceptedEpoch;
     this.#role.onMessage(link, message);
+  }
+
+  /** No member says this: nothing of it is believed, and nothing else on this link either. */
+  #refuse(link: Link, problem: string): void {
+    this.#member.note('peer.implausible', `member ${link.peer} sent ${problem}`);
+    this.#member.drop(link, `implausible ${problem}`);
+    if (this.#started && this.#next === null) this.#role.onDisconnected(link.peer);
+  }
+
+  /** As if the disk had been found damaged at the start. */
+  #onDistrust(reason: string): void {
+    const member = this.#member;
+    if (!member.sound) return;
+    member.giveUp(reason, 0);
+    for (const link of [...member.links.values()]) {
+      if (link.streaming) member.drop(link, `transfer given up: ${reason}`);
+    }
+    this.#transitions.look(reason);
   }
 
   #onPersisted(ticket: Ticket): void {

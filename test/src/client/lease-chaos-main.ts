@@ -21,7 +21,7 @@ try {
   ensemble.start();
   await ensemble.serving();
   const durationMs = Number(process.env['ROOKERY_CHAOS_MS'] ?? 120_000);
-  const random = Random.forTest('leases under faults');
+  const random = Random.forSearch('leases under faults');
   const options = { ensemble, random, durationMs, clientCount: 20, workerCount: 4 };
   const report = await runLeaseChaos(options);
   console.log(report);

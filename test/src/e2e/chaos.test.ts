@@ -13,6 +13,7 @@ import { removeLeftovers, runNameOf, runOfNamespace } from '../chaos/namespaces.
 import { supported } from '../chaos/supported.js';
 import { newTestDirectory } from '../harness/ensemble.js';
 import { REPOSITORY } from '../harness/product.js';
+import { testSeed } from '../harness/test-seed.js';
 import { until } from '../harness/wait.js';
 
 const MAIN = join(REPOSITORY, 'test/dist/chaos/main.js');
@@ -32,7 +33,8 @@ it('a minute of faults violates nothing that any workload looks at', async ({ sk
   const support = await supported();
   if (support.kind === 'impossible') skip(`no chaos on this machine: ${support.reason}`);
   const directory = newTestDirectory();
-  const chaos = startChaos('--minutes', '1', '--keep', directory);
+  const seed = `${testSeed()}`;
+  const chaos = startChaos('--minutes', '1', '--seed', seed, '--keep', directory);
   const code = await chaos.ended;
   expect(code, chaos.said()).toBe(0);
   const report: ReportFile = JSON.parse(readFileSync(join(directory, 'report.json'), 'utf8'));

@@ -39,7 +39,7 @@ const ACL_ENTRY_BYTES = 12;
 const LARGEST_ACL = largestAcl();
 const HEADER_BYTES = 8;
 /** What is tested is limits: a machine busy with other things shall depose nobody. */
-const PATIENT = { peerTimeoutMs: 5_000 };
+const PATIENT = { peerTimeoutMs: 5_000, multiOpsMax: 100_000 };
 /** So that who was away needs a snapshot. */
 const NO_OLD_LOG = {
   ROOKERY_LOG_KEEP_BYTES: '1',

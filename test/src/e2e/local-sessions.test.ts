@@ -8,7 +8,7 @@ import { useServingEnsemble } from '../harness/ensemble.js';
 import { fourLetterWord, metricsOf } from '../harness/four-letter.js';
 import { create, exists, getChildren, getData, sendCreate, sync } from '../harness/operations.js';
 import { resumeAt, useClient } from '../harness/use-client.js';
-import { within } from '../harness/wait.js';
+import { until, within } from '../harness/wait.js';
 import { SessionExpired, WireClient } from '../harness/wire-client.js';
 
 const TEST_DEADLINE_MS = 120_000;
@@ -21,6 +21,10 @@ it(
     const ensemble = await useServingEnsemble({ settings: SETTINGS });
     const [follower] = await ensemble.followers();
     if (follower === undefined) throw new Error('there is a follower');
+    // The one write that no client asks for: the first leader raises the ensemble level.
+    await until('the ensemble level is raised', TEST_DEADLINE_MS, () => {
+      return follower.log().includes('level.raised') || undefined;
+    });
     const before = (await follower.status())?.zxid;
     const client = await useClient(follower);
     expect((await follower.status())?.zxid).toBe(before);

@@ -20,7 +20,8 @@ const CONNECT_STRING = /127\.0\.0\.1:2181,127\.0\.0\.1:2182,127\.0\.0\.1:2183/;
 /** Installing and building on a loaded machine. */
 const FIRST_START_DEADLINE_MS = 180_000;
 const SECOND_START_DEADLINE_MS = 60_000;
-const STOP_LIMIT_MS = 2_000;
+/** Generous: against a hang, not a measurement. */
+const STOP_DEADLINE_MS = 60_000;
 const TEST_DEADLINE_MS = 300_000;
 
 it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
@@ -37,14 +38,14 @@ it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
     const writer = await WireClient.connect({ port: 2181 });
     await create(writer, '/kept', 'over a restart');
     await writer.drop();
-    expect(await first.interrupt(), 'ms from Ctrl-C to the end').toBeLessThan(STOP_LIMIT_MS);
+    await first.interrupt();
 
     const second = useNpmStart(clone);
     await second.serving(SECOND_START_DEADLINE_MS);
     const reader = await WireClient.connect({ port: 2183 });
     expect((await getData(reader, '/kept')).data).toBe('over a restart');
     await reader.drop();
-    expect(await second.interrupt(), 'ms from Ctrl-C to the end').toBeLessThan(STOP_LIMIT_MS);
+    await second.interrupt();
   },
   TEST_DEADLINE_MS,
 );
@@ -52,8 +53,8 @@ it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
 interface NpmStart {
   /** Resolves when the connect string is printed and all three serve. */
   serving(deadlineMs: number): Promise<void>;
-  /** Ctrl-C as a terminal sends it; resolves with the time until nothing was left. */
-  interrupt(): Promise<number>;
+  /** Ctrl-C as a terminal sends it; resolves when nothing is left of it. */
+  interrupt(): Promise<void>;
 }
 
 function useNpmStart(directory: string): NpmStart {
@@ -81,14 +82,11 @@ function useNpmStart(directory: string): NpmStart {
       for (const port of PORTS) expect(await statusOf(port), `port ${port}`).toBeDefined();
     },
     async interrupt() {
-      const startedMs = performance.now();
       signalGroup(child, 'SIGINT');
-      await within('the end of npm start', 10 * STOP_LIMIT_MS, exited.promise);
-      const elapsedMs = performance.now() - startedMs;
+      await within('the end of npm start', STOP_DEADLINE_MS, exited.promise);
       expect(child.exitCode, 'a clean stop').toBe(0);
       expect(() => process.kill(-(child.pid ?? 0), 0), 'no process is left').toThrow('ESRCH');
       for (const port of PORTS) expect(await statusOf(port), `port ${port}`).toBeUndefined();
-      return elapsedMs;
     },
   };
 }

@@ -22,7 +22,7 @@ const SMALL_LOG = {
   ROOKERY_LOG_KEEP_BYTES: `${1024 * 1024}`,
 };
 
-const { seed } = Random.forTest('fuzz');
+const { seed } = Random.forSearch('fuzz');
 const ensemble = await Ensemble.create({
   ...{ tickTimeMs: 2_000, settings: FUZZ_SETTINGS, environment: { ...SMALL_LOG, ...COLLECTING } },
 });

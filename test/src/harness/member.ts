@@ -8,10 +8,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
 import { type MemberStatus, statusOf } from './four-letter.js';
-import type { Command } from './product.js';
+import { type Command, ROOKERY_MAIN } from './product.js';
 import { type Deferred, deferred, until, within } from './wait.js';
 
-const STOP_DEADLINE_MS = 10_000;
+/** Against a hang, not a measurement. */
+const STOP_DEADLINE_MS = 60_000;
 
 export interface Exit {
   readonly code: number | null;
@@ -60,11 +61,13 @@ export class Member {
     return this.#exit.promise;
   }
 
-  start(environment: Readonly<Record<string, string>> = {}): void {
+  /** `main`: the program of another build, in place of that under test. */
+  start(environment: Readonly<Record<string, string>> = {}, main = ROOKERY_MAIN): void {
     if (this.#child !== undefined) throw new Error(`member ${this.id} runs already`);
     appendFileSync(this.logFile, `--- start ${new Date().toISOString()}\n`);
     const log = openSync(this.logFile, 'a');
-    const child = spawn(this.#command.file, [...this.#command.args], {
+    const args = this.#command.args.map((arg) => (arg === ROOKERY_MAIN ? main : arg));
+    const child = spawn(this.#command.file, args, {
       stdio: ['ignore', log, log],
       env: { ...process.env, ...this.#command.environment, ...environment },
     });

@@ -1,10 +1,11 @@
 /**
- * Randomness that can be repeated: every test that rolls dice takes its seed from here.
+ * Randomness that can be repeated: every test that makes random choices takes its seed from here.
  *
- * The seed is printed when it is chosen; `ROOKERY_TEST_SEED` sets it to repeat a run (the choices
- * are repeated, not the timing of the processes under test).
+ * The seed is printed; it is the one of the test run (test-seed.ts). The choices are repeated, not
+ * the timing of the processes under test.
  */
 import { randomInt } from 'node:crypto';
+import { testSeed } from './test-seed.js';
 
 export class Random {
   readonly seed: number;
@@ -15,12 +16,17 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A seed of its own, or the one in the environment; printed with the name of the test. */
+  /** From the seed of the test run, which is printed with the name of the test. */
   static forTest(name: string): Random {
-    const given = process.env['ROOKERY_TEST_SEED'];
-    const seed = given === undefined ? randomInt(2 ** 32) : Number(given);
+    const seed = testSeed();
     console.log(`${name}: seed ${seed} (ROOKERY_TEST_SEED=${seed} repeats its choices)`);
     return new Random(seed);
+  }
+
+  /** For commands that search for new failures: another seed each time, unless one is given. */
+  static forSearch(name: string): Random {
+    process.env['ROOKERY_TEST_SEED'] ??= `${randomInt(2 ** 32)}`;
+    return Random.forTest(name);
   }
 
   /** An integer from 0 to `limit - 1`. */

@@ -22,7 +22,7 @@ const WORDS = process.argv.slice(2);
 const ONLY_LOCAL = WORDS.includes('local');
 const NAMES = WORDS.filter((word) => word !== 'local');
 
-const { seed } = Random.forTest('differential');
+const { seed } = Random.forSearch('differential');
 const products = [
   { name: 'apache', dialect: ZOOKEEPER_3_8_0, settings: {} },
   { name: 'rookery', dialect: ROOKERY, settings: { peerTimeoutMs: 10_000 } },

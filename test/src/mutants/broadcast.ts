@@ -88,7 +88,7 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a follower without contact to its leader for H ends its clients',
     file: 'zab/following.ts',
-    find: 'if (silentMs > timeoutMs) {',
+    find: 'if (silentMs > Math.min(timeoutMs, this.#leaseMs)) {',
     replace: 'if (silentMs > 1000 * timeoutMs) {',
     also: [
       {
@@ -128,7 +128,7 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a leader is confirmed by a quorum',
     file: 'zab/confirmations.ts',
-    find: 'if (this.#learners.count(answered) + 1 < this.#member.quorum) return;',
+    find: 'if (!this.#learners.isQuorum(answered)) return;',
     replace: 'if (this.#learners.count(answered) + 2 < this.#member.quorum) return;',
   },
   {

@@ -139,8 +139,15 @@ export const checkpointMutants: readonly Mutant[] = [
     area: 'driver',
     breaks: 'SnapshotDone waits until every chunk is durable',
     file: 'driver/snapshot-receiver.ts',
-    find: 'if (incoming.pending > 0 || incoming.waiting === null) return;',
-    replace: 'if (incoming.waiting === null) return;',
+    find: 'if (incoming.pending > 0 || incoming.waiting === null || incoming.isChecked) return;',
+    replace: 'if (incoming.waiting === null || incoming.isChecked) return;',
+    also: [
+      {
+        file: 'driver/snapshot-receiver.ts',
+        find: 'await sink.verify(incoming.zxid, state);',
+        replace: 'await null;',
+      },
+    ],
   },
   {
     name: 'snapshot-without-what-is-behind-it',

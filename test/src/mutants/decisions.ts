@@ -115,8 +115,10 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a set with a version is done only to that version',
     file: 'pipeline/prepare-op.ts',
-    find: 'version !== ANY_VERSION && version !== node.version ? ErrorCode.badVersion : null',
-    replace: 'version !== ANY_VERSION && version > node.version ? ErrorCode.badVersion : null',
+    find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
+  const { room } = requester;`,
+    replace: `  if (version !== ANY_VERSION && version > node.version) return ErrorCode.badVersion;
+  const { room } = requester;`,
   },
   {
     name: 'delete-ignores-its-version',
@@ -145,7 +147,7 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.readShare=0',
     ],
     file: 'pipeline/overlay.ts',
-    find: '    if (this.#closing.has(session)) return false;\n',
+    find: '    if (this.isEnding(session)) return false;\n',
     replace: '',
   },
   {
@@ -162,14 +164,6 @@ export const decisionMutants: readonly Mutant[] = [
     file: 'pipeline/overlay.ts',
     find: '    if (this.#isClosing(tree.owner(node))) return absent();\n',
     replace: '',
-  },
-  {
-    name: 'transaction-time-falls',
-    area: 'pipeline',
-    breaks: 'the time of transactions never falls',
-    file: 'pipeline/prepare.ts',
-    find: 'if (wallMs > this.#timeMs) this.#timeMs = wallMs;',
-    replace: 'this.#timeMs = wallMs;',
   },
   {
     name: 'delete-tells-the-next-zxid',

@@ -83,13 +83,13 @@ export const electionMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'only voters count in discovery: the word of a wiped member proves nothing',
     file: 'zab/discovery.ts',
-    find: 'if (learners.count((learner) => learner.voter) + 1 < member.quorum) return null;',
-    replace: 'if (learners.count(() => true) + 1 < member.quorum) return null;',
+    find: 'if (!learners.mayElect(() => true)) return null;',
+    replace: 'if (!learners.isQuorum(() => true)) return null;',
     also: [
       {
         file: 'zab/discovery.ts',
-        find: 'learners.count((learner) => learner.voter && learner.ackEpoch !== null)',
-        replace: 'learners.count((learner) => learner.ackEpoch !== null)',
+        find: 'return learners.mayElect(({ ackEpoch }) =>',
+        replace: 'return learners.isQuorum(({ ackEpoch }) =>',
       },
     ],
   },
@@ -116,7 +116,7 @@ export const electionMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a leader serves once a quorum has acknowledged NEWLEADER',
     file: 'zab/leading.ts',
-    find: `    if (this.activeLearners + 1 < this.#member.quorum) return;
+    find: `    if (!this.#learners.isQuorum(({ active }) => active)) return;
     this.#established = true;`,
     replace: `    if (this.activeLearners + 2 < this.#member.quorum) return;
     this.#established = true;`,
@@ -126,7 +126,7 @@ export const electionMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a learner drops what its leader does not have',
     file: 'zab/following.ts',
-    find: "    if (message.mode === 'trunc') this.#member.truncate(message.after);\n",
+    find: '      this.#member.truncate(message.after, message.diverged);\n',
     replace: '',
   },
   {

@@ -6,12 +6,15 @@
  */
 import { broadcastMutants } from './broadcast.js';
 import { checkpointMutants } from './checkpoints.js';
+import { clockMutants } from './clocks.js';
 import { decisionMutants } from './decisions.js';
 import { electionMutants } from './elections.js';
 import { architectureMutants } from './from-architecture.js';
 import type { Mutant } from './mutant.js';
 import { scenarioMutants } from './named/index.js';
+import { pathMutants } from './paths.js';
 import { requestMutants } from './requests.js';
+import { sessionEndMutants } from './session-ends.js';
 import { sessionMutants } from './sessions.js';
 import { storageMutants } from './storage.js';
 
@@ -24,6 +27,9 @@ export const seededMutants: readonly Mutant[] = [
   ...requestMutants,
   ...decisionMutants,
   ...sessionMutants,
+  ...clockMutants,
+  ...sessionEndMutants,
+  ...pathMutants,
 ];
 
 export const allMutants: readonly Mutant[] = [...seededMutants, ...scenarioMutants];

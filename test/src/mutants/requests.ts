@@ -9,9 +9,9 @@ export const requestMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'events of a change come before its own reply and before later reads (invariant 6)',
     file: 'pipeline/pipeline.ts',
-    find: '      writeEvent(connection.output.writer, { zxid: this.#applying, type, path });\n',
+    find: '      tellWatcher(connection, event, this.#applying);\n',
     replace: `      const zxid = this.#applying;
-      this.#late.push(() => writeEvent(connection.output.writer, { zxid, type, path }));
+      this.#late.push(() => tellWatcher(connection, event, zxid));
 `,
     also: [
       {
@@ -34,14 +34,17 @@ export const requestMutants: readonly Mutant[] = [
     area: 'state',
     breaks: 'a one-shot watch fires once',
     file: 'state/watched-paths.ts',
-    find: `    this.#byPath.delete(path);
+    find: `    this.#forgetLast(path);
     const taken =`,
     replace: `    const taken =`,
     also: [
       {
         file: 'state/watched-paths.ts',
         find: `    for (const watcher of taken) {
-      this.#forgetPath(path, watcher);
+      // Of one that is gone it stays counted until it is released.
+      if (!this.#forgetPath(path, watcher)) {
+        taken.delete(watcher);
+      }
     }
     return taken;`,
         replace: '    return new Set(taken);',
@@ -174,8 +177,8 @@ export const requestMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'the zxid that a client has seen never falls, whatever member it goes to',
     file: 'pipeline/handshake.ts',
-    find: 'if (request.lastZxidSeen > at.applied) {',
-    replace: 'if (request.lastZxidSeen > Number.MAX_SAFE_INTEGER - at.applied) {',
+    find: 'if (request.lastZxidSeen > at.state.lastZxid) {',
+    replace: 'if (request.lastZxidSeen > Number.MAX_SAFE_INTEGER - at.state.lastZxid) {',
   },
   {
     name: 'welcomed-before-its-session-is-here',

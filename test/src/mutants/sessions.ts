@@ -1,7 +1,7 @@
 /**
  * Mutants of leases, of ownership and of a member's rhythm.
  */
-import type { Mutant } from './mutant.js';
+import type { Edit, Mutant } from './mutant.js';
 
 /** Sessions that expire and are asked for again while the leader may lose its quorum. */
 export const GONE_IN_DOUBT = [
@@ -41,6 +41,25 @@ const VANISHING = [
   'clients.outstandingMax=1',
 ] as const;
 
+/** Clients that move all the time and go on writing where they have left, on slow links. */
+const MOVING = [
+  'members=3',
+  'kinds=["delay"]',
+  'clients.asksOn=true',
+  'clients.moveEveryMs=200',
+  'clients.patienceMs=30',
+  'clients.readerShare=0',
+  'clients.vanishEveryMs=0',
+  'clients.closeEveryMs=0',
+] as const;
+
+/** An older connection of a session at its member stays until the newer one is welcome. */
+const STAYS_OPEN: Edit = {
+  file: 'pipeline/pipeline.ts',
+  find: "      case 'resume':\n        this.#endLive(connection.session);\n",
+  replace: "      case 'resume':\n",
+};
+
 export const sessionMutants: readonly Mutant[] = [
   {
     name: 'touched-by-a-dead-connection',
@@ -48,7 +67,7 @@ export const sessionMutants: readonly Mutant[] = [
     // A member reports what it once heard of for ever.
     breaks: 'a session expires when nobody is heard of it any more',
     aim: VANISHING,
-    file: 'pipeline/pipeline.ts',
+    file: 'pipeline/touches.ts',
     find: '    this.#heard = [];\n    for (const session of heard) {',
     replace: '    this.#heard = [...new Set(heard)];\n    for (const session of heard) {',
   },
@@ -57,16 +76,37 @@ export const sessionMutants: readonly Mutant[] = [
     area: 'sessions',
     breaks: 'a request from who does not own its session is dropped',
     file: 'pipeline/leadership.ts',
-    find: 'return this.#ownership.ownerOf(item.session) === origin;',
-    replace: 'return this.#ownership.ownerOf(item.session) !== undefined && origin > 0;',
+    find: 'return this.#ownership.isNewest(item.session, origin, item.attachment);',
+    replace: 'return this.#leases.count > 0 && origin > 0;',
+  },
+  {
+    name: 'attach-judged-by-member',
+    area: 'sessions',
+    // What an older connection still sends is taken once its session is back at its member.
+    breaks: 'of what one connection asked for, a beginning is done and nothing behind it',
+    aim: MOVING,
+    file: 'pipeline/leadership.ts',
+    find: 'return this.#ownership.isNewest(item.session, origin, item.attachment);',
+    replace: 'return this.#ownership.isAt(item.session, origin);',
+    also: [STAYS_OPEN],
+  },
+  {
+    name: 'attachments-never-told-apart',
+    area: 'sessions',
+    breaks: 'each connection by which a session is asked for is an attachment of its own',
+    aim: MOVING,
+    file: 'pipeline/outbox.ts',
+    find: 'this.#attachment = (this.#attachment % ATTACHMENT_MAX) + 1;',
+    replace: 'this.#attachment = Math.min(this.#attachment + ATTACHMENT_MAX, 1);',
+    also: [STAYS_OPEN],
   },
   {
     name: 'old-owner-not-told',
     area: 'sessions',
     breaks: 'the old owner of a resumed session drops its connection',
     file: 'pipeline/leadership.ts',
-    find: '    if (before !== undefined) this.#detaches.push(',
-    replace: '    if (before === origin) this.#detaches.push(',
+    find: '    if (before !== undefined) {',
+    replace: '    if (before?.member === origin) {',
   },
   {
     name: 'gone-before-committed',
@@ -74,8 +114,10 @@ export const sessionMutants: readonly Mutant[] = [
     breaks: 'that a session is gone is told only once the closing of it is committed',
     aim: GONE_IN_DOUBT,
     file: 'driver/leader-desk.ts',
-    find: 'afterApply: true,',
-    replace: 'afterApply: false,',
+    find: `      this.#awaitEnd(attach.session, origin, attached);
+    else this.#gathering.push({ origin, afterApply: true,`,
+    replace: `      this.#awaitEnd(attach.session, origin, attached);
+    else this.#gathering.push({ origin, afterApply: false,`,
   },
   {
     name: 'expiry-without-slack',
@@ -143,8 +185,8 @@ export const sessionMutants: readonly Mutant[] = [
     // The desk is kept over a role change: the next term proposes what the last one prepared.
     breaks: 'what was prepared and not proposed dies with the term',
     file: 'driver/driver.ts',
-    find: "    if (role === 'leading') this.#desk = this.#newDesk(epoch, this.#zab.last);\n",
-    replace: "    if (role === 'leading') this.#desk ??= this.#newDesk(epoch, this.#zab.last);\n",
+    find: '      this.#desk = this.#newDesk(epoch, this.#zab.last);\n',
+    replace: '      this.#desk ??= this.#newDesk(epoch, this.#zab.last);\n',
     also: [
       {
         file: 'driver/driver.ts',

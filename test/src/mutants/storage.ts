@@ -57,16 +57,20 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'no epoch that was promised is forgotten (invariant 3)',
     file: 'storage/storage.ts',
-    find: 'acceptedEpoch: accepted, currentEpoch: current }',
-    replace: 'acceptedEpoch: Math.max(current, this.meta.acceptedEpoch), currentEpoch: current }',
+    find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
+    replace:
+      'const last = Math.max(current, this.meta.acceptedEpoch);\n' +
+      '    const saved = { acceptedEpoch: last, currentEpoch: current };',
   },
   {
     name: 'current-epoch-not-saved',
     area: 'storage',
     breaks: 'no epoch that was entered is forgotten (invariant 3)',
     file: 'storage/storage.ts',
-    find: 'acceptedEpoch: accepted, currentEpoch: current }',
-    replace: 'acceptedEpoch: accepted, currentEpoch: Math.min(current, this.meta.currentEpoch) }',
+    find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
+    replace:
+      'const currentEpoch = Math.min(current, this.meta.currentEpoch);\n' +
+      '    const saved = { acceptedEpoch: accepted, currentEpoch };',
   },
   {
     name: 'flip-before-the-new-log',
@@ -74,14 +78,14 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'an installed snapshot takes the place of tree and log in one atomic flip',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `this.options);
-      await this.changeMeta({ generation, damaged: null });`,
-    replace: 'this.options);',
+    find: `      await this.changeMeta({ generation, damaged: null, level, ...facts });
+      const old`,
+    replace: '      const old',
     also: [
       {
         file: 'storage/storage.ts',
         find: '      const log = await TxnLog.create(',
-        replace: `      await this.changeMeta({ generation, damaged: null });
+        replace: `      await this.changeMeta({ generation, damaged: null, recordedZxid: zxid });
       const log = await TxnLog.create(`,
       },
     ],
@@ -92,11 +96,11 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'the tree in use is untouched until the flip',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.changeMeta({ generation, damaged: null });
+    find: `      await this.changeMeta({ generation, damaged: null, level, ...facts });
       const old = this.live;`,
     replace: `      const old = this.live;
       if (old !== null) await this.destroyOld(old, generation);
-      await this.changeMeta({ generation, damaged: null });`,
+      await this.changeMeta({ generation, damaged: null, level, ...facts });`,
     also: [
       {
         file: 'storage/storage.ts',
@@ -104,6 +108,27 @@ export const storageMutants: readonly Mutant[] = [
         replace: '',
       },
     ],
+  },
+  {
+    name: 'recorded-end-ignored',
+    area: 'storage',
+    breaks: 'a log that ends before where it was when it was quiet is damaged',
+    aim: ['kinds=["cut-log"]', 'members=3'],
+    file: 'storage/recovery.ts',
+    find: 'if (log.last < meta.recordedZxid) {',
+    replace: 'if (log.last < 0) {',
+  },
+  {
+    name: 'recorded-end-before-it-is-durable',
+    area: 'storage',
+    breaks: 'where the log ends is recorded once it is durable: a crash is no damage',
+    aim: ['kinds=["crash-at-change","crash"]'],
+    file: 'storage/storage.ts',
+    find: "    await this.exclusively('append', () => this.sound().log.append(batch));",
+    replace: `    await this.exclusively('append', async () => {
+      await this.changeMeta({ recordedZxid: batch.at(-1)?.at(-1)?.zxid ?? 0 });
+      await this.sound().log.append(batch);
+    });`,
   },
   {
     name: 'trunc-not-on-disk',

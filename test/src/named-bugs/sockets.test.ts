@@ -2,7 +2,6 @@
  * ZOOKEEPER-4203, 1506, 2982: a server that was deaf after an error in accept, and one that went on
  * dialling the address that a peer's name once had. On real sockets of the loopback.
  */
-import dns from 'node:dns';
 import net from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import {
@@ -10,6 +9,7 @@ import {
   keptLog,
   type Listener,
   PeerDialler,
+  PeerNames,
   systemTimers,
   TcpTransport,
 } from '../simulated.js';
@@ -32,9 +32,11 @@ interface Listening {
   accepted(): Promise<ByteStream>;
 }
 
-async function listening(): Promise<Listening> {
+async function listening(
+  lookup?: (name: string) => Promise<readonly string[]>,
+): Promise<Listening> {
   const { logger, lines } = keptLog();
-  const transport = new TcpTransport(logger, 100);
+  const transport = new TcpTransport(logger, new PeerNames(logger, lookup));
   const waiting: ((stream: ByteStream) => void)[] = [];
   const listener = await transport.listen({ host: LOCAL, port: 0 }, (stream) => {
     closers.push(() => stream.destroy());
@@ -60,14 +62,11 @@ it('ZK-4203: a listener whose accept failed says so and goes on accepting', asyn
 });
 
 it('ZK-1506, ZK-2982: a peer whose name leads elsewhere now is found there at the next attempt', async () => {
-  const { listener, transport } = await listening();
   let address = FORMER;
   const asked: string[] = [];
-  // As node:net asks: for all addresses.
-  vi.spyOn(dns, 'lookup').mockImplementation((...[host, , found]: unknown[]) => {
-    asked.push(String(host));
-    const answer = [{ address, family: 4 }];
-    if (typeof found === 'function') setImmediate(() => found(null, answer));
+  const { listener, transport } = await listening(async (name) => {
+    asked.push(name);
+    return [address];
   });
   const failures: unknown[] = [];
   const stream = await new Promise<ByteStream>((resolve, reject) => {

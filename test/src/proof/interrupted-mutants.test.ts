@@ -14,7 +14,7 @@ import { removeLeftovers } from '../mutants/copies.js';
 import { seededMutants } from '../mutants/index.js';
 
 const MAIN = join(REPOSITORY, 'test/dist/mutants/main.js');
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 170_000;
 const [mutant] = seededMutants;
 if (mutant === undefined) throw new Error('there are no mutants');
 const { name, file } = mutant;

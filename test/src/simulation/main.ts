@@ -12,6 +12,7 @@ import { FIXED_SEEDS } from './run/fixed-seeds.js';
 
 interface Flags {
   readonly minutes?: number;
+  readonly from?: number;
   readonly seeds?: readonly [number, number];
   readonly seed?: number;
   readonly only?: readonly number[];
@@ -60,6 +61,7 @@ function readFlags(): Flags {
   return new Command('sim')
     .description('Whole ensembles on a simulated clock, network and disks, under faults.')
     .option('--minutes <n>', 'the fixed seeds, then fresh ones, for so long', positive)
+    .option('--from <n>', 'in place of the fixed seeds, all from this one on', wholeNumber)
     .option('--seeds <a-b>', 'these seeds, both included', range)
     .option('--seed <n>', 'this seed alone', wholeNumber)
     .option('--only <list>', 'only these faults of its plan, such as 3,5; - for none', readOnly)
@@ -91,6 +93,10 @@ function* seedsOf(flags: Flags, say: (line: string) => void): Generator<number> 
   if (flags.seeds !== undefined) {
     for (let seed = flags.seeds[0]; seed <= flags.seeds[1]; seed++) yield seed;
     return;
+  }
+  if (flags.from !== undefined) {
+    if (flags.minutes === undefined) throw new Error('--from needs --minutes');
+    for (let seed = flags.from; ; seed++) yield seed;
   }
   yield* FIXED_SEEDS;
   if (flags.minutes === undefined) return;

@@ -30,7 +30,9 @@ const RANKS = {
 type Area = keyof typeof RANKS;
 
 const PURE: readonly Area[] = ['zab', 'state', 'sessions', 'pipeline'];
-const BASE = ['config', 'config-schema', 'operator-error', 'tuning', 'version'];
+const BASE = [
+  ...['config', 'config-schema', 'four-letter-words', 'operator-error', 'tuning', 'version'],
+];
 
 const IMPURE_WORDS = [
   ...['async', 'await', 'Promise', 'queueMicrotask', 'EventEmitter', 'fetch', 'console'],

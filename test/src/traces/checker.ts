@@ -18,6 +18,9 @@ import type { Disk } from './disk.js';
 import type { SimulatedMember } from './member.js';
 import type { Tree } from './tree.js';
 
+/** The core counts on these from the moment that it asks for them. */
+const REPLACES_TREE: ReadonlySet<string> = new Set(['installSnapshot', 'giveUp']);
+
 export class Checker {
   readonly quorum: number;
   /** Digest of the tree at each zxid that was ever delivered anywhere. */
@@ -142,8 +145,7 @@ export class Checker {
       assert(disk.current <= disk.accepted, `invariant 3 on the disk of ${member.id}`);
       assert(disk.base <= disk.checkpoint.zxid, `invariant 1 on the disk of ${member.id}`);
       if (zab === null || disk.damaged) continue;
-      // The core counts on a snapshot from the moment that it asks for its installation.
-      if (disk.queue.some(({ kind }) => kind === 'installSnapshot')) continue;
+      if (disk.queue.some(({ kind }) => REPLACES_TREE.has(kind))) continue;
       assert(disk.checkpoint.zxid <= tree.zxid, `invariant 1: ${member.id} checkpoints the future`);
       assert(
         tree.zxid === zab.delivered,

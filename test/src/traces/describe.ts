@@ -5,6 +5,7 @@ import {
   epochOf,
   type HistorySummary,
   type Proposal,
+  type SyncStart,
   unreachable,
   type VoteMessage,
   type Zxid,
@@ -63,9 +64,7 @@ export function messageText(message: CoreMessage): string {
       return `ackEpoch ${message.epoch} ${what} ${log}`;
     }
     case 'syncStart':
-      return message.mode === 'snap'
-        ? 'SNAP'
-        : `${message.mode.toUpperCase()} after ${zxidText(message.after)}`;
+      return `${syncText(message)}${message.diverged ? ' diverged' : ''}`;
     case 'snapshotDone':
       return `snapshotDone ${zxidText(message.zxid)}`;
     case 'propose':
@@ -87,6 +86,10 @@ export function messageText(message: CoreMessage): string {
     default:
       return unreachable(message);
   }
+}
+
+function syncText({ mode, after }: SyncStart): string {
+  return mode === 'snap' ? 'SNAP' : `${mode.toUpperCase()} after ${zxidText(after)}`;
 }
 
 function voteText(vote: VoteMessage): string {
@@ -120,6 +123,8 @@ export function outputText(id: number, output: ZabOutput): string | null {
   switch (output.kind) {
     case 'append':
       return `${id} append t${output.ticket} ${rangesText(output.proposals)}`;
+    case 'giveUp':
+      return `${id} giveUp t${output.ticket} after ${zxidText(output.after)}: ${output.reason}`;
     case 'truncate':
       return `${id} truncate t${output.ticket} after ${zxidText(output.after)}`;
     case 'saveEpochs': {

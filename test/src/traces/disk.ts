@@ -11,6 +11,7 @@ import {
   type EpochRange,
   epochOf,
   type HistorySummary,
+  type LeadershipOf,
   type Proposal,
   unreachable,
   type Zxid,
@@ -24,6 +25,7 @@ export class Disk {
   ensembleId = '';
   founded = false;
   damaged = false;
+  lineage: readonly LeadershipOf[] = [];
   /** The log starts after this. */
   base: Zxid = 0;
   log: Proposal[] = [];
@@ -89,6 +91,7 @@ export class Disk {
       applied: damaged ? 0 : checkpoint.zxid,
       history: damaged ? { base: 0, ranges: [] } : this.#summary(),
       suffix: damaged ? [] : this.log.filter(({ zxid }) => zxid > checkpoint.zxid),
+      lineage: damaged ? [] : this.lineage,
     };
   }
 
@@ -112,7 +115,13 @@ export class Disk {
       case 'saveEpochs':
         return this.#saveEpochs(output);
       case 'installSnapshot':
+        this.lineage = output.lineage;
         return this.#install(output.zxid, output.ticket);
+      case 'giveUp':
+        this.damaged = true;
+        this.ensembleId = '';
+        this.founded = false;
+        return;
       default:
         unreachable(output);
     }
@@ -139,7 +148,7 @@ export class Disk {
   }
 
   #saveEpochs(output: StorageOutput & { readonly kind: 'saveEpochs' }): void {
-    const { accepted, current, ensembleId, founded } = output;
+    const { accepted, current, ensembleId, founded, lineage } = output;
     assert(accepted >= this.accepted, `acceptedEpoch falls from ${this.accepted} to ${accepted}`);
     assert(current >= this.current, `currentEpoch falls from ${this.current} to ${current}`);
     assert(current <= accepted, `currentEpoch ${current} above acceptedEpoch ${accepted}`);
@@ -149,6 +158,7 @@ export class Disk {
     this.current = current;
     this.ensembleId = ensembleId;
     this.founded = founded;
+    this.lineage = lineage;
   }
 
   #install(zxid: Zxid, ticket: Ticket): void {

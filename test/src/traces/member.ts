@@ -38,12 +38,13 @@ export class SimulatedMember {
     this.id = id;
   }
 
-  start(options: Omit<ZabOptions, 'id' | 'newEnsembleId'>): Zab {
+  start(options: Omit<ZabOptions, 'id' | 'newEnsembleId' | 'newIdentity'>): Zab {
     this.starts += 1;
     const start = this.disk.recover();
     this.tree = this.disk.damaged ? EMPTY_TREE : this.disk.checkpoint;
     const newEnsembleId = `E${this.id}.${this.starts}`;
-    this.zab = new Zab({ ...options, id: this.id, newEnsembleId }, start);
+    const newIdentity = this.id * 1_000 + this.starts;
+    this.zab = new Zab({ ...options, id: this.id, newEnsembleId, newIdentity }, start);
     return this.zab;
   }
 

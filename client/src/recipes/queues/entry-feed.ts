@@ -12,7 +12,6 @@ import type { WatchEvent } from '../../api/values.js';
 import { Changes } from '../shared/changes.js';
 import type { Within } from '../shared/persist.js';
 import { changeOf } from '../shared/sight.js';
-import { unlessAborted } from '../shared/wait-scope.js';
 import type { Entry, EntrySource } from './entry-source.js';
 
 export interface FeedOptions {
@@ -63,7 +62,7 @@ export class EntryFeed {
       const claimed = await this.#claimKnown(within, claim);
       if (claimed !== null) return claimed;
       if (this.#isLooking) {
-        await unlessAborted(this.#lookEnds.next, within.signal);
+        await this.#lookEnds.wait(within.signal);
         continue;
       }
       this.#isLooking = true;
@@ -155,7 +154,15 @@ export class EntryFeed {
 
   /** Returns when there is something to try, or may be. */
   async #lookAndWait(within: Within): Promise<void> {
-    const offered = this.#offers.next;
+    const offer = this.#offers.next();
+    try {
+      await this.#lookUnlessOffered(offer.happens, within);
+    } finally {
+      offer.forget();
+    }
+  }
+
+  async #lookUnlessOffered(offered: Promise<void>, within: Within): Promise<void> {
     for (const mustWatch of [false, true]) {
       const listing = await this.#source.look(within, mustWatch);
       try {

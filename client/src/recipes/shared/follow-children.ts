@@ -13,7 +13,7 @@ import type { OperationOptions, WatchEvent } from '../../api/values.js';
 import { Changes } from './changes.js';
 import { WaitTimeoutError } from './errors.js';
 import { bounds, persist, type Within } from './persist.js';
-import { unlessAborted, WaitScope } from './wait-scope.js';
+import { WaitScope } from './wait-scope.js';
 import { openSession } from './waiting.js';
 
 /** Requests of one reading at a time: a client refuses too many, and others want to get by. */
@@ -103,14 +103,13 @@ class Directory {
   async next(within: Within): Promise<ChildrenByName> {
     for (;;) {
       await this.#watch(within);
-      const { next } = this.#changes;
       if (this.#stale === 'all' || this.#stale.size > 0) {
         const before = this.#children;
         const now = await this.#readStale(within);
         this.#children = now;
         if (before === null || !isSame(before, now)) return new Map(now);
       } else {
-        await unlessAborted(next, within.signal);
+        await this.#changes.wait(within.signal);
       }
     }
   }

@@ -3,7 +3,7 @@
  * session. Never crosses into another session, never repeats for an error that is an answer, and
  * waits between attempts, so that a server in trouble is not hammered.
  */
-import { KeeperError } from '@rookery/protocol';
+import { KeeperError, NotReadOnlyError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Session } from '../../api/values.js';
 import { ClientError } from '../../errors.js';
@@ -68,8 +68,13 @@ export async function pauseBetween(
   await pause(client, client.surroundings.random() * delayMaxMs, signal);
 }
 
-/** Whether an error says no more than that the way to the server, or the server, was in trouble. */
+/**
+ * Whether an error says no more than that the way to the server, or the server, was in trouble. So
+ * says a read-only server that refuses a write: it passes once there is a quorum again, for which a
+ * recipe waits, although a plain operation is rejected.
+ */
 export function isTrouble(error: unknown): boolean {
+  if (error instanceof NotReadOnlyError) return true;
   return (error instanceof KeeperError || error instanceof ClientError) && error.retryable;
 }
 

@@ -95,9 +95,11 @@ export class TreeFollower {
   async run(within: Within): Promise<never> {
     const inFlight = new Map<string, Task | null>();
     this.#inFlight = inFlight;
+    let next = this.#changes.next();
     try {
       for (;;) {
-        const { next } = this.#changes;
+        next.forget();
+        next = this.#changes.next();
         if (this.#failure !== null) throw this.#failure.error;
         while (inFlight.size < IN_FLIGHT_MAX) {
           const work = this.#waiting.take();
@@ -112,9 +114,10 @@ export class TreeFollower {
           void this.#perform(path, task, within, inFlight);
         }
         if (inFlight.size === 0) this.#tellIdle();
-        await unlessAborted(next, within.signal);
+        await unlessAborted(next.happens, within.signal);
       }
     } finally {
+      next.forget();
       this.#inFlight = new Map();
       for (const path of inFlight.keys()) this.#look(path);
       for (const blocker of [...this.#deferred.keys()]) this.#resume(blocker);

@@ -4,8 +4,9 @@
 import type { ConnectionView } from './context.js';
 import { formatHex } from './format.js';
 
-export function connectionsReply(connections: readonly ConnectionView[]): string {
-  return `${connections.map(connectionLine).join('')}\n`;
+export function* connectionsReply(connections: Iterable<ConnectionView>): Generator<string> {
+  for (const connection of connections) yield connectionLine(connection);
+  yield '\n';
 }
 
 function connectionLine({ remoteAddress, remotePort, interestOps, stats }: ConnectionView): string {

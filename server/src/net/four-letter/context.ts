@@ -1,7 +1,7 @@
 /**
  * What a four-letter word may look at: the member, its counters and the client connections.
  *
- * Made by the client port for each word that is asked; the reply is built at once from it.
+ * Made by the client port for each word that is asked; the reply is built from it piece by piece.
  */
 import type { MemberView } from '../member-view.js';
 import type { ConnectionStats, ServerStats } from '../server-stats.js';
@@ -22,6 +22,8 @@ export interface WordContext {
   readonly stats: ServerStats;
   /** Now, ms since 1970. */
   readonly wallMs: number;
-  /** The asking connection first, as ZooKeeper counts and shows it too. */
-  readonly connections: readonly ConnectionView[];
+  /** The asking connection counts, as in ZooKeeper. */
+  readonly connectionCount: number;
+  /** The asking one first. Lazy: it may go on in later turns. */
+  connections(): Iterable<ConnectionView>;
 }

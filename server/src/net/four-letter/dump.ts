@@ -2,77 +2,96 @@
  * `dump`: sessions by the time they expire, ephemerals by session, connections by their expiry.
  *
  * Only a leader knows when a session expires; a follower lists the sessions with their timeouts.
- * Sets of nobody, which ZooKeeper prints for a while, are left out.
+ * Sets of nobody, which ZooKeeper prints for a while, are left out. Sets by time are told with
+ * their number in front, so they are gathered first, with a few bytes for each member of a set.
  */
 import type { SessionExpiry, SessionsView } from '../member-view.js';
-import type { WordContext } from './context.js';
+import type { ConnectionView, WordContext } from './context.js';
 import { formatDate, formatHex } from './format.js';
 
 /** ZooKeeper's cleaner of connections looks this often. */
 const CONNECTION_INTERVAL_MS = 10_000;
 
-export function dumpReply(context: WordContext): string {
-  const { sessions } = context.view;
-  return `SessionTracker dump:\n${sessionLines(context, sessions)}${ephemeralLines(context)}\
-Connections dump:\n${connectionLines(context)}`;
-}
-
-function sessionLines(context: WordContext, sessions: SessionsView): string {
-  const local = sessions.local;
-  const global = globalLines(context, sessions);
-  if (local === null) return global;
-  return `Local ${setsOf(context, local)}${sessions.expiries === null ? '' : 'Global '}${global}`;
-}
-
-function globalLines(context: WordContext, { expiries, all }: SessionsView): string {
-  if (expiries !== null) return setsOf(context, expiries);
-  const lines = all.map(({ id, timeoutMs }) => `0x${formatHex(id)}\t${timeoutMs}ms\n`);
-  return `Global Sessions(${all.length}):\n${lines.join('')}`;
-}
-
-function setsOf({ view, wallMs }: WordContext, expiries: readonly SessionExpiry[]): string {
-  const entries = expiries.map(({ id, inMs }) => ({
-    wallMs: wallMs + inMs,
-    line: `\t0x${formatHex(id)}\n`,
-  }));
-  return expiryLines('Session Sets', entries, view.configuration.tickTimeMs);
-}
-
-function ephemeralLines({ view }: WordContext): string {
-  const owners = view.ephemerals();
-  const lines = owners.map(
-    ({ session, paths }) =>
-      `0x${formatHex(session)}:\n${paths.map((path) => `\t${path}\n`).join('')}`,
-  );
-  return `ephemeral nodes dump:\nSessions with Ephemerals (${owners.length}):\n${lines.join('')}`;
-}
-
-function connectionLines({ connections }: WordContext): string {
-  const entries = connections.map((connection) => {
-    const { remoteAddress, remotePort, expiresWallMs, stats } = connection;
-    const session = formatHex(stats.sessionId);
-    const line = `\tip: /${remoteAddress}:${remotePort} sessionId: 0x${session}\n`;
-    return { wallMs: expiresWallMs, line };
+export function* dumpReply(context: WordContext): Generator<string> {
+  yield 'SessionTracker dump:\n';
+  yield* sessionLines(context, context.view.sessions);
+  yield* ephemeralLines(context);
+  yield 'Connections dump:\n';
+  yield* expirySets('Connections Sets', context.connections(), {
+    intervalMs: CONNECTION_INTERVAL_MS,
+    wallMsOf: ({ expiresWallMs }) => expiresWallMs,
+    keptOf: (connection) => connection,
+    lineOf: connectionLine,
   });
-  return expiryLines('Connections Sets', entries, CONNECTION_INTERVAL_MS);
 }
 
-interface Entry {
-  readonly wallMs: number;
-  readonly line: string;
+function* sessionLines(context: WordContext, sessions: SessionsView): Generator<string> {
+  const { local, expiries } = sessions;
+  if (local !== null) {
+    yield 'Local ';
+    yield* sessionSets(context, local);
+    if (expiries !== null) yield 'Global ';
+  }
+  if (expiries !== null) {
+    yield* sessionSets(context, expiries);
+    return;
+  }
+  yield `Global Sessions(${context.view.globalSessions}):\n`;
+  for (const { id, timeoutMs } of sessions.all) yield `0x${formatHex(id)}\t${timeoutMs}ms\n`;
+}
+
+function sessionSets(
+  { view, wallMs }: WordContext,
+  expiries: Iterable<SessionExpiry>,
+): Generator<string> {
+  return expirySets('Session Sets', expiries, {
+    intervalMs: view.configuration.tickTimeMs,
+    wallMsOf: ({ inMs }) => wallMs + inMs,
+    keptOf: ({ id }) => id,
+    lineOf: (id) => `\t0x${formatHex(id)}\n`,
+  });
+}
+
+function* ephemeralLines({ view }: WordContext): Generator<string> {
+  yield `ephemeral nodes dump:\nSessions with Ephemerals (${view.ephemeralOwners}):\n`;
+  for (const { session, paths } of view.ephemerals()) {
+    yield `0x${formatHex(session)}:\n`;
+    for (const path of paths) yield `\t${path}\n`;
+  }
+}
+
+function connectionLine({ remoteAddress, remotePort, stats }: ConnectionView): string {
+  const session = formatHex(stats.sessionId);
+  return `\tip: /${remoteAddress}:${remotePort} sessionId: 0x${session}\n`;
+}
+
+interface SetsOf<T, Kept> {
+  readonly intervalMs: number;
+  readonly wallMsOf: (one: T) => number;
+  /** What is needed for its line. */
+  readonly keptOf: (one: T) => Kept;
+  readonly lineOf: (kept: Kept) => string;
 }
 
 /** Times are rounded up to the interval, as the sets of ZooKeeper's expiry queue are. */
-function expiryLines(title: string, entries: readonly Entry[], intervalMs: number): string {
-  const sets = new Map<number, string[]>();
-  for (const { wallMs, line } of entries) {
-    const at = Math.ceil(wallMs / intervalMs) * intervalMs;
+function* expirySets<T, Kept>(
+  title: string,
+  all: Iterable<T>,
+  { intervalMs, wallMsOf, keptOf, lineOf }: SetsOf<T, Kept>,
+): Generator<string> {
+  const sets = new Map<number, Kept[]>();
+  let count = 0;
+  for (const one of all) {
+    const at = Math.ceil(wallMsOf(one) / intervalMs) * intervalMs;
     const set = sets.get(at);
-    if (set === undefined) sets.set(at, [line]);
-    else set.push(line);
+    if (set === undefined) sets.set(at, [keptOf(one)]);
+    else set.push(keptOf(one));
+    count += 1;
+    yield '';
   }
-  const lines = [...sets]
-    .sort(([a], [b]) => a - b)
-    .map(([at, set]) => `${set.length} expire at ${formatDate(at)}:\n${set.join('')}`);
-  return `${title} (${sets.size})/(${entries.length}):\n${lines.join('')}`;
+  yield `${title} (${sets.size})/(${count}):\n`;
+  for (const [at, set] of [...sets].sort(([a], [b]) => a - b)) {
+    yield `${set.length} expire at ${formatDate(at)}:\n`;
+    for (const kept of set) yield lineOf(kept);
+  }
 }

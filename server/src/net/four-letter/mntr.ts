@@ -44,11 +44,13 @@ function values(context: WordContext): Line[] {
   return [...lines, ...own];
 }
 
-function gauges({ view, stats, connections }: WordContext): Line[] {
+function gauges({ view, stats, connectionCount }: WordContext): Line[] {
   const { latency } = stats;
+  // Each reading of it lists a directory of the system, with an entry for each connection.
+  const { openFiles } = view;
   return [
     ['ephemerals_count', view.ephemeralCount],
-    ['num_alive_connections', connections.length],
+    ['num_alive_connections', connectionCount],
     ['avg_latency', formatDecimal(latency.averageMs)],
     ['outstanding_requests', view.outstandingRequests],
     ['znode_count', view.nodeCount],
@@ -60,8 +62,8 @@ function gauges({ view, stats, connections }: WordContext): Line[] {
     ['max_latency', Math.floor(latency.maxMs)],
     ['approximate_data_size', view.approximateDataBytes],
     ['uptime', Math.floor(view.uptimeMs)],
-    ['open_file_descriptor_count', view.openFiles.count],
-    ['max_file_descriptor_count', view.openFiles.max],
+    ['open_file_descriptor_count', openFiles.count],
+    ['max_file_descriptor_count', openFiles.max],
     ['last_client_response_size', stats.responseSizes.last],
     [
       'min_client_response_size',

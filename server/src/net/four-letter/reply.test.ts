@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { MemberView } from '../member-view.js';
 import { ConnectionStats, ServerStats } from '../server-stats.js';
 import { memberView } from '../testing/fixtures.js';
-import type { ConnectionView, WordContext } from './context.js';
+import type { ConnectionView } from './context.js';
 import { readEnvironment } from './envi.js';
 import { replyToWord } from './reply.js';
 import { FourLetterWhitelist, readFirstBytes } from './words.js';
@@ -85,7 +85,7 @@ describe('a reply to a four-letter word', () => {
     stats.packetsReceived = 94;
     stats.packetsSent = 106;
     for (const ms of [0, 9, 0.5, 1.2]) stats.latency.record(ms);
-    const text = ask('srvr', { lastZxid: 0x1_0000_0033 }, { stats, connections: [] });
+    const text = ask('srvr', { lastZxid: 0x1_0000_0033 }, { stats, clients: [] });
     expect(text).toContain('\nLatency min/avg/max: 0/2.675/9\nReceived: 94\nSent: 106\n');
     expect(text).toContain('\nZxid: 0x100000033\nMode: standalone\nNode count: 23\n');
   });
@@ -127,7 +127,9 @@ describe('a reply to a four-letter word', () => {
 
   it('lists, for dump, ephemerals by session, and timeouts where no leases are kept', () => {
     const text = ask('dump', {
+      globalSessions: 1,
       sessions: { expiries: null, all: [{ id: 0x10, timeoutMs: 10_000 }], local: null },
+      ephemeralOwners: 1,
       ephemerals: () => [{ session: 0x10, paths: ['/e1', '/e2'] }],
     });
     expect(text).toContain('SessionTracker dump:\nGlobal Sessions(1):\n0x10\t10000ms\n');
@@ -141,23 +143,28 @@ describe('a reply to a four-letter word', () => {
       /:\nLocal Session Sets \(1\)\/\(1\):\n1 expire .*\n\t0xfffffffffffffffb\n/,
     );
     expect(leader).toContain('\nGlobal Session Sets (0)/(0):\nephemeral');
-    const follower = ask('dump', { sessions: { expiries: null, all: [], local: [] } });
+    const sessions = { expiries: null, all: [], local: [] };
+    const follower = ask('dump', { globalSessions: 0, sessions });
     expect(follower).toContain('\nLocal Session Sets (0)/(0):\nGlobal Sessions(0):\nephemeral');
   });
 
   it('lists data watches by session and by path, with a blank line at the end', () => {
-    const watched = [
+    const watchedPaths = () => [
       { path: '/nothere', sessions: [2] },
       { path: '/e1', sessions: [1, 2] },
     ];
-    const changes = { dataWatches: () => watched };
+    const watchingSessions = () => [
+      { session: 2, paths: ['/nothere', '/e1'] },
+      { session: 1, paths: ['/e1'] },
+    ];
+    const changes = { watchedPaths, watchingSessions };
     expect(ask('wchc', changes)).toBe('0x2\n\t/nothere\n\t/e1\n0x1\n\t/e1\n\n');
     expect(ask('wchp', changes)).toBe('/nothere\n\t0x2\n/e1\n\t0x1\n\t0x2\n\n');
   });
 
   it('remembers the trace mask that stmk sets', () => {
     const stats = new ServerStats();
-    const context = { stats, connections: [] };
+    const context = { stats, clients: [] };
     const mask = Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe]);
     expect(ask('stmk', {}, context, undefined, mask)).toBe('-2');
     expect(ask('gtmk', {}, context)).toBe('-2');
@@ -215,16 +222,16 @@ describe('a reply to a four-letter word', () => {
     stats.sessionId = -2;
     const address = { remoteAddress: '10.0.0.1', remotePort: 1 };
     const connection = { ...address, interestOps: 1, expiresWallMs: 0, stats };
-    expect(ask('cons', {}, { connections: [connection] })).toContain('sid=0xfffffffffffffffe,');
+    expect(ask('cons', {}, { clients: [connection] })).toContain('sid=0xfffffffffffffffe,');
   });
 
   it('resets what crst and srst say they reset', () => {
     const stats = new ServerStats();
-    const connections = clients(stats);
-    ask('crst', {}, { stats, connections });
-    expect(connections.map((connection) => connection.stats.received)).toEqual([0, 0]);
+    const own = clients(stats);
+    ask('crst', {}, { stats, clients: own });
+    expect(own.map((connection) => connection.stats.received)).toEqual([0, 0]);
     expect(stats.packetsReceived).not.toBe(0);
-    ask('srst', {}, { stats, connections });
+    ask('srst', {}, { stats, clients: own });
     expect([stats.packetsReceived, stats.packetsSent, stats.latency.count]).toEqual([0, 0, 0]);
   });
 });
@@ -266,17 +273,22 @@ describe('the first four bytes', () => {
 function ask(
   name: string,
   changes: Partial<MemberView> = {},
-  context: Partial<WordContext> = {},
+  context: { readonly stats?: ServerStats; readonly clients?: readonly ConnectionView[] } = {},
   whitelist = new FourLetterWhitelist('*'),
   argument = Buffer.alloc(0),
 ): string {
   const first = readFirstBytes(Buffer.from(name));
   if (first.kind !== 'word') throw new Error(`${name} is not a word`);
   const stats = context.stats ?? new ServerStats();
-  const connections = context.connections ?? clients(stats);
+  const all = context.clients ?? clients(stats);
   const view = memberView(changes);
   const asked = { word: first.word, argument };
-  return replyToWord(asked, whitelist, { view, stats, wallMs: WALL_MS, connections });
+  const reply = replyToWord(asked, whitelist, {
+    ...{ view, stats, wallMs: WALL_MS },
+    connectionCount: all.length,
+    connections: () => all,
+  });
+  return [...reply].join('');
 }
 
 function linesOf(text: string): string[][] {

@@ -1,8 +1,11 @@
 /**
- * The reply to a four-letter word, as one text.
+ * The reply to a four-letter word, piece by piece.
  *
- * Owns which words are refused: those not whitelisted, and, while the member does not serve, those
- * that tell of its state. The texts come from the files beside this one. Called by the client port.
+ * A piece is a line, mostly, and short: only a path makes it longer. An empty piece is one more
+ * place at which the member may turn to something else. Nothing is read or changed before the first
+ * piece is taken. Owns which words are refused: those not whitelisted, and, while the member does
+ * not serve, those that tell of its state. The texts come from the files beside this one. Called by
+ * the client port.
  */
 import { unreachable } from '@rookery/protocol';
 import { configurationReply } from './conf.js';
@@ -14,7 +17,7 @@ import { formatHex } from './format.js';
 import { monitorReply } from './mntr.js';
 import { serverReply, statusReply } from './srvr.js';
 import { watchesByPathReply, watchesBySessionReply, watchSummaryReply } from './watches.js';
-import type { FourLetterWhitelist, FourLetterWord } from './words.js';
+import { type FourLetterWhitelist, type FourLetterWord, isListing, type Listing } from './words.js';
 
 export interface AskedWord {
   readonly word: FourLetterWord;
@@ -33,38 +36,58 @@ const ALWAYS_ANSWERED: ReadonlySet<FourLetterWord> = new Set<FourLetterWord>([
   'stmk',
 ]);
 
-export function replyToWord(
+export function* replyToWord(
   asked: AskedWord,
   whitelist: FourLetterWhitelist,
   context: WordContext,
-): string {
+): Generator<string> {
   const { word } = asked;
   if (!whitelist.allows(word)) {
-    return `${word} is not executed because it is not in the whitelist.\n`;
-  }
-  if (!context.view.serving && !ALWAYS_ANSWERED.has(word)) {
+    yield `${word} is not executed because it is not in the whitelist.\n`;
+  } else if (!context.view.serving && !ALWAYS_ANSWERED.has(word)) {
     // ZooKeeper forgot the newline there.
-    return word === 'hash' ? NOT_SERVING : `${NOT_SERVING}\n`;
+    yield word === 'hash' ? NOT_SERVING : `${NOT_SERVING}\n`;
+  } else if (isListing(word)) {
+    yield* listing(word, context);
+  } else {
+    yield shortReply({ word, argument: asked.argument }, context);
   }
-  return textFor(asked, context);
 }
 
-function textFor({ word, argument }: AskedWord, context: WordContext): string {
+function listing(word: Listing, context: WordContext): Iterable<string> {
+  const { view } = context;
+  switch (word) {
+    case 'cons':
+      return connectionsReply(context.connections());
+    case 'crst':
+      return resetConnections(context);
+    case 'dump':
+      return dumpReply(context);
+    case 'stat':
+      return statusReply(context);
+    case 'wchc':
+      return watchesBySessionReply(view);
+    case 'wchp':
+      return watchesByPathReply(view);
+    default:
+      return unreachable(word);
+  }
+}
+
+interface AskedShortWord {
+  readonly word: Exclude<FourLetterWord, Listing>;
+  readonly argument: Uint8Array;
+}
+
+function shortReply({ word, argument }: AskedShortWord, context: WordContext): string {
   const { view } = context;
   switch (word) {
     case 'conf':
       return configurationReply(view);
-    case 'cons':
-      return connectionsReply(context.connections);
-    case 'crst':
-      for (const connection of context.connections) connection.stats.reset();
-      return 'Connection stats reset.\n';
     case 'dirs':
       return directoriesReply(context);
     case 'envi':
       return environmentReply(view);
-    case 'dump':
-      return dumpReply(context);
     case 'gtmk':
       return `${context.stats.traceMask}`;
     case 'hash':
@@ -81,19 +104,21 @@ function textFor({ word, argument }: AskedWord, context: WordContext): string {
       return 'Server stats reset.\n';
     case 'srvr':
       return serverReply(context);
-    case 'stat':
-      return statusReply(context);
     case 'stmk':
       return `${setTraceMask(context, argument)}`;
-    case 'wchc':
-      return watchesBySessionReply(view);
-    case 'wchp':
-      return watchesByPathReply(view);
     case 'wchs':
       return watchSummaryReply(view);
     default:
       return unreachable(word);
   }
+}
+
+function* resetConnections(context: WordContext): Generator<string> {
+  for (const { stats } of context.connections()) {
+    stats.reset();
+    yield '';
+  }
+  yield 'Connection stats reset.\n';
 }
 
 function directoriesReply({ view }: WordContext): string {

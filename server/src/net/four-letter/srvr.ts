@@ -10,9 +10,10 @@ export function serverReply(context: WordContext): string {
   return versionLine(context) + summary(context);
 }
 
-export function statusReply(context: WordContext): string {
-  const clients = context.connections.map(clientLine).join('');
-  return `${versionLine(context)}Clients:\n${clients}\n${summary(context)}`;
+export function* statusReply(context: WordContext): Generator<string> {
+  yield `${versionLine(context)}Clients:\n`;
+  for (const connection of context.connections()) yield clientLine(connection);
+  yield `\n${summary(context)}`;
 }
 
 function versionLine({ view }: WordContext): string {
@@ -26,13 +27,13 @@ function clientLine({ remoteAddress, remotePort, interestOps, stats }: Connectio
   return ` /${remoteAddress}:${remotePort}[${interestOps}](${counts})\n`;
 }
 
-function summary({ view, stats, connections }: WordContext): string {
+function summary({ view, stats, connectionCount }: WordContext): string {
   const { minMs, averageMs, maxMs } = stats.latency;
   const lines = [
     `Latency min/avg/max: ${whole(minMs)}/${formatDecimal(averageMs)}/${whole(maxMs)}`,
     `Received: ${stats.packetsReceived}`,
     `Sent: ${stats.packetsSent}`,
-    `Connections: ${connections.length}`,
+    `Connections: ${connectionCount}`,
     `Outstanding: ${view.outstandingRequests}`,
     `Zxid: 0x${formatHex(view.lastZxid)}`,
     `Mode: ${view.mode}`,

@@ -12,29 +12,23 @@ export function watchSummaryReply(view: MemberView): string {
   return `${connections} connections watching ${paths} paths\nTotal watches:${watches}\n`;
 }
 
-export function watchesBySessionReply(view: MemberView): string {
-  const bySession = new Map<string, string[]>();
-  for (const { path, sessions } of view.dataWatches()) {
-    for (const id of sessions) {
-      const session = `0x${formatHex(id)}`;
-      const paths = bySession.get(session);
-      if (paths === undefined) bySession.set(session, [path]);
-      else paths.push(path);
-    }
+export function* watchesBySessionReply(view: MemberView): Generator<string> {
+  for (const { session, paths } of view.watchingSessions()) {
+    yield `0x${formatHex(session)}\n`;
+    for (const path of paths) yield `\t${path}\n`;
   }
-  return `${[...bySession].map(([session, paths]) => group(session, paths)).join('')}\n`;
+  yield '\n';
 }
 
-export function watchesByPathReply(view: MemberView): string {
-  const lines = view.dataWatches().map(({ path, sessions }) =>
-    group(
-      path,
-      sessions.map((id) => `0x${formatHex(id)}`),
-    ),
-  );
-  return `${lines.join('')}\n`;
-}
-
-function group(title: string, members: readonly string[]): string {
-  return `${title}\n${members.map((member) => `\t${member}\n`).join('')}`;
+export function* watchesByPathReply(view: MemberView): Generator<string> {
+  for (const { path, sessions } of view.watchedPaths()) {
+    let title = `${path}\n`;
+    for (const session of sessions) {
+      yield `${title}\t0x${formatHex(session)}\n`;
+      title = '';
+    }
+    // Whoever watched it may be gone.
+    if (title !== '') yield '';
+  }
+  yield '\n';
 }

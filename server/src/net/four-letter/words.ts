@@ -13,6 +13,14 @@ export const WORDS = [
 
 export type FourLetterWord = (typeof WORDS)[number];
 
+/** Their answers, or what they do, are as long as there are connections, sessions or watches. */
+const LISTINGS = ['cons', 'crst', 'dump', 'stat', 'wchc', 'wchp'] as const;
+export type Listing = (typeof LISTINGS)[number];
+
+export function isListing(word: FourLetterWord): word is Listing {
+  return LISTINGS.some((listing) => listing === word);
+}
+
 const WORDS_BY_NAME: ReadonlyMap<string, FourLetterWord> = new Map(
   WORDS.map((word) => [word, word]),
 );

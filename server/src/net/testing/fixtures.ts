@@ -57,8 +57,10 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
     digests: [],
     extraMetrics: [],
     summaries: () => [],
+    ephemeralOwners: 0,
     ephemerals: () => [],
-    dataWatches: () => [],
+    watchedPaths: () => [],
+    watchingSessions: () => [],
     environment: () => [['host.name', 'localhost']],
     ...changes,
   };

@@ -5,29 +5,34 @@
  */
 import {
   type Hello,
-  PEER_PROTOCOL_VERSION,
   type PeerId,
   type PeerMessage,
+  WIRE_VERSION_MAX,
+  WIRE_VERSION_MIN,
 } from '@rookery/protocol';
 import { ManualTimers } from '../manual-timers.js';
 import { MemoryNetwork } from '../memory-transport.js';
 import type { PeerHandler } from '../peer-handler.js';
-import {
-  type EnsembleIdentity,
-  PEER_PORT_DEFAULTS,
-  PeerPort,
-  type PeerPortOptions,
-} from '../peer-port.js';
+import type { EnsembleIdentity, OwnVersions } from '../peer-hello.js';
+import { PEER_PORT_DEFAULTS, PeerPort, type PeerPortOptions } from '../peer-port.js';
 import { keptLog, type LogLine } from './fixtures.js';
 
 export const PORT = 2881;
+
+export const VERSIONS: OwnVersions = {
+  wire: { min: WIRE_VERSION_MIN, max: WIRE_VERSION_MAX },
+  release: 'test',
+  levelMax: 2,
+  levelAgreed: 2,
+  treeBytes: 1_000_000,
+};
 
 export class Member implements PeerHandler {
   readonly events: string[] = [];
   readonly links = new Map<PeerId, number>();
   readonly lines: LogLine[];
   readonly port: PeerPort;
-  identity: EnsembleIdentity = { ensembleId: '', founded: false };
+  identity: EnsembleIdentity = { ensembleId: '', founded: false, level: 1 };
 
   constructor(setup: {
     readonly id: PeerId;
@@ -49,10 +54,13 @@ export class Member implements PeerHandler {
         address: { host, port: PORT },
         peers: new Map(others.map((other) => [other, { host: `m${other}`, port: PORT }])),
         peerTimeoutMs: 500,
+        versions: VERSIONS,
+        shared: [],
         ...setup.options,
       },
       transport: setup.network.transport(host),
       timers: setup.timers,
+      starts: { own: NO_START, lastSeen: () => NO_START },
       random: () => 0.5,
       logger: log.logger,
       identity: () => this.identity,
@@ -90,15 +98,21 @@ export class Member implements PeerHandler {
   }
 }
 
+export const NO_START = { incarnation: '', count: 0, instance: '' };
+
 /** Of member 3, to member 1. */
 export const HELLO: Hello = {
   kind: 'hello',
-  version: PEER_PROTOCOL_VERSION,
+  version: WIRE_VERSION_MAX,
   id: 3,
   to: 1,
   instance: 'x',
   ensembleId: '',
   founded: false,
+  offer: {
+    ...{ wireMin: WIRE_VERSION_MIN, release: 'test', level: 1, levelMax: 2, levelAgreed: 2 },
+    ...{ treeBytes: 1_000_000, shared: [], start: NO_START, lastSeen: NO_START },
+  },
 };
 
 export function world(): { readonly timers: ManualTimers; readonly network: MemoryNetwork } {

@@ -37,7 +37,7 @@ export const electionMutants: readonly NamedMutant[] = [
     name: 'zk-1675-confirms-by-itself',
     area: 'named',
     file: 'zab/confirmations.ts',
-    find: '    if (this.#learners.count(answered) + 1 < this.#member.quorum) return;',
+    find: '    if (!this.#learners.isQuorum(answered)) return;',
     replace: '    if (this.#learners.count(answered) + this.#member.quorum < 1) return;',
     breaks: 'a leader without a quorum confirms nothing',
     scenario: trace('zk-1675-cut-off-leader'),

@@ -4,15 +4,18 @@
  * The lists only. Not run by the simulator's seeds, where many of them cannot show (a torn file, an
  * old client's handshake): main.ts here runs each on its own scenario, which must fail.
  */
+import { agreementMutants } from './agreements.js';
 import { checkpointMutants } from './checkpoints.js';
 import { diskMutants } from './disks.js';
 import { durabilityMutants } from './durability.js';
 import { electionMutants } from './election.js';
 import { historyMutants } from './history.js';
+import { identityMutants } from './identities.js';
 import type { NamedMutant } from './named-mutant.js';
 import { ownMutants } from './own.js';
 import { sessionMutants } from './sessions.js';
 import { socketMutants } from './sockets.js';
+import { treeBoundMutants } from './tree-bound.js';
 import { watchMutants } from './watches.js';
 
 export const namedMutants: readonly NamedMutant[] = [
@@ -26,4 +29,10 @@ export const namedMutants: readonly NamedMutant[] = [
   ...socketMutants,
 ];
 
-export const scenarioMutants: readonly NamedMutant[] = [...namedMutants, ...ownMutants];
+export const scenarioMutants: readonly NamedMutant[] = [
+  ...namedMutants,
+  ...identityMutants,
+  ...ownMutants,
+  ...treeBoundMutants,
+  ...agreementMutants,
+];

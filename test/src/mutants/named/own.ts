@@ -7,9 +7,26 @@ import { type NamedMutant, trace } from './named-mutant.js';
 
 const LOG_RECOVERY = 'server/src/storage/log-recovery.test.ts';
 const LOST = 'is given up, with all before it, when a learner needs it and it cannot be read: lose';
+const ATTACHMENTS = 'server/src/pipeline/attachments.test.ts';
 const PREDECESSORS = 'server/src/storage/predecessors.test.ts';
 
 export const ownMutants: readonly NamedMutant[] = [
+  {
+    name: 'attach-before-the-writes-of-its-turn',
+    area: 'named',
+    file: 'driver/to-leader.ts',
+    find: '  for (const attach of attaches) toLeader(attach);\n',
+    replace: '',
+    also: [
+      {
+        file: 'driver/to-leader.ts',
+        find: '  // A turn that brought reads alone makes no iterator.\n',
+        replace: '  for (const attach of attaches) toLeader(attach);\n',
+      },
+    ],
+    breaks: 'what an older connection had sent on is done before its session goes on',
+    scenario: { file: ATTACHMENTS, name: 'leaves as writes, then syncs, then attaches' },
+  },
   {
     name: 'window-as-small-while-streaming',
     area: 'named',

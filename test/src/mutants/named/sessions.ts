@@ -17,7 +17,7 @@ export const sessionMutants: readonly NamedMutant[] = [
     also: [
       {
         file: 'zab/following.ts',
-        find: '    if (this.#serveFrom === null || zxid > this.#member.history.last) {',
+        find: '    if (this.#serveFrom === null || !this.#member.knows(zxid)) {',
         replace: '    if (this.#serveFrom === null) {',
       },
       {
@@ -48,7 +48,7 @@ export const sessionMutants: readonly NamedMutant[] = [
     name: 'zk-1208-create-behind-the-close',
     area: 'named',
     file: 'pipeline/overlay.ts',
-    find: '    if (this.#closing.has(session)) return false;\n',
+    find: '    if (this.isEnding(session)) return false;\n',
     replace: '',
     breaks: 'a session that is being closed creates nothing more',
     scenario: scenario(

@@ -22,20 +22,12 @@ export const socketMutants: readonly NamedMutant[] = [
   {
     name: 'zk-1506-peer-resolved-once',
     area: 'named',
-    file: 'net/tcp.ts',
-    find: '      const options = { ...address, allowHalfOpen: true, noDelay: true };\n',
+    file: 'net/peer-names.ts',
+    find: '    return this.#names.resolve(name);\n',
     replace:
-      "      const host = String(Reflect.get(this, 'resolved') ?? address.host);\n" +
-      '      const options = { ...address, host, allowHalfOpen: true, noDelay: true };\n',
-    also: [
-      {
-        file: 'net/tcp.ts',
-        find: '      if (isLent) socket.pause();\n',
-        replace:
-          '      if (isLent) socket.pause();\n' +
-          "      socket.once('lookup', (_error, ip) => Reflect.set(this, 'resolved', ip));\n",
-      },
-    ],
+      "    const known = Reflect.get(this, 'resolved') ?? this.#names.resolve(name);\n" +
+      "    Reflect.set(this, 'resolved', known);\n" +
+      '    return known;\n',
     breaks: 'a peer’s name is resolved anew at each dial',
     scenario: scenario(
       'sockets',

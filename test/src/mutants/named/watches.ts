@@ -72,8 +72,8 @@ export const watchMutants: readonly NamedMutant[] = [
     name: 'zk-4655-events-without-a-zxid',
     area: 'named',
     file: 'pipeline/pipeline.ts',
-    find: '{ zxid: this.#applying, type, path }',
-    replace: '{ zxid: Math.min(-1, this.#applying), type, path }',
+    find: 'tellWatcher(connection, event, this.#applying)',
+    replace: 'tellWatcher(connection, event, Math.min(-1, this.#applying))',
     breaks: 'an event carries the zxid of its change',
     scenario: scenario(
       WATCHES,

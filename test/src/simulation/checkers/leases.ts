@@ -111,7 +111,7 @@ class Leases implements Checker {
         heard: new LastHeard({ timeoutMs: txn.op.timeoutMs, toldWithinMs: this.#slackMs }),
         ...{ quietSinceMs: atMs, overdueAtMs: 0, mayBeResumedUnseen: false },
       });
-    } else if (txn.op.kind === 'closeSession') {
+    } else if (txn.op.kind === 'beginClose' || txn.op.kind === 'closeSession') {
       const lease = this.#leases.get(txn.session);
       if (lease === undefined) return;
       this.#leases.delete(txn.session);

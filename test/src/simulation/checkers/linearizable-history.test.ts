@@ -63,6 +63,16 @@ describe('a znode of the simulator', () => {
     expect(verdictOf(history)).toBe('fine');
   });
 
+  it('is not judged once there was no room for it, even if there is later', () => {
+    const history = new SmallHistory(newLinearizableHistory({ pathsMax: 1 }));
+    history.done(CREATE('/a'), at(0));
+    history.done(CREATE('/b'), at(0));
+    // What is made ephemeral is judged no more, and leaves room.
+    history.done({ kind: 'create', path: '/a', data: '0', mode: 'ephemeral' }, at(0));
+    history.done(CREATE('/b'), { error: ErrorCode.nodeExists });
+    expect(verdictOf(history)).toBe('fine');
+  });
+
   it('keeps what was acknowledged, and refuses what the versions forbid', () => {
     const lost = begun();
     lost.done(SET('/a', '2'), at(1));

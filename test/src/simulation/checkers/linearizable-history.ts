@@ -191,7 +191,11 @@ class LinearizableHistory implements Checker {
     if (this.#isLeftOut(path)) return;
     let history = this.#paths.get(path);
     if (history === undefined) {
-      if (this.#paths.size >= this.#options.pathsMax) return;
+      if (this.#paths.size >= this.#options.pathsMax) {
+        // For good: what it missed would be unknown if another path made room later.
+        this.#leftOut.add(path);
+        return;
+      }
       history = { beganAt: 0, entries: [], toLeaveOut: 0, lost: [] };
       this.#paths.set(path, history);
     }

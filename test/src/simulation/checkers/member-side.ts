@@ -17,6 +17,7 @@ import { newRoles } from './members/roles.js';
 import { newSameOrder } from './members/same-order.js';
 import { newSessionIds } from './members/session-ids.js';
 import { newTime } from './members/time.js';
+import { newTtl } from './members/ttl.js';
 import { newVotes } from './members/votes.js';
 
 export const MEMBER_CHECKERS: readonly NewChecker[] = [
@@ -35,5 +36,6 @@ export const MEMBER_CHECKERS: readonly NewChecker[] = [
   newDigest,
   newEphemerals,
   newTime,
+  newTtl,
   newSessionIds,
 ];

@@ -27,6 +27,9 @@ const BUSY: ClientOptions = {
   closeEveryMs: 0,
   patienceMs: 0,
   asksOn: false,
+  hoards: false,
+  digs: false,
+  ttls: true,
 };
 
 class Seen implements Checker {

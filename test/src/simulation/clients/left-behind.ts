@@ -2,15 +2,17 @@
  * A connection that its client has left for another member, and goes on asking on.
  *
  * A client that is two by mistake, or one that a proxy has doubled: its session is served
- * elsewhere, so the member that had it must end this connection. Asks pings and reads until that
- * happens, and tells the recorder of everything that comes. Never writes, never ends the
- * connection by itself. Made by SimulatedClient when it moves.
+ * elsewhere, so the member that had it must end this connection. Asks pings, reads and, unless the
+ * client is a reader, writes until that happens, and tells the recorder of everything that comes.
+ * Of its writes nobody learns what came of them. Never ends the connection by itself. Made by
+ * SimulatedClient when it moves.
  */
 import type { Timer, Timers } from '../../simulated.js';
 import type { Operation } from '../contract/history.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
 import type { WireConnection } from './wire-connection.js';
+import type { Workload } from './workload.js';
 
 export interface LeftBehindSetup {
   readonly timers: Timers;
@@ -21,12 +23,12 @@ export interface LeftBehindSetup {
   readonly client: number;
   readonly session: number;
   readonly connection: number;
-  /** That it reads. */
-  readonly path: string;
+  /** Whose texts it writes, and which paths. */
+  readonly work: Pick<Workload, 'registers' | 'isReader' | 'text'>;
 }
 
 const ASK_MIN_MS = 5;
-const ASK_MAX_MS = 150;
+const ASK_MAX_MS = 60;
 const PING: Operation = { kind: 'ping' };
 
 export class LeftBehind {
@@ -50,12 +52,26 @@ export class LeftBehind {
   }
 
   #askLater(): void {
-    const { timers, random, wire, path } = this.#setup;
+    const { timers, random, wire } = this.#setup;
     const inMs = Math.floor(random.between(ASK_MIN_MS, ASK_MAX_MS));
     this.#next = timers.after(inMs, () => {
       if (!this.#isOpen) return;
-      wire.askOn(random.chance(0.5) ? PING : { kind: 'get', path, watch: false });
+      for (const operation of this.#operations()) wire.askOn(operation);
       this.#askLater();
+    });
+  }
+
+  /** Writes come several at once, so that the member may be stopped between two of them. */
+  #operations(): readonly Operation[] {
+    const { random, work, recorder, client, session, connection } = this.#setup;
+    const path = work.registers[0] ?? '/r';
+    if (random.chance(0.3)) return [PING];
+    if (work.isReader || random.chance(0.3)) return [{ kind: 'get', path, watch: false }];
+    return Array.from({ length: 1 + random.below(4) }, () => {
+      const operation: Operation = { kind: 'set', path, data: work.text(), version: -1 };
+      const asked = recorder.invocation({ client, session, connection, operation });
+      recorder.unanswered(asked);
+      return operation;
     });
   }
 

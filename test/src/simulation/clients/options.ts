@@ -46,6 +46,12 @@ export interface ClientOptions {
   readonly patienceMs: number;
   /** Some that move keep the old connection and go on asking there, until the member ends it. */
   readonly asksOn: boolean;
+  /** Writers make znodes with a time to live, too. */
+  readonly ttls: boolean;
+  /** Clients own many ephemerals and watch many paths at a time. */
+  readonly hoards: boolean;
+  /** Clients make deep paths and large multis. */
+  readonly digs: boolean;
 }
 
 export function drawClientOptions(random: Random): ClientOptions {
@@ -66,5 +72,8 @@ export function drawClientOptions(random: Random): ClientOptions {
     closeEveryMs: random.pick([0, 5_000, 20_000]),
     patienceMs: random.pick([0, 30, 150]),
     asksOn: random.chance(0.5),
+    ttls: random.fork('ttls').chance(0.4),
+    hoards: random.chance(0.4),
+    digs: random.chance(0.3),
   };
 }

@@ -26,7 +26,7 @@ export function readResult(reader: JuteReader, head: ReplyHead, operation: Opera
     switch (operation.kind) {
       case 'create':
         path = readText(reader);
-        if (asksForStat(head.xid)) stat = readStat(reader);
+        if (asksForStat(head.xid) || operation.mode === 'ttl') stat = readStat(reader);
         break;
       case 'set':
       case 'exists':

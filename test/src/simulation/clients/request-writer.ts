@@ -25,7 +25,11 @@ const FLAGS: Readonly<Record<CreateMode, number>> = {
   ephemeral: CreateFlag.ephemeral,
   persistentSequential: CreateFlag.persistentSequential,
   ephemeralSequential: CreateFlag.ephemeralSequential,
+  ttl: CreateFlag.persistentWithTtl,
 };
+
+/** Long enough to be written to again, short enough to go in most runs. */
+export const TTL_MS = 1_000;
 
 /** Of a create by itself; those of a multi never do. */
 export function asksForStat(xid: number): boolean {
@@ -112,6 +116,7 @@ const READ_OPCODES = {
 function opcodeOf(part: MultiPart, xid: number): number {
   switch (part.kind) {
     case 'create':
+      if (part.mode === 'ttl') return OpCode.createTtl;
       return asksForStat(xid) ? OpCode.create2 : OpCode.create;
     case 'set':
       return OpCode.setData;
@@ -131,6 +136,7 @@ function writePart(writer: JuteWriter, part: MultiPart): void {
       writer.string(part.data);
       writer.raw(OPEN_ACL);
       writer.int(FLAGS[part.mode]);
+      if (part.mode === 'ttl') writer.long(TTL_MS);
       break;
     case 'set':
       writer.string(part.data);

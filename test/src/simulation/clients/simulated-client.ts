@@ -14,6 +14,7 @@ import { Caprices } from './caprices.js';
 import { type ClientParts, HANDSHAKE_TIMEOUT_MS } from './client-parts.js';
 import { HeldWatches } from './held-watches.js';
 import { LeftBehind } from './left-behind.js';
+import { Route } from './route.js';
 import { type Welcome, WireConnection } from './wire-connection.js';
 import { Workload } from './workload.js';
 
@@ -38,6 +39,7 @@ export class SimulatedClient {
   readonly #random: Random;
   readonly #workload: Workload;
   readonly #caprices: Caprices;
+  readonly #route: Route;
   readonly #held = new HeldWatches();
   #leftBehind: LeftBehind | null = null;
   #session: Welcome | null = null;
@@ -50,7 +52,8 @@ export class SimulatedClient {
   #isClosing = false;
   #isDraining = false;
   #hasAskedLast = false;
-  #member = -1;
+  /** The member where it asks on, if it does. */
+  #leftAt = 0;
   #attempt = 0;
   #retry: Timer | null = null;
   #burst: Timer | null = null;
@@ -63,6 +66,7 @@ export class SimulatedClient {
     this.#random = random;
     this.#parts = parts;
     this.#workload = new Workload(number, random.fork('work'), parts.options);
+    this.#route = new Route(parts.members, random);
     this.#caprices = new Caprices(parts.timers, random, parts.options);
   }
 
@@ -92,13 +96,9 @@ export class SimulatedClient {
   }
 
   #connect(): void {
-    const { members, transport } = this.#parts;
     const attempt = ++this.#attempt;
-    const step = 1 + this.#random.below(Math.max(1, members.length - 1));
-    this.#member = (this.#member + step + members.length) % members.length;
-    const seat = members[this.#member];
-    if (seat === undefined) throw new Error('there are members');
-    transport.dial({ host: seat.host, port: seat.port }, DIAL_TIMEOUT_MS).then(
+    const seat = this.#route.next(this.hasLeftOneOpen ? this.#leftAt : null);
+    this.#parts.transport.dial({ host: seat.host, port: seat.port }, DIAL_TIMEOUT_MS).then(
       (stream) => {
         if (attempt === this.#attempt && !this.#isAway) this.#shakeHands(stream, seat.id);
         else stream.destroy();
@@ -325,14 +325,14 @@ export class SimulatedClient {
     this.#connectAfter(0);
   }
 
-  #askOn({ wire, number: connection }: Open): void {
+  #askOn({ wire, number: connection, member }: Open): void {
+    this.#leftAt = member;
     const { timers, recorder } = this.#parts;
     const session = this.#session?.session ?? 0;
     const random = this.#random.fork(`left ${connection}`);
-    const path = this.#workload.registers[0] ?? '/r';
     const client = this.#number;
     this.#leftBehind = new LeftBehind({
-      ...{ timers, random, recorder, wire, client, session, connection, path },
+      ...{ timers, random, recorder, wire, client, session, connection, work: this.#workload },
     });
   }
 

@@ -8,8 +8,10 @@
 import { ErrorCode } from '@rookery/protocol';
 import type { Operation, Result, StatSeen } from '../contract/history.js';
 import type { Random } from '../random.js';
+import { digs } from './digs.js';
+import { hoards } from './hoards.js';
 import type { ClientOptions } from './options.js';
-import { CANNOT_FAIL, readAnything, type Scene, WORK_OF } from './works.js';
+import { CANNOT_FAIL, readAnything, type Scene, timed, WORK_OF } from './works.js';
 
 /** Of names of own sequential nodes: older ones are deleted. */
 const OWN_NAMES_MAX = 64;
@@ -34,7 +36,11 @@ export class Workload implements Scene {
     this.options = options;
     this.registers = Array.from({ length: options.registers }, (_, index) => `/r/${index}`);
     this.isReader = random.chance(options.readerShare);
-    this.#works = this.isReader ? [readAnything] : options.works.map((work) => WORK_OF[work]);
+    const works = options.works.map((work) => WORK_OF[work]);
+    if (options.hoards) works.push(hoards);
+    if (options.digs) works.push(digs);
+    if (options.ttls) works.push(timed);
+    this.#works = this.isReader ? [readAnything] : works;
   }
 
   text(): string {

@@ -2,8 +2,8 @@
  * The kinds of work of simulated clients: each pushes one to four operations that belong together.
  *
  * Paths: `/r/<n>` registers that all write, `/own/<client>-<n>` written by one client alone,
- * `/e/<client>-<n>` ephemerals, `/q/` sequential nodes, `/m/<n>` what multis create and delete,
- * `/m/f<n>` parents that come and go with their children.
+ * `/own/t<client>-<n>` with a time to live, `/e/<client>-<n>` ephemerals, `/q/` sequential nodes,
+ * `/m/<n>` what multis create and delete, `/m/f<n>` parents that come and go with their children.
  * The five directories are never deleted, so sequence numbers below them never begin again.
  */
 import type { MultiPart, Operation } from '../contract/history.js';
@@ -64,6 +64,17 @@ function registers(scene: Scene): void {
   if (dice < 0.1) scene.push({ kind: 'create', path, data, mode: 'persistent' });
   else if (dice < 0.15) scene.push({ kind: 'delete', path, version: versionOf(scene, path) });
   else scene.push({ kind: 'set', path, data, version: versionOf(scene, path) });
+}
+
+/** Znodes that go by themselves, unless they are written to again in time. */
+export function timed(scene: Scene): void {
+  const { random } = scene;
+  const path = `/own/t${scene.client}-${random.below(2)}`;
+  const dice = random.next();
+  const data = scene.text();
+  if (dice < 0.5) scene.push({ kind: 'create', path, data, mode: 'ttl' });
+  else if (dice < 0.6) scene.push({ kind: 'set', path, data, version: ANY_VERSION });
+  else scene.push({ kind: 'exists', path, watch: wantsWatch(scene) });
 }
 
 function own(scene: Scene): void {

@@ -13,7 +13,16 @@ import type {
   Unanswered,
   WatchEventSeen,
 } from './history.js';
-import type { Applied, DiskStruck, End, Gone, Reach, Started, Step } from './observation.js';
+import type {
+  Applied,
+  ClockSet,
+  DiskStruck,
+  End,
+  Gone,
+  Reach,
+  Started,
+  Step,
+} from './observation.js';
 
 export interface Checker {
   /** A sentence's subject: "acknowledged writes are never lost". */
@@ -24,6 +33,7 @@ export interface Checker {
   onStep?(seen: Step): void;
   onApplied?(seen: Applied): void;
   onReach?(seen: Reach): void;
+  onClockSet?(seen: ClockSet): void;
   onInvocation?(seen: Invocation): void;
   onReply?(seen: Reply): void;
   onUnanswered?(seen: Unanswered): void;
@@ -41,6 +51,10 @@ export interface RunFacts {
   readonly heartbeatMs: number;
   /** Clocks of members run at most this much faster or slower than the run's, e.g. 0.01. */
   readonly clockDrift: number;
+  /** Wall clocks of members that differ by no more agree. */
+  readonly clockToleranceMs: number;
+  /** Containers and TTL znodes are looked through this often, ms. */
+  readonly reapEveryMs: number;
   /** The longest way of a message when nothing is held back, ms. */
   readonly latencyMaxMs: number;
   /** How much longer the answer to a client's handshake may be held back; 0 if left out. */

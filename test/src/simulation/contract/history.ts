@@ -10,7 +10,9 @@ export type CreateMode =
   | 'persistent'
   | 'ephemeral'
   | 'persistentSequential'
-  | 'ephemeralSequential';
+  | 'ephemeralSequential'
+  /** With a time to live, the same for all: see TTL_MS of the clients. */
+  | 'ttl';
 
 export type WriteOperation =
   | {

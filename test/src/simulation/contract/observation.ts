@@ -51,6 +51,15 @@ export interface Reach {
   readonly reaches: readonly PeerId[];
 }
 
+/** A fault set the wall clock of a member's machine, running or not. */
+export interface ClockSet {
+  readonly order: number;
+  readonly atMs: number;
+  readonly member: PeerId;
+  /** By so much it is ahead of the true time now; negative: behind. Drift is left out. */
+  readonly errorMs: number;
+}
+
 /** All faults were healed and the ensemble has converged: the last thing a checker sees. */
 export interface End {
   readonly order: number;

@@ -73,4 +73,9 @@ export interface World {
    * `dice` in [0, 1) chooses the database, the record and the bit. False if there is none.
    */
   flipBit(id: PeerId, dice: readonly [number, number, number]): boolean;
+  /**
+   * Only while it is down: the newest part of its log is gone, whole records of it, where the disk
+   * tells that it was there. `how` in [0, 1): how much is left. False if the disk does not tell.
+   */
+  cutLog(id: PeerId, how: number): boolean;
 }

@@ -107,6 +107,9 @@ export class FakeWorld implements World {
   flipBit(id: PeerId): boolean {
     return this.#strike(`flip ${id}`, id);
   }
+  cutLog(id: PeerId): boolean {
+    return this.#strike(`cut log ${id}`, id);
+  }
 
   #down(call: string, id: PeerId): boolean {
     this.calls.push(call);

@@ -73,15 +73,20 @@ describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
 });
 
 describe('strikes', () => {
-  it.each(['wipe', 'flip-bit'])('%s hits every victim after it was brought down', (name) => {
-    for (const seed of SEEDS) {
-      const world = new FakeWorld(7);
-      const kind = FAULT_KINDS.get(name);
-      expect(typeof kind?.begin(world, faultOf(name, seed), new FakeStage(world))).toBe('function');
-      expect(world.struck.size).toBeGreaterThan(0);
-      for (const id of world.struck) expect(world.calls).toContain(`crash ${id}`);
-    }
-  });
+  it.each(['wipe', 'flip-bit', 'cut-log'])(
+    '%s hits every victim after it was brought down',
+    (name) => {
+      for (const seed of SEEDS) {
+        const world = new FakeWorld(7);
+        const kind = FAULT_KINDS.get(name);
+        expect(typeof kind?.begin(world, faultOf(name, seed), new FakeStage(world))).toBe(
+          'function',
+        );
+        expect(world.struck.size).toBeGreaterThan(0);
+        for (const id of world.struck) expect(world.calls).toContain(`crash ${id}`);
+      }
+    },
+  );
 
   it('of which none changes anything is left out, and its victims come back', () => {
     class EmptyDisks extends FakeWorld {

@@ -8,6 +8,7 @@ import { crash } from './crash.js';
 import { crashAtChange } from './crash-at-change.js';
 import { crashLeader } from './crash-leader.js';
 import { crashSeveral } from './crash-several.js';
+import { cutLog } from './cut-log.js';
 import { delay } from './delay.js';
 import { failedSync } from './failed-sync.js';
 import { flipBit } from './flip-bit.js';
@@ -43,5 +44,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[slowDisk, failedSync, fullDisk, wipe, flipBit],
     ...[interruptedSnapshot],
     ...[clientsCut, clientsFlapping],
+    ...[cutLog],
   ].map((kind) => [kind.name, kind]),
 );

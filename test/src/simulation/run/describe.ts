@@ -97,6 +97,10 @@ export function applied(seen: Seen.Applied): string {
   return `${ofMember(seen)} applied ${formatZxid(zxid)} ${txn.op.kind}${path} ${who}`;
 }
 
+export function clockSet(seen: Seen.ClockSet): string {
+  return `${head(seen)} the clock of member ${seen.member} is ${seen.errorMs} ms ahead`;
+}
+
 export function reach(seen: Seen.Reach): string {
   return `${head(seen)} member ${seen.member} reaches ${seen.reaches.join(',') || 'nobody'}`;
 }

@@ -21,6 +21,8 @@ export interface RunSettings {
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
   readonly globalOutstandingLimit: number;
+  readonly multiOpsMax: number;
+  readonly pathDepthMax: number;
 }
 
 export interface RunOptions {
@@ -46,6 +48,9 @@ export interface RunOptions {
 }
 
 const MEMBERS = [1, 2, 3, 3, 3, 3, 3, 4, 5, 5, 5, 6, 7] as const;
+/** Of members that are told nothing else. */
+const CLOCK_TOLERANCE_MS = 10_000;
+const REAP_EVERY_MS = 60_000;
 const FAULTS_MAX = 60;
 /** Requests that a run aims at; what the load then makes of it, nobody knows. */
 const REQUESTS_LOW = 2_000;
@@ -83,6 +88,11 @@ export function factsOf(options: RunOptions): RunFacts {
     peerTimeoutMs: options.settings.peerTimeoutMs,
     heartbeatMs: options.settings.peerHeartbeatMs,
     clockDrift: CLOCK_DRIFT,
+    clockToleranceMs: Math.max(
+      options.tuning.clockToleranceMs ?? CLOCK_TOLERANCE_MS,
+      4 * options.settings.peerTimeoutMs,
+    ),
+    reapEveryMs: options.tuning.containerCheckMs ?? REAP_EVERY_MS,
     // The world rounds the end of a message's way up to a whole millisecond.
     latencyMaxMs: Math.ceil(options.network.latencyMaxMs) + 1,
     clientsHeldMaxMs: cutsClients ? HANDSHAKE_TIMEOUT_MS : 0,
@@ -124,6 +134,9 @@ function drawSettings(random: Random): RunSettings {
     minSessionTimeoutMs: random.pick([500, 1000, 4000]),
     maxSessionTimeoutMs: random.pick([4000, 40_000]),
     globalOutstandingLimit: random.pick([1000, 1000, 20]),
+    // Few of what clients try: see digs.ts.
+    multiOpsMax: random.pick([4096, 4096, 8]),
+    pathDepthMax: random.pick([2000, 2000, 9]),
   };
 }
 
@@ -137,12 +150,17 @@ function drawTuning(random: Random): Tuning {
     deliveryBytes: random.pick([null, 0, 1_000]),
     // No time passes in a turn: it would always take everything.
     deliveryMs: 0,
+    askedMs: 0,
     unwrittenBytes: random.pick([null, null, 4_000]),
     behindBytes: random.pick([null, null, 20_000]),
     firstCounter: random.chance(0.1) ? 2 ** 32 - Math.round(random.between(50, 3_000)) : null,
     checkpointSliceCount: random.pick([null, 1, 3, 10]),
     chunkBytes: random.pick([null, 200, 1_000]),
     clientOutputBytes: random.pick([null, null, 300, 2_000]),
+    ephemeralsPerPart: random.pick([null, 1, 3, 8]),
+    containerCheckMs: random.pick([50, 500]),
+    // At least four peer timeouts, which is less than the clocks of most faults err by.
+    clockToleranceMs: random.pick([null, 0]),
   };
   // Packs of a few records: else all of a small tree is in one, which each checkpoint writes anew.
   const { checkpointSliceCount: sliceCount } = drawn;

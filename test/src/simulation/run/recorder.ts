@@ -52,6 +52,7 @@ const TAG = {
   end: 12,
   note: 13,
   overheard: 14,
+  clockSet: 15,
 } as const;
 
 interface Listener<T> {
@@ -272,6 +273,16 @@ export class Recorder {
     this.#trace?.(describe.reach(full));
   }
 
+  clockSet(seen: Unstamped<Seen.ClockSet>): void {
+    const { member, errorMs } = seen;
+    const { order, atMs } = this.#stamp(TAG.clockSet);
+    const full: Seen.ClockSet = { order, atMs, member, errorMs };
+    this.#digest.number(member);
+    this.#digest.number(errorMs);
+    this.#tell(this.#listeners.clockSet, full);
+    this.#trace?.(describe.clockSet(full));
+  }
+
   end(seen: Unstamped<Seen.End>): void {
     const { order, atMs } = this.#stamp(TAG.end);
     const full: Seen.End = { order, atMs, members: seen.members };
@@ -341,6 +352,7 @@ function listenersOf(checkers: readonly Checker[]) {
     step: those<Seen.Step>(checkers, (checker) => checker.onStep?.bind(checker)),
     applied: those<Seen.Applied>(checkers, (checker) => checker.onApplied?.bind(checker)),
     reach: those<Seen.Reach>(checkers, (checker) => checker.onReach?.bind(checker)),
+    clockSet: those<Seen.ClockSet>(checkers, (checker) => checker.onClockSet?.bind(checker)),
     end: those<Seen.End>(checkers, (checker) => checker.onEnd?.bind(checker)),
   };
 }

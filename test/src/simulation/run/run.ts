@@ -185,6 +185,8 @@ class Run {
     const doubled = this.#clients.askingWhereTheyLeft;
     if (doubled > 0) return `${doubled} connections are open whose sessions have moved on`;
     const ends = this.#ends();
+    const closing = ends.flatMap(({ state }) => state.sessions.sorted().filter(isClosing));
+    if (closing.length > 0) return `${closing.length} sessions are closing and not closed`;
     const texts = ends.map(({ member, state, applied }) => {
       return { member, text: `${formatZxid(applied)} with digest ${state.digest()}` };
     });
@@ -198,4 +200,8 @@ class Run {
       return state === null ? [] : [{ member: id, state, applied: state.lastZxid }];
     });
   }
+}
+
+function isClosing([, session]: readonly [number, { readonly isClosing: boolean }]): boolean {
+  return session.isClosing;
 }

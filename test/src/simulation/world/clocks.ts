@@ -8,7 +8,7 @@
 import type { Timer, Timers } from '../../simulated.js';
 import type { Scheduler } from './scheduler.js';
 
-const WALL_START_MS = 1_700_000_000_000;
+export const WALL_START_MS = 1_700_000_000_000;
 /** What a turn of a process takes: work that is cut into slices goes on over many. */
 const TURN_MS = 0.7;
 
@@ -18,11 +18,14 @@ export class MachineClock {
   /** The monotonic clock at `#sinceMs` of the run's. */
   #baseMs: number;
   #sinceMs: number;
-  #wallOffsetMs = WALL_START_MS;
+  readonly #startMs: number;
+  #wallOffsetMs: number;
 
   constructor(scheduler: Scheduler, startMs: number) {
     this.#scheduler = scheduler;
     this.#baseMs = startMs;
+    this.#startMs = startMs;
+    this.#wallOffsetMs = WALL_START_MS - startMs;
     this.#sinceMs = scheduler.nowMs;
   }
 
@@ -36,6 +39,11 @@ export class MachineClock {
 
   get wallMs(): number {
     return this.#wallOffsetMs + this.nowMs;
+  }
+
+  /** What it has jumped by so far. */
+  get wallErrorMs(): number {
+    return this.#wallOffsetMs + this.#startMs - WALL_START_MS;
   }
 
   setRate(rate: number): void {

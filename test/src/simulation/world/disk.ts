@@ -114,6 +114,24 @@ export class SimulatedDisk {
     return flipped;
   }
 
+  /**
+   * The newest part of the log is gone, with the mark of its end: what an older copy of it holds.
+   * False where nothing on the disk tells that it was longer: that is how a crash leaves a log.
+   */
+  cutLog(how: number): boolean {
+    const recorded = recordedZxid(this.#tree);
+    const groups = groupsOf(this.#log);
+    const known = groups.findLastIndex(({ key }) => keyedZxid(key) <= recorded);
+    if (known < 0) return false;
+    for (const { name, key } of groups.slice(Math.floor(how * (known + 1)))) {
+      this.#log.tamper(name, (entries) => {
+        entries.delete(Buffer.from(key).toString('latin1'));
+        entries.delete(END_KEY);
+      });
+    }
+    return true;
+  }
+
   #newStore(): MemoryStore {
     return new MemoryStore({
       gate: ({ sync }) => this.#change(sync),
@@ -171,16 +189,35 @@ const END_KEY = '\xffe';
  * The last group is proved to have been there by the mark of the log's end, where it is behind it.
  */
 function loseGroup(log: MemoryStore, which: number): boolean {
-  const segments = log.names().toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
-  const groups = segments.flatMap((name) =>
-    log.keysOf(name).flatMap((key) => (key.length === GROUP_KEY_BYTES ? [{ name, key }] : [])),
-  );
+  const groups = groupsOf(log);
   const end = groups.at(-1);
   if (end !== undefined && markedEnd(log, end.name) < keyedZxid(end.key)) groups.pop();
   const lost = groups[Math.floor(which * groups.length)];
   if (lost === undefined) return false;
   log.tamper(lost.name, (entries) => entries.delete(Buffer.from(lost.key).toString('latin1')));
   return true;
+}
+
+/** In the order in which they were written. */
+function groupsOf(log: MemoryStore): StoredRecord[] {
+  const segments = log.names().toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
+  return segments.flatMap((name) =>
+    log.keysOf(name).flatMap((key) => (key.length === GROUP_KEY_BYTES ? [{ name, key }] : [])),
+  );
+}
+
+/** Where both records of meta say that the log has been: see server/src/storage/meta.ts. */
+function recordedZxid(tree: MemoryStore): number {
+  let recorded = Number.POSITIVE_INFINITY;
+  if (!tree.names().includes('meta')) return 0;
+  tree.tamper('meta', (entries) => {
+    for (const sealed of entries.values()) {
+      const text = Buffer.from(sealed).toString('latin1');
+      const [, digits = '0'] = /"recordedZxid":(\d+)/.exec(text) ?? [];
+      recorded = Math.min(recorded, Number(digits));
+    }
+  });
+  return Number.isFinite(recorded) ? recorded : 0;
 }
 
 /** Of a segment: the zxid up to which its mark vouches for it, 0 without one. */

@@ -194,7 +194,9 @@ export class SimulatedWorld implements World {
   }
 
   jumpWallClock(id: PeerId, byMs: number): void {
-    this.#at(id).clock.jumpWall(byMs);
+    const { clock } = this.#at(id);
+    clock.jumpWall(byMs);
+    this.#recorder.clockSet({ member: id, errorMs: clock.wallErrorMs });
   }
 
   setClockRate(id: PeerId, rate: number): void {
@@ -254,6 +256,13 @@ export class SimulatedWorld implements World {
   flipBit(id: PeerId, dice: readonly [number, number, number]): boolean {
     const machine = this.#at(id);
     if (machine.isUp || !machine.disk.flipBit(dice)) return false;
+    this.#strike(machine, 'flipped');
+    return true;
+  }
+
+  cutLog(id: PeerId, how: number): boolean {
+    const machine = this.#at(id);
+    if (machine.isUp || !machine.disk.cutLog(how)) return false;
     this.#strike(machine, 'flipped');
     return true;
   }

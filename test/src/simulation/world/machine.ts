@@ -136,6 +136,10 @@ export class Machine {
       randomBytes: (count) => this.#random.bytes(count),
       uuid: () => `${this.host}-${++this.#uuids}`,
       directoryBytes: () => Promise.resolve(0),
+      keepAside: async (_, name, lines) => {
+        for await (const _line of lines);
+        return name;
+      },
       observer: this.#observer(process),
     });
     if (process.timers.isDead) return;

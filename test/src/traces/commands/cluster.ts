@@ -5,7 +5,8 @@
  *             a new ensemble: started and connected with nothing delivered yet; `founded`: at work
  *             (led by the highest id in epoch 1); `stopped`: not started
  *   disk ID accepted=A current=C id=X [founded] log=e1:1..3,e2:1 [base=e1:1] [checkpoint=e1:2]
- *             what a stopped member finds on its disk
+ *           [lineage=1:11,2:21]
+ *             what a stopped member finds on its disk; `lineage`: who led each epoch
  *   start ID... | crash ID... | restart ID...     crash loses what is not persisted
  *   wipe ID | damage ID                           of a stopped member's disk
  */
@@ -60,6 +61,10 @@ const disk: Command = (session, words) => {
   target.current = Number(settingIn(words, 'current') ?? 0);
   target.ensembleId = settingIn(words, 'id') ?? '';
   target.founded = words.includes('founded');
+  target.lineage = (settingIn(words, 'lineage') ?? '').split(',').flatMap((pair) => {
+    const [epoch = 0, identity = 0] = pair.split(':').map(Number);
+    return identity === 0 ? [] : [{ epoch, identity }];
+  });
   target.base = zxidIn(settingIn(words, 'base') ?? '0');
   const log = settingIn(words, 'log');
   const checkpoint = zxidIn(settingIn(words, 'checkpoint') ?? '0');

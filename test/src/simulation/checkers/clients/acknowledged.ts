@@ -8,12 +8,13 @@
  * its session sent before, over a lost connection too, is done by then or never. No member skips
  * what another has applied, and at the end every member's tree is the replay of all of them.
  */
-import { ErrorCode, formatZxid, unreachable } from '@rookery/protocol';
-import type { NodeOp, ReplicatedState, TxnOp } from '../../../simulated.js';
+import { ErrorCode, formatZxid } from '@rookery/protocol';
+import type { ReplicatedState, TxnOp } from '../../../simulated.js';
 import { PropertyBroken } from '../../contract/checker.js';
-import type { Invocation, MultiPart, PartResult, Reply } from '../../contract/history.js';
+import type { Invocation, PartResult, Reply } from '../../contract/history.js';
 import type { Applied, End } from '../../contract/observation.js';
 import { type Commit, type CommittedTree, textOf } from './committed-tree.js';
+import { isDoneBy, isOfRequest } from './done-by.js';
 import { asked, isWrite, type NewPart, type Part, type Write } from './part.js';
 import { differenceOf } from './stat-of.js';
 
@@ -165,46 +166,6 @@ class Acknowledged implements Part {
 
 function applies({ member, incarnation, zxid, order }: Applied): string {
   return `member ${member}.${incarnation} applies ${formatZxid(zxid)} [${order}]`;
-}
-
-/** Done for a request that has a content to be known by. */
-function isOfRequest(op: TxnOp): op is Exclude<TxnOp, { kind: 'error' }> {
-  return op.kind !== 'error' && op.kind !== 'createSession' && op.kind !== 'closeSession';
-}
-
-function isDoneBy(write: Write, op: TxnOp): boolean {
-  if (write.kind !== 'multi') return isPartDoneBy(write, op);
-  if (op.kind !== 'multi' || op.ops.length !== write.parts.length) return false;
-  return write.parts.every((part, index) => {
-    const done = op.ops[index];
-    return done !== undefined && isPartDoneBy(part, done);
-  });
-}
-
-function isPartDoneBy(part: MultiPart, op: TxnOp | NodeOp): boolean {
-  switch (part.kind) {
-    case 'create':
-      return op.kind === 'create' && isCreateDoneBy(part, op) && part.data === textOf(op.data);
-    case 'set':
-      if (op.kind !== 'setData' || op.path !== part.path) return false;
-      if (part.version >= 0 && op.version !== part.version + 1) return false;
-      return textOf(op.data) === part.data;
-    case 'delete':
-    case 'check':
-      return op.kind === part.kind && op.path === part.path;
-    default:
-      return unreachable(part);
-  }
-}
-
-function isCreateDoneBy(
-  asked: MultiPart & { readonly kind: 'create' },
-  op: NodeOp & { readonly kind: 'create' },
-): boolean {
-  const { path, mode } = asked;
-  if ((op.mode === 'ephemeral') !== mode.startsWith('ephemeral')) return false;
-  if (!mode.endsWith('Sequential')) return op.path === path;
-  return op.path.length === path.length + 10 && op.path.startsWith(path);
 }
 
 /** The codes of a refused multi when they are not those that the client was told. */

@@ -8,6 +8,7 @@ import type { Checker } from '../../contract/checker.js';
 import type { Invocation, Reply, SessionSeen, WatchEventSeen } from '../../contract/history.js';
 import type { Applied, End } from '../../contract/observation.js';
 import { newAcknowledged } from './acknowledged.js';
+import { newAttachments } from './attachments.js';
 import { CommittedTree, REPLAYS } from './committed-tree.js';
 import type { Part } from './part.js';
 import { newShownState } from './shown-state.js';
@@ -17,6 +18,7 @@ export class ClientView implements Checker {
   readonly property = REPLAYS;
   readonly #tree = new CommittedTree();
   readonly #acknowledged: Part = newAcknowledged(this.#tree);
+  readonly #attachments: Part = newAttachments();
   readonly #shown: Part = newShownState(this.#tree);
   readonly #watches: Part = newWatchOrder(this.#tree);
 
@@ -25,16 +27,19 @@ export class ClientView implements Checker {
     if (zxid > this.#tree.lastZxid) {
       const commit = this.#tree.apply(zxid, txn);
       this.#acknowledged.onCommit?.(commit, seen);
+      this.#attachments.onCommit?.(commit, seen);
     }
     this.#acknowledged.onApplied?.(seen);
   }
 
   onInvocation(invocation: Invocation): void {
     this.#acknowledged.onInvocation?.(invocation);
+    this.#attachments.onInvocation?.(invocation);
   }
 
   onReply(reply: Reply): void {
     this.#acknowledged.onReply?.(reply);
+    this.#attachments.onReply?.(reply);
     this.#shown.onReply?.(reply);
     this.#watches.onReply?.(reply);
   }
@@ -44,6 +49,7 @@ export class ClientView implements Checker {
   }
 
   onSession(session: SessionSeen): void {
+    this.#attachments.onSession?.(session);
     this.#watches.onSession?.(session);
   }
 

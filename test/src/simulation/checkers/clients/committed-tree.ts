@@ -35,6 +35,8 @@ export class CommittedTree {
   onChange: ((state: NodeState) => void) | null = null;
   /** Sessions that are open. */
   readonly sessions = new Set<number>();
+  /** Of these, those whose end is decided: they do nothing more. */
+  readonly #closing = new Set<number>();
   readonly #paths = new Map<string, PathHistory>();
   readonly #ephemerals = new Map<number, Set<PathHistory>>();
   /** In order of their zxids. */
@@ -119,19 +121,24 @@ export class CommittedTree {
     const { op, session } = txn;
     switch (op.kind) {
       case 'error':
+      case 'raiseLevel':
         return NO_RESULTS;
       case 'createSession':
         this.sessions.add(zxid);
+        return NO_RESULTS;
+      case 'beginClose':
+        this.#mustMayWrite(zxid, session);
+        this.#closing.add(session);
         return NO_RESULTS;
       case 'closeSession':
         this.#closeSession(zxid, session);
         return NO_RESULTS;
       case 'multi':
-        this.#mustBeOpen(zxid, session);
+        this.#mustMayWrite(zxid, session);
+        if (session === 0) for (const part of op.ops) this.#mustBeOfAnEnd(zxid, part);
         return op.ops.map((part) => this.#change(zxid, session, part));
       default:
-        // Reapers of containers work without a session.
-        if (session !== 0) this.#mustBeOpen(zxid, session);
+        this.#mustMayWrite(zxid, session);
         return [this.#change(zxid, session, op)];
     }
   }
@@ -203,6 +210,7 @@ export class CommittedTree {
     for (const history of this.#ephemerals.get(session) ?? []) this.#delete(zxid, history.last);
     this.#ephemerals.delete(session);
     this.sessions.delete(session);
+    this.#closing.delete(session);
   }
 
   #push(state: NodeState): void {
@@ -215,6 +223,21 @@ export class CommittedTree {
     const state = this.#paths.get(path)?.last;
     if (state?.exists === true) return state;
     return this.#misfit(zxid, `is about ${path}, which does not exist`);
+  }
+
+  /** Reapers of containers, and the ends of sessions, work without a session. */
+  #mustMayWrite(zxid: number, session: number): void {
+    if (session === 0) return;
+    this.#mustBeOpen(zxid, session);
+    if (!this.#closing.has(session)) return;
+    this.#misfit(zxid, `is done for session ${formatZxid(session)}, which is closing`);
+  }
+
+  /** Several at once are deleted for nobody only while the session that owns them is closing. */
+  #mustBeOfAnEnd(zxid: number, { kind, path }: NodeOp): void {
+    const { owner } = this.#existing(zxid, path);
+    if (kind === 'delete' && this.#closing.has(owner)) return;
+    this.#misfit(zxid, `does a ${kind} of ${path} for nobody, and its owner is not closing`);
   }
 
   #mustBeOpen(zxid: number, session: number): void {

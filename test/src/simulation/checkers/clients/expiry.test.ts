@@ -1,7 +1,7 @@
 /** The end of sessions, by small histories of one that has a timeout of 4 s. */
 import { describe, expect, it } from 'vitest';
 import { newExpiry } from './expiry.js';
-import { CLOSE, GET, SmallHistory } from './small-history.js';
+import { BEGIN_CLOSE, CLOSE, GET, SmallHistory } from './small-history.js';
 
 const EXPIRY = { origin: 0, session: 1 };
 const PROPERTY = /^no session expires early: /;
@@ -56,6 +56,36 @@ describe('a session', () => {
   });
 
   it('is not called expired before it was ended', () => {
-    expect(() => begun().session('expired')).toThrow(/which nobody has closed/);
+    expect(() => begun().session('expired')).toThrow(/whose close nobody has applied/);
+  });
+
+  it('is not called expired or closed while it is closing', () => {
+    for (const change of ['expired', 'closed'] as const) {
+      const history = begun();
+      history.nowMs = 9_000;
+      history.applied(6, BEGIN_CLOSE, EXPIRY);
+      expect(() => history.session(change)).toThrow(/whose close nobody has applied/);
+      history.applied(7, CLOSE, EXPIRY);
+      history.session(change);
+    }
+  });
+
+  it('is judged when its end is decided, by whether anybody had asked for it', () => {
+    const early = begun();
+    early.nowMs = 4_000;
+    expect(() => early.applied(6, BEGIN_CLOSE, EXPIRY)).toThrow(PROPERTY);
+    const asked = begun();
+    asked.nowMs = 4_000;
+    asked.applied(6, BEGIN_CLOSE);
+    // By the next leader.
+    asked.applied(7, CLOSE, EXPIRY);
+  });
+
+  it('is answered nothing from when its end is decided', () => {
+    const history = begun();
+    const [before, after] = [history.ask(GET('/a')), history.ask(GET('/a'))];
+    history.applied(6, BEGIN_CLOSE);
+    history.answer(before, { zxid: 5 });
+    expect(() => history.answer(after, { zxid: 6 })).toThrow(PROPERTY);
   });
 });

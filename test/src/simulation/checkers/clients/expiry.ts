@@ -3,11 +3,12 @@
  * called expired that was not closed.
  * Source: client-protocol, section 1.7 "Expiry"; ARCHITECTURE.md, "Sessions"; ZOOKEEPER-1208, 919.
  *
- * An expiry (a closeSession that nobody asked for) is applied after the leader decided it, so when
- * it is first applied at least the timeout must have passed since the client sent the last request
- * that was answered, on clocks that run at most `clockDrift` too fast. Replies that come later
- * count too: what was answered was heard, unless its client had been silent for too long. A client
- * is told that a session expired only after that.
+ * An expiry (a closeSession that nobody asked for, or the beginClose that comes before it) is
+ * applied after the leader decided it, so when it is first applied at least the timeout must have
+ * passed since the client sent the last request that was answered, on clocks that run at most
+ * `clockDrift` too fast. Replies that come later count too: what was answered was heard, unless its
+ * client had been silent for too long. A client is told that a session is over only after its
+ * closeSession, and nothing is answered in a session once its end is decided.
  */
 import { formatZxid } from '@rookery/protocol';
 import {
@@ -33,8 +34,11 @@ class Expiry implements Checker {
   /** By session; those of clients that have gone on to the next are forgotten. */
   readonly #leases = new Map<number, Lease>();
   readonly #current = new Map<number, number>();
-  /** When a closeSession was first applied, by session, and whether nobody had asked for it. */
+  /** When the end was first applied, by session, and whether nobody had asked for it. */
   readonly #ended = new Map<number, { readonly atMs: number; readonly isExpiry: boolean }>();
+  /** The zxid of each beginClose. */
+  readonly #begun = new Map<number, number>();
+  readonly #closed = new Set<number>();
   #lastZxid = 0;
 
   constructor({ clockDrift, peerTimeoutMs }: RunFacts) {
@@ -51,13 +55,18 @@ class Expiry implements Checker {
       this.#leases.set(session, lease);
       this.#onAnswered(lease, seen.askedAtMs);
     }
-    if (change !== 'expired' || this.#ended.has(session)) return;
-    const who = `client ${client} was told that session ${formatZxid(session)} has expired`;
-    this.#fail(`${who}, which nobody has closed [${order}]`);
+    if ((change !== 'expired' && change !== 'closed') || this.#closed.has(session)) return;
+    const who = `client ${client} was told that session ${formatZxid(session)} is ${change}`;
+    this.#fail(`${who}, whose close nobody has applied [${order}]`);
   }
 
-  onReply({ invocation }: Reply): void {
+  onReply({ invocation, result, order }: Reply): void {
     const { session, atMs } = invocation;
+    const begun = this.#begun.get(session);
+    if (begun !== undefined && result.zxid >= begun) {
+      const what = `was answered at ${formatZxid(result.zxid)} [${order}]`;
+      this.#fail(`session ${formatZxid(session)}, closing since ${formatZxid(begun)}, ${what}`);
+    }
     const lease = this.#leases.get(session);
     if (lease === undefined || atMs <= lease.heard.atMs) return;
     this.#onAnswered(lease, atMs);
@@ -66,7 +75,12 @@ class Expiry implements Checker {
   onApplied({ zxid, txn, atMs }: Applied): void {
     if (zxid <= this.#lastZxid) return;
     this.#lastZxid = zxid;
-    if (txn.op.kind !== 'closeSession') return;
+    const { kind } = txn.op;
+    if (kind === 'beginClose') this.#begun.set(txn.session, zxid);
+    else if (kind === 'closeSession') this.#closed.add(txn.session);
+    else return;
+    // Who asked for it is in the first of them: another leader may have come before the second.
+    if (this.#ended.has(txn.session)) return;
     const isExpiry = txn.origin === 0;
     this.#ended.set(txn.session, { atMs, isExpiry });
     const lease = this.#leases.get(txn.session);

@@ -22,6 +22,8 @@ export const FACTS: RunFacts = {
   peerTimeoutMs: 1_000,
   heartbeatMs: 100,
   clockDrift: 0.01,
+  clockToleranceMs: 10_000,
+  reapEveryMs: 60_000,
   latencyMaxMs: 5,
 };
 
@@ -136,6 +138,7 @@ export const OPEN: TxnOp = {
   timeoutMs: 4_000,
   password: new Uint8Array(16),
 };
+export const BEGIN_CLOSE: TxnOp = { kind: 'beginClose' };
 export const CLOSE: TxnOp = { kind: 'closeSession' };
 
 export function refusal(code: number, codes: readonly number[] | null = null): TxnOp {

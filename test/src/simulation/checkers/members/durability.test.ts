@@ -117,6 +117,15 @@ describe('the checker of durability', () => {
     expect(() => two().step(1, TICK, commit)).not.toThrow();
   });
 
+  it('accepts that a leader delivers in its next epoch what was committed in the last one', () => {
+    const more = proposals(1, 4, 4);
+    const run = () => told().step(1, TICK, append(1, more)).step(1, persisted(1));
+    const enter = (one: Told) => one.step(1, TICK, save(2, 2, 2)).step(1, persisted(2));
+    const committed = run().step(3, TICK, append(1, more)).step(3, persisted(1));
+    expect(() => enter(committed).step(1, TICK, deliver(more))).not.toThrow();
+    expect(() => enter(run()).step(1, TICK, deliver(more))).toThrow(/which 1 disks hold/);
+  });
+
   it('refuses a delivery of what is not durable here', () => {
     const run = told().step(1, TICK, append(1, proposals(1, 4, 4)));
     expect(() => run.step(1, TICK, deliver(proposals(1, 4, 4)))).toThrow(/delivers 0x100000004/);

@@ -4,8 +4,10 @@
  *
  * Durable is what storage reported to the core (`persisted`), whatever messages say. Acks, promises
  * and votes are compared with it; a commit, an upToDate or a delivery beyond all before must be on
- * the disks of a quorum that has entered the teller's epoch. A member whose disk was struck counts
- * for what it held before, and for nothing since, until it acknowledged a NEWLEADER again.
+ * the disks of a quorum that has entered the teller's epoch, now or at some time before: a leader
+ * delivers in parts, and may have entered the next epoch before it delivers the last part. A member
+ * whose disk was struck counts for what it held before, and for nothing since, until it
+ * acknowledged a NEWLEADER again.
  */
 import {
   type AckEpoch,
@@ -78,6 +80,7 @@ class Durability implements Checker {
     const member = this.#members.of(seen.member);
     member.disk.onInput(input);
     maybeFound(member);
+    if (input.kind === 'persisted') this.#noteQuorum(member);
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];
       if (output === undefined) continue;
@@ -214,6 +217,14 @@ class Durability implements Checker {
       throw broken(this.property, seen, `${does} ${formatZxid(zxid)}, which ${holders} disks hold`);
     }
     this.#committed = zxid;
+  }
+
+  /** What a quorum that has entered this member's epoch holds now is committed from now on. */
+  #noteQuorum({ disk }: MemberSeen): void {
+    const zxid = disk.durable.last;
+    if (zxid <= this.#committed) return;
+    const epoch = Math.max(disk.durableEpochs.current, epochOf(zxid));
+    if (this.#count(zxid, epoch) >= this.#members.quorum) this.#committed = zxid;
   }
 
   /** Members that hold `zxid` (null: whatever) and have entered `epoch`. */

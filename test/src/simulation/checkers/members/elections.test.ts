@@ -2,7 +2,7 @@
  * Goal: an election by stale or second-hand votes is refused, a right one is not. Method: the steps
  * of member 1 of three, by hand.
  */
-import { makeZxid, type VoteMessage } from '@rookery/protocol';
+import { makeZxid, type VoteMessage, WIRE_VERSION_MAX } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ZabInput, ZabOutput } from '../../../simulated.js';
 import { newElections } from './elections.js';
@@ -10,7 +10,7 @@ import { newElections } from './elections.js';
 const ZXID = makeZxid(3, 7);
 const FACTS = {
   ...{ members: 3, peerTimeoutMs: 1000, heartbeatMs: 100 },
-  ...{ clockDrift: 0, latencyMaxMs: 1 },
+  ...{ clockDrift: 0, clockToleranceMs: 10_000, reapEveryMs: 60_000, latencyMaxMs: 1 },
 };
 
 const STANDS_ITSELF = voteOf({ leader: 2 });
@@ -29,7 +29,7 @@ function elects(votes: { readonly of2?: VoteMessage; readonly of3?: VoteMessage 
     const step = (input: ZabInput, outputs: readonly ZabOutput[] = []) =>
       checker.onStep?.({ order: 1, atMs: 1, member: 1, incarnation: 1, ownMs: 1, input, outputs });
     for (const [peer, message] of [[2, votes.of2] as const, [3, votes.of3] as const]) {
-      step({ kind: 'connected', peer, link: peer });
+      step({ kind: 'connected', peer, link: peer, version: WIRE_VERSION_MAX });
       if (message !== undefined) step({ kind: 'message', peer, link: peer, message });
     }
     const detail = 'leader=2 epoch=3 zxid=0x300000007 round=5';

@@ -1,21 +1,49 @@
 /**
- * Goal: Time accepts a standing and a going clock, also from who is behind; refuses a falling one.
+ * Goal: Time accepts a standing, a going and a corrected clock, also from who is behind; refuses
+ * one that falls a little, and one that follows a single clock.
  */
 import { describe, expect, it } from 'vitest';
+import { LEVEL, ReplicatedState } from '../../../simulated.js';
+import { WALL_START_MS } from '../../world/clocks.js';
 import { Told, zxid } from './testing/observations.js';
 import { newTime } from './time.js';
 
+const YEAR_MS = 365 * 86_400_000;
+const at = (ms: number) => ({ time: WALL_START_MS + ms });
 const told = () =>
-  new Told(newTime).applied(1, zxid(1, 1), { time: 5 }).applied(1, zxid(1, 2), { time: 9 });
+  new Told(newTime).applied(1, zxid(1, 1), at(5)).applied(1, zxid(1, 2), at(90_000));
+
+/** That may let time fall. */
+function mature(): ReplicatedState {
+  const state = new ReplicatedState();
+  state.finishLoad({ zxid: 1, lastTime: 1, level: LEVEL.timeFalls });
+  return state;
+}
 
 describe('the checker of time', () => {
   it('accepts equal and later times, and who applies the same later', () => {
-    told().applied(2, zxid(1, 1), { time: 5 }).applied(1, zxid(2, 1), { time: 9 });
+    told().applied(2, zxid(1, 1), at(5)).applied(1, zxid(2, 1), at(90_000));
   });
 
-  it('refuses a time that falls', () => {
-    expect(() => told().applied(2, zxid(2, 1), { time: 8 })).toThrow(
-      /time of transactions never falls.*: member 2 .*0x200000001 of 8; 0x100000002 has 9/,
+  it('accepts a time that falls by more than clocks may differ, and refuses one by less', () => {
+    told().applied(2, zxid(2, 1), at(79_999));
+    expect(() => told().applied(2, zxid(2, 1), at(80_000))).toThrow(
+      /time of the clocks of most.*: member 2 .*0x200000001 of 1700000080000; 0x100000002 has/,
     );
+  });
+
+  it('refuses the time of one wrong clock, and accepts that of most', () => {
+    const one = () => told().clockSet(1, YEAR_MS);
+    expect(() => one().applied(1, zxid(1, 3), at(YEAR_MS))).toThrow(/ms ahead/);
+    one().clockSet(2, YEAR_MS).applied(1, zxid(1, 3), at(YEAR_MS));
+  });
+
+  it('refuses a wrong time once all clocks have been right for long, and it may fall', () => {
+    const healed = () =>
+      told().clockSet(1, YEAR_MS).clockSet(2, YEAR_MS).clockSet(1, 0).clockSet(2, 0);
+    healed().applied(1, zxid(1, 3), at(YEAR_MS), mature());
+    const later = () => healed().wait(20_000);
+    later().applied(1, zxid(1, 3), at(YEAR_MS));
+    expect(() => later().applied(1, zxid(1, 3), at(YEAR_MS), mature())).toThrow(/ms ahead/);
   });
 });

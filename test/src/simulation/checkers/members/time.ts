@@ -1,30 +1,68 @@
 /**
- * Property: the time of transactions never falls along their order.
- * Source: `Txn.time` ("never falls from one transaction to the next"): whatever the wall clocks of
- * leaders do, ctime and mtime are in the order of zxids.
+ * Property: transactions carry the time of the clocks of most members, whatever single clocks do.
+ * Source: ARCHITECTURE.md, "Time": a jump of a leader's clock is not followed, and once clocks are
+ * right again, so are the times of transactions.
  *
- * Whoever applies a transaction first is looked at; that all apply the same is another's property.
+ * Two things. Time falls along the order of transactions only by more than clocks may differ. And
+ * it is near the true time: always, while no majority of clocks has ever been wrong; and again once
+ * all have been right for a while and the ensemble may let it fall. "Wrong" and "near" are minutes
+ * here, far from all tolerances and from how late a transaction may be applied. Whoever applies a
+ * transaction first is looked at; that all apply the same is another's property.
  */
-import type { Zxid } from '@rookery/protocol';
-import type { Checker, NewChecker } from '../../contract/checker.js';
-import type { Applied } from '../../contract/observation.js';
+import type { PeerId, Zxid } from '@rookery/protocol';
+import { LEVEL } from '../../../simulated.js';
+import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
+import type { Applied, ClockSet } from '../../contract/observation.js';
+import { WALL_START_MS } from '../../world/clocks.js';
 import { broken, formatZxid } from './model/failure.js';
 
+/** A clock that errs by more is wrong. */
+const WRONG_MS = 61_000;
+const NEAR_MS = 180_000;
+/** Transactions from before may be applied so much later; a new term may have to begin. */
+const SETTLED_MS = 10_000;
+
 class Time implements Checker {
-  readonly property = 'the time of transactions never falls along their order';
+  readonly property = 'transactions carry the time of the clocks of most members';
+  readonly #facts: RunFacts;
+  readonly #wrong = new Set<PeerId>();
+  #wereMostWrong = false;
+  #rightSinceMs = 0;
   #newest: Zxid = 0;
   #time = 0;
+
+  constructor(facts: RunFacts) {
+    this.#facts = facts;
+  }
+
+  onClockSet({ member, errorMs, atMs }: ClockSet): void {
+    if (Math.abs(errorMs) > WRONG_MS) this.#wrong.add(member);
+    else this.#wrong.delete(member);
+    const { members } = this.#facts;
+    const quorum = Math.floor(members / 2) + 1;
+    if (members - this.#wrong.size < quorum) this.#wereMostWrong = true;
+    this.#rightSinceMs = atMs;
+  }
 
   onApplied(seen: Applied): void {
     if (seen.zxid <= this.#newest) return;
     const { time } = seen.txn;
-    if (time < this.#time) {
+    if (time < this.#time && time >= this.#time - this.#facts.clockToleranceMs) {
       const before = `${formatZxid(this.#newest)} has ${this.#time}`;
       throw broken(this.property, seen, `applied ${formatZxid(seen.zxid)} of ${time}; ${before}`);
     }
     this.#newest = seen.zxid;
     this.#time = time;
+    const aheadMs = time - (WALL_START_MS + seen.atMs);
+    if (!this.#mustBeNear(seen) || Math.abs(aheadMs) <= NEAR_MS) return;
+    throw broken(this.property, seen, `applied ${formatZxid(seen.zxid)}, ${aheadMs} ms ahead`);
+  }
+
+  #mustBeNear({ atMs, state }: Applied): boolean {
+    if (!this.#wereMostWrong) return true;
+    if (this.#wrong.size > 0 || atMs - this.#rightSinceMs < SETTLED_MS) return false;
+    return state.level >= LEVEL.timeFalls;
   }
 }
 
-export const newTime: NewChecker = () => new Time();
+export const newTime: NewChecker = (facts) => new Time(facts);

@@ -75,6 +75,10 @@ export class DiskModel {
       case 'saveEpochs':
         this.epochs = output;
         break;
+      case 'giveUp':
+        this.epochs = { ...this.epochs, ensembleId: '', founded: false };
+        this.log.reset(0);
+        break;
       default:
         return;
     }
@@ -111,6 +115,8 @@ export function applyTo(log: ZxidRanges, output: StorageOutput): void {
       return log.cut(output.after);
     case 'installSnapshot':
       return log.reset(output.zxid);
+    case 'giveUp':
+      return log.reset(0);
     case 'saveEpochs':
       return;
   }

@@ -23,17 +23,22 @@ import {
 } from '../../../../simulated.js';
 import type { Checker, NewChecker } from '../../../contract/checker.js';
 
-const FACTS = { peerTimeoutMs: 1000, heartbeatMs: 100, clockDrift: 0.01, latencyMaxMs: 2 };
+const FACTS = {
+  ...{ peerTimeoutMs: 1000, heartbeatMs: 100, clockDrift: 0.01, latencyMaxMs: 2 },
+  ...{ clockToleranceMs: 10_000, reapEveryMs: 60_000 },
+};
 
 const EMPTY: Recovered = {
   ...{ ensembleId: '', founded: false, acceptedEpoch: 0, currentEpoch: 0, checkpointZxid: 0 },
-  ...{ history: { base: 0, ranges: [] }, suffix: [], last: 0, damaged: null },
+  ...{ history: { base: 0, ranges: [] }, suffix: [], last: 0, damaged: null, lineage: [] },
+  servedWith: null,
 };
 
 export class Told {
   readonly #checker: Checker;
   readonly #lives = new Map<PeerId, number>();
   #order = 0;
+  #waitedMs = 0;
 
   constructor(newChecker: NewChecker, members = 3) {
     this.#checker = newChecker({ ...FACTS, members });
@@ -61,6 +66,18 @@ export class Told {
     return this;
   }
 
+  clockSet(member: PeerId, errorMs: number): this {
+    const { order, atMs } = this.#stamp(member);
+    this.#checker.onClockSet?.({ order, atMs, member, errorMs });
+    return this;
+  }
+
+  /** Nothing happens for so long. */
+  wait(ms: number): this {
+    this.#waitedMs += ms;
+    return this;
+  }
+
   end(...members: readonly { member: PeerId; state: ReplicatedState; applied: Zxid }[]): this {
     const { order, atMs } = this.#stamp(1);
     this.#checker.onEnd?.({ order, atMs, members });
@@ -70,7 +87,8 @@ export class Told {
   #stamp(member: PeerId) {
     this.#order += 1;
     const incarnation = this.#lives.get(member) ?? 1;
-    return { order: this.#order, atMs: this.#order, member, incarnation, ownMs: this.#order };
+    const atMs = this.#order + this.#waitedMs;
+    return { order: this.#order, atMs, member, incarnation, ownMs: atMs };
   }
 }
 
@@ -124,11 +142,11 @@ export function deliver(those: readonly Proposal[]): ZabOutput {
 }
 
 export function truncate(ticket: number, after: Zxid): ZabOutput {
-  return { kind: 'truncate', ticket, after };
+  return { kind: 'truncate', ticket, after, diverged: false };
 }
 
 export function install(ticket: number, at: Zxid): ZabOutput {
-  return { kind: 'installSnapshot', ticket, zxid: at };
+  return { kind: 'installSnapshot', ticket, zxid: at, lineage: [] };
 }
 
 export function save(
@@ -138,7 +156,8 @@ export function save(
   ensembleId = 'ensemble',
   founded = false,
 ): ZabOutput {
-  return { kind: 'saveEpochs', ticket, accepted, current, ensembleId, founded };
+  const facts = { accepted, current, ensembleId, founded, lineage: [], settled: true };
+  return { kind: 'saveEpochs', ticket, ...facts };
 }
 
 export function role(
@@ -162,7 +181,7 @@ export function vote(said: Partial<VoteMessage>): VoteMessage {
 }
 
 export function newLeader(epoch: number, last: Zxid): CoreMessage {
-  return { kind: 'newLeader', epoch, last, ensembleId: 'ensemble' };
+  return { kind: 'newLeader', epoch, last, ensembleId: 'ensemble', leaseMs: 0 };
 }
 
 export function ackNewLeader(epoch: number, last: Zxid): CoreMessage {
@@ -174,7 +193,7 @@ export function ackEpoch(epoch: number, currentEpoch: number, summary: HistorySu
   const last = range === undefined ? summary.base : makeZxid(range.epoch, range.last);
   const message: CoreMessage = {
     ...{ kind: 'ackEpoch', epoch, currentEpoch, last, applied: summary.base },
-    ...{ history: summary, snapshotOnly: false },
+    ...{ history: summary, snapshotOnly: false, lineage: [] },
   };
   return message;
 }

@@ -68,6 +68,7 @@ class Turmoil {
     const facts = {
       members: options.members,
       ...{ peerTimeoutMs: 1000, heartbeatMs: 100, clockDrift: 0, latencyMaxMs: LATENCY_MAX_MS },
+      ...{ clockToleranceMs: 10_000, reapEveryMs: 60_000 },
     };
     this.#options = options;
     this.#random = random.fork('turmoil');

@@ -1,0 +1,24 @@
+/**
+ * What must hold beside every bad neighbour, as rows of the targets: no election, no member ended,
+ * no answer to the good client slower than 250 ms, no member above the memory bound. Pure.
+ *
+ * Each holds in every round, as one slow answer is what a client remembers. The attack is a row of
+ * its own, so that the report names the neighbour that was not contained.
+ */
+import type { BadNeighbour } from './bad-neighbour.js';
+
+export const SLOWEST_ANSWER_MS = 250;
+
+export interface BadNeighbourGoal {
+  readonly figure: string;
+  readonly most: number;
+}
+
+export function goalsOf({ memoryBoundMB }: BadNeighbour): readonly BadNeighbourGoal[] {
+  return [
+    { figure: 'maxMs', most: SLOWEST_ANSWER_MS },
+    { figure: 'elections', most: 0 },
+    { figure: 'membersEnded', most: 0 },
+    { figure: 'peakMb', most: memoryBoundMB },
+  ];
+}

@@ -1,0 +1,11 @@
+/**
+ * Where clients reach the leader: what stalls it stalls everybody, so most attacks go there.
+ */
+import type { Host } from '../load/connection.js';
+import type { Context } from '../run/context.js';
+
+export async function leaderHost({ ensemble }: Context): Promise<Host> {
+  const host = ensemble.hosts[await ensemble.leader()];
+  if (host === undefined) throw new Error('the leader is none of the members');
+  return host;
+}

@@ -1,0 +1,33 @@
+/**
+ * Asks a member a four-letter word and reads the whole answer, without keeping it.
+ *
+ * A refused or broken connection is an answer as well: whoever attacks asks again.
+ */
+import net from 'node:net';
+import type { Host } from '../load/connection.js';
+
+export async function askAgainAndAgain(
+  host: Host,
+  word: string,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) await askWord(host, word, signal);
+}
+
+/** Gives the bytes of the answer; resolves at the connection's end, or when it is aborted. */
+function askWord(host: Host, word: string, signal: AbortSignal): Promise<number> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const socket = net.connect(host, () => socket.write(word));
+    const onAbort = () => socket.destroy();
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(bytes);
+    });
+  });
+}

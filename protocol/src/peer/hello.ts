@@ -1,0 +1,48 @@
+/**
+ * How the offer of a hello is written: by name, so that it grows without a new wire version.
+ *
+ * A new field is added here and to `HelloOffer`, with the value that it has when a member of an
+ * earlier release does not send it. Each is judged when it is read: a type, a length or a range
+ * that no member sends is refused as garbage.
+ */
+import { assert } from '../assert.js';
+import { type Field, list, named, natural, pair, shortText, struct, uint } from './fields.js';
+import type { HelloOffer, StartOf } from './messages.js';
+
+const RELEASE_CHARACTERS_MAX = 100;
+const NAME_CHARACTERS_MAX = 100;
+/** Of a shared setting; whoever has a longer one sends a digest of its end. */
+export const SHARED_CHARACTERS_MAX = 1000;
+const VERSION_MAX = 1_000_000;
+const version = natural(VERSION_MAX);
+
+const id = shortText(NAME_CHARACTERS_MAX);
+const start = struct<StartOf>({ incarnation: id, count: uint, instance: id });
+const NO_START: StartOf = { incarnation: '', count: 0, instance: '' };
+
+const known = named<HelloOffer>(
+  {
+    wireMin: version,
+    release: shortText(RELEASE_CHARACTERS_MAX),
+    level: version,
+    levelMax: version,
+    levelAgreed: version,
+    treeBytes: uint,
+    shared: list(pair(shortText(NAME_CHARACTERS_MAX), shortText(SHARED_CHARACTERS_MAX))),
+    start,
+    lastSeen: start,
+  },
+  {
+    ...{ wireMin: 0, release: 'unknown', level: 1, levelMax: 1, levelAgreed: 1 },
+    ...{ treeBytes: 0, shared: [], start: NO_START, lastSeen: NO_START },
+  },
+);
+
+/** Null in a hello of a release that had no offers; every hello of this release has one. */
+export const helloOffer: Field<HelloOffer | null> = {
+  pack: (offer) => {
+    assert(offer !== null, 'a hello of this release has an offer');
+    return known.pack(offer);
+  },
+  unpack: (packed) => known.unpack(packed),
+};

@@ -1,0 +1,152 @@
+/**
+ * What a member knows of time: its own clocks, those of the others, and how old what is applied is.
+ *
+ * Every member judges its wall clock by those of the others and says so when it is wrong, or when
+ * no majority agree, so that an operator hears of it before it matters. A leader takes the time of
+ * its transactions from here, and the ages of znodes. Owned by the driver, which feeds it: each
+ * tick, each heartbeat of another member, each link that is gone.
+ */
+import { CLOCKS_SINCE, type Clock, type PeerId } from '@rookery/protocol';
+import type { LeaderTime } from '../pipeline/leadership.js';
+import { AppliedTimes } from '../sessions/applied-times.js';
+import { LeaseClock } from '../sessions/lease-clock.js';
+import { type ClockVerdict, MemberClocks } from '../sessions/member-clocks.js';
+import { LeaderNodeAges } from '../sessions/node-ages.js';
+import { TermTime } from '../sessions/term-time.js';
+import { LEVEL } from '../state/level.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { NodeAges } from '../state/tree-reads.js';
+import type { DriverParts } from './parts.js';
+import type { ConnectedLink } from './peer-links.js';
+
+/** What a leader asks for the time, as long as its term lasts. */
+export interface TermClock {
+  readonly ages: NodeAges;
+  /** `nowMs`: of the turn. */
+  time(nowMs: number): LeaderTime;
+}
+
+interface Term {
+  readonly time: TermTime;
+  readonly ages: LeaderNodeAges;
+}
+
+/** The verdict on the own clock is told at most this often. */
+const REPORT_MS = 10_000;
+
+export class ClockKeeper {
+  readonly #parts: DriverParts;
+  readonly #clocks: MemberClocks;
+  readonly #leaseClock: LeaseClock;
+  readonly #applied: AppliedTimes;
+  /** Members that understand what is told of clocks. */
+  readonly listeners = new Set<PeerId>();
+  #state: ReplicatedState;
+  #term: Term | null = null;
+  #told: ClockVerdict['by'] = 'own';
+  #tellAtMs = 0;
+
+  constructor(parts: DriverParts) {
+    const { members, clockToleranceMs, tickMs } = parts.options;
+    this.#parts = parts;
+    this.#clocks = new MemberClocks({ members, toleranceMs: clockToleranceMs });
+    this.#leaseClock = new LeaseClock(2 * tickMs);
+    const { state, timers } = parts;
+    this.#state = state;
+    this.#applied = new AppliedTimes(state.lastZxid, state.lastTime, timers.nowMs());
+  }
+
+  /** `state` is this member's, which is another one after a snapshot. */
+  onTick(state: ReplicatedState): void {
+    const nowMs = this.#parts.timers.nowMs();
+    const { lastZxid, lastTime } = state;
+    if (state === this.#state) this.#applied.mark(lastZxid, lastTime, nowMs);
+    else this.#applied.reset(lastZxid, lastTime, nowMs);
+    this.#state = state;
+    const verdict = this.#clocks.judge(nowMs, this.#parts.wallMs());
+    this.#term?.ages.tick(nowMs, verdict);
+    this.#tell(verdict, nowMs);
+    this.#tellStep();
+  }
+
+  /** What the others are told. */
+  get message(): Clock {
+    return { kind: 'clock', wallMs: this.#parts.wallMs() };
+  }
+
+  /** Whether this member's clock can be told there. */
+  onConnected({ peer, version }: ConnectedLink): boolean {
+    if (version < CLOCKS_SINCE) return false;
+    this.listeners.add(peer);
+    return true;
+  }
+
+  onDisconnected(member: PeerId): void {
+    this.listeners.delete(member);
+    this.#clocks.forget(member);
+  }
+
+  heard(member: PeerId, wallMs: number): void {
+    this.#clocks.heard(member, wallMs, this.#parts.timers.nowMs());
+  }
+
+  /** This member leads from now on; all of its history up to `state.lastZxid` is applied. */
+  beginTerm(state: ReplicatedState): TermClock {
+    const { timers, options, wallMs } = this.#parts;
+    this.onTick(state);
+    const toleranceMs = options.clockToleranceMs;
+    const { timeMs: lastMs, atMs: lastAtMs } = this.#applied.last;
+    const mayFall = (): boolean => state.level >= LEVEL.timeFalls;
+    const time = new TermTime({ toleranceMs, lastMs, lastAtMs, mayFall });
+    const applied = this.#applied;
+    const ages = new LeaderNodeAges({ applied, lastZxid: state.lastZxid, toleranceMs });
+    this.#term = { time, ages };
+    const read = (turnMs: number): LeaderTime => {
+      const nowMs = timers.nowMs();
+      const ownMs = wallMs();
+      const transactionMs = time.read(nowMs, ownMs, this.#clocks.judge(nowMs, ownMs));
+      return { nowMs: this.#leaseClock.read(turnMs), wallMs: transactionMs };
+    };
+    return { ages, time: read };
+  }
+
+  endTerm(): void {
+    this.#term = null;
+  }
+
+  #tell({ by, baseMs, basesMs }: ClockVerdict, nowMs: number): void {
+    const { logger, options } = this.#parts;
+    // Alone, or with too few others, there is nothing to judge by.
+    const isKnown = by !== 'nobody' || basesMs.length * 2 > options.members;
+    const told = isKnown ? by : 'own';
+    if (told === this.#told || nowMs < this.#tellAtMs) return;
+    this.#told = told;
+    this.#tellAtMs = nowMs + REPORT_MS;
+    const ownMs = this.#parts.wallMs();
+    const own = dateOf(ownMs);
+    if (told === 'own') {
+      logger.info({ own }, 'clock.agrees');
+    } else if (told === 'others') {
+      const majorityMs = nowMs + baseMs;
+      const aheadMs = Math.round(ownMs - majorityMs);
+      logger.error({ own, majority: dateOf(majorityMs), aheadMs }, 'clock.contradicted');
+    } else {
+      const clocks = basesMs.map((base) => dateOf(nowMs + base));
+      logger.error({ own, clocks }, 'clock.no_majority');
+    }
+  }
+
+  #tellStep(): void {
+    const step = this.#term?.time.takeStep();
+    if (step === null || step === undefined) return;
+    const { fromMs, toMs } = step;
+    const facts = { from: dateOf(fromMs), to: dateOf(toMs), byMs: toMs - fromMs };
+    this.#parts.logger.warn(facts, 'clock.transactions_stepped');
+  }
+}
+
+/** Any number: a clock may be anywhere. */
+function dateOf(wallMs: number): string {
+  const date = new Date(wallMs);
+  return Number.isNaN(date.getTime()) ? `${wallMs} ms` : date.toISOString();
+}

@@ -1,0 +1,154 @@
+/**
+ * Compares trees: members tell their leader the digests of their states, each at a zxid.
+ *
+ * Digests are taken at every zxid whose counter is a multiple of SAMPLE_EVERY, so all members take
+ * the same ones, and at the last zxid of a member that has been quiet for a heartbeat. The leader
+ * keeps what it was told for a few zxids, its own included. Two different digests of one zxid are
+ * an error. Who differs from a quorum gives up what it has, the leader, too; without a quorum of
+ * one mind that is said, and the next member that tells its own decides. Owned by the driver.
+ */
+import {
+  counterOf,
+  DIGESTS_SINCE,
+  type DigestAt,
+  type Digests,
+  type Diverged,
+  formatZxid,
+  type PeerId,
+  type Zxid,
+} from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { RoleName } from '../zab/index.js';
+import { majorityOf } from '../zab/quorum.js';
+import type { DriverParts } from './parts.js';
+import type { PeerLinks } from './peer-links.js';
+
+const SAMPLE_EVERY = 128;
+/** Zxids for which a leader keeps what it was told. */
+const KEPT_MAX = 64;
+/** In one message. */
+const TOLD_MAX = 8;
+
+/** What the member is at the moment. */
+export interface MemberRole {
+  readonly role: RoleName;
+  readonly leader: PeerId;
+  readonly keeper: { readonly state: ReplicatedState };
+}
+
+export interface DigestHooks {
+  readonly links: Pick<PeerLinks, 'tell'>;
+  /** What this member has is not what a quorum has. */
+  distrust(reason: string): void;
+}
+
+export class DigestWatch {
+  readonly #parts: DriverParts;
+  readonly #hooks: DigestHooks;
+  #untold: DigestAt[] = [];
+  #quiet: Zxid = 0;
+  #toldQuiet: Zxid = 0;
+  /** Of a leader: by zxid, what each member has; the oldest first. */
+  readonly #told = new Map<Zxid, Map<PeerId, string>>();
+
+  constructor(parts: DriverParts, hooks: DigestHooks) {
+    this.#parts = parts;
+    this.#hooks = hooks;
+  }
+
+  /** After each transaction. */
+  onApplied(zxid: Zxid, state: ReplicatedState): void {
+    if (counterOf(zxid) % SAMPLE_EVERY !== 0) return;
+    const sample = { zxid, digest: state.digest() };
+    this.#untold = [...this.#untold.slice(1 - TOLD_MAX), sample];
+  }
+
+  /** The role has changed: nothing that was told before is compared any more. */
+  onRole(): void {
+    this.#told.clear();
+    this.#untold = [];
+    this.#toldQuiet = 0;
+  }
+
+  onMessage(at: MemberRole, from: PeerId, message: Digests | Diverged): void {
+    if (message.kind === 'digests') {
+      if (at.role === 'leading') this.#onDigests(from, message.digests);
+    } else if (at.role === 'following' && from === at.leader) {
+      this.#hooks.distrust(reasonAt(message.zxid));
+    }
+  }
+
+  /** With each heartbeat: to the leader, or as the leader to itself. */
+  onHeartbeat({ role, leader, keeper }: MemberRole): void {
+    if (role === 'looking') return;
+    const { state } = keeper;
+    const { lastZxid } = state;
+    const isQuiet = lastZxid === this.#quiet && lastZxid !== this.#toldQuiet;
+    this.#quiet = lastZxid;
+    const digests = this.#untold;
+    this.#untold = [];
+    if (isQuiet) {
+      this.#toldQuiet = lastZxid;
+      digests.push({ zxid: lastZxid, digest: state.digest() });
+    }
+    if (digests.length === 0) return;
+    if (role === 'leading') this.#onDigests(leader, digests);
+    else this.#tell(leader, { kind: 'digests', digests });
+  }
+
+  /** As the leader. */
+  #onDigests(member: PeerId, digests: readonly DigestAt[]): void {
+    for (const { zxid, digest } of digests.slice(0, TOLD_MAX + 1)) {
+      const told = this.#told.get(zxid) ?? new Map<PeerId, string>();
+      this.#told.set(zxid, told.set(member, digest));
+      if (new Set(told.values()).size === 1) continue;
+      // What was told in this term counts no more once the leader itself is the one that differs.
+      if (this.#onMismatch(zxid, told) === 'own') return;
+    }
+    for (const zxid of this.#told.keys()) {
+      if (this.#told.size <= KEPT_MAX) break;
+      this.#told.delete(zxid);
+    }
+  }
+
+  #tell(peer: PeerId, message: Digests | Diverged): void {
+    this.#hooks.links.tell(peer, message, DIGESTS_SINCE);
+  }
+
+  /** Whether a quorum has another digest than this member, or than some other one, or no quorum. */
+  #onMismatch(zxid: Zxid, told: ReadonlyMap<PeerId, string>): 'own' | 'other' | 'nobody' {
+    const { counters, logger, options } = this.#parts;
+    counters.digestMismatches += 1;
+    const majority = majorityDigest([...told.values()], options.members);
+    const facts = { zxid: formatZxid(zxid), digests: Object.fromEntries(told), majority };
+    logger.error(facts, 'digest.mismatch');
+    if (majority === null) return 'nobody';
+    for (const [member, digest] of [...told]) {
+      if (digest === majority) continue;
+      if (member === options.id) {
+        this.#hooks.distrust(reasonAt(zxid));
+        return 'own';
+      }
+      this.#tell(member, { kind: 'diverged', zxid });
+      this.#forget(member);
+    }
+    return 'other';
+  }
+
+  /** It is told to heal: what it said before must not make it heal a second time. */
+  #forget(member: PeerId): void {
+    for (const told of this.#told.values()) told.delete(member);
+  }
+}
+
+function reasonAt(zxid: Zxid): string {
+  return `a quorum of members has another state at ${formatZxid(zxid)}`;
+}
+
+function majorityDigest(digests: readonly string[], members: number): string | null {
+  for (const digest of new Set(digests)) {
+    const count = digests.filter((other) => other === digest).length;
+    if (count >= majorityOf(members)) return digest;
+  }
+  return null;
+}

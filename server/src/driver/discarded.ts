@@ -1,0 +1,90 @@
+/**
+ * What a member writes down of the transactions that it is about to lose, for the operator.
+ *
+ * Lines of JSON: first what happened, then each transaction with its zxid, data in base64, without
+ * passwords of sessions. The newest ones, in their order, up to a bound. Never keeps a member from
+ * going on: the log is as it is, and where the file cannot be written a line says so.
+ */
+import { Fifo, formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { txnOf } from '../state/txn-codec.js';
+import type { DriverParts } from './parts.js';
+
+/** Of one file; older transactions that do not fit are only counted. */
+const FILE_BYTES_MAX = 16 << 20;
+
+export interface Discard {
+  /** What comes after it goes. */
+  readonly after: Zxid;
+  readonly through: Zxid;
+}
+
+/** Resolves when it is written, or could not be. */
+export async function keepDiscarded(parts: DriverParts, discard: Discard): Promise<void> {
+  const { logger, counters } = parts;
+  const counts = { transactions: 0, leftOut: 0 };
+  const name = `discarded-${parts.wallMs()}-${formatZxid(discard.after)}.jsonl`;
+  const range = { after: formatZxid(discard.after), through: formatZxid(discard.through) };
+  try {
+    const file = await parts.keepAside(name, linesOf(parts, discard, counts));
+    logger.error({ ...range, ...counts, file }, 'history.discarded');
+  } catch (error) {
+    logger.error({ ...range, ...counts, error }, 'history.discarded_unkept');
+  }
+  counters.discardedTransactions += counts.transactions + counts.leftOut;
+}
+
+async function* linesOf(
+  parts: DriverParts,
+  { after, through }: Discard,
+  counts: { transactions: number; leftOut: number },
+): AsyncGenerator<string> {
+  const { storage, options } = parts;
+  const from = Math.max(after, storage.base);
+  const range = { after: formatZxid(from), through: formatZxid(through) };
+  yield line({ member: options.id, discardedAt: new Date(parts.wallMs()).toISOString(), ...range });
+  const newest = new Fifo<string>();
+  let bytes = 0;
+  for await (const proposals of storage.readHistory(from, through)) {
+    for (const proposal of proposals) {
+      const text = line(described(proposal));
+      newest.push(text);
+      bytes += text.length;
+      while (bytes > FILE_BYTES_MAX) {
+        bytes -= newest.shift()?.length ?? bytes;
+        counts.leftOut += 1;
+      }
+    }
+  }
+  counts.transactions = newest.length;
+  if (counts.leftOut > 0) yield line({ olderLeftOut: counts.leftOut });
+  yield* newest.toArray();
+}
+
+function described(proposal: Proposal): object {
+  const { origin, request, session, time, op } = txnOf(proposal);
+  return {
+    zxid: formatZxid(proposal.zxid),
+    time,
+    session: formatZxid(session),
+    origin,
+    request,
+    op,
+  };
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value, plain)}\n`;
+}
+
+/** Bytes are base64; what opens a session is nobody's business. */
+function plain(key: string, value: unknown): unknown {
+  if (key === 'password') return undefined;
+  if (Buffer.isBuffer(value) || value instanceof Uint8Array) {
+    return Buffer.from(value).toString('base64');
+  }
+  const isBuffer = typeof value === 'object' && value !== null && 'type' in value;
+  if (isBuffer && value.type === 'Buffer' && 'data' in value && Array.isArray(value.data)) {
+    return Buffer.from(value.data).toString('base64');
+  }
+  return value;
+}

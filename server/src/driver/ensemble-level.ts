@@ -1,0 +1,76 @@
+/**
+ * When a leader may raise the ensemble level, and what a member does when it was raised.
+ *
+ * A level is proposed once every configured member, the leader included, is connected and has said
+ * in its hello that it knows the level and is not held below it (`holdLevel`). Whoever comes later
+ * with a release that does not know the level is refused by its hello; if it meets the transaction
+ * all the same, it ends before it applies it. Called by the driver alone.
+ */
+import type { Hello, PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import { refuseHigherLevel } from '../storage/level-guard.js';
+import type { Storage } from '../storage/storage.js';
+
+export interface LevelOptions {
+  /** The highest level that this release knows. */
+  readonly max: number;
+  /** The highest level that the operator of this member lets the ensemble be raised to. */
+  readonly agreed: number;
+  /** All other configured members. */
+  readonly others: readonly PeerId[];
+}
+
+export class EnsembleLevel {
+  readonly #options: LevelOptions;
+  readonly #logger: Logger;
+  readonly #storage: Storage;
+  /** The level that each connected member agrees to. */
+  readonly #agreed = new Map<PeerId, number>();
+  #toldOf = '';
+
+  constructor(options: LevelOptions, parts: { logger: Logger; storage: Storage }) {
+    this.#options = options;
+    this.#logger = parts.logger;
+    this.#storage = parts.storage;
+  }
+
+  onConnected(peer: PeerId, { offer }: Hello): void {
+    if (offer !== null) this.#agreed.set(peer, Math.min(offer.levelAgreed, offer.levelMax));
+  }
+
+  onDisconnected(peer: PeerId): void {
+    this.#agreed.delete(peer);
+  }
+
+  /** What a leader that serves at `level` proposes: null for nothing. */
+  next(level: number): number | null {
+    const { agreed, others } = this.#options;
+    if (level >= agreed) return null;
+    let next = agreed;
+    for (const peer of others) next = Math.min(next, this.#agreed.get(peer) ?? 0);
+    if (next > level) return next;
+    this.#tellWhoBlocks(level);
+    return null;
+  }
+
+  /**
+   * Right before the transaction is applied. Throws FormatError, which ends the member with a
+   * sentence, for a level that it does not know.
+   */
+  raise(level: number): void {
+    refuseHigherLevel(level, this.#options.max);
+    this.#logger.info({ level }, 'level.raised');
+    this.#storage.raiseLevel(level);
+  }
+
+  /** Once for each set of members that block: a member may be down for weeks. */
+  #tellWhoBlocks(level: number): void {
+    const { others, agreed } = this.#options;
+    const down = others.filter((peer) => !this.#agreed.has(peer));
+    const holding = others.filter((peer) => (this.#agreed.get(peer) ?? agreed) <= level);
+    const text = `${down.join()} ${holding.join()}`;
+    if (text === this.#toldOf) return;
+    this.#toldOf = text;
+    this.#logger.info({ level, wanted: agreed, notConnected: down, holding }, 'level.waiting');
+  }
+}

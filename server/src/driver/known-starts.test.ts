@@ -1,0 +1,53 @@
+/** Which starts of a directory are earlier than one that was seen, exactly. */
+import type { Hello, StartOf } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { HELLO } from '../net/testing/peer-member.js';
+import { KnownStarts, NO_START, type SeenStart, type StartsStore } from './known-starts.js';
+
+class Store implements StartsStore {
+  start = { incarnation: 'own', count: 4 };
+  seenStarts: SeenStart[] = [];
+  countStartsAnew(): void {
+    this.start = { incarnation: 'new', count: 1 };
+  }
+  rememberStart(seen: SeenStart): void {
+    this.seenStarts = [...this.seenStarts.filter(({ peer }) => peer !== seen.peer), seen];
+  }
+}
+
+function hello(change: { readonly start?: StartOf; readonly lastSeen?: StartOf }): Hello {
+  if (HELLO.offer === null) throw new Error('there is an offer');
+  return { ...HELLO, offer: { ...HELLO.offer, ...change } };
+}
+
+const start = (count: number, instance: string, incarnation = 'theirs') => ({
+  ...{ incarnation, count, instance },
+});
+
+describe('a start', () => {
+  it.each([
+    [start(3, 'b', 'own'), false, 'earlier than this one'],
+    [start(4, 'me', 'own'), false, 'this one'],
+    [start(4, 'b', 'own'), true, 'the same one of another process'],
+    [start(5, 'b', 'own'), true, 'later'],
+    [start(9, 'b', 'other'), false, 'of a directory that was here before'],
+    [NO_START, false, 'none'],
+  ])('of this directory, of which another member has seen %j', (lastSeen, isBehind) => {
+    expect(new KnownStarts(new Store(), 'me').isBehind(hello({ lastSeen }))).toBe(isBehind);
+  });
+
+  it.each([
+    [start(6, 'b'), true, 'earlier'],
+    [start(7, 'a'), false, 'the one that was seen: a link was lost'],
+    [start(7, 'b'), true, 'a second process on a copy'],
+    [start(8, 'b'), false, 'the next one'],
+    [start(1, 'b', 'emptied'), false, 'of a new directory'],
+  ])('of another directory after start 7 of process a: %j', (shown, sawLater) => {
+    const store = new Store();
+    const known = new KnownStarts(store, 'me');
+    expect(known.sawLater(3, hello({ start: start(7, 'a') }))).toBe(false);
+    expect(known.sawLater(3, hello({ start: shown }))).toBe(sawLater);
+    expect(known.lastSeen(3)).toEqual(sawLater ? start(7, 'a') : shown);
+    expect(known.lastSeen(2)).toEqual(NO_START);
+  });
+});

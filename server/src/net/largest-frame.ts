@@ -1,0 +1,19 @@
+/**
+ * The largest of the frames that were written together. Called by client connections, which do not
+ * count the largest answer when they judge how much a client leaves unread.
+ */
+import { viewOf } from '@rookery/protocol';
+
+const LENGTH_BYTES = 4;
+
+/** Of whole frames, its length included. */
+export function largestFrameBytes(frames: Uint8Array): number {
+  const view = viewOf(frames);
+  let largest = 0;
+  for (let at = 0; at + LENGTH_BYTES <= frames.length; ) {
+    const bytes = LENGTH_BYTES + view.getUint32(at);
+    largest = Math.max(largest, bytes);
+    at += bytes;
+  }
+  return largest;
+}

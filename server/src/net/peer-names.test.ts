@@ -1,0 +1,70 @@
+/** Addresses outlive the process that learned them; a bad file costs nothing but a line. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ADDRESSES_FILE, PeerNames } from './peer-names.js';
+
+const hangs = () => new Promise<readonly string[]>(() => undefined);
+const silent = pino({ level: 'silent' });
+
+let directory: string;
+let file: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rookery-names-'));
+  file = join(directory, ADDRESSES_FILE);
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+it('gives the addresses of an earlier run while a lookup hangs', async () => {
+  const first = new PeerNames(silent, async (name) => [`10.0.0.${name.length}`]);
+  await first.keepIn(file);
+  await Promise.all(['a', 'bb'].map((name) => first.resolve(name)));
+  await vi.waitFor(() => {
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ a: ['10.0.0.1'], bb: ['10.0.0.2'] });
+  });
+  const second = new PeerNames(silent, hangs);
+  await second.keepIn(file);
+  expect(await second.resolve('bb')).toEqual(['10.0.0.2']);
+});
+
+it.each(['', '{', '[]', '{"a":["not an address"]}', '{"a":[]}', '{"a":"10.0.0.1"}'])(
+  'starts without what the file says when that is %j, and tells of it',
+  async (text) => {
+    writeFileSync(file, text);
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line) => lines.push(line) });
+    const names = new PeerNames(logger, async () => ['10.0.0.9']);
+    await names.keepIn(file);
+    expect(lines.join('')).toContain('net.addresses_unreadable');
+    expect(await names.resolve('a')).toEqual(['10.0.0.9']);
+  },
+);
+
+it('goes on when the file cannot be written, and tells of it', async () => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line) => lines.push(line) });
+  const names = new PeerNames(logger, async () => ['10.0.0.9']);
+  await names.keepIn(join(directory, 'missing', ADDRESSES_FILE));
+  expect(await names.resolve('a')).toEqual(['10.0.0.9']);
+  await vi.waitFor(() => expect(lines.join('')).toContain('net.addresses_unwritten'));
+});
+
+it('answers as the lookup of node:net does, for one address and for all', async () => {
+  const names = new PeerNames(silent, async (name) => {
+    if (name === 'nobody') throw new Error('unknown');
+    return ['10.0.0.1', '::1'];
+  });
+  const ask = (name: string, all: boolean) =>
+    new Promise((resolve) => {
+      names.lookup(name, { all }, (...answer) => resolve(answer));
+    });
+  expect(await ask('a', false)).toEqual([null, '10.0.0.1', 4]);
+  const both = [
+    { address: '10.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ];
+  expect(await ask('a', true)).toEqual([null, both]);
+  expect(await ask('nobody', false)).toEqual([new Error('unknown'), '']);
+});

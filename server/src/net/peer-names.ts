@@ -1,0 +1,98 @@
+/**
+ * Addresses of the other members' names, kept in a file from one run to the next.
+ *
+ * Node gives lookups two threads, and a lookup cannot be cancelled: with a name server that does
+ * not answer, two names that hang would keep every other one from being looked up for 20 seconds
+ * and more, again and again. `NameLookups` sees to it that they don't, and that the address that a
+ * member had last is dialled meanwhile; the file makes that true for a member that restarts, too.
+ * The file only saves time: one that is missing, unreadable or cannot be written is no failure.
+ */
+import { lookup as lookUp } from 'node:dns/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { NameLookups } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+
+/** Name of the file in a member's directory. */
+export const ADDRESSES_FILE = 'addresses.json';
+
+const KNOWN = z.record(z.string(), z.array(z.string().refine((text) => isIP(text) !== 0)).min(1));
+type SystemLookup = (name: string) => Promise<readonly string[]>;
+type Known = ReadonlyMap<string, readonly string[]>;
+
+export class PeerNames {
+  readonly #logger: Logger;
+  readonly #names: NameLookups;
+  #file: string | null = null;
+  #unwritten: Known | null = null;
+  #isWriting = false;
+
+  constructor(logger: Logger, lookup: SystemLookup = bySystem) {
+    this.#logger = logger;
+    this.#names = new NameLookups({
+      lookup,
+      after: (ms, callback) => {
+        const timer = setTimeout(callback, ms);
+        timer.unref();
+        return () => clearTimeout(timer);
+      },
+      onChange: (known) => {
+        this.#unwritten = known;
+        void this.#write();
+      },
+    });
+  }
+
+  /** Takes over what an earlier run wrote to `file`, and keeps it up to date. Never rejects. */
+  async keepIn(file: string): Promise<void> {
+    this.#file = file;
+    const text = await readFile(file, 'utf8').catch(() => null);
+    if (text === null) return;
+    try {
+      this.#names.remember(new Map(Object.entries(KNOWN.parse(JSON.parse(text)))));
+    } catch (error) {
+      this.#logger.warn({ file, err: error }, 'net.addresses_unreadable');
+    }
+  }
+
+  /** Addresses of a name, at least one; rejects when it has none or nobody can tell. */
+  resolve(name: string): Promise<readonly string[]> {
+    return this.#names.resolve(name);
+  }
+
+  /** The same as an option of `net.connect`. */
+  readonly lookup: LookupFunction = (name, options, callback) => {
+    this.resolve(name).then(
+      (addresses) => {
+        const all = addresses.map((address) => ({ address, family: isIP(address) }));
+        const [first] = all;
+        if (options.all === true) callback(null, all);
+        else callback(null, first?.address ?? '', first?.family);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), ''),
+    );
+  };
+
+  async #write(): Promise<void> {
+    if (this.#isWriting || this.#file === null) return;
+    this.#isWriting = true;
+    const file = this.#file;
+    try {
+      for (let known = this.#unwritten; known !== null; known = this.#unwritten) {
+        this.#unwritten = null;
+        await writeFile(`${file}.new`, `${JSON.stringify(Object.fromEntries(known))}\n`);
+        await rename(`${file}.new`, file);
+      }
+    } catch (error) {
+      this.#logger.warn({ file, err: error }, 'net.addresses_unwritten');
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+}
+
+async function bySystem(name: string): Promise<readonly string[]> {
+  const found = await lookUp(name, { all: true });
+  return found.map(({ address }) => address);
+}

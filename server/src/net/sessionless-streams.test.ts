@@ -1,0 +1,105 @@
+/**
+ * Goal: however many streams without a session there are to drop, a turn drops a few, and those
+ * that get a session in time stay. Method: timers that note how much each of their actions did; the
+ * client port over the network in memory, and the list of streams by itself.
+ */
+import { describe, expect, it } from 'vitest';
+import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
+import { FourLetterWhitelist } from './four-letter/words.js';
+import { ManualTimers } from './manual-timers.js';
+import { MemoryNetwork } from './memory-transport.js';
+import { ServerStats } from './server-stats.js';
+import { SessionlessStreams } from './sessionless-streams.js';
+import { keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
+import type { Timer } from './timers.js';
+
+const TIMEOUT_MS = 10_000;
+const PER_TURN = 256;
+
+/** Notes the most that `done` grew in one action. */
+class NotingTimers extends ManualTimers {
+  done = (): number => 0;
+  mostDone = 0;
+
+  override after(delayMs: number, action: () => void): Timer {
+    return super.after(delayMs, () => {
+      const before = this.done();
+      action();
+      this.mostDone = Math.max(this.mostDone, this.done() - before);
+    });
+  }
+}
+
+function streams() {
+  const timers = new NotingTimers();
+  const dropped: number[] = [];
+  const expired: number[] = [];
+  timers.done = () => dropped.length;
+  const parts = { timeoutMs: TIMEOUT_MS, timers, onExpired: (id: number) => expired.push(id) };
+  const list = new SessionlessStreams(parts);
+  const add = (id: number) => list.add(id, () => dropped.push(id));
+  return { timers, list, add, dropped, expired };
+}
+
+describe('streams without a session', () => {
+  it('are dropped by the port a few in each turn when all their time is up', async () => {
+    const timers = new NotingTimers();
+    const network = new MemoryNetwork(timers);
+    const stats = new ServerStats();
+    timers.done = () => stats.sessionlessExpired;
+    const port = new ClientPort({
+      options: {
+        ...CLIENT_PORT_DEFAULTS,
+        address: { host: 'server', port: 2181 },
+        whitelist: new FourLetterWhitelist('*'),
+      },
+      ...{ transport: network.transport('server'), timers, logger: keptLog().logger, stats },
+      ...{ view: memberView(), handler: new RecordingHandler() },
+    });
+    await port.listen();
+    const count = 2 * PER_TURN + 10;
+    for (let stream = 0; stream < count; stream++) {
+      void network.transport('client').dial({ host: 'server', port: 2181 }, 1000);
+    }
+    await timers.advance(TIMEOUT_MS + TIMEOUT_MS / 4 + 10);
+    expect(stats.sessionlessExpired).toBe(count);
+    expect(timers.mostDone).toBe(PER_TURN);
+  });
+
+  it('are dropped a few in each turn when all leave at once', async () => {
+    const { timers, list, add, dropped, expired } = streams();
+    const count = 2 * PER_TURN + 10;
+    for (let id = 0; id < count; id++) add(id);
+    for (let id = 0; id < count; id++) list.leave(id);
+    expect(dropped).toEqual([]);
+    await timers.advance(1);
+    expect(dropped.length).toBe(count);
+    expect(timers.mostDone).toBe(PER_TURN);
+    expect(expired).toEqual([]);
+  });
+
+  it('stay when they get a session while others are dropped', async () => {
+    const { timers, list, add, dropped } = streams();
+    for (let id = 0; id < 2 * PER_TURN; id++) add(id);
+    const last = 2 * PER_TURN - 1;
+    list.dropBy(0, () => list.delete(last));
+    await timers.advance(2 * TIMEOUT_MS);
+    expect(dropped.length).toBe(last - 1);
+    expect(dropped).not.toContain(last);
+  });
+
+  it('begin their time anew when something happens on them, and only then', async () => {
+    const { timers, list, add, dropped, expired } = streams();
+    for (const id of [1, 2]) add(id);
+    await timers.advance(TIMEOUT_MS - 1000);
+    list.renew(1);
+    list.dropBy(2, () => dropped.push(-2));
+    await timers.advance(TIMEOUT_MS / 4 + 1000);
+    expect([dropped, expired]).toEqual([[-2], [2]]);
+    await timers.advance(TIMEOUT_MS);
+    expect([dropped, expired]).toEqual([
+      [-2, 1],
+      [2, 1],
+    ]);
+  });
+});

@@ -1,0 +1,99 @@
+/**
+ * Answers the four-letter words that come to the client port.
+ *
+ * Puts together what a word may look at, and hands its answer to the desk, which makes it a little
+ * in each turn. The context is that of the moment at which the answer begins; the list of
+ * connections goes on while clients come and go. Owned by the client port.
+ */
+import { atMost } from '../state/at-most.js';
+import type { ClientConnection } from './client-connection.js';
+import type { ConnectionView } from './four-letter/context.js';
+import { type AskedWord, replyToWord } from './four-letter/reply.js';
+import {
+  type FourLetterWhitelist,
+  type FourLetterWord,
+  isListing,
+  TRACE_MASK_BYTES,
+} from './four-letter/words.js';
+import type { MemberView } from './member-view.js';
+import { ConnectionStats, type ServerStats } from './server-stats.js';
+import type { StormLog } from './storm-log.js';
+import type { Timers } from './timers.js';
+import type { ByteStream } from './transport.js';
+import { WordAnswer } from './word-answer.js';
+import { WordDesk, type WordLimits } from './word-desk.js';
+
+export interface WordServiceParts {
+  readonly whitelist: FourLetterWhitelist;
+  readonly limits: WordLimits;
+  /** When a stream without a session is dropped, if nothing happens on it. */
+  readonly sessionlessTimeoutMs: number;
+  readonly lingerMs: number;
+  readonly timers: Timers;
+  readonly storms: StormLog;
+  readonly stats: ServerStats;
+  readonly view: MemberView;
+  /** Of clients; the port's own set, which changes. */
+  readonly connections: ReadonlySet<ClientConnection>;
+}
+
+export class WordService {
+  readonly #parts: WordServiceParts;
+  readonly #desk: WordDesk;
+
+  constructor(parts: WordServiceParts) {
+    this.#parts = parts;
+    this.#desk = new WordDesk(parts.timers, parts.limits);
+  }
+
+  /** Bytes that belong to a word and follow it. */
+  argumentBytes(word: FourLetterWord): number {
+    return word === 'stmk' && this.#parts.whitelist.allows(word) ? TRACE_MASK_BYTES : 0;
+  }
+
+  /** `onPart` is told of each part that was written. */
+  answer(asked: AskedWord, stream: ByteStream, onPart: () => void): WordAnswer {
+    const { whitelist, lingerMs, timers, storms } = this.#parts;
+    const answer = new WordAnswer({
+      word: asked.word,
+      pieces: this.#piecesFor(asked, stream),
+      isListing: isListing(asked.word) && whitelist.allows(asked.word),
+      ...{ stream, timers, storms, lingerMs, onPart },
+    });
+    this.#desk.add(answer);
+    return answer;
+  }
+
+  /** Its client has taken what was written. */
+  onDrain(answer: WordAnswer): void {
+    this.#desk.onDrain(answer);
+  }
+
+  /** Its stream is gone. */
+  forget(answer: WordAnswer): void {
+    this.#desk.forget(answer);
+  }
+
+  *#piecesFor(asked: AskedWord, stream: ByteStream): Generator<string> {
+    const { timers, stats, view, whitelist, connections, sessionlessTimeoutMs } = this.#parts;
+    const { remoteAddress, remotePort } = stream;
+    const wallMs = timers.wallMs();
+    const own = new ConnectionStats(stats, wallMs);
+    own.receivedPackets(1);
+    const expiresWallMs = wallMs + sessionlessTimeoutMs;
+    const asker = { remoteAddress, remotePort, interestOps: 0, expiresWallMs, stats: own };
+    yield* replyToWord(asked, whitelist, {
+      ...{ view, stats, wallMs },
+      connectionCount: 1 + connections.size,
+      connections: () => withAsker(asker, connections),
+    });
+  }
+}
+
+function* withAsker(
+  asker: ConnectionView,
+  connections: ReadonlySet<ClientConnection>,
+): Generator<ConnectionView> {
+  yield asker;
+  yield* atMost(connections.size, connections);
+}

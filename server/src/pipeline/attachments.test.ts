@@ -1,0 +1,173 @@
+/**
+ * Goal: of what one connection of a session sent, the ensemble takes a beginning and nothing behind
+ * it; and what a session has asked for by a connection that is over comes about before the next one
+ * is answered, or never.
+ * Method: members whose requests reach the leader one by one, in the orders that a network allows.
+ */
+import { type ForwardedRequest, OpCode, PathRequest } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { forwardToLeader } from '../driver/to-leader.js';
+import type { TestClient } from './test-client.js';
+import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
+
+function has(ensemble: TestEnsemble, path: string): boolean {
+  return ensemble.leader.state.tree.find(path) !== -1;
+}
+
+/** To the leader, as if they came over a link; returns how many it took. */
+function deliver(
+  ensemble: TestEnsemble,
+  from: number,
+  requests: readonly ForwardedRequest[],
+): number {
+  const { leadership, time } = ensemble;
+  const taken = requests.filter((request) => leadership.onRequest(from, request, time) !== null);
+  ensemble.sendDetaches();
+  return taken.length;
+}
+
+/** The leader takes the attach of this client and its member hears the answer. */
+function attach(ensemble: TestEnsemble, memberId: number): void {
+  const { pipeline } = ensemble.member(memberId);
+  for (const one of pipeline.takeAttaches()) {
+    const attached = ensemble.leadership.onAttach(memberId, one, ensemble.time);
+    ensemble.sendDetaches();
+    pipeline.onAttached(attached.request, attached.valid, attached.timeoutMs);
+  }
+}
+
+function isWelcome(client: TestClient): boolean {
+  return !isExpired(client.takeConnectResponse());
+}
+
+describe('a session that goes to another member and comes back', () => {
+  for (const home of [1, 2]) {
+    const where = home === 1 ? 'the leader' : 'a follower';
+    it(`at ${where}: nothing that its first connection still sends is applied`, () => {
+      const ensemble = new TestEnsemble({ size: 3 });
+      const { pipeline } = ensemble.member(home);
+      const first = ensemble.connect(home);
+      // The first connection's writes are on their way for long: two of them, one by one.
+      first.create('/one');
+      const one = [...pipeline.takeForwards()];
+      first.create('/two');
+      const two = [...pipeline.takeForwards()];
+      const away = resume(ensemble, 3, first);
+      attach(ensemble, 3);
+      expect(isWelcome(away)).toBe(true);
+      expect(deliver(ensemble, home, one)).toBe(0);
+      const back = resume(ensemble, home, away);
+      attach(ensemble, home);
+      expect(isWelcome(back)).toBe(true);
+      expect(deliver(ensemble, home, two)).toBe(0);
+      back.create('/three');
+      ensemble.settle();
+      expect(['/one', '/two', '/three'].map((path) => has(ensemble, path))).toEqual([
+        false,
+        false,
+        true,
+      ]);
+      expect(back.state).toBe('open');
+    });
+  }
+
+  it('what its first connection sent before the move is there, and what came behind it is not', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const { pipeline } = ensemble.member(1);
+    const first = ensemble.connect(1);
+    first.create('/one');
+    ensemble.forward();
+    first.create('/two');
+    const two = [...pipeline.takeForwards()];
+    const away = resume(ensemble, 2, first);
+    attach(ensemble, 2);
+    const back = resume(ensemble, 1, first);
+    attach(ensemble, 1);
+    expect(deliver(ensemble, 1, two)).toBe(0);
+    ensemble.settle();
+    expect([isWelcome(away), isWelcome(back)]).toEqual([true, true]);
+    expect([has(ensemble, '/one'), has(ensemble, '/two')]).toEqual([true, false]);
+  });
+});
+
+describe('a session that comes back to its member by a new connection', () => {
+  it('ends the older one before the leader is asked, if the password is right', () => {
+    const ensemble = new TestEnsemble();
+    const first = ensemble.connect();
+    const stranger = ensemble.open();
+    stranger.connect({ sessionId: first.session, password: new Uint8Array(16) });
+    expect(first.state).toBe('open');
+    resume(ensemble, 1, first);
+    expect(first.state).toBe('ended');
+    expect(ensemble.leader.pipeline.takeAttaches()).toHaveLength(2);
+  });
+
+  it('finds what the older one had sent on, and nothing that it had not', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const { pipeline } = ensemble.member(2);
+    const first = ensemble.connect(2);
+    first.create('/sent');
+    first.send(OpCode.sync, PathRequest, { path: '/' });
+    first.create('/waits');
+    const second = resume(ensemble, 2, first);
+    ensemble.settle();
+    expect(isWelcome(second)).toBe(true);
+    second.create('/new');
+    ensemble.settle();
+    expect(['/sent', '/waits', '/new'].map((path) => has(ensemble, path))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(pipeline.outstanding).toBe(0);
+  });
+
+  it('is not ended by a refusal of what the older one sent', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const { pipeline } = ensemble.member(2);
+    const first = ensemble.connect(2);
+    first.create('/late');
+    const late = [...pipeline.takeForwards()];
+    const second = resume(ensemble, 2, first);
+    attach(ensemble, 2);
+    // A network does not do this between two members; the rule does not depend on it.
+    expect(deliver(ensemble, 2, late)).toBe(0);
+    expect([isWelcome(second), second.state]).toEqual([true, 'open']);
+    expect(pipeline.outstanding).toBe(0);
+  });
+});
+
+describe('a member that does not tell attachments', () => {
+  it('is judged by the member alone, and a detach ends whatever connection it has', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const { pipeline } = ensemble.member(2);
+    const first = ensemble.connect(2);
+    const untold = (requests: readonly ForwardedRequest[]) =>
+      requests.map((request) => ({ ...request, attachment: 0 }));
+    const { password } = first;
+    const session = Number(first.session);
+    const { leadership, time } = ensemble;
+    leadership.onAttach(2, { kind: 'attach', request: 1, attachment: 0, session, password }, time);
+    leadership.takeDetaches();
+    first.create('/a');
+    expect(deliver(ensemble, 2, untold(pipeline.takeForwards()))).toBe(1);
+    pipeline.onDetach({ session, attachment: 0, request: 0 });
+    expect(first.state).toBe('ended');
+  });
+});
+
+describe('what a turn brought for the leader', () => {
+  it('leaves as writes, then syncs, then attaches', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const { pipeline } = ensemble.member(2);
+    const [mover, asker, writer] = [1, 2, 3].map(() => ensemble.connect(2));
+    if (mover === undefined) throw new Error('three clients connected');
+    resume(ensemble, 2, mover);
+    asker?.send(OpCode.sync, PathRequest, { path: '/' });
+    writer?.create('/a');
+    const kinds: string[] = [];
+    const counters = { resumes: 0 };
+    forwardToLeader({ pipeline, counters }, ({ kind }) => kinds.push(kind));
+    expect([kinds, counters.resumes]).toEqual([['requests', 'sync', 'attach'], 1]);
+  });
+});

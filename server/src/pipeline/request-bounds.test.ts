@@ -1,0 +1,146 @@
+// What one request may ask for: operations of a multi or multiRead, names that it lists, segments
+// of a path. At the bound everything is as ever, beyond it there is an answer and the connection
+// stays. The first operation that a multi must not have done is always one that would show.
+import {
+  CreateRequest,
+  decode,
+  MultiReadRequest,
+  MultiReadResponse,
+  MultiRequest,
+  type MultiRequestOp,
+  MultiResponse,
+  OpCode,
+} from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { NO_NODE } from '../state/tree.js';
+import { OPEN_ACL, type TestClient } from './test-client.js';
+import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.js';
+
+const OPS_MAX = 5;
+const DEPTH_MAX = 4;
+const BOUNDS: TestEnsembleOptions = {
+  pipeline: { multiOpsMax: OPS_MAX },
+  leadership: { multiOpsMax: OPS_MAX, pathDepthMax: DEPTH_MAX },
+};
+
+function connected(options = BOUNDS): { ensemble: TestEnsemble; client: TestClient } {
+  const ensemble = new TestEnsemble(options);
+  const client = ensemble.connect();
+  ensemble.settle();
+  client.take();
+  return { ensemble, client };
+}
+
+function createOp(path: string): MultiRequestOp {
+  return { opcode: OpCode.create, request: { path, data: null, acl: OPEN_ACL, flags: 0 } };
+}
+
+function existsIn(ensemble: TestEnsemble, path: string): boolean {
+  return ensemble.leader.state.tree.find(path) !== NO_NODE;
+}
+
+describe('a multi', () => {
+  const multi = (count: number): readonly MultiRequestOp[] =>
+    Array.from({ length: count }, (_, index) => createOp(`/m${index}`));
+
+  for (const [count, error] of [
+    [OPS_MAX, 0],
+    [OPS_MAX + 1, -8],
+    [50 * OPS_MAX, -8],
+  ] as const) {
+    it(`of ${count} operations where ${OPS_MAX} are allowed is answered ${error}`, () => {
+      const { ensemble, client } = connected();
+      client.send(OpCode.multi, MultiRequest, { ops: multi(count) });
+      client.create('/behind');
+      ensemble.settle();
+      const [answer, behind] = client.take();
+      expect(answer?.error).toBe(error);
+      expect(answer?.body.length === 0).toBe(error !== 0);
+      expect(behind?.error).toBe(0);
+      expect(existsIn(ensemble, '/m0')).toBe(error === 0);
+      expect(client.state).toBe('open');
+    });
+  }
+});
+
+describe('a multiRead', () => {
+  for (const opcode of [OpCode.getData, OpCode.getChildren] as const) {
+    it(`of type ${opcode} has as many operations as are allowed, and not one more`, () => {
+      const { client } = connected();
+      const ops = Array.from({ length: OPS_MAX + 1 }, () => ({
+        opcode,
+        request: { path: '/zookeeper', watch: false },
+      }));
+      client.send(OpCode.multiRead, MultiReadRequest, { ops: ops.slice(1) });
+      expect(decode(MultiReadResponse, client.takeOne().body).results).toHaveLength(OPS_MAX);
+      client.send(OpCode.multiRead, MultiReadRequest, { ops });
+      expect(client.takeOne()).toMatchObject({ error: -8, body: Buffer.alloc(0) });
+      expect(client.state).toBe('open');
+    });
+  }
+
+  it('lists so many names that they fit a turn, and answers -127 for others', () => {
+    const { ensemble, client } = connected({});
+    const names = 50_000;
+    client.create('/large');
+    ensemble.settle();
+    for (let at = 0; at < names; at += 4096) {
+      const ops = Array.from({ length: Math.min(4096, names - at) }, (_, index) =>
+        createOp(`/large/${at + index}`),
+      );
+      client.send(OpCode.multi, MultiRequest, { ops });
+      ensemble.settle();
+    }
+    client.take();
+    const list = { opcode: OpCode.getChildren, request: { path: '/large', watch: false } } as const;
+    const small = { opcode: OpCode.getData, request: { path: '/large', watch: false } } as const;
+    client.send(OpCode.multiRead, MultiReadRequest, { ops: [small, list, list, list, small] });
+    const { results } = decode(MultiReadResponse, client.takeOne().body);
+    expect(results.map(({ opcode }) => opcode)).toEqual([4, 8, 8, -1, -1]);
+    expect(results.slice(3)).toEqual([
+      { opcode: -1, error: -127 },
+      { opcode: -1, error: -127 },
+    ]);
+  });
+});
+
+describe('the path of a znode', () => {
+  it('may be so deep and no deeper, however the znode is created', () => {
+    const { ensemble, client } = connected();
+    const send = (path: string, flags: number): number => {
+      client.send(OpCode.create, CreateRequest, { path, data: null, acl: OPEN_ACL, flags });
+      ensemble.settle();
+      return client.takeOne().error;
+    };
+    for (const path of ['/a', '/a/b', '/a/b/c', '/a/b/c/d']) expect(send(path, 0)).toBe(0);
+    for (const flags of [0, 1, 2, 3]) expect(send('/a/b/c/d/e', flags)).toBe(-8);
+    for (const flags of [0, 1, 2, 3]) expect(send(`/a/b/c/e${flags}`, flags)).toBe(0);
+    expect(send('/a/b/ä', 0)).toBe(0);
+    expect(send('/a/b/ä/ö', 0)).toBe(0);
+    expect(send('/a/b/ä/ö/ü', 0)).toBe(-8);
+    client.send(OpCode.multi, MultiRequest, { ops: [createOp('/m'), createOp('/a/b/c/d/e')] });
+    ensemble.settle();
+    const { results } = decode(MultiResponse, client.takeOne().body);
+    expect(results).toEqual([
+      { opcode: -1, error: 0 },
+      { opcode: -1, error: -8 },
+    ]);
+    expect(existsIn(ensemble, '/m')).toBe(false);
+  });
+
+  it('is what it was for znodes that were deeper before there was a bound', () => {
+    const { ensemble, client } = connected({ leadership: { pathDepthMax: 100 } });
+    for (const path of ['/a', '/a/b', '/a/b/c', '/a/b/c/d', '/a/b/c/d/e']) client.create(path);
+    ensemble.settle();
+    client.take();
+    ensemble.leadership = ensemble.newLeadership(2, { pathDepthMax: DEPTH_MAX });
+    const again = ensemble.connect();
+    ensemble.settle();
+    again.take();
+    again.setData('/a/b/c/d/e', 'x');
+    again.create('/a/b/c/d/f');
+    again.delete('/a/b/c/d/e');
+    ensemble.settle();
+    expect(again.take().map(({ error }) => error)).toEqual([0, -8, 0]);
+  });
+});

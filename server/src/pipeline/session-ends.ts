@@ -1,0 +1,130 @@
+/**
+ * The leader's ends of sessions: at once, or in parts that leave room for everybody else.
+ *
+ * A session may own a million ephemerals, and to delete them in one transaction would keep every
+ * member from all else for seconds. So a close deletes a few hundred at most. A session that has
+ * more gets a beginClose, from which on nobody resumes it and it does nothing more; then
+ * transactions delete its ephemerals, a part each, and its close comes last. The next leader finds
+ * in the state which sessions are closing, and goes on. Sessions take turns, and what is in flight
+ * of deletes is bounded: the next part is prepared when an earlier one is applied. Called by
+ * Leadership.
+ */
+import { Fifo, type Zxid } from '@rookery/protocol';
+import { LEVEL } from '../state/level.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { SessionId } from '../state/txn.js';
+import type { Prepare, PreparedTxn, SessionEnd } from './prepare.js';
+
+/** Ephemerals that one transaction deletes for the end of a session: one or two ms. */
+export const EPHEMERALS_PER_PART_MAX = 256;
+/** Characters of their paths, but for a single one that has more. */
+const PATHS_MAX = 32 << 10;
+/** Parts that are proposed and not applied yet: one is decided while another one is applied. */
+const PARTS_IN_FLIGHT = 2;
+
+export interface SessionEndsOptions {
+  readonly ephemeralsPerPartMax: number;
+}
+
+interface Part {
+  readonly zxid: Zxid;
+  readonly deletes: number;
+}
+
+export class SessionEnds {
+  readonly #state: ReplicatedState;
+  readonly #prepare: Prepare;
+  readonly #partMax: number;
+  /** Sessions whose end is decided, the one that waits longest first. */
+  readonly #waiting = new Fifo<SessionEnd>();
+  /** In the order of their zxids. */
+  readonly #inFlight = new Fifo<Part>();
+  #deletesInFlight = 0;
+
+  /** Sessions that an earlier leader has left closing are gone on with; nobody waits for them. */
+  constructor(
+    state: ReplicatedState,
+    prepare: Prepare,
+    { ephemeralsPerPartMax }: SessionEndsOptions,
+  ) {
+    this.#state = state;
+    this.#prepare = prepare;
+    this.#partMax = ephemeralsPerPartMax;
+    for (const session of prepare.overlay.ending()) {
+      this.#waiting.push({ session, origin: 0, request: 0 });
+    }
+  }
+
+  /** Sessions that are closing, or will be. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Of a session that is live. Its end is decided by this transaction, at the latest. */
+  end(asked: SessionEnd, wallMs: number): PreparedTxn {
+    const owned = this.#prepare.overlay.ephemeralsOwned(asked.session);
+    if (!this.#mayDelete(owned) && this.#state.level >= LEVEL.endsInParts) {
+      this.#waiting.push(asked);
+      return this.#prepare.prepareBeginClose(asked, wallMs);
+    }
+    return this.#track(this.#prepare.prepareClose(asked, wallMs), owned);
+  }
+
+  /** The next part of an end; null while nothing is to be done, or enough is in flight. */
+  next(wallMs: number): PreparedTxn | null {
+    for (let sessions = this.#waiting.length; sessions > 0; sessions--) {
+      const asked = this.#waiting.first;
+      if (asked === undefined) return null;
+      const owned = this.#prepare.overlay.ephemeralsOwned(asked.session);
+      if (!this.#mayDelete(Math.min(owned, this.#partMax))) return null;
+      this.#waiting.shift();
+      if (owned <= this.#partMax)
+        return this.#track(this.#prepare.prepareClose(asked, wallMs), owned);
+      this.#waiting.push(asked);
+      const paths = this.#pathsToDelete(asked.session);
+      // Those that are left are being created: their turn comes when that is applied.
+      if (paths.length > 0) {
+        return this.#track(this.#prepare.prepareDeletes(paths, wallMs), paths.length);
+      }
+    }
+    return null;
+  }
+
+  applied(zxid: Zxid): void {
+    const part = this.#inFlight.first;
+    if (part?.zxid !== zxid) return;
+    this.#inFlight.shift();
+    this.#deletesInFlight -= part.deletes;
+  }
+
+  #mayDelete(count: number): boolean {
+    return (
+      count <= this.#partMax && this.#deletesInFlight + count <= PARTS_IN_FLIGHT * this.#partMax
+    );
+  }
+
+  #track(prepared: PreparedTxn, deletes: number): PreparedTxn {
+    if (deletes > 0) {
+      this.#inFlight.push({ zxid: prepared.zxid, deletes });
+      this.#deletesInFlight += deletes;
+    }
+    return prepared;
+  }
+
+  /** Of ephemerals in the tree that nothing in flight deletes. */
+  #pathsToDelete(session: SessionId): readonly string[] {
+    const { overlay } = this.#prepare;
+    const { tree } = this.#state;
+    const paths: string[] = [];
+    let left = PATHS_MAX;
+    tree.visitEphemerals(session, (node) => {
+      const path = tree.path(node);
+      const { exists, owner } = overlay.node(path);
+      if (!exists || owner !== session) return true;
+      left -= path.length;
+      paths.push(path);
+      return paths.length < this.#partMax && left > 0;
+    });
+    return paths;
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * The sessions of the ensemble that this member has heard from since it told the leader last.
+ *
+ * Each once, however many requests it sent. Owns only the list; the connections know whether they
+ * are in it. Called by Pipeline.
+ */
+import type { SessionId } from '../state/txn.js';
+import type { Connection } from './connection.js';
+
+export class Touches {
+  #heard: SessionId[] = [];
+
+  /** A request of a live connection came. */
+  heard(connection: Connection): void {
+    if (connection.touched) return;
+    connection.touched = true;
+    this.#heard.push(connection.session);
+  }
+
+  /** Those heard from since the last call; `live` has the connections by their sessions. */
+  take(live: ReadonlyMap<SessionId, Connection>): readonly SessionId[] {
+    const heard = this.#heard;
+    if (heard.length === 0) return heard;
+    this.#heard = [];
+    for (const session of heard) {
+      const connection = live.get(session);
+      if (connection !== undefined) connection.touched = false;
+    }
+    return heard;
+  }
+
+  clear(): void {
+    this.#heard = [];
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Whether the tree has room for what a transaction adds, with all that is in flight counted.
+ *
+ * The leader decides here, before anything is proposed: a transaction that would take the state
+ * beyond its bound is refused, so members with less memory than the load are never ended by it.
+ * What adds nothing (deletes, smaller data, sessions, checks) always passes, so there is a way
+ * back. The growth of each transaction in flight is kept until it is applied, when the state's own
+ * count has it; so nothing drifts, whatever a decision left out: quota statistics, a list of ACLs
+ * that went, what a closing session takes with it. Called by Prepare and prepare-op.
+ */
+import type { Zxid } from '@rookery/protocol';
+import type { WithPath } from '../state/placed-op.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import { nameBytesIn, payloadBytes, znodeBytes } from '../state/tree-bytes.js';
+import type { Acl } from '../state/txn.js';
+import { InFlight, PLACES_FIRST, twice } from './in-flight.js';
+
+export interface TreeBound {
+  /** Of `ReplicatedState.bytes`; it may fall below what is there. */
+  readonly bytesMax: number;
+}
+
+/** For tests that are about something else. */
+export const NO_BOUND: TreeBound = { bytesMax: Number.POSITIVE_INFINITY };
+
+/** What was refused since the last question, for the log. */
+export interface TreeRefusals {
+  readonly count: number;
+  readonly bytes: number;
+  readonly bytesMax: number;
+}
+
+export class TreeRoom {
+  readonly #state: ReplicatedState;
+  readonly #bound: TreeBound;
+  readonly #inFlight = new GrowthsInFlight();
+  /** Of the transaction that is being decided. */
+  #growth = 0;
+  #isMulti = false;
+  #refused = 0;
+
+  constructor(state: ReplicatedState, bound: TreeBound) {
+    this.#state = state;
+    this.#bound = bound;
+  }
+
+  /** Of the state once all in flight is applied, as far as that is known. */
+  get bytes(): number {
+    return this.#state.bytes + this.#inFlight.bytes;
+  }
+
+  begin(): void {
+    this.#growth = 0;
+    this.#isMulti = false;
+  }
+
+  /** What follows are operations of one transaction: `refusesMulti` says whether all of it fits. */
+  beginMulti(): void {
+    this.#isMulti = true;
+  }
+
+  /** The transaction since `begin` will be applied; one that failed does not get here. */
+  commit(zxid: Zxid): void {
+    if (this.#growth !== 0) this.#inFlight.add(zxid, this.#growth);
+  }
+
+  /** The transaction is in the state now. */
+  applied(zxid: Zxid): void {
+    if (this.#inFlight.firstZxid === zxid) this.#inFlight.shift();
+  }
+
+  /** `acl` is null for one of the few lists that let everybody do something. */
+  refusesCreate(op: WithPath, dataBytes: number, acl: readonly Acl[] | null): boolean {
+    const aclBytes = acl === null ? 0 : this.#state.tree.aclGrowth(acl);
+    return this.#refuses(znodeBytes(nameBytesIn(op), dataBytes) + aclBytes);
+  }
+
+  /** From so many bytes of data to so many. */
+  refusesData(op: WithPath, before: number, after: number): boolean {
+    if (before === after) return false;
+    const nameBytes = nameBytesIn(op);
+    return this.#refuses(payloadBytes(nameBytes, after) - payloadBytes(nameBytes, before));
+  }
+
+  refusesAcl(acl: readonly Acl[]): boolean {
+    return this.#refuses(this.#state.tree.aclGrowth(acl));
+  }
+
+  deletes(op: WithPath, dataBytes: number): void {
+    this.#growth -= znodeBytes(nameBytesIn(op), dataBytes);
+  }
+
+  /** Whether all operations since `beginMulti` together add more than there is room for. */
+  refusesMulti(): boolean {
+    return this.#exceeds(this.#growth);
+  }
+
+  /** Since the last call; null when nothing was refused. */
+  takeRefusals(): TreeRefusals | null {
+    if (this.#refused === 0) return null;
+    const count = this.#refused;
+    this.#refused = 0;
+    return { count, bytes: this.bytes, bytesMax: this.#bound.bytesMax };
+  }
+
+  #refuses(growth: number): boolean {
+    if (!this.#isMulti && this.#exceeds(growth)) return true;
+    this.#growth += growth;
+    return false;
+  }
+
+  #exceeds(growth: number): boolean {
+    if (growth <= 0 || this.bytes + growth <= this.#bound.bytesMax) return false;
+    this.#refused += 1;
+    return true;
+  }
+}
+
+/** What each transaction in flight adds, if it adds or takes anything, and the sum. */
+class GrowthsInFlight extends InFlight {
+  #growths = new Float64Array(PLACES_FIRST);
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(zxid: Zxid, growth: number): void {
+    this.#growths[this.placeOf(this.push(zxid))] = growth;
+    this.#bytes += growth;
+  }
+
+  override shift(): void {
+    this.#bytes -= this.#growths[this.placeOf(this.first)] ?? 0;
+    super.shift();
+  }
+
+  protected override grow(places: number): void {
+    this.#growths = twice(this.#growths, new Float64Array(places));
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * When this member applied what, by its own monotonic clock: the age of a change without any date.
+ *
+ * A list of marks: by then everything up to this zxid was applied. It is asked for the first mark
+ * that covers a zxid, so an age is never overestimated; it is underestimated by the distance
+ * of two marks, which is a tick for what is young and at most 1/32 of the age for what is old. That
+ * keeps the list short however long the process lives. Pure: time is an argument, ms.
+ */
+import { assert, type Zxid } from '@rookery/protocol';
+
+interface Mark {
+  readonly zxid: Zxid;
+  readonly atMs: number;
+}
+
+/** Of an age, how far two marks of that age may be apart. */
+const SHARE = 32;
+/** Ages from a tick to a hundred years take about half of it. */
+const MARKS_MAX = 2_048;
+
+export class AppliedTimes {
+  /** Zxids and times rise. Never empty: what came before the first mark is as old as that. */
+  #marks: Mark[];
+  #last: { zxid: Zxid; atMs: number; timeMs: number };
+
+  /** `timeMs`: that of the last transaction. */
+  constructor(zxid: Zxid, timeMs: number, nowMs: number) {
+    this.#marks = [{ zxid, atMs: nowMs }];
+    this.#last = { zxid, atMs: nowMs, timeMs };
+  }
+
+  get count(): number {
+    return this.#marks.length;
+  }
+
+  /** When the last transaction is known to be applied, and the time that it carries. */
+  get last(): { readonly atMs: number; readonly timeMs: number } {
+    return this.#last;
+  }
+
+  /** By now everything up to `zxid`, whose transaction is of `timeMs`, is applied. */
+  mark(zxid: Zxid, timeMs: number, nowMs: number): void {
+    if (zxid === this.#last.zxid) return;
+    assert(zxid > this.#last.zxid, () => `${zxid} is applied behind ${this.#last.zxid}`);
+    this.#last = { zxid, atMs: nowMs, timeMs };
+    this.#marks.push({ zxid, atMs: nowMs });
+    if (this.#marks.length >= MARKS_MAX) this.#thin(nowMs);
+  }
+
+  /** The state is another one, of a snapshot. */
+  reset(zxid: Zxid, timeMs: number, nowMs: number): void {
+    this.#marks = [{ zxid, atMs: nowMs }];
+    this.#last = { zxid, atMs: nowMs, timeMs };
+  }
+
+  /** For so long at least `zxid` is applied here; 0 for what no mark covers yet. */
+  ageMs(zxid: Zxid, nowMs: number): number {
+    const marks = this.#marks;
+    let low = 0;
+    let high = marks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((marks[middle]?.zxid ?? Number.POSITIVE_INFINITY) < zxid) low = middle + 1;
+      else high = middle;
+    }
+    const mark = marks[low];
+    return mark === undefined ? 0 : nowMs - mark.atMs;
+  }
+
+  /** A mark stays when without it two others would be too far apart for their age. */
+  #thin(nowMs: number): void {
+    const kept: Mark[] = [];
+    const marks = this.#marks;
+    for (let at = marks.length - 1; at >= 0; at--) {
+      const mark = marks[at];
+      const next = marks[at - 1];
+      const behind = kept.at(-1);
+      if (mark === undefined) continue;
+      const isNeeded =
+        next === undefined ||
+        behind === undefined ||
+        behind.atMs - next.atMs > (nowMs - behind.atMs) / SHARE;
+      if (isNeeded) kept.push(mark);
+    }
+    this.#marks = kept.reverse();
+  }
+}

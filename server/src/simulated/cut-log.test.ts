@@ -1,0 +1,51 @@
+/**
+ * Goal: a member whose log has lost its newest part has no vote, so nothing acknowledged is lost.
+ * Method: whole members; one is stopped cleanly and gets an older copy of its log, one lags behind,
+ * and the one that has everything comes back last.
+ */
+import { ErrorCode } from '@rookery/protocol';
+import { expect, it } from 'vitest';
+import type { MemoryEnsemble } from './memory-ensemble.js';
+import { connected, everyoneServes, expectEqual, names, serving, write } from './scenario.js';
+
+async function allThere(ensemble: MemoryEnsemble, paths: readonly string[]): Promise<boolean> {
+  const reader = await connected(ensemble, ensemble.leader);
+  const xids = paths.map((path) => reader.exists(path));
+  await ensemble.until(() => xids.every((xid) => reader.errorOf(xid) !== undefined), 'answered');
+  return xids.every((xid) => reader.errorOf(xid) === ErrorCode.ok);
+}
+
+it('loses no write when a log is cut off and another member lags', async () => {
+  const ensemble = await serving({ tuning: { checkpointLogBytes: 1 << 30 } });
+  const keeps = ensemble.leader;
+  const [harmed = 0, lags = 0] = [1, 2, 3].filter((id) => id !== keeps);
+  const client = await connected(ensemble, keeps);
+  await write(ensemble, client, names('early', 10));
+  await ensemble.stop(lags);
+  const copy = new Set(ensemble.logOf(harmed).keysOf('log-0-0').map(String));
+  await write(ensemble, client, names('late', 90));
+  ensemble.kill(harmed);
+  await ensemble.start(harmed);
+  await everyoneServesBut(ensemble, lags);
+  // It is quiet for a moment; then the process is gone, and its log is what it was before.
+  await ensemble.timers.advance(3_000);
+  ensemble.kill(harmed);
+  ensemble.kill(keeps);
+  ensemble.logOf(harmed).tamper('log-0-0', (entries) => {
+    for (const key of [...entries.keys()]) {
+      if (!copy.has(String([...Buffer.from(key, 'latin1')]))) entries.delete(key);
+    }
+  });
+  await ensemble.start(harmed, lags);
+  await ensemble.timers.advance(5_000);
+  expect(ensemble.serves(harmed) || ensemble.serves(lags), 'no quorum has a vote').toBe(false);
+  await ensemble.start(keeps);
+  await everyoneServes(ensemble);
+  expect(await allThere(ensemble, [...names('early', 10), ...names('late', 90)])).toBe(true);
+  await expectEqual(ensemble);
+});
+
+async function everyoneServesBut(ensemble: MemoryEnsemble, away: number): Promise<void> {
+  const ids = [1, 2, 3].filter((id) => id !== away);
+  await ensemble.until(() => ids.every((id) => ensemble.serves(id)), 'did both serve');
+}

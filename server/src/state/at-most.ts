@@ -1,0 +1,11 @@
+/**
+ * The first elements of a lazy list: one over a map that grows meanwhile would else never end.
+ */
+export function* atMost<T>(count: number, all: Iterable<T>): Generator<T> {
+  let left = count;
+  for (const one of all) {
+    if (left === 0) return;
+    left -= 1;
+    yield one;
+  }
+}

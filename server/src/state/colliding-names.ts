@@ -1,0 +1,37 @@
+/**
+ * Names that collide in the hash of the digest, whatever stands before and behind them; for tests.
+ *
+ * That hash is a polynomial of the code units with a known base. Two blocks of one length with the
+ * same value are found by trying some hundred thousand; every name that is put together from these
+ * two has the same hash then. So does a client that means harm.
+ */
+import { hashPath } from './hash.js';
+
+const BLOCK_UNITS = 7;
+
+/** `count` different names of equal length; a power of two. */
+export function collidingNames(count: number): readonly string[] {
+  const [zero, one] = equalBlocks();
+  const bits = Math.ceil(Math.log2(count));
+  return Array.from({ length: count }, (_, number) => {
+    let name = '';
+    for (let bit = 0; bit < bits; bit++) name += (number >>> bit) & 1 ? one : zero;
+    return name;
+  });
+}
+
+/** By the birthday paradox after about 2^16 of them. */
+function equalBlocks(): readonly [string, string] {
+  const seen = new Map<number, string>();
+  // Multiples of one number would be spread too evenly to collide soon.
+  for (let state = 1; ; ) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    const block = (state >>> 0).toString(36).padStart(BLOCK_UNITS, '0');
+    const hash = hashPath(block);
+    const other = seen.get(hash);
+    if (other !== undefined && other !== block) return [other, block];
+    seen.set(hash, block);
+  }
+}

@@ -1,0 +1,145 @@
+// A watcher that is gone may have had millions of watches: they are taken off over many turns, and
+// meanwhile it is told of nothing and its watches keep the room that they take.
+import { EventType } from '@rookery/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PathTree } from './path-tree.js';
+import { watchedPaths } from './watch-listing.js';
+import { watchBytesOf } from './watched-paths.js';
+import { type WatchChange, type WatchMode, WatchTable } from './watches.js';
+
+const LIMITS = { watcherBytesMax: 1 << 30, bytesMax: 1 << 30 };
+/** What one turn takes off. */
+const PER_TURN = 5_000;
+const GONE = 1;
+const OTHER = 2;
+
+function watching(count: number, limits = LIMITS): WatchTable {
+  const table = new WatchTable(limits, new PathTree());
+  for (let at = 0; at < count; at++) table.add('data', `/n${at}`, GONE);
+  return table;
+}
+
+function fire(table: WatchTable, kind: WatchChange['kind'], path: string): readonly string[] {
+  const told: string[] = [];
+  table.trigger({ kind, path }, (watcher, type, at) => told.push(`${watcher} ${type} ${at}`));
+  return told;
+}
+
+/** The paths that hear of data, in order, and who watches them. */
+function listed(table: WatchTable): [string, number[]][] {
+  const all = [...watchedPaths(table)].map(({ path, watchers }): [string, number[]] => [
+    path,
+    [...watchers],
+  ]);
+  return all.filter(([, watchers]) => watchers.length > 0).sort();
+}
+
+describe('the watches of a watcher that is gone', () => {
+  it('are taken off at once as long as they are few', () => {
+    const table = watching(PER_TURN);
+    table.removeWatcher(GONE);
+    expect(table.watchCount).toBe(0);
+    expect(table.isEmpty).toBe(true);
+  });
+
+  it('are taken off over as many turns as their number needs, and count until then', () => {
+    const count = 20 * PER_TURN;
+    const table = watching(count);
+    table.removeWatcher(GONE);
+    for (let left = count - PER_TURN; left > 0; left -= PER_TURN) {
+      expect(table.watchCount).toBe(left);
+      table.release();
+    }
+    expect(table.watchCount).toBe(0);
+    expect(table.isEmpty).toBe(true);
+    table.release();
+    expect(table.release()).toBe(false);
+  });
+
+  it('of many that go in one turn are not all taken off in it', () => {
+    const table = new WatchTable(LIMITS, new PathTree());
+    const few = PER_TURN / 10;
+    for (let watcher = 1; watcher <= 100; watcher++) {
+      for (let at = 0; at < few; at++) table.add('child', `/${watcher}/${at}`, watcher);
+    }
+    for (let watcher = 1; watcher <= 100; watcher++) table.removeWatcher(watcher);
+    expect(table.watchCount).toBe(90 * few);
+    expect(table.watcherCount).toBe(0);
+    for (let left = 90; left > 0; left -= 10) {
+      expect(table.watchCount).toBe(left * few);
+      expect(table.release()).toBe(true);
+    }
+    expect(table.watchCount).toBe(0);
+  });
+
+  it('tell it of nothing, in no mode, and others of everything', () => {
+    const table = watching(2 * PER_TURN);
+    for (const mode of ['data', 'child', 'persistent', 'recursive'] as const) {
+      table.add(mode, '/last', GONE);
+    }
+    table.add('data', '/last', OTHER);
+    table.add('persistent', '/last', OTHER);
+    table.removeWatcher(GONE);
+    expect(table.has('data', '/last', GONE)).toBe(false);
+    expect(table.watcherCount).toBe(1);
+    expect(listed(table)).toEqual([['/last', [OTHER]]]);
+    expect(fire(table, 'deleted', '/last')).toEqual([`${OTHER} ${EventType.deleted} /last`]);
+    expect(fire(table, 'created', `/n${2 * PER_TURN - 1}`)).toEqual([]);
+    expect(fire(table, 'created', '/last/x')).toEqual([
+      `${OTHER} ${EventType.childrenChanged} /last`,
+    ]);
+    while (table.release());
+    expect(table.watchCount).toBe(1);
+    expect(table.has('persistent', '/last', OTHER)).toBe(true);
+  });
+
+  it('keep the room that they take until they are taken off', () => {
+    const bytes = Array.from({ length: 2 * PER_TURN }, (_, at) => watchBytesOf(`/n${at}`));
+    const bytesMax = bytes.reduce((sum, one) => sum + one, 0);
+    const table = watching(2 * PER_TURN, { watcherBytesMax: bytesMax, bytesMax });
+    expect(table.add('data', '/x', OTHER)).toBe(false);
+    table.removeWatcher(GONE);
+    for (let at = 0; at < PER_TURN; at++) {
+      expect(table.add('data', `/n${at}`, OTHER)).toBe(true);
+    }
+    expect(table.add('data', `/n${PER_TURN}`, OTHER)).toBe(false);
+    table.release();
+    expect(table.add('data', `/n${PER_TURN}`, OTHER)).toBe(true);
+  });
+
+  it('leave what others have as it would be without them, whatever happens meanwhile', () => {
+    const path = fc.constantFrom('/a', '/a/b', '/a/c', '/d');
+    const mode = fc.constantFrom<WatchMode>('data', 'child', 'persistent', 'recursive');
+    const kind = fc.constantFrom<WatchChange['kind']>('created', 'deleted', 'dataChanged');
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('add' as const), mode, path }),
+      fc.record({ do: fc.constant('fire' as const), kind, path }),
+      fc.record({ do: fc.constant('release' as const) }),
+    );
+    const held = fc.array(fc.record({ mode, path }), { maxLength: 16 });
+    fc.assert(
+      fc.property(held, fc.array(step, { maxLength: 20 }), (watches, steps) => {
+        const table = watching(3 * PER_TURN);
+        const alone = new WatchTable(LIMITS, new PathTree());
+        for (const one of watches) table.add(one.mode, one.path, GONE);
+        table.removeWatcher(GONE);
+        for (const next of steps) {
+          if (next.do === 'add') {
+            for (const each of [table, alone]) each.add(next.mode, next.path, OTHER);
+          } else if (next.do === 'fire') {
+            expect(fire(table, next.kind, next.path)).toEqual(fire(alone, next.kind, next.path));
+          } else table.release();
+          const { watches: left, watchers } = table.dataCounts;
+          expect(alone.dataCounts).toMatchObject({ watches: left, watchers });
+        }
+        while (table.release());
+        expect(table.watchCount).toBe(alone.watchCount);
+        expect(table.pathCount).toBe(alone.pathCount);
+        expect(listed(table)).toEqual(listed(alone));
+        expect(table.dataCounts).toEqual(alone.dataCounts);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * What is kept of the listings of large directories: encoded lists, and orders for pages.
+ *
+ * Both are caches of this member, bounded in bytes, and none of it is replicated. Called by Tree,
+ * which says when a directory changes.
+ */
+import { JuteWriter, nameOf } from '@rookery/protocol';
+import { ChildPages } from './child-pages.js';
+import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
+
+export interface ListingLimits {
+  /** Of the orders that are kept for pages. */
+  readonly pageBytesMax?: number;
+  /** Of the encoded lists. */
+  readonly listingBytesMax?: number;
+}
+
+export interface ListedDirectory {
+  readonly node: number;
+  readonly count: number;
+  /** Writes its names as a jute vector of strings. */
+  encode(writer: JuteWriter): void;
+}
+
+export class Listings {
+  readonly pages: ChildPages;
+  readonly #encoded: EncodedChildren;
+
+  constructor({ pageBytesMax, listingBytesMax }: ListingLimits = {}) {
+    this.pages = new ChildPages(pageBytesMax);
+    this.#encoded = new EncodedChildren(listingBytesMax);
+  }
+
+  /** All names: of a large directory from the list that is kept, if nothing has changed since. */
+  write(directory: ListedDirectory, writer: JuteWriter): void {
+    if (directory.count < ENCODED_FROM) {
+      directory.encode(writer);
+      return;
+    }
+    let list = this.#encoded.get(directory.node);
+    if (list === undefined) {
+      const own = new JuteWriter();
+      directory.encode(own);
+      list = Uint8Array.from(own.take());
+      this.#encoded.keep(directory.node, list);
+    }
+    writer.raw(list);
+  }
+
+  /** `child` came or went. */
+  childChanged(directory: number, child: { readonly path: string }, exists: boolean): void {
+    this.#encoded.forget(directory);
+    if (this.pages.keeps(directory)) {
+      this.pages.changed(directory, nameOf(child.path), exists);
+    }
+  }
+
+  /** The directory is gone; it had no children. */
+  forget(directory: number): void {
+    this.pages.forget(directory);
+  }
+}

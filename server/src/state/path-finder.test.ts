@@ -1,0 +1,131 @@
+// Names that somebody chose so that they collide: in the hash that everybody knows, which must not
+// matter at all, and in the keyed one, as if the key were known.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { IGNORE_CHANGES } from './change-sink.js';
+import { collidingNames } from './colliding-names.js';
+import { NodeStore } from './node-store.js';
+import { CHAIN_NODES_MAX } from './path-finder.js';
+import { KNOWN_PATH_KEY, PathHash } from './path-hash.js';
+import { ReplicatedState } from './replicated-state.js';
+import { encodeTxn } from './testing.js';
+import { NO_NODE } from './tree.js';
+import type { CreateOp, TxnOp } from './txn.js';
+import { TxnPlaces } from './txn-places.js';
+
+const NAMES = 4096;
+/** Of the keyed hash: as many bits of it are 0. */
+const BUCKET_BITS = 13;
+const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
+
+class Member {
+  readonly state: ReplicatedState;
+  readonly #places = new TxnPlaces();
+  #zxid = 0;
+
+  constructor(key = KNOWN_PATH_KEY) {
+    this.state = new ReplicatedState(undefined, key);
+  }
+
+  /** From the bytes of a proposal, as members do it. */
+  apply(op: TxnOp): void {
+    const zxid = ++this.#zxid;
+    const body = encodeTxn({ origin: 1, request: zxid, session: 0, time: 1000 + zxid, op });
+    this.state.apply(zxid, this.#places.txnOf({ zxid, previous: zxid - 1, body }), IGNORE_CHANGES);
+  }
+  create(path: string, text = ''): void {
+    this.apply(createOf(path, text));
+  }
+  setData(path: string, text: string, version: number): void {
+    this.apply({ kind: 'setData', path, data: Buffer.from(text), version });
+  }
+}
+
+function pathsOfOneBucket(count: number): readonly string[] {
+  const hash = new PathHash(KNOWN_PATH_KEY);
+  const paths: string[] = [];
+  for (let number = 0; paths.length < count; number++) {
+    const path = `/${number.toString(36)}`;
+    if ((hash.of(path) & ((1 << BUCKET_BITS) - 1)) === 0) paths.push(path);
+  }
+  return paths;
+}
+
+describe('finding znodes', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('takes as few steps when all names collide in the hash that everybody knows', () => {
+    const member = new Member();
+    const reads = vi.spyOn(NodeStore.prototype, 'int');
+    const paths = collidingNames(NAMES).map((name) => `/${name}`);
+    for (const path of paths) member.create(path);
+    // One field of a row each: some thirty for a create, none of them for the length of a chain.
+    expect(reads.mock.calls.length).toBeLessThan(60 * NAMES);
+    reads.mockClear();
+    for (const path of paths) expect(member.state.tree.find(path)).not.toBe(NO_NODE);
+    expect(reads.mock.calls.length).toBeLessThan(20 * NAMES);
+  });
+
+  it('walks a chain of bounded length even for who knows the key', () => {
+    const member = new Member();
+    const { tree } = member.state;
+    const paths = pathsOfOneBucket(5 * CHAIN_NODES_MAX);
+    const reads = vi.spyOn(NodeStore.prototype, 'int');
+    for (const [place, path] of paths.entries()) {
+      reads.mockClear();
+      // Both as a string and as the bytes of a proposal.
+      if (place % 2 === 0) member.create(path, `${place}`);
+      else member.apply({ kind: 'multi', ops: [createOf(path, `${place}`)] });
+      expect(reads.mock.calls.length).toBeLessThan(40 + 4 * CHAIN_NODES_MAX);
+    }
+    for (const [place, path] of paths.entries()) {
+      expect(Buffer.from(tree.data(tree.find(path)) ?? []).toString()).toBe(`${place}`);
+    }
+    for (const path of paths.slice(0, 3)) member.apply({ kind: 'delete', path });
+    for (const path of paths.slice(-3)) member.apply({ kind: 'delete', path });
+    for (const [place, path] of paths.entries()) {
+      const isThere = place >= 3 && place < paths.length - 3;
+      expect(tree.find(path) !== NO_NODE).toBe(isThere);
+    }
+    for (const path of paths.slice(3, -3)) member.apply({ kind: 'delete', path });
+    expect(member.state.digest()).toBe(digestWithout(paths.length, member.state));
+  });
+
+  it('has no part in the digest, which is the one that checkpoints of old have', () => {
+    const members = [KNOWN_PATH_KEY, { low: 1, high: 2 }].map((key) => new Member(key));
+    for (const member of members) {
+      member.create('/a', '1');
+      member.create('/a/b-0000000001', '22');
+      member.create('/straße', '3');
+      member.create('/straße/пять', '4');
+      member.setData('/a', 'other', 1);
+      member.setData('/straße', '', 1);
+      member.setData('/straße/пять', 'x', 1);
+      member.setData('/', 'root', 1);
+      member.create('/zookeeper/quota/a');
+      member.create('/zookeeper/quota/a/zookeeper_limits', 'count=5,bytes=100');
+      member.create('/zookeeper/quota/a/zookeeper_stats');
+      member.create('/a/c', '55555');
+      member.apply({ kind: 'delete', path: '/a/b-0000000001' });
+    }
+    // As a member computed it before there was a key.
+    for (const { state } of members) expect(state.digest()).toBe('9b68e683d823f9de');
+  });
+});
+
+function createOf(path: string, text: string): CreateOp {
+  const kind = { kind: 'create', mode: 'persistent', ttlMs: 0, opcode: 1 } as const;
+  return { ...kind, path, data: Buffer.from(text), acl: OPEN };
+}
+
+/** Of a state in which so many children of the root came and went. */
+function digestWithout(children: number, { lastZxid }: ReplicatedState): string {
+  const member = new Member();
+  for (let place = 0; place < children; place++) member.create(`/other-${place}`);
+  for (let place = 0; place < children; place++) {
+    member.apply({ kind: 'delete', path: `/other-${place}` });
+  }
+  expect(member.state.lastZxid).toBe(lastZxid);
+  return member.state.digest();
+}

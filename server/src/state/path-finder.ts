@@ -1,0 +1,181 @@
+/**
+ * From a path to its znode: the keyed hash, the index over it, and the names from the znode up to
+ * the root, which decide.
+ *
+ * A chain of the index has a bound. Nobody can make one long who does not know the key; were
+ * somebody to know it, what comes behind the bound goes into a Map by path, whose hash is keyed by
+ * V8. Owned by TreeReads; Tree tells of znodes that come and go.
+ */
+import { type NameBytes, textAt } from './hash.js';
+import { INT, NONE, type NodeStore } from './node-store.js';
+import { PathHash, type PathKey, type PathPrefix } from './path-hash.js';
+import { PathIndex } from './path-index.js';
+import type { Payloads } from './payloads.js';
+import type { PlacedCreate } from './placed-op.js';
+
+const ROOT_NODE = 0;
+const SLASH = 0x2f;
+const ASCII_MAX = 0x7f;
+/**
+ * Of nodes in a bucket, which has less than one on average. The chance that any of a million has so
+ * many is below 10^-50.
+ */
+export const CHAIN_NODES_MAX = 48;
+
+export class PathFinder {
+  readonly #store: NodeStore;
+  readonly #payloads: Payloads;
+  readonly #index: PathIndex;
+  readonly #hash: PathHash;
+  /** What found its chain full. */
+  readonly #beyond = new Map<string, number>();
+  /** Nodes passed by the last search that found none: as long as the chain at least. */
+  #passed = 0;
+  /** Whoever changes a znode asks for it again to answer; '' is at no node. */
+  #foundPath = '';
+  #found: number = NONE;
+
+  constructor(store: NodeStore, payloads: Payloads, key: PathKey) {
+    this.#store = store;
+    this.#payloads = payloads;
+    this.#index = new PathIndex(store);
+    this.#hash = new PathHash(key);
+  }
+
+  /** Nodes that are in no chain. */
+  get beyondCount(): number {
+    return this.#beyond.size;
+  }
+
+  /** For who keeps paths of its own that are not in the tree; it never leaves this process. */
+  hashOf(path: string): number {
+    return this.#hash.of(path);
+  }
+  prefixOf(text: string): PathPrefix {
+    return this.#hash.prefixOf(text);
+  }
+  hashOfName(prefix: PathPrefix, name: NameBytes): number {
+    return this.#hash.ofName(prefix, name);
+  }
+
+  /** The node at `path`, or NONE (an ill-formed path too). */
+  find(path: string): number {
+    if (path.length === 1 && path === '/') return ROOT_NODE;
+    if (path === this.#foundPath) return this.#found;
+    const node = this.#search(path);
+    if (node !== NONE) {
+      this.#foundPath = path;
+      this.#found = node;
+    }
+    return node;
+  }
+
+  /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */
+  findBytes(bytes: DataView, start: number, end: number): number {
+    const found = this.findAscii(bytes, start, end);
+    if (found !== NONE) return found;
+    for (let at = start; at < end; at++) {
+      if (bytes.getUint8(at) > ASCII_MAX) return this.find(textAt(bytes, start, end));
+    }
+    return NONE;
+  }
+
+  /** As `find`, of a path that is ASCII in `bytes`; NONE where it is anything else. */
+  findAscii(bytes: DataView, start: number, end: number): number {
+    if (end - start === 1 && bytes.getUint8(start) === SLASH) return ROOT_NODE;
+    return this.#searchAscii(this.#hash.ofBytes(bytes, start, end), bytes, start, end);
+  }
+
+  /** As `find`. Leaves the hash of the path in `op`. */
+  findPlaced(op: PlacedCreate): number {
+    const { view, pathStart, pathEnd } = op;
+    op.hash = this.#hash.ofBytes(view, pathStart, pathEnd);
+    return this.#searchAscii(op.hash, view, pathStart, pathEnd);
+  }
+
+  /** A node whose path was looked for last, in vain; `hash` is that of the path. */
+  added(node: number, hash: number, op: { readonly path: string }): void {
+    this.#store.setInt(node, INT.indexHash, hash);
+    if (this.#passed < CHAIN_NODES_MAX) this.#index.insert(node);
+    else this.#beyond.set(op.path, node);
+    this.#passed = 0;
+  }
+
+  /** The node is about to go. */
+  removed(node: number, path: string): void {
+    this.#foundPath = '';
+    // A request may have the empty path.
+    this.#found = NONE;
+    if (this.#beyond.size > 0 && this.#beyond.delete(path)) return;
+    this.#index.remove(node);
+  }
+
+  /** Recovery: all nodes below `limit` that were not added have their hash by now. */
+  addUpTo(limit: number): void {
+    this.#index.insertUpTo(limit);
+  }
+
+  /** Recovery: the child of that name among the nodes that were added. */
+  findChild(parent: number, hash: number, name: NameBytes): number {
+    const store = this.#store;
+    let node = this.#index.first(hash);
+    while (node !== NONE) {
+      if (
+        store.int(node, INT.indexHash) === hash &&
+        store.int(node, INT.parent) === parent &&
+        this.#payloads.hasName(node, name)
+      ) {
+        return node;
+      }
+      node = this.#index.next(node);
+    }
+    return NONE;
+  }
+
+  #search(path: string): number {
+    const hash = this.#hash.of(path);
+    let passed = 0;
+    for (let node = this.#index.first(hash); node !== NONE; node = this.#index.next(node)) {
+      if (this.#store.int(node, INT.indexHash) === hash && this.#hasPath(node, path)) return node;
+      passed++;
+    }
+    this.#passed = passed;
+    return this.#beyond.size === 0 ? NONE : (this.#beyond.get(path) ?? NONE);
+  }
+
+  #searchAscii(hash: number, bytes: DataView, start: number, end: number): number {
+    let passed = 0;
+    for (let node = this.#index.first(hash); node !== NONE; node = this.#index.next(node)) {
+      const isIt = this.#store.int(node, INT.indexHash) === hash;
+      if (isIt && this.#hasBytes(node, bytes, start, end)) return node;
+      passed++;
+    }
+    this.#passed = passed;
+    if (this.#beyond.size === 0) return NONE;
+    return this.#beyond.get(textAt(bytes, start, end)) ?? NONE;
+  }
+
+  #hasBytes(node: number, path: DataView, start: number, end: number): boolean {
+    let at = node;
+    let left = end;
+    while (at !== ROOT_NODE) {
+      const from = this.#payloads.asciiNameStart(at, path, start, left);
+      if (from === NONE) return false;
+      left = from - 1;
+      at = this.#store.int(at, INT.parent);
+    }
+    return left === start;
+  }
+
+  #hasPath(node: number, path: string): boolean {
+    let at = node;
+    let end = path.length;
+    while (at !== ROOT_NODE) {
+      const start = this.#payloads.nameStart(at, path, end);
+      if (start === NONE) return false;
+      end = start - 1;
+      at = this.#store.int(at, INT.parent);
+    }
+    return end === 0;
+  }
+}

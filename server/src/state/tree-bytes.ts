@@ -1,0 +1,60 @@
+/**
+ * What the replicated state takes in a member's memory, as an estimate that every member shares.
+ *
+ * A pure function of what is in the state: the number of znodes, the bytes of their names and data
+ * as the slabs round them, the distinct ACL lists, the sessions. So it is the same on every member
+ * at one zxid and after every restart, whatever memory a member really has reserved, and it is kept
+ * by adding and subtracting integers. The constants were calibrated against the resident memory of
+ * members (ARCHITECTURE.md, Memory). Called by Tree, and by the leader for what is in flight.
+ */
+import { slotBytesFor } from './data-slabs.js';
+import { PlacedOp, type WithPath } from './placed-op.js';
+
+/**
+ * A row of 128 bytes, 12 for what is below the znode, 5 to 10 in the path index, 8 for its record
+ * in the checkpoint, and what the pages of these hold beyond the last one.
+ */
+export const NODE_BYTES = 168;
+/** A distinct ACL list: its objects, its encoded bytes and the key that it is found by. */
+const ACL_LIST_BYTES = 512;
+const ACL_COPIES = 4;
+/** A session: an entry in the table, its password, its lease and its owner on the leader. */
+const SESSION_BYTES = 768;
+
+const SLASH = 0x2f;
+const ASCII_MAX = 0x7f;
+
+/** A znode whose name and data have so many bytes; data that are null have none. */
+export function znodeBytes(nameBytes: number, dataBytes: number): number {
+  return NODE_BYTES + payloadBytes(nameBytes, dataBytes);
+}
+
+/** Of that, name and data. */
+export function payloadBytes(nameBytes: number, dataBytes: number): number {
+  const bytes = nameBytes + Math.max(0, dataBytes);
+  return bytes === 0 ? 0 : slotBytesFor(bytes);
+}
+
+/** A distinct list that is encoded in so many bytes. */
+export function aclListBytes(encodedBytes: number): number {
+  return ACL_LIST_BYTES + ACL_COPIES * encodedBytes;
+}
+
+export function sessionBytes(count: number): number {
+  return SESSION_BYTES * count;
+}
+
+/** Of the name that the path ends with, as it is stored; see Payloads. */
+export function nameBytesIn(op: WithPath): number {
+  if (op instanceof PlacedOp) {
+    let start = op.pathEnd;
+    while (start > op.pathStart && op.bytes[start - 1] !== SLASH) start--;
+    return op.pathEnd - start;
+  }
+  const { path } = op;
+  const start = path.lastIndexOf('/') + 1;
+  for (let at = start; at < path.length; at++) {
+    if (path.charCodeAt(at) > ASCII_MAX) return 2 * (path.length - start);
+  }
+  return path.length - start;
+}

@@ -1,0 +1,56 @@
+/**
+ * Which znodes are at paths that somebody watches recursively.
+ *
+ * A change asks this of all its ancestors. They are found from znode to parent, one number each: to
+ * cut their paths out of that of the change would read every character of it once for each of them.
+ * A path that is watched has its znode here from the moment that both are there. Called by
+ * WatchTable.
+ */
+import { NONE } from './node-store.js';
+
+/** Of the state whose changes are told. */
+export interface WatchedTree {
+  /** NONE when there is no znode. */
+  find(path: string): number;
+  /** NONE for the root. */
+  parent(node: number): number;
+}
+
+export class WatchedNodes {
+  readonly #paths = new Map<number, string>();
+  readonly #nodes = new Map<string, number>();
+
+  get count(): number {
+    return this.#paths.size;
+  }
+
+  /** The path that is watched, if there is a znode. */
+  put(path: string, node: number): void {
+    if (node === NONE) return;
+    this.#paths.set(node, path);
+    this.#nodes.set(path, node);
+  }
+
+  /** Nobody watches the path any more, or its znode is gone. */
+  forget(path: string): void {
+    const node = this.#nodes.get(path);
+    if (node === undefined) return;
+    this.#nodes.delete(path);
+    this.#paths.delete(node);
+  }
+
+  /** The znodes are others from now on. */
+  clear(): void {
+    this.#paths.clear();
+    this.#nodes.clear();
+  }
+
+  /** Of a znode and its ancestors those that are watched, from below. */
+  *pathsFrom(node: number, tree: WatchedTree): Generator<string> {
+    if (this.#paths.size === 0) return;
+    for (let at = node; at !== NONE; at = tree.parent(at)) {
+      const path = this.#paths.get(at);
+      if (path !== undefined) yield path;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Mutants of what a leader makes of clocks: the time of transactions, and the ages of znodes.
+ */
+import type { Mutant } from './mutant.js';
+
+/** Clocks of single members that are wrong by hours and years, and changes of the leader. */
+const WRONG_CLOCKS = [
+  'members=3',
+  'kinds=["wall-clock","crash-leader"]',
+  'clients.readerShare=0',
+  'clients.ttls=true',
+  'tuning.containerCheckMs=50',
+] as const;
+
+export const clockMutants: readonly Mutant[] = [
+  {
+    name: 'transaction-time-falls',
+    area: 'sessions',
+    breaks: 'the time of transactions stands still rather than fall a little',
+    aim: WRONG_CLOCKS,
+    file: 'sessions/term-time.ts',
+    find: "    if (timeMs < this.#lastMs && !(isBack && mayFall() && verdict.by !== 'nobody')) {",
+    replace:
+      "    if (timeMs < this.#lastMs - 1e15 && !(isBack && mayFall() && verdict.by !== 'nobody')) {",
+  },
+  {
+    name: 'forward-jump-is-followed',
+    area: 'sessions',
+    breaks: "a jump of the leader's clock moves no time of a transaction",
+    aim: WRONG_CLOCKS,
+    file: 'sessions/term-time.ts',
+    find: "    if (by === 'others') return baseMs;",
+    replace: "    if (by === 'others') return Math.max(ownBaseMs, baseMs);",
+  },
+  {
+    name: 'wrong-time-stays',
+    area: 'sessions',
+    breaks: 'a wrong time is over once a majority of clocks says so',
+    aim: [...WRONG_CLOCKS, 'members=1', 'durationMs=40000', 'spreadMs=20000'],
+    file: 'sessions/term-time.ts',
+    find: '    const isBack = timeMs < this.#lastMs - toleranceMs;',
+    replace: '    const isBack = timeMs < this.#lastMs - Number.MAX_SAFE_INTEGER - toleranceMs;',
+  },
+  {
+    name: 'ttl-aged-by-the-wall-clock',
+    area: 'sessions',
+    breaks: 'what the leader has seen applied ages by its monotonic clock alone',
+    aim: WRONG_CLOCKS,
+    file: 'sessions/node-ages.ts',
+    find: '    const seenMs = applied.ageMs(mzxid, this.#nowMs);',
+    replace: '    const seenMs = mzxid > lastZxid ? this.#nowMs + this.#wallMs - mtimeMs : 0;',
+    also: [
+      {
+        file: 'sessions/node-ages.ts',
+        find: '    this.#nowMs = nowMs;',
+        replace: '    this.#nowMs = nowMs;\n    this.#wallMs = verdict.basesMs.at(-1) ?? 0;',
+      },
+      {
+        file: 'sessions/node-ages.ts',
+        find: '  #nowMs = 0;',
+        replace: '  #nowMs = 0;\n  #wallMs = 0;',
+      },
+      {
+        file: 'sessions/node-ages.ts',
+        find: '    const { applied, lastZxid, toleranceMs } = this.#parts;',
+        replace: '    const { lastZxid, toleranceMs } = this.#parts;',
+      },
+    ],
+  },
+  {
+    name: 'ttl-begins-anew-all-the-time',
+    area: 'sessions',
+    breaks: 'a TTL znode goes within a bound behind its time',
+    aim: [...WRONG_CLOCKS, 'kinds=["delay"]'],
+    file: 'sessions/applied-times.ts',
+    find: '    return mark === undefined ? 0 : nowMs - mark.atMs;',
+    replace: '    return mark === undefined ? 0 : Math.min(nowMs - mark.atMs, 100);',
+  },
+];

@@ -1,0 +1,87 @@
+/**
+ * Bugs of what tells equal zxids and members that lie apart: each fails a scenario of its own.
+ *
+ * No seed of the simulator leads two leaders of one epoch, so these are traces and whole members.
+ */
+import { type NamedMutant, trace } from './named-mutant.js';
+
+const WENT_BACK = 'server/src/simulated/went-back.test.ts';
+const JUDGE = 'server/src/zab/judge.test.ts';
+
+export const identityMutants: readonly NamedMutant[] = [
+  {
+    name: 'identity-not-compared',
+    area: 'named',
+    file: 'zab/sync-plan.ts',
+    find: 'const conflict = lineage.firstConflict(learner.lineage);',
+    replace: 'const conflict = lineage.firstConflict([]) + learner.last;',
+    breaks: 'two histories have nothing in common from an epoch on that two leaders led',
+    scenario: trace('foreign-epoch-is-cut-off'),
+  },
+  {
+    name: 'identity-saved-after-what-it-proposed',
+    area: 'named',
+    file: 'zab/member.ts',
+    find: '>= this.#unsavedEpoch) this.#saveEpochs();',
+    replace: '< this.#currentEpoch) this.#saveEpochs();',
+    breaks: 'who proposed something is on disk before it is',
+    scenario: trace('foreign-epoch-is-cut-off'),
+  },
+  {
+    name: 'outvoted-member-keeps-its-vote',
+    area: 'named',
+    file: 'zab/disputes.ts',
+    find: '  member.giveUp(OUTVOTED, after);\n',
+    replace: '',
+    breaks: 'a member whose history a quorum does not have gives its vote up',
+    scenario: trace('two-leaderships-of-one-epoch'),
+  },
+  {
+    name: 'rolled-back-directory-keeps-its-vote',
+    area: 'named',
+    file: 'driver/known-starts.ts',
+    find: '    return offer !== null && isEarlier(this.own, offer.lastSeen);',
+    replace: '    return offer !== null && isEarlier(this.own, offer.start);',
+    breaks: 'a member whose directory went back in time has no vote',
+    scenario: {
+      file: WENT_BACK,
+      name: 'has no vote where somebody saw its later start, and nothing acknowledged goes',
+    },
+  },
+  {
+    name: 'seen-starts-not-kept-over-restart',
+    area: 'named',
+    file: 'storage/storage.ts',
+    find: '    if (this.metaKnown) this.background.run(() => this.changeMeta({}));\n  }\n\n  /** In',
+    replace: '    this.meta = { ...this.meta, seenStarts: [] };\n  }\n\n  /** In',
+    breaks: 'which starts of others were seen is known after a restart, too',
+    scenario: {
+      file: WENT_BACK,
+      name: 'has no vote where somebody saw its later start, and nothing acknowledged goes',
+    },
+  },
+  {
+    name: 'digest-mismatch-ignored',
+    area: 'named',
+    file: 'driver/digest-watch.ts',
+    find: "    if (majority === null) return 'nobody';",
+    replace: "    if (majority !== undefined) return 'nobody';",
+    breaks: 'a member whose state a quorum does not have gives up',
+    scenario: {
+      file: 'server/src/simulated/digests.test.ts',
+      name: 'at a follower is found, given up and replaced',
+    },
+  },
+  {
+    name: 'epoch-of-a-peer-not-judged',
+    area: 'named',
+    file: 'zab/judge.ts',
+    find: 'return epoch <= epochMax ? null :',
+    replace: 'return epoch <= Math.max(epochMax, EPOCH_MAX) ? null :',
+    breaks: 'an epoch that nobody can have elected is refused',
+    scenario: {
+      file: JUDGE,
+      name: 'may be so far ahead that elections fail for days, and no further',
+    },
+  },
+];

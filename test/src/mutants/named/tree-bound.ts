@@ -1,0 +1,86 @@
+/**
+ * Bugs of the tree's bound: members are ended by a load that should have been refused, or refuse
+ * what there is room for.
+ */
+import type { NamedMutant } from './named-mutant.js';
+
+const ROOM = 'server/src/pipeline/tree-room.test.ts';
+const BYTES = 'server/src/state/tree-bytes.test.ts';
+const COMPACTION = 'server/src/state/payload-compaction.test.ts';
+const LEAVES_ALL =
+  'leaves every name and all data what they were, whatever comes and goes meanwhile';
+const BOUNDS_HELD =
+  'bounds what a client makes a member hold that fills, deletes most and changes the size';
+const ENSEMBLE = 'server/src/simulated/tree-bound.test.ts';
+const IS_COUNT =
+  'is what a count of all that is there gives, after any transactions and recoveries';
+const TO_THE_BYTE = 'never passes the bound, and what is in flight is counted to the byte';
+
+export const treeBoundMutants: readonly NamedMutant[] = [
+  {
+    name: 'tree-bound-without-what-is-in-flight',
+    area: 'named',
+    file: 'pipeline/tree-room.ts',
+    find: 'return this.#state.bytes + this.#inFlight.bytes;',
+    replace: 'return this.#state.bytes;',
+    breaks: 'what is proposed and not applied counts for the bound of the tree',
+    scenario: { file: ROOM, name: 'counts what is in flight, not only what is applied' },
+  },
+  {
+    name: 'tree-bound-keeps-what-failed',
+    area: 'named',
+    file: 'pipeline/prepare.ts',
+    find: "if (op.kind !== 'error') this.#room.commit(zxid);",
+    replace: 'this.#room.commit(zxid);',
+    breaks: 'a multi that failed takes no room',
+    scenario: { file: ROOM, name: TO_THE_BYTE },
+  },
+  {
+    name: 'tree-bytes-drift-on-overwrite',
+    area: 'named',
+    file: 'state/tree.ts',
+    find: 'this.#znodesBytes += after - payloadBytes(nameBytes, dataBytesBefore);',
+    replace: 'this.#znodesBytes += after - payloadBytes(nameBytes, 0) - dataBytesBefore;',
+    breaks: 'the estimate of the tree follows data that become larger or smaller',
+    scenario: { file: BYTES, name: IS_COUNT },
+  },
+  {
+    name: 'tree-bytes-forgotten-by-recovery',
+    area: 'named',
+    file: 'state/tree-loader.ts',
+    find: 'znodeBytes(reader.end - reader.start, Math.max(0, reader.dataBytes))',
+    replace: 'znodeBytes(0, Math.max(0, reader.dataBytes))',
+    breaks: 'a member that was started again counts what the others do',
+    scenario: { file: BYTES, name: IS_COUNT },
+  },
+  {
+    name: 'compaction-leaves-the-location',
+    area: 'named',
+    file: 'state/payload-compaction.ts',
+    find: 'this.#store.setInt(node, INT.location, moved);',
+    replace: 'this.#store.setInt(node, INT.location, location);',
+    breaks: 'name and data of a znode are where its row says, wherever compaction moves them',
+    scenario: { file: COMPACTION, name: LEAVES_ALL },
+  },
+  {
+    name: 'sparse-chunks-are-filled-again',
+    area: 'named',
+    file: 'state/data-slabs.ts',
+    find: '      if (hasRoom(chunk)) this.#unlink(chunk);\n      chunk.isLeaving = true;',
+    replace: '      chunk.isLeaving = false;',
+    breaks: 'memory that a client left mostly free is given back',
+    scenario: { file: COMPACTION, name: BOUNDS_HELD },
+  },
+  {
+    name: 'tree-bound-of-the-leader-alone',
+    area: 'named',
+    file: 'driver/tree-bound.ts',
+    find: 'Math.min(ownBytes, ...this.#others.values())',
+    replace: 'ownBytes',
+    breaks: 'the member with the least memory bounds the tree, whoever leads',
+    scenario: {
+      file: ENSEMBLE,
+      name: 'the tree stays within what the member with the least memory may use, whoever leads',
+    },
+  },
+];

@@ -1,0 +1,66 @@
+/**
+ * Mutants of how znodes are found by their paths, and of what a path and a multi may be.
+ */
+import type { Mutant } from './mutant.js';
+
+export const pathMutants: readonly Mutant[] = [
+  {
+    name: 'digest-of-the-keyed-hash',
+    area: 'state',
+    // Each process has a key of its own, so members with the same znodes differ in their digests.
+    breaks: 'same zxid, same digest, on every member (invariant 8)',
+    file: 'state/tree.ts',
+    find: 'this.#digest.storeContent(this.#parts, node, digestPathHash(node, op));',
+    replace: 'this.#digest.storeContent(this.#parts, node, this.store.int(node, INT.indexHash));',
+  },
+  {
+    name: 'depth-judged-where-it-is-applied',
+    area: 'state',
+    // By half of the members, as if their files said different things.
+    breaks: 'what decides the outcome of a transaction is decided by the leader',
+    file: 'state/replicated-state.ts',
+    find: `    const parent = this.tree.findParentOf(op);
+    assert(parent !== NO_NODE, 'the parent of a created path exists');
+`,
+    replace: `    if (op.path.split('/').length > 7 && (this.tree.indexHash('/') & 1) === 0) return;
+    const parent = this.tree.findParentOf(op);
+    assert(parent !== NO_NODE, 'the parent of a created path exists');
+`,
+    aim: ['clients.digs=true'],
+  },
+  {
+    name: 'sync-overtakes-what-waits',
+    area: 'driver',
+    breaks: 'a sync shows what became of every write that its session sent before',
+    file: 'driver/desk-queue.ts',
+    find: "    if (message.kind === 'touch') return this.#desk.onTouch(origin, message.sessions);\n",
+    replace: `    if (message.kind === 'touch') return this.#desk.onTouch(origin, message.sessions);
+    if (message.kind === 'sync') return this.#desk.onSync(origin, message);
+`,
+  },
+  {
+    name: 'recursive-watch-of-what-was-not-there',
+    area: 'state',
+    // Its znode is made later, and nobody looks whether the path is watched.
+    breaks: 'a recursive watch hears of every change below its path',
+    file: 'state/watches.ts',
+    find: "    if (kind === 'created' && recursive.isWatched(path)) this.#nodes.put(path, node);\n",
+    replace: '',
+    aim: ['clients.digs=true'],
+  },
+  {
+    name: 'multi-cut-at-its-bound',
+    area: 'pipeline',
+    // The first operations are done, the others are forgotten.
+    breaks: 'a multi is done whole or not at all',
+    file: 'pipeline/prepare.ts',
+    find: `    if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
+`,
+    replace: `    if (requests.length > this.#rules.multiOpsMax) {
+      const ops = requests.slice(0, this.#rules.multiOpsMax);
+      return this.#multi(requester, { ops, aclBytesMax });
+    }
+`,
+    aim: ['clients.digs=true', 'settings.multiOpsMax=8'],
+  },
+];

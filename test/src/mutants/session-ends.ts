@@ -1,0 +1,71 @@
+/**
+ * Mutants of the ends of sessions that have more ephemerals than one transaction deletes.
+ */
+import type { Mutant } from './mutant.js';
+
+/** Clients with many ephemerals that close and vanish all the time, and parts of one or two. */
+const ENDS = [
+  'members=3',
+  'clients.hoards=true',
+  'clients.readerShare=0',
+  'clients.closeEveryMs=1000',
+  'clients.vanishEveryMs=2000',
+  'clients.timeoutMinMs=1000',
+  'clients.timeoutMaxMs=1000',
+  'settings.minSessionTimeoutMs=500',
+  'settings.peerTimeoutMs=200',
+  'settings.peerHeartbeatMs=20',
+  'tuning.ephemeralsPerPart=1',
+] as const;
+
+/** Besides, leaders come and go while sessions end. */
+const ENDS_AND_LEADERS = [...ENDS, 'kinds=["crash-leader","isolate-leader"]'] as const;
+
+export const sessionEndMutants: readonly Mutant[] = [
+  {
+    name: 'next-leader-forgets-closing-sessions',
+    area: 'sessions',
+    breaks: 'the next leader goes on with the end of a session, so none stays half closed',
+    aim: ENDS_AND_LEADERS,
+    file: 'pipeline/session-ends.ts',
+    find: '      this.#waiting.push({ session, origin: 0, request: 0 });\n',
+    replace: '      if (session < 0) this.#waiting.push({ session, origin: 0, request: 0 });\n',
+  },
+  {
+    name: 'next-leader-lets-closing-sessions-live',
+    area: 'sessions',
+    // It has a lease again, and whoever knows its password resumes what is left of it.
+    breaks: 'nobody resumes a session whose end is decided, under the next leader either',
+    aim: ENDS_AND_LEADERS,
+    file: 'pipeline/overlay.ts',
+    find: 'if (isClosing) this.#ending.add(id);',
+    replace: 'if (isClosing && id < 0) this.#ending.add(id);',
+    also: [
+      {
+        file: 'pipeline/leadership.ts',
+        find: '      if (!isClosing) this.#leases.add(',
+        replace: '      if (!isClosing || timeoutMs > 0) this.#leases.add(',
+      },
+    ],
+  },
+  {
+    name: 'closed-with-ephemerals-left',
+    area: 'state',
+    breaks: 'a session is closed only when all of its ephemerals are gone',
+    aim: ENDS,
+    file: 'state/replicated-state.ts',
+    find: '    const families = this.tree.ephemeralFamilies(at.session);\n',
+    replace:
+      '    const isOpen = this.sessions.isOpen(at.session);\n' +
+      '    const families = isOpen ? this.tree.ephemeralFamilies(at.session) : [];\n',
+  },
+  {
+    name: 'close-is-answered-when-it-begins',
+    area: 'pipeline',
+    breaks: 'who closes a session is answered once its ephemerals are gone',
+    aim: ENDS,
+    file: 'pipeline/pipeline.ts',
+    find: '    if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);\n',
+    replace: '    if (isOwn) this.#answerOwn(zxid, txn, stats);\n',
+  },
+];

@@ -1,0 +1,52 @@
+/**
+ * Which transaction may be what a request came to, by its content.
+ *
+ * Texts are their writers' own (see Workload), so a set or a create is known by what it writes.
+ * Pure; shared by the checkers that match transactions with requests.
+ */
+import { unreachable } from '@rookery/protocol';
+import type { NodeOp, TxnOp } from '../../../simulated.js';
+import type { MultiPart } from '../../contract/history.js';
+import { textOf } from './committed-tree.js';
+import type { Write } from './part.js';
+
+/** Done for a request that has a content to be known by. */
+export function isOfRequest(op: TxnOp): op is Exclude<TxnOp, { kind: 'error' }> {
+  if (op.kind === 'error' || op.kind === 'createSession') return false;
+  return op.kind !== 'beginClose' && op.kind !== 'closeSession';
+}
+
+export function isDoneBy(write: Write, op: TxnOp): boolean {
+  if (write.kind !== 'multi') return isPartDoneBy(write, op);
+  if (op.kind !== 'multi' || op.ops.length !== write.parts.length) return false;
+  return write.parts.every((part, index) => {
+    const done = op.ops[index];
+    return done !== undefined && isPartDoneBy(part, done);
+  });
+}
+
+function isPartDoneBy(part: MultiPart, op: TxnOp | NodeOp): boolean {
+  switch (part.kind) {
+    case 'create':
+      return op.kind === 'create' && isCreateDoneBy(part, op) && part.data === textOf(op.data);
+    case 'set':
+      if (op.kind !== 'setData' || op.path !== part.path) return false;
+      if (part.version >= 0 && op.version !== part.version + 1) return false;
+      return textOf(op.data) === part.data;
+    case 'delete':
+    case 'check':
+      return op.kind === part.kind && op.path === part.path;
+    default:
+      return unreachable(part);
+  }
+}
+
+function isCreateDoneBy(
+  asked: MultiPart & { readonly kind: 'create' },
+  op: NodeOp & { readonly kind: 'create' },
+): boolean {
+  const { path, mode } = asked;
+  if ((op.mode === 'ephemeral') !== mode.startsWith('ephemeral')) return false;
+  if (!mode.endsWith('Sequential')) return op.path === path;
+  return op.path.length === path.length + 10 && op.path.startsWith(path);
+}

@@ -1,0 +1,35 @@
+/** Goal: Ttl accepts znodes that go in their time, and refuses those that go early or stay. */
+import { describe, expect, it } from 'vitest';
+import type { ReplicatedState } from '../../../simulated.js';
+import { TICK, Told, zxid } from './testing/observations.js';
+import { newTtl } from './ttl.js';
+
+const node = { kind: 'create', path: '/t', data: null, acl: [] } as const;
+const create = { ...node, mode: 'ttl', ttlMs: 1_000, opcode: 21 } as const;
+const set = { kind: 'setData', path: '/t', data: null, version: 1 } as const;
+const gone = { kind: 'delete', path: '/t' } as const;
+const LEADS = { kind: 'role', role: 'leading', leader: 1, epoch: 1 } as const;
+
+const made = (): Told => new Told(newTtl).applied(1, zxid(1, 1), { session: 9, op: create });
+const reaped = (told: Told): Told => told.applied(1, zxid(1, 9), { session: 0, op: gone });
+
+describe('the checker of TTLs', () => {
+  it('accepts who goes in its time, and who is deleted by a client', () => {
+    reaped(made().wait(1_000));
+    made().applied(1, zxid(1, 2), { session: 9, op: gone });
+  });
+
+  it('refuses who goes early, counted from the last write', () => {
+    expect(() => reaped(made().wait(500))).toThrow(/a TTL znode goes .* of a TTL of 1000/);
+    const written = made().wait(900).applied(1, zxid(1, 2), { session: 9, op: set });
+    expect(() => reaped(written.wait(700))).toThrow(/a TTL znode goes/);
+  });
+
+  it('refuses who stays for long under one leader', () => {
+    const error = { kind: 'error', code: -1, codes: null } as const;
+    const goesOn = (told: Told, state?: ReplicatedState): Told =>
+      told.wait(137_000).applied(1, zxid(1, 9), { session: 9, op: error }, state);
+    goesOn(made());
+    expect(() => goesOn(made().step(1, TICK, LEADS))).toThrow(/still has \/t/);
+  });
+});

@@ -1,0 +1,109 @@
+/**
+ * Property: a TTL znode goes when it was not written to for its time: not earlier, whatever clocks
+ * say, and not much later.
+ * Source: ARCHITECTURE.md, "Time"; ZooKeeper's programmer's guide, "TTL Nodes".
+ *
+ * Time is the run's own, counted from when a modification was first applied. Early means before
+ * four fifths of the TTL: clocks of members drift, and what was modified before a member was
+ * started is aged by dates that have a tolerance. Late is judged under one leader alone, which has
+ * led since before the modification, by the transactions that it still has committed: it may stand
+ * still, or wait for its disk, so it gets many seconds more. TTL znodes have no children here.
+ */
+import type { PeerId, Zxid } from '@rookery/protocol';
+import type { NodeOp, TxnOp } from '../../../simulated.js';
+import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
+import type { Applied, Gone, Step } from '../../contract/observation.js';
+import { broken, formatZxid } from './model/failure.js';
+
+interface Timed {
+  readonly ttlMs: number;
+  /** When its last modification was first applied. */
+  readonly atMs: number;
+}
+
+const EARLY_SHARE = 0.8;
+const LATE_SHARE = 1.1;
+/** Stalls, slow disks and partitions that a leader survives. */
+const LATE_MS = 15_000;
+
+class Ttl implements Checker {
+  readonly property = 'a TTL znode goes when it was not written to for its time';
+  readonly #facts: RunFacts;
+  readonly #timed = new Map<string, Timed>();
+  #newest: Zxid = 0;
+  #leader: PeerId = 0;
+  #leadsSinceMs = 0;
+
+  constructor(facts: RunFacts) {
+    this.#facts = facts;
+  }
+
+  onStep({ member, outputs, atMs }: Step): void {
+    for (const output of outputs) {
+      if (output.kind !== 'role') continue;
+      if (output.role === 'leading') {
+        this.#leader = member;
+        this.#leadsSinceMs = atMs;
+      } else if (member === this.#leader) {
+        this.#leader = 0;
+      }
+    }
+  }
+
+  onGone({ member }: Gone): void {
+    if (member === this.#leader) this.#leader = 0;
+  }
+
+  onApplied(seen: Applied): void {
+    if (seen.zxid <= this.#newest) return;
+    this.#newest = seen.zxid;
+    const { op, session } = seen.txn;
+    for (const one of opsOf(op)) this.#onOp(one, session === 0, seen);
+    this.#nothingIsLate(seen);
+  }
+
+  #onOp(op: NodeOp, isReaped: boolean, seen: Applied): void {
+    const { atMs } = seen;
+    if (op.kind === 'create' && op.mode === 'ttl') {
+      this.#timed.set(op.path, { ttlMs: op.ttlMs, atMs });
+    } else if (op.kind === 'setData') {
+      const timed = this.#timed.get(op.path);
+      if (timed !== undefined) this.#timed.set(op.path, { ...timed, atMs });
+    } else if (op.kind === 'delete') {
+      const timed = this.#timed.get(op.path);
+      this.#timed.delete(op.path);
+      if (!isReaped || timed === undefined) return;
+      const ageMs = atMs - timed.atMs;
+      if (ageMs >= EARLY_SHARE * timed.ttlMs) return;
+      const what = `${op.path} at ${formatZxid(seen.zxid)}, ${Math.round(ageMs)} ms old`;
+      throw broken(this.property, seen, `deleted ${what}, of a TTL of ${timed.ttlMs}`);
+    }
+  }
+
+  #nothingIsLate(seen: Applied): void {
+    if (this.#leader === 0) return;
+    const { reapEveryMs } = this.#facts;
+    for (const [path, { ttlMs, atMs }] of this.#timed) {
+      const waitedMs = seen.atMs - Math.max(atMs, this.#leadsSinceMs);
+      if (waitedMs <= LATE_SHARE * ttlMs + 2 * reapEveryMs + LATE_MS) continue;
+      const what = `${path}, of a TTL of ${ttlMs}, ${Math.round(waitedMs)} ms after it was due`;
+      throw broken(this.property, seen, `still has ${what}`);
+    }
+  }
+}
+
+function opsOf(op: TxnOp): readonly NodeOp[] {
+  if (op.kind === 'multi') return op.ops;
+  switch (op.kind) {
+    case 'create':
+    case 'delete':
+    case 'setData':
+    case 'setAcl':
+    case 'check':
+      return [op];
+    default:
+      return [];
+  }
+}
+
+export const newTtl: NewChecker = (facts) => new Ttl(facts);
