@@ -1,9 +1,10 @@
 /**
- * Goal: a stranger at the port of a proxy harms no test. Method: a ZooKeeper learner's words, and
- * a four-letter word, which is no frame.
+ * Goal: a stranger at the port of a proxy harms no test, and what is to be lost is lost though a
+ * connection breaks by itself before. Method: a ZooKeeper learner's words, a four-letter word, which
+ * is no frame, and a server that hangs up once.
  */
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { ClientProxy, ReplyTrap } from './client-proxy.js';
 import { freePorts } from './ports.js';
@@ -13,6 +14,14 @@ const FOLLOWER_INFO = Buffer.concat([
   Buffer.from([0, 0, 0, 11, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20]),
   Buffer.alloc(20),
 ]);
+
+function frame(...words: number[]): Buffer {
+  const buffer = Buffer.alloc(4 + words.length * 4);
+  [words.length * 4, ...words].forEach((word, index) => {
+    buffer.writeInt32BE(word, index * 4);
+  });
+  return buffer;
+}
 
 it.each([
   { who: 'a learner', words: FOLLOWER_INFO },
@@ -36,4 +45,37 @@ it.each([
   stranger.write(words);
   await once(stranger, 'close');
   expect(passed).toBe(0);
+});
+
+it('loses the next reply if the connection broke before the one it waited for', async () => {
+  const [port = 0, target = 0] = await freePorts(2);
+  let connections = 0;
+  const server = createServer((socket) => {
+    const mayAnswer = ++connections > 1;
+    socket.on('error', () => undefined);
+    // Handshake and request arrive together.
+    socket.on('data', () => {
+      if (mayAnswer) socket.write(Buffer.concat([frame(0), frame(1, 0, 9, 0)]));
+      else socket.destroy();
+    });
+  });
+  server.listen(target, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const trap = new ReplyTrap();
+  const proxy = await ClientProxy.listen({ port, target, trap });
+  onTestFinished(() => proxy.close());
+  const lost = trap.arm(4);
+  const ask = async (): Promise<Socket> => {
+    const client = connect({ port, host: '127.0.0.1' });
+    client.on('error', () => undefined);
+    client.on('data', () => undefined);
+    client.write(Buffer.concat([frame(0, 0, 0, 0, 0, 0, 0), frame(1, 4)]));
+    await once(client, 'close');
+    return client;
+  };
+  await ask();
+  const { bytesRead } = await ask();
+  expect(await lost).toEqual({ opcode: 4, error: 0 });
+  expect(bytesRead, 'only the handshake').toBe(frame(0).length);
 });

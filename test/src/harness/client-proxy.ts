@@ -40,6 +40,11 @@ export class ReplyTrap {
     this.#armed = null;
     return onDropped;
   }
+
+  /** The connection ended before the reply came: the client asks again, and that reply is lost. */
+  putBack(opcode: number, onDropped: (reply: DroppedReply) => void): void {
+    this.#armed ??= { opcode, onDropped };
+  }
 }
 
 export class ClientProxy {
@@ -74,7 +79,9 @@ export class ClientProxy {
 
   #onConnection(near: Socket): void {
     const far = connect({ host: '127.0.0.1', port: this.#targetPort, noDelay: true });
+    const passage = new Passage(this.#trap);
     const end = () => {
+      passage.end();
       for (const socket of [near, far]) {
         socket.destroy();
         this.#sockets.delete(socket);
@@ -85,7 +92,6 @@ export class ClientProxy {
       socket.on('error', () => undefined);
       socket.on('close', end);
     }
-    const passage = new Passage(this.#trap);
     near.on('data', (chunk) => {
       if (passage.onRequests(chunk)) far.write(chunk);
       else end();
@@ -114,6 +120,14 @@ class Passage {
 
   constructor(trap: ReplyTrap) {
     this.#trap = trap;
+  }
+
+  /** Idempotent. */
+  end(): void {
+    if (this.#trapped === null) return;
+    const { opcode, onDropped } = this.#trapped;
+    this.#trapped = null;
+    this.#trap.putBack(opcode, onDropped);
   }
 
   /** Whether it is a client, as far as it goes. */
@@ -153,6 +167,7 @@ class Passage {
         this.#isHandshakeBack = false;
       } else if (trapped !== null && viewOf(frame).getInt32(0) === trapped.xid) {
         const error = viewOf(frame).getInt32(4 + ZXID_BYTES);
+        this.#trapped = null;
         trapped.onDropped({ opcode: trapped.opcode, error });
         return { pass: Buffer.concat(passing), isDropped: true };
       }
