@@ -93,11 +93,12 @@ export class Member {
     const newState = (): ReplicatedState =>
       new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
     const state = newState();
+    const instance = surroundings.uuid();
     const { storage, recovered } = await Storage.open({
       treeStore: surroundings.treeStore,
       logStore: surroundings.logStore,
       memberId: self.id,
-      newIncarnation: () => surroundings.uuid(),
+      starts: { instance, newIncarnation: () => surroundings.uuid() },
       loader: state,
       options: {
         ...storageTuning(tuning),
@@ -107,7 +108,7 @@ export class Member {
     logRecovery(logger, recovered);
     const plan = await beginServing(storage, recovered, { config, logger });
     surroundings.observer?.onRecovered(recovered);
-    const own = { surroundings, storage, recovered, plan, budget, files, newState };
+    const own = { surroundings, storage, instance, recovered, plan, budget, files, newState };
     return new Member(
       { config, self, options, ...own },
       recovered.damaged === null ? state : newState(),
@@ -115,7 +116,7 @@ export class Member {
   }
 
   private constructor(parts: MemberParts, state: ReplicatedState) {
-    const { config, self, options, storage, surroundings, budget } = parts;
+    const { config, self, options, storage, instance, surroundings, budget } = parts;
     const { transport, timers } = surroundings;
     this.closed = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -130,8 +131,7 @@ export class Member {
     const treeBound = newTreeBound(config, budget, options.logger);
     const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
     const directories = memberDirectories(config, self.id);
-    const instance = surroundings.uuid();
-    const starts = new KnownStarts(storage, instance);
+    const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
       zab,
@@ -265,6 +265,8 @@ interface MemberParts {
   readonly options: MemberOptions;
   readonly surroundings: Surroundings;
   readonly storage: Storage;
+  /** Of this process. */
+  readonly instance: string;
   readonly recovered: Recovered;
   readonly plan: ServingPlan;
   readonly budget: MemoryBudget;

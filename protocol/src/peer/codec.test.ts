@@ -148,6 +148,7 @@ const MESSAGES: {
       treeBytes: fc.maxSafeNat(),
       shared: fc.array(fc.tuple(fc.string({ maxLength: 100 }), fc.string({ maxLength: 1000 }))),
       start,
+      earlierStarts: fc.array(fc.string({ maxLength: 100 })),
       lastSeen: start,
     }),
   }),

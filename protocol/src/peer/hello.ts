@@ -30,11 +30,12 @@ const known = named<HelloOffer>(
     treeBytes: uint,
     shared: list(pair(shortText(NAME_CHARACTERS_MAX), shortText(SHARED_CHARACTERS_MAX))),
     start,
+    earlierStarts: list(id),
     lastSeen: start,
   },
   {
     ...{ wireMin: 0, release: 'unknown', level: 1, levelMax: 1, levelAgreed: 1 },
-    ...{ treeBytes: 0, shared: [], start: NO_START, lastSeen: NO_START },
+    ...{ treeBytes: 0, shared: [], start: NO_START, earlierStarts: [], lastSeen: NO_START },
   },
 );
 

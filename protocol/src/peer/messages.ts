@@ -359,6 +359,8 @@ export interface HelloOffer {
   readonly shared: readonly (readonly [name: string, value: string])[];
   /** Of the sender. */
   readonly start: StartOf;
+  /** The processes of the starts right before it, the last one last: see `known-starts.ts`. */
+  readonly earlierStarts: readonly string[];
   /** The last one of the receiver that the sender has seen: see `driver/known-starts.ts`. */
   readonly lastSeen: StartOf;
 }

@@ -381,6 +381,7 @@ export class Driver {
       this.#desk = this.#newDesk(epoch, this.#zab.last);
       this.#asked = new DeskQueue(this.#desk, this.#parts.timers, this.#parts.options.askedMsMax);
     }
+    this.#parts.starts.onServing();
     this.#pipeline.startServing();
   }
 

@@ -46,6 +46,7 @@ export interface OwnIdentity extends EnsembleIdentity {
 /** What hellos tell of starts: see `driver/known-starts.ts`. */
 export interface StartsView {
   readonly own: StartOf;
+  readonly earlier: readonly string[];
   lastSeen(peer: PeerId): StartOf;
 }
 
@@ -69,7 +70,8 @@ export function helloOf(own: OwnIdentity, instance: string, to: PeerId): Hello {
   const { id, ensembleId, founded, level, versions, shared, starts } = own;
   const { wire, release, levelMax, levelAgreed, treeBytes } = versions;
   const levels = { level, levelMax, levelAgreed };
-  const said = { start: starts.own, lastSeen: starts.lastSeen(to) };
+  const { own: start, earlier: earlierStarts } = starts;
+  const said = { start, earlierStarts, lastSeen: starts.lastSeen(to) };
   const offer = { wireMin: wire.min, release, ...levels, treeBytes, shared, ...said };
   return { kind: 'hello', version: wire.max, id, to, instance, ensembleId, founded, offer };
 }

@@ -13,7 +13,7 @@ import { HELLO, Member, NO_START, PORT, pair, VERSIONS, world } from './testing/
 
 const LATER = {
   ...{ wireMin: 90, release: '9.9', level: 1, levelMax: 9, levelAgreed: 9 },
-  ...{ treeBytes: 1, shared: [], start: NO_START, lastSeen: NO_START },
+  ...{ treeBytes: 1, shared: [], start: NO_START, earlierStarts: [], lastSeen: NO_START },
 };
 
 describe('peer links', () => {

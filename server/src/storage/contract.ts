@@ -5,6 +5,7 @@ import type { HistorySummary, LeadershipOf, Proposal, Zxid } from '@rookery/prot
 import { LEVEL_MAX } from '../state/level.js';
 import type { LoadedAt } from '../state/replicated-state.js';
 import type { KeyValueStore } from './key-value.js';
+import type { StartsSetup } from './starts-record.js';
 
 export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
 
@@ -35,8 +36,8 @@ export interface StorageSetup {
   readonly treeStore: KeyValueStore;
   readonly logStore: KeyValueStore;
   readonly memberId: number;
-  /** A new incarnation of the directory, never the same twice; else starts are not counted. */
-  readonly newIncarnation?: () => string;
+  /** Without it starts are not counted. */
+  readonly starts?: StartsSetup;
   /** Gets the tree at the checkpoint. Garbage when `recovered.damaged`: use a fresh one then. */
   readonly loader: StateLoader;
   readonly options?: Partial<StorageOptions>;

@@ -41,9 +41,9 @@ function refusingMeta(store: MemoryStore): KeyValueStore {
 
 function open(stores: { treeStore: KeyValueStore; logStore: KeyValueStore }) {
   let drawn = 0;
-  const newIncarnation = () => `incarnation-${++drawn}`;
+  const starts = { instance: 'i', newIncarnation: () => `incarnation-${++drawn}` };
   const loader = new ToyState();
-  return Storage.open({ ...stores, memberId: 1, loader, options: TINY, newIncarnation });
+  return Storage.open({ ...stores, memberId: 1, loader, options: TINY, starts });
 }
 
 it('a meta database that can be read and not be written is replaced by one that says so', async () => {

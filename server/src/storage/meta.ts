@@ -21,7 +21,7 @@ export const META_NAME = 'meta';
 const FORMAT_FIRST = 4;
 const FORMAT_LEVELS = 5;
 
-const NO_START = { incarnation: '', count: 0 };
+const NO_START = { incarnation: '', count: 0, instances: [] };
 
 const META_SCHEMA = z.object({
   memberId: z.number().int().min(1),
@@ -48,7 +48,13 @@ const META_SCHEMA = z.object({
   /** The log of this generation has reached this zxid: one that ends before has lost something. */
   recordedZxid: z.number().int().min(0).default(0),
   /** Of this directory, as `StartOf`. */
-  start: z.object({ incarnation: z.string(), count: z.number().int() }).default(NO_START),
+  start: z
+    .object({
+      ...{ incarnation: z.string(), count: z.number().int() },
+      /** The processes of the last starts up to this one: of those since it last served. */
+      instances: z.array(z.string()).default([]),
+    })
+    .default(NO_START),
   /** The last start of each other member that this one has seen. */
   seenStarts: z
     .array(

@@ -278,7 +278,7 @@ function emptyMeta(memberId: number) {
     level: LEVEL.first,
     recordedZxid: 0,
     lineage: [] as Meta['lineage'],
-    start: { incarnation: '', count: 0 },
+    start: { incarnation: '', count: 0, instances: [] } as Meta['start'],
     seenStarts: [] as Meta['seenStarts'],
   } as const;
 }

@@ -22,9 +22,9 @@ import {
   type StorageSetup,
 } from './contract.js';
 import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
+import { KeptMeta } from './kept-meta.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
 import { refuseHigherLevel } from './level-guard.js';
-import type { Meta, MetaStore } from './meta.js';
 import {
   destroyGenerations,
   generationsOf,
@@ -35,6 +35,7 @@ import {
 } from './recovery.js';
 import { GenerationSink } from './snapshot-sink.js';
 import { openSnapshotSource } from './snapshot-source.js';
+import { StartsRecord } from './starts-record.js';
 import { TxnLog } from './txn-log.js';
 
 export type {
@@ -52,20 +53,18 @@ export class Storage {
   private readonly treeStore: KeyValueStore;
   private readonly logStore: KeyValueStore;
   private readonly options: StorageOptions;
-  private readonly metaStore: MetaStore;
   private readonly background = new Background();
-  private meta: Meta;
-  private metaKnown: boolean;
+  private readonly meta: KeptMeta;
+  /** Of this directory, and what it knows of others. */
+  readonly starts: StartsRecord;
   private live: Live | null;
   private sink: GenerationSink | null = null;
   private lastGeneration: number;
-  private readonly newIncarnation: (() => string) | null;
   /** The zxid of the checkpoint that is being taken, else 0. */
   private frozenZxid: Zxid = 0;
   private operation: string | null = null;
   private failed = false;
   private configured: ServedWith | null = null;
-  private metaWrites: Promise<void> = Promise.resolve();
 
   private constructor(
     setup: StorageSetup,
@@ -76,12 +75,10 @@ export class Storage {
     this.treeStore = setup.treeStore;
     this.logStore = setup.logStore;
     this.options = options;
-    this.metaStore = from.metaStore;
-    this.meta = from.meta;
-    this.metaKnown = from.metaKnown;
+    this.meta = new KeptMeta(from.metaStore, this.background, from.meta, from.metaKnown);
+    this.starts = new StartsRecord(this.meta, setup.starts ?? null);
     this.live = from.live;
     this.lastGeneration = lastGeneration;
-    this.newIncarnation = setup.newIncarnation ?? null;
   }
 
   /**
@@ -97,7 +94,7 @@ export class Storage {
     const lastGeneration = Math.max(from.meta.generation, ...generations);
     const storage = new Storage(setup, options, from, lastGeneration);
     try {
-      await storage.countStart();
+      await storage.starts.countStart();
       return { storage, recovered: from.recovered };
     } catch (error) {
       // LevelDB may find a damaged block only when it writes, by its compaction.
@@ -111,7 +108,7 @@ export class Storage {
   private async letGo(): Promise<void> {
     await this.live?.log.letGo();
     await this.live?.tree.database.letGo();
-    await this.metaStore.close();
+    await this.meta.close();
   }
 
   /** Zxid of the last proposal in the log, or what an empty log starts after. */
@@ -132,7 +129,7 @@ export class Storage {
   }
   /** Changes with every installed snapshot. */
   get generation(): number {
-    return this.meta.generation;
+    return this.meta.value.generation;
   }
 
   /** One after the other. Asserts that the first `previous` is `last` and the rest a chain. */
@@ -151,7 +148,7 @@ export class Storage {
     );
     await this.exclusively('truncate', async () => {
       // First, or a crash in between would leave a log that seems to have lost its end.
-      if (after < this.meta.recordedZxid) await this.changeMeta({ recordedZxid: after });
+      if (after < this.meta.value.recordedZxid) await this.meta.change({ recordedZxid: after });
       await this.sound().log.truncate(after);
     });
   }
@@ -166,7 +163,7 @@ export class Storage {
     await this.exclusively('markLogEnd', async () => {
       await live.log.markEnd();
       const recordedZxid = live.log.last;
-      if (recordedZxid !== this.meta.recordedZxid) await this.changeMeta({ recordedZxid });
+      if (recordedZxid !== this.meta.value.recordedZxid) await this.meta.change({ recordedZxid });
     });
   }
 
@@ -175,7 +172,7 @@ export class Storage {
    */
   async saveEpochs(epochs: Epochs): Promise<void> {
     const { accepted, current, ensembleId, founded } = epochs;
-    const { meta } = this;
+    const meta = this.meta.value;
     assert(accepted >= meta.acceptedEpoch, `accepted epoch ${accepted} < ${meta.acceptedEpoch}`);
     assert(current >= meta.currentEpoch, `current epoch ${current} < ${meta.currentEpoch}`);
     assert(current <= accepted, `current epoch ${current} > accepted epoch ${accepted}`);
@@ -192,18 +189,18 @@ export class Storage {
     const settled = epochs.settled === true && configured !== null;
     const servedWith = settled ? { servedWith: configured } : {};
     await this.exclusively('saveEpochs', () =>
-      this.changeMeta({ ensembleId, founded, ...saved, lineage, ...servedWith }),
+      this.meta.change({ ensembleId, founded, ...saved, lineage, ...servedWith }),
     );
   }
 
   /** What is on this disk is not what the ensemble has: it is as good as damaged, for good. */
   async giveUp(reason: string): Promise<void> {
     await this.exclusively('giveUp', () =>
-      this.changeMeta({
+      this.meta.change({
         damaged: reason,
         ensembleId: '',
         founded: false,
-        start: this.nextStart(''),
+        start: this.starts.first(),
       }),
     );
   }
@@ -215,7 +212,7 @@ export class Storage {
    */
   raiseLevel(level: number): void {
     refuseHigherLevel(level, this.options.levelMax);
-    if (level > this.meta.level) this.background.run(() => this.changeMeta({ level }));
+    if (level > this.meta.value.level) this.background.run(() => this.meta.change({ level }));
   }
 
   /**
@@ -224,14 +221,14 @@ export class Storage {
    */
   async beginServing(kept: ServedWith, configured: ServedWith): Promise<void> {
     this.configured = configured;
-    const isKept = JSON.stringify(this.meta.servedWith) === JSON.stringify(kept);
-    if (!isKept && this.metaKnown) await this.changeMeta({ servedWith: kept });
+    const isKept = JSON.stringify(this.meta.value.servedWith) === JSON.stringify(kept);
+    if (!isKept && this.meta.isKnown) await this.meta.change({ servedWith: kept });
   }
 
   /** Begins a snapshot; abandons one that was begun before. */
   async beginSnapshot(): Promise<SnapshotSink> {
     // Names the generations that are there as the ones to keep, so that spare ones do not pile up.
-    if (!this.metaKnown) await this.changeMeta({});
+    if (!this.meta.isKnown) await this.meta.change({});
     const old = this.sink;
     this.lastGeneration += 1;
     const sink = new GenerationSink(this.treeStore, this.lastGeneration);
@@ -253,9 +250,9 @@ export class Storage {
       refuseHigherLevel(tree.checkpoint.level, this.options.levelMax);
       const { generation } = tree;
       const log = await TxnLog.create(this.logStore, { generation, base: zxid }, this.options);
-      const level = Math.max(this.meta.level, tree.checkpoint.level ?? LEVEL.first);
+      const level = Math.max(this.meta.value.level, tree.checkpoint.level ?? LEVEL.first);
       const facts = { recordedZxid: zxid, lineage: [...lineage] };
-      await this.changeMeta({ generation, damaged: null, level, ...facts });
+      await this.meta.change({ generation, damaged: null, level, ...facts });
       const old = this.live;
       this.live = { tree, log };
       this.sink = null;
@@ -296,29 +293,6 @@ export class Storage {
   async openSnapshot(): Promise<SnapshotSource> {
     const { tree, log } = this.sound();
     return await openSnapshotSource(tree, log, this.options.chunkBytesMax);
-  }
-
-  /** Of this directory: durable since it was opened. */
-  get start(): Meta['start'] {
-    return this.meta.start;
-  }
-  get seenStarts(): Meta['seenStarts'] {
-    return this.meta.seenStarts;
-  }
-
-  /** In background: until it is durable a crash forgets it. */
-  rememberStart(seen: Meta['seenStarts'][number]): void {
-    const others = this.meta.seenStarts.filter(({ peer }) => peer !== seen.peer);
-    const seenStarts = [...others, seen];
-    // At once for those who ask; written with whatever is written next, too.
-    this.meta = { ...this.meta, seenStarts };
-    if (this.metaKnown) this.background.run(() => this.changeMeta({}));
-  }
-
-  /** In background, as `rememberStart`. */
-  countStartsAnew(): void {
-    this.meta = { ...this.meta, start: this.nextStart('') };
-    if (this.metaKnown) this.background.run(() => this.changeMeta({}));
   }
 
   /** For the Checkpointer: from now on nothing at or before `zxid` may be truncated. */
@@ -375,7 +349,7 @@ export class Storage {
   }
 
   private sound(): Live {
-    assert(this.live !== null, `the disk is sound, not: ${this.meta.damaged}`);
+    assert(this.live !== null, `the disk is sound, not: ${this.meta.value.damaged}`);
     return this.live;
   }
 
@@ -391,29 +365,6 @@ export class Storage {
       this.failed = true;
       throw error;
     }
-  }
-
-  /** Not of a directory whose meta record is lost: nothing may be written over it yet. */
-  private async countStart(): Promise<void> {
-    if (this.newIncarnation === null || !this.metaKnown) return;
-    await this.changeMeta({ start: this.nextStart(this.meta.start.incarnation) });
-  }
-
-  private nextStart(incarnation: string): Meta['start'] {
-    if (incarnation !== '') return { incarnation, count: this.meta.start.count + 1 };
-    return { incarnation: this.newIncarnation?.() ?? '', count: 1 };
-  }
-
-  /** One after the other: beginSnapshot may come while the ordered operations run. */
-  private async changeMeta(change: Partial<Meta>): Promise<void> {
-    this.metaWrites = this.metaWrites.then(async () => {
-      const meta = { ...this.meta, ...change };
-      await this.metaStore.write(meta);
-      // What was remembered while it was written stays; the next write makes that durable.
-      this.meta = { ...this.meta, ...change };
-      this.metaKnown = true;
-    });
-    await this.metaWrites;
   }
 
   private async destroyOld(old: Live | null, generation: number): Promise<void> {

@@ -60,7 +60,7 @@ export class Member implements PeerHandler {
       },
       transport: setup.network.transport(host),
       timers: setup.timers,
-      starts: { own: NO_START, lastSeen: () => NO_START },
+      starts: { own: NO_START, earlier: [], lastSeen: () => NO_START },
       random: () => 0.5,
       logger: log.logger,
       identity: () => this.identity,
@@ -111,7 +111,7 @@ export const HELLO: Hello = {
   founded: false,
   offer: {
     ...{ wireMin: WIRE_VERSION_MIN, release: 'test', level: 1, levelMax: 2, levelAgreed: 2 },
-    ...{ treeBytes: 1_000_000, shared: [], start: NO_START, lastSeen: NO_START },
+    ...{ treeBytes: 1_000_000, shared: [], start: NO_START, earlierStarts: [], lastSeen: NO_START },
   },
 };
 

@@ -40,8 +40,8 @@ export const identityMutants: readonly NamedMutant[] = [
     name: 'rolled-back-directory-keeps-its-vote',
     area: 'named',
     file: 'driver/known-starts.ts',
-    find: '    return offer !== null && isEarlier(this.own, offer.lastSeen);',
-    replace: '    return offer !== null && isEarlier(this.own, offer.start);',
+    find: '    return offer !== null && isBeside(this.own, this.earlier, offer.lastSeen);',
+    replace: '    return offer !== null && isBeside(this.own, this.earlier, offer.start);',
     breaks: 'a member whose directory went back in time has no vote',
     scenario: {
       file: WENT_BACK,
@@ -51,9 +51,9 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'seen-starts-not-kept-over-restart',
     area: 'named',
-    file: 'storage/storage.ts',
-    find: '    if (this.metaKnown) this.background.run(() => this.changeMeta({}));\n  }\n\n  /** In',
-    replace: '    this.meta = { ...this.meta, seenStarts: [] };\n  }\n\n  /** In',
+    file: 'storage/starts-record.ts',
+    find: '    this.#meta.remember({ seenStarts: [...others, seen] });',
+    replace: '',
     breaks: 'which starts of others were seen is known after a restart, too',
     scenario: {
       file: WENT_BACK,
