@@ -61,19 +61,10 @@ interface Unapplied {
   readonly answer: Answer;
 }
 
-/** Asks for a session that is closing. */
-interface AwaitingEnd {
-  readonly session: SessionId;
-  readonly origin: PeerId;
-  readonly attached: Attached;
-}
-
 /** Of proposals in one message; the last may go beyond it. */
 const PACK_BYTES = 512 << 10;
 /** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
 const CHANGES_PER_TICK_MAX = 1000;
-/** Handshakes that wait for the end of a session that is closing. */
-const AWAITING_END_MAX = 10_000;
 /** Exceeded quotas are told at most this often, each path once. */
 const NOTES_MS = 1000;
 
@@ -85,7 +76,6 @@ export class LeaderDesk {
   #gathering: Unconfirmed[] = [];
   /** Confirmed, in the order of their zxids. */
   #unapplied: Unapplied[] = [];
-  #awaitingEnd: AwaitingEnd[] = [];
   #nextConfirm = 1;
   #nextNotesMs = 0;
   readonly #packer = new Packer();
@@ -154,16 +144,15 @@ export class LeaderDesk {
   /**
    * That a session is gone is told only once a quorum has confirmed this leader (another one may
    * already have made it) and the closing of it is committed (the next leader might not have it):
-   * a client that is told so takes its ephemerals for gone, for good. For the same reason a session
-   * that is closing is not told to be gone before its close is applied.
+   * a client that is told so takes its ephemerals for gone, for good. Who asks for a session that is
+   * closing is not answered: its connection ends, and it may ask again.
    */
   onAttach(origin: PeerId, attach: Attach): void {
     const attached = this.leadership.onAttach(origin, attach, this.#hooks.time());
     // First: where the end of an older attachment cannot be told apart, it must not end this one.
     this.#sendDetaches();
+    if (attached === null) return;
     if (attached.valid) this.#hooks.answer(origin, attached);
-    else if (this.leadership.isClosing(attach.session))
-      this.#awaitEnd(attach.session, origin, attached);
     else this.#gathering.push({ origin, afterApply: true, answer: () => attached });
   }
 
@@ -213,7 +202,6 @@ export class LeaderDesk {
   onApplied(zxid: Zxid, txn: Txn): void {
     this.leadership.onApplied(zxid, txn);
     this.#applied = zxid;
-    if (txn.op.kind === 'closeSession') this.#onEnded(txn.session);
     if (this.leadership.closing > 0) this.#goOnWithEnds();
     if (this.#unapplied.length > 0) this.#answerApplied();
   }
@@ -279,24 +267,6 @@ export class LeaderDesk {
       if (prepared === null) return;
       this.#collect(prepared);
     }
-  }
-
-  /** More than may be kept are not answered: who asks gives up, and asks again. */
-  #awaitEnd(session: SessionId, origin: PeerId, attached: Attached): void {
-    if (this.#awaitingEnd.length === AWAITING_END_MAX) return;
-    this.#awaitingEnd.push({ session, origin, attached });
-  }
-
-  /** Those who asked for the session while it was closing are told once a quorum agrees. */
-  #onEnded(session: SessionId): void {
-    if (this.#awaitingEnd.length === 0) return;
-    const still: AwaitingEnd[] = [];
-    for (const one of this.#awaitingEnd) {
-      const { origin, attached } = one;
-      if (one.session !== session) still.push(one);
-      else this.#gathering.push({ origin, afterApply: true, answer: () => attached });
-    }
-    this.#awaitingEnd = still;
   }
 
   #answerApplied(): void {

@@ -32,7 +32,7 @@ function attach(ensemble: TestEnsemble, memberId: number): void {
   for (const one of pipeline.takeAttaches()) {
     const attached = ensemble.leadership.onAttach(memberId, one, ensemble.time);
     ensemble.sendDetaches();
-    pipeline.onAttached(attached.request, attached.valid, attached.timeoutMs);
+    pipeline.onAttached(attached?.request ?? 0, attached?.valid === true, attached?.timeoutMs ?? 0);
   }
 }
 

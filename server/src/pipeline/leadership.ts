@@ -163,10 +163,15 @@ export class Leadership {
   /**
    * Valid iff the session is alive, creations and closes in flight included. From now on nothing
    * counts that comes by an older attachment, of the same member or another one; the detach of that
-   * one must be told before the answer.
+   * one must be told before the answer. Null while the session is closing, since its close may not
+   * be committed: instead of an answer there is a detach, which ends the new connection.
    */
-  onAttach(origin: PeerId, attach: Attach, time: LeaderTime): Attached {
+  onAttach(origin: PeerId, attach: Attach, time: LeaderTime): Attached | null {
     const { request, session } = attach;
+    if (this.isClosing(session)) {
+      this.#detaches.push({ member: origin, session, attachment: attach.attachment, request });
+      return null;
+    }
     const live = this.#prepare.liveSession(session);
     if (live === undefined || !sameBytes(live.password, attach.password)) {
       return { kind: 'attached', request, valid: false, timeoutMs: 0 };

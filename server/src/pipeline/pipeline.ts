@@ -245,8 +245,10 @@ export class Pipeline {
     else this.#welcome(connection);
   }
 
-  /** An attachment of a session is over: its connection is ended. */
+  /** An attachment of a session is over, or does not begin: its connection is ended. */
   onDetach({ session, attachment, request }: Omit<Detach, 'kind'>): void {
+    const refused = this.#handshake.take(request);
+    if (refused !== undefined) this.#end(refused);
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
     const live = this.#sessions.get(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);

@@ -123,6 +123,7 @@ describe('resuming a session', () => {
     const [attach] = ensemble.member(2).pipeline.takeAttaches();
     if (attach === undefined) throw new Error('an attach was asked for');
     const attached = ensemble.leadership.onAttach(2, attach, ensemble.time);
+    if (attached === null) throw new Error('it is not closing');
     first.create('/late');
     ensemble.settle();
     expect(first.state).toBe('ended');

@@ -163,9 +163,10 @@ export class TestEnsemble {
         if (prepared !== null) this.#propose([prepared]);
       }
       for (const attach of pipeline.takeAttaches()) {
-        const { request, valid, timeoutMs } = leadership.onAttach(id, attach, this.time);
+        const attached = leadership.onAttach(id, attach, this.time);
         this.sendDetaches();
-        pipeline.onAttached(request, valid, timeoutMs);
+        if (attached === null) continue;
+        pipeline.onAttached(attached.request, attached.valid, attached.timeoutMs);
       }
       const committed = this.#log.at(-1)?.zxid ?? 0;
       for (const { request } of pipeline.takeSyncs()) pipeline.onSynced(request, committed);

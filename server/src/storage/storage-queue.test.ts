@@ -17,7 +17,12 @@ async function setUp() {
     onInstalled: (zxid) => {
       events.push(`installed ${zxid}`);
     },
-    onDiscard: () => Promise.resolve(),
+    onDiscard: async (after) => {
+      const random = seededRandom(1);
+      const disk = { treeStore: treeStore.crash(random), logStore: logStore.crash(random) };
+      const { recovered } = await openToy(disk, { segmentBytesMax: 100_000 });
+      events.push(`discards after ${after}, a crash now leaves: ${recovered.damaged}`);
+    },
     onFatal: (error) => events.push(`fatal ${error instanceof Error ? error.name : ''}`),
   });
   return { ...opened, treeStore, logStore, queue, events };
@@ -92,6 +97,16 @@ describe('the storage queue', () => {
     const { recovered } = await openToy(disk, { segmentBytesMax: 100_000 });
     expect(recovered.damaged).toBe(null);
     expect(recovered.last).toBe(makeZxid(1, 1));
+  });
+
+  it('has given up for good before it writes down what is discarded', async () => {
+    const { queue, events } = await setUp();
+    queue.enqueue({ kind: 'giveUp', ticket: 1, after: 0, reason: 'an old copy' });
+    await queue.idle();
+    expect(events).toEqual([
+      'discards after 0, a crash now leaves: an old copy',
+      'persisted 1 last 0',
+    ]);
   });
 
   it('reports a failed write once and runs nothing after it', async () => {

@@ -124,8 +124,9 @@ export class StorageQueue {
       case 'saveEpochs':
         return await this.storage.saveEpochs(output);
       case 'giveUp':
-        await this.hooks.onDiscard(output.after);
-        return await this.storage.giveUp(output.reason);
+        // The vote first: whoever is killed while the transactions are written down must not keep it.
+        await this.storage.giveUp(output.reason);
+        return await this.hooks.onDiscard(output.after);
       case 'installSnapshot':
         await this.storage.installSnapshot(output.zxid, output.lineage);
         return await this.hooks.onInstalled(output.zxid);

@@ -114,10 +114,8 @@ export const sessionMutants: readonly Mutant[] = [
     breaks: 'that a session is gone is told only once the closing of it is committed',
     aim: GONE_IN_DOUBT,
     file: 'driver/leader-desk.ts',
-    find: `      this.#awaitEnd(attach.session, origin, attached);
-    else this.#gathering.push({ origin, afterApply: true,`,
-    replace: `      this.#awaitEnd(attach.session, origin, attached);
-    else this.#gathering.push({ origin, afterApply: false,`,
+    find: 'else this.#gathering.push({ origin, afterApply: true,',
+    replace: 'else this.#gathering.push({ origin, afterApply: false,',
   },
   {
     name: 'expiry-without-slack',
