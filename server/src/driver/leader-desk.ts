@@ -185,8 +185,10 @@ export class LeaderDesk {
   onTick(): number {
     const time = this.#hooks.time();
     const { expiries } = this.leadership;
-    const most = Math.min(CHANGES_PER_TICK_MAX, this.#inFlightMax);
-    const changes = this.leadership.onTick(time, this.hasRoom ? most : 0);
+    // Beyond what requests may fill: no flood of them keeps a dead session's ephemerals alive.
+    const left = this.#inFlightMax + CHANGES_PER_TICK_MAX - this.leadership.recordsInFlight;
+    const most = Math.min(CHANGES_PER_TICK_MAX, this.#inFlightMax, Math.max(0, left));
+    const changes = this.leadership.onTick(time, most);
     for (const one of changes) this.#collect(one);
     this.#goOnWithEnds();
     if (time.nowMs >= this.#nextNotesMs) {

@@ -25,6 +25,14 @@ describe('the checker of TTLs', () => {
     expect(() => reaped(written.wait(700))).toThrow(/a TTL znode goes/);
   });
 
+  it('counts from when it was proposed, though it is first applied much later', () => {
+    const body = new Uint8Array();
+    const proposals = [{ zxid: zxid(1, 1), previous: 0, body }];
+    const proposed = new Told(newTtl).step(1, TICK, { kind: 'append', ticket: 1, proposals });
+    const applied = proposed.wait(900).applied(1, zxid(1, 1), { session: 9, op: create });
+    reaped(applied.wait(100));
+  });
+
   it('refuses who stays for long under one leader', () => {
     const error = { kind: 'error', code: -1, codes: null } as const;
     const goesOn = (told: Told, state?: ReplicatedState): Told =>

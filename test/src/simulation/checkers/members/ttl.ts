@@ -3,13 +3,14 @@
  * say, and not much later.
  * Source: ARCHITECTURE.md, "Time"; ZooKeeper's programmer's guide, "TTL Nodes".
  *
- * Time is the run's own, counted from when a modification was first applied. Early means before
+ * Time is the run's own, counted from when a modification was first proposed: what a leader leaves
+ * behind uncommitted may be applied under the next one, much later. Early means before
  * four fifths of the TTL: clocks of members drift, and what was modified before a member was
  * started is aged by dates that have a tolerance. Late is judged under one leader alone, which has
  * led since before the modification, by the transactions that it still has committed: it may stand
  * still, or wait for its disk, so it gets many seconds more. TTL znodes have no children here.
  */
-import type { PeerId, Zxid } from '@rookery/protocol';
+import type { PeerId, Proposal, Zxid } from '@rookery/protocol';
 import type { NodeOp, TxnOp } from '../../../simulated.js';
 import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
 import type { Applied, Gone, Step } from '../../contract/observation.js';
@@ -17,7 +18,15 @@ import { broken, formatZxid } from './model/failure.js';
 
 interface Timed {
   readonly ttlMs: number;
-  /** When its last modification was first applied. */
+  /** When its last modification was first proposed. */
+  readonly atMs: number;
+}
+
+interface Change {
+  /** By the leader, not by a client. */
+  readonly isReaped: boolean;
+  readonly seen: Applied;
+  /** When it was proposed. */
   readonly atMs: number;
 }
 
@@ -30,6 +39,8 @@ class Ttl implements Checker {
   readonly property = 'a TTL znode goes when it was not written to for its time';
   readonly #facts: RunFacts;
   readonly #timed = new Map<string, Timed>();
+  /** When what nobody has applied yet was first proposed. */
+  readonly #proposedAtMs = new Map<Zxid, number>();
   #newest: Zxid = 0;
   #leader: PeerId = 0;
   #leadsSinceMs = 0;
@@ -40,6 +51,7 @@ class Ttl implements Checker {
 
   onStep({ member, outputs, atMs }: Step): void {
     for (const output of outputs) {
+      if (output.kind === 'append') this.#onAppend(output.proposals, atMs);
       if (output.kind !== 'role') continue;
       if (output.role === 'leading') {
         this.#leader = member;
@@ -58,12 +70,19 @@ class Ttl implements Checker {
     if (seen.zxid <= this.#newest) return;
     this.#newest = seen.zxid;
     const { op, session } = seen.txn;
-    for (const one of opsOf(op)) this.#onOp(one, session === 0, seen);
+    const atMs = this.#proposedAtMs.get(seen.zxid) ?? seen.atMs;
+    this.#proposedAtMs.delete(seen.zxid);
+    for (const one of opsOf(op)) this.#onOp(one, { isReaped: session === 0, seen, atMs });
     this.#nothingIsLate(seen);
   }
 
-  #onOp(op: NodeOp, isReaped: boolean, seen: Applied): void {
-    const { atMs } = seen;
+  #onAppend(proposals: readonly Proposal[], atMs: number): void {
+    for (const { zxid } of proposals) {
+      if (zxid > this.#newest && !this.#proposedAtMs.has(zxid)) this.#proposedAtMs.set(zxid, atMs);
+    }
+  }
+
+  #onOp(op: NodeOp, { isReaped, seen, atMs }: Change): void {
     if (op.kind === 'create' && op.mode === 'ttl') {
       this.#timed.set(op.path, { ttlMs: op.ttlMs, atMs });
     } else if (op.kind === 'setData') {
@@ -73,7 +92,7 @@ class Ttl implements Checker {
       const timed = this.#timed.get(op.path);
       this.#timed.delete(op.path);
       if (!isReaped || timed === undefined) return;
-      const ageMs = atMs - timed.atMs;
+      const ageMs = seen.atMs - timed.atMs;
       if (ageMs >= EARLY_SHARE * timed.ttlMs) return;
       const what = `${op.path} at ${formatZxid(seen.zxid)}, ${Math.round(ageMs)} ms old`;
       throw broken(this.property, seen, `deleted ${what}, of a TTL of ${timed.ttlMs}`);
