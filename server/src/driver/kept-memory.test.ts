@@ -4,16 +4,11 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { CreateSessionRequest, encode, makeZxid, OpCode, SetDataRequest } from '@rookery/protocol';
+import { CreateSessionRequest, encode, OpCode, SetDataRequest } from '@rookery/protocol';
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
-import { Leadership } from '../pipeline/leadership.js';
-import { NO_BOUND } from '../pipeline/tree-room.js';
-import { IGNORE_CHANGES } from '../state/change-sink.js';
-import { ReplicatedState } from '../state/replicated-state.js';
-import { TxnPlaces } from '../state/txn-places.js';
 import { ProposalWindow } from '../zab/window.js';
-import { LeaderDesk } from './leader-desk.js';
+import { TestDesk } from './test-desk.js';
 
 const MB = 1 << 20;
 const COUNT = 50;
@@ -28,45 +23,19 @@ function heldBytes(): number {
 }
 
 test('the bodies of requests go when they are applied', () => {
-  const state = new ReplicatedState();
-  const time = { nowMs: 0, wallMs: 1 };
-  const ephemerals = { ephemeralsPerSessionMax: 1, ephemeralsPerPartMax: 1 };
-  const bounds = { ...ephemerals, multiOpsMax: 4096, pathDepthMax: 2000 };
-  const allowed = { skipAcl: true, extendedTypes: true, ...bounds };
-  const rules = { ...allowed, enforceQuota: false, reconfigEnabled: false, treeBound: NO_BOUND };
-  const reaper = { intervalMs: 60_000, perMinuteMax: 1000, neverUsedMs: 0 };
-  const options = { id: 1, epoch: 1, lastZxid: 0, firstCounter: 1, leaseSlackMs: 500, reaper };
-  const random16 = (): Uint8Array => new Uint8Array(16);
-  const leadership = new Leadership(
-    { state, ages: { ageMs: () => 0 }, options: { ...options, ...rules }, random16 },
-    time,
-  );
-  const hooks = {
-    time: () => time,
-    note: () => {},
-    noRoom: () => {},
-    confirm: () => {},
-    answer: () => {},
-  };
-  const desk = new LeaderDesk(leadership, hooks);
-  const txns = new TxnPlaces();
-  const session = makeZxid(1, 1);
-  const run = (from: number, opcode: number, body: Uint8Array): void => {
-    const nobody = { attachment: 0, identities: [] };
-    desk.onRequests(1, [{ ...nobody, request: 1, session: from, opcode, body }]);
-    for (const proposal of desk.takeProposals().flat()) {
-      const txn = txns.txnOf(proposal);
-      state.apply(proposal.zxid, txn, IGNORE_CHANGES);
-      desk.onApplied(proposal.zxid, txn);
-    }
+  const own = new TestDesk();
+  const run = (session: number, opcode: number, body: Uint8Array): void => {
+    own.ask(session, opcode, body);
+    own.apply();
   };
   run(0, OpCode.createSession, encode(CreateSessionRequest, { timeoutMs: 4000 }));
   const before = heldBytes();
   for (let count = 0; count < COUNT; count++) {
     const asked = { path: '/zookeeper/quota', data: new Uint8Array(MB), version: -1 };
-    run(session, OpCode.setData, encode(SetDataRequest, asked));
+    run(own.session, OpCode.setData, encode(SetDataRequest, asked));
   }
-  expect(state.tree.dataLength(state.tree.find('/zookeeper/quota'))).toBe(MB);
+  const { tree } = own.state;
+  expect(tree.dataLength(tree.find('/zookeeper/quota'))).toBe(MB);
   expect(heldBytes() - before).toBeLessThan(10 * MB);
 });
 

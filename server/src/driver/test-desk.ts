@@ -1,0 +1,59 @@
+/** For tests: a leader's desk on a state of its own, whose proposals are applied when told. */
+import { makeZxid } from '@rookery/protocol';
+import { Leadership } from '../pipeline/leadership.js';
+import { NO_BOUND } from '../pipeline/tree-room.js';
+import { IGNORE_CHANGES } from '../state/change-sink.js';
+import { ReplicatedState } from '../state/replicated-state.js';
+import { TxnPlaces } from '../state/txn-places.js';
+import { LeaderDesk } from './leader-desk.js';
+
+export class TestDesk {
+  readonly state = new ReplicatedState();
+  readonly desk: LeaderDesk;
+  /** The first one that is created. */
+  readonly session: number = makeZxid(1, 1);
+  nowMs = 0;
+  readonly #txns = new TxnPlaces();
+  #request = 0;
+
+  constructor(inFlightMax?: number) {
+    const ephemerals = { ephemeralsPerSessionMax: 1, ephemeralsPerPartMax: 1 };
+    const bounds = { ...ephemerals, multiOpsMax: 4096, pathDepthMax: 2000 };
+    const allowed = { skipAcl: true, extendedTypes: true, ...bounds };
+    const rules = { ...allowed, enforceQuota: false, reconfigEnabled: false, treeBound: NO_BOUND };
+    const reaper = { intervalMs: 60_000, perMinuteMax: 1000, neverUsedMs: 0 };
+    const options = { id: 1, epoch: 1, lastZxid: 0, firstCounter: 1, leaseSlackMs: 500, reaper };
+    const random16 = (): Uint8Array => new Uint8Array(16);
+    const { state } = this;
+    const leadership = new Leadership(
+      { state, ages: { ageMs: () => 0 }, options: { ...options, ...rules }, random16 },
+      this.#time(),
+    );
+    const hooks = {
+      time: () => this.#time(),
+      note: () => {},
+      noRoom: () => {},
+      confirm: () => {},
+      answer: () => {},
+    };
+    this.desk = new LeaderDesk(leadership, hooks, inFlightMax);
+  }
+
+  ask(session: number, opcode: number, body: Uint8Array): void {
+    const request = ++this.#request;
+    this.desk.onRequests(1, [{ attachment: 0, identities: [], request, session, opcode, body }]);
+  }
+
+  /** All that was prepared since the last time. */
+  apply(): void {
+    for (const proposal of this.desk.takeProposals().flat()) {
+      const txn = this.#txns.txnOf(proposal);
+      this.state.apply(proposal.zxid, txn, IGNORE_CHANGES);
+      this.desk.onApplied(proposal.zxid, txn);
+    }
+  }
+
+  #time() {
+    return { nowMs: this.nowMs, wallMs: 1 + this.nowMs };
+  }
+}
