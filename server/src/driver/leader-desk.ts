@@ -144,8 +144,8 @@ export class LeaderDesk {
   /**
    * That a session is gone is told only once a quorum has confirmed this leader (another one may
    * already have made it) and the closing of it is committed (the next leader might not have it):
-   * a client that is told so takes its ephemerals for gone, for good. Who asks for a session that is
-   * closing is not answered: its connection ends, and it may ask again.
+   * a client that is told so takes its ephemerals for gone, for good. Who asks for a session that
+   * is closing is not answered: its connection ends, and it may ask again.
    */
   onAttach(origin: PeerId, attach: Attach): void {
     const attached = this.leadership.onAttach(origin, attach, this.#hooks.time());

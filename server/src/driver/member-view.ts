@@ -175,6 +175,7 @@ export class MemberStatus implements MemberView {
       { name: 'looking_count', value: counters.looked, decimal: false },
       { name: 'accepted_epoch', value: zab.acceptedEpoch, decimal: false },
       { name: 'current_epoch', value: zab.currentEpoch, decimal: false },
+      { name: 'ensemble_level', value: driver.keeper.state.level, decimal: false },
       { name: 'tree_bytes', value: driver.keeper.state.bytes, decimal: false },
       { name: 'tree_bytes_max', value: treeBound.bytesMax, decimal: false },
     ];

@@ -11,7 +11,7 @@ export class KeptMeta {
   #isKnown: boolean;
   #writes: Promise<void> = Promise.resolve();
 
-  /** `isKnown`: false where the record was lost; nothing may be written over it before a `change`. */
+  /** `isKnown`: false where the record was lost; nothing is written over it before a `change`. */
   constructor(store: MetaStore, background: Background, value: Meta, isKnown: boolean) {
     this.#store = store;
     this.#background = background;

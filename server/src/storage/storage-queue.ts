@@ -124,7 +124,7 @@ export class StorageQueue {
       case 'saveEpochs':
         return await this.storage.saveEpochs(output);
       case 'giveUp':
-        // The vote first: whoever is killed while the transactions are written down must not keep it.
+        // The vote first: whoever is killed while transactions are written down must not keep it.
         await this.storage.giveUp(output.reason);
         return await this.hooks.onDiscard(output.after);
       case 'installSnapshot':

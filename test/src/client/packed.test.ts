@@ -141,7 +141,7 @@ it('the command runs from its modules: the bundle is for checkouts', async (cont
   needInstallation(context);
   const rookery = 'node_modules/rookery/dist/main.js';
   const asked = await run(process.execPath, [rookery, '--version']);
-  expect(asked).toMatchObject({ code: 0, stdout: '0.1.0\n', stderr: '' });
+  expect(asked).toMatchObject({ code: 0, stdout: '0.2.0\n', stderr: '' });
   const args = [rookery, 'server', '--config', 'nowhere.json', '--id', '1'];
   const refused = await run(process.execPath, args);
   expect(refused).toMatchObject({ code: 2, stdout: '' });

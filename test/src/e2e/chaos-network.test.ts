@@ -17,6 +17,7 @@ import {
 } from '../chaos/namespaces.js';
 import { Network } from '../chaos/network.js';
 import { supported } from '../chaos/supported.js';
+import { skipOrFail } from '../harness/foreign.js';
 
 /** What a socket's buffer holds even if its reader does not get to run meanwhile. */
 const SENT = 200;
@@ -75,7 +76,8 @@ it('a host whose plug is pulled is reached by nobody until it is put back', asyn
 
 async function networkOf(skip: (note: string) => never): Promise<Network> {
   const support = await supported();
-  if (support.kind === 'impossible') return skip(`no namespaces here: ${support.reason}`);
+  if (support.kind === 'impossible')
+    return skipOrFail(skip, `no namespaces here: ${support.reason}`);
   const layout = new Layout(runNameOf(process.pid), 2);
   onTestFinished(() => removeNamespaces(layout.run));
   await makeNamespaces(layout);

@@ -12,6 +12,7 @@ import { command } from '../chaos/command.js';
 import { removeLeftovers, runNameOf, runOfNamespace } from '../chaos/namespaces.js';
 import { supported } from '../chaos/supported.js';
 import { newTestDirectory } from '../harness/ensemble.js';
+import { skipOrFail } from '../harness/foreign.js';
 import { REPOSITORY } from '../harness/product.js';
 import { testSeed } from '../harness/test-seed.js';
 import { until } from '../harness/wait.js';
@@ -31,7 +32,8 @@ interface ReportFile {
 
 it('a minute of faults violates nothing that any workload looks at', async ({ skip }) => {
   const support = await supported();
-  if (support.kind === 'impossible') skip(`no chaos on this machine: ${support.reason}`);
+  if (support.kind === 'impossible')
+    skipOrFail(skip, `no chaos on this machine: ${support.reason}`);
   const directory = newTestDirectory();
   const seed = `${testSeed()}`;
   const chaos = startChaos('--minutes', '1', '--seed', seed, '--keep', directory);
@@ -52,7 +54,8 @@ it('a run that is killed takes its members with it; its namespaces go with the n
   skip,
 }) => {
   const support = await supported();
-  if (support.kind === 'impossible') skip(`no chaos on this machine: ${support.reason}`);
+  if (support.kind === 'impossible')
+    skipOrFail(skip, `no chaos on this machine: ${support.reason}`);
   const directory = newTestDirectory();
   const chaos = startChaos('--minutes', '1', '--nemeses', 'pause-all', '--keep', directory);
   const run = runNameOf(chaos.child.pid ?? 0);
@@ -77,7 +80,8 @@ it('a run that is killed takes its members with it; its namespaces go with the n
 
 it('a run that is interrupted leaves nothing behind', async ({ skip }) => {
   const support = await supported();
-  if (support.kind === 'impossible') skip(`no chaos on this machine: ${support.reason}`);
+  if (support.kind === 'impossible')
+    skipOrFail(skip, `no chaos on this machine: ${support.reason}`);
   const directory = newTestDirectory();
   const chaos = startChaos('--minutes', '1', '--keep', directory);
   const run = runNameOf(chaos.child.pid ?? 0);

@@ -12,6 +12,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { useEnsemble } from '../harness/ensemble.js';
+import { skipOrFail } from '../harness/foreign.js';
 import { type Product, productNamed, productUnderTest } from '../harness/product.js';
 
 /** Not that of systemd's resolver, 127.0.0.53. */
@@ -56,7 +57,7 @@ it('a member that restarts while the names of two dead ones hang serves again', 
   onTestFinished,
 }) => {
   if (productUnderTest().name === 'apache') skip('this asks for what Rookery promises');
-  if (!canMount) skip('mount namespaces cannot be made here');
+  if (!canMount) skipOrFail(skip, 'mount namespaces cannot be made here');
   const silent = createSocket('udp4');
   onTestFinished(() => {
     silent.close();

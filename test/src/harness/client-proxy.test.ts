@@ -1,7 +1,7 @@
 /**
  * Goal: a stranger at the port of a proxy harms no test, and what is to be lost is lost though a
- * connection breaks by itself before. Method: a ZooKeeper learner's words, a four-letter word, which
- * is no frame, and a server that hangs up once.
+ * connection breaks by itself before. Method: a ZooKeeper learner's words, a four-letter word,
+ * which is no frame, and a server that hangs up once.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';

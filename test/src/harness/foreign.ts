@@ -1,8 +1,9 @@
 /**
  * The foreign clients of Debian that the tests drive, and whether they are installed.
  *
- * A machine without them skips their tests by name; with `ROOKERY_REQUIRE_FOREIGN=1`, as in
- * continuous integration, a missing one fails them instead.
+ * A machine without them skips their tests by name, as it does those that need the kernel's
+ * namespaces; with `ROOKERY_REQUIRE_FOREIGN=1`, as in continuous integration, what is missing fails
+ * them instead.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,6 +16,12 @@ export const PYTHON = '/usr/bin/python3';
 
 const run = promisify(execFile);
 const required = process.env['ROOKERY_REQUIRE_FOREIGN'] === '1';
+
+/** For what the machine cannot do: skips the test, or fails it where nothing may be missing. */
+export function skipOrFail(skip: (reason: string) => never, reason: string): never {
+  if (required) throw new Error(reason);
+  return skip(reason);
+}
 
 /** For `it.skipIf`: true when the program is missing and that is tolerated. */
 export function mayLack(program: string): boolean {
