@@ -135,8 +135,6 @@ export const architectureMutants: readonly Mutant[] = [
     aim: GONE_IN_DOUBT,
     file: 'driver/leader-desk.ts',
     find: `    if (attached.valid) this.#hooks.answer(origin, attached);
-    else if (this.leadership.isClosing(attach.session))
-      this.#awaitEnd(attach.session, origin, attached);
     else this.#gathering.push({ origin, afterApply: true, answer: () => attached });`,
     replace: '    this.#hooks.answer(origin, attached);',
   },

@@ -78,14 +78,14 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'an installed snapshot takes the place of tree and log in one atomic flip',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.changeMeta({ generation, damaged: null, level, ...facts });
+    find: `      await this.meta.change({ generation, damaged: null, level, ...facts });
       const old`,
-    replace: '      const old',
+    replace: '      await this.meta.change({ level, ...facts });\n      const old',
     also: [
       {
         file: 'storage/storage.ts',
         find: '      const log = await TxnLog.create(',
-        replace: `      await this.changeMeta({ generation, damaged: null, recordedZxid: zxid });
+        replace: `      await this.meta.change({ generation, damaged: null, recordedZxid: zxid });
       const log = await TxnLog.create(`,
       },
     ],
@@ -96,11 +96,11 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'the tree in use is untouched until the flip',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.changeMeta({ generation, damaged: null, level, ...facts });
+    find: `      await this.meta.change({ generation, damaged: null, level, ...facts });
       const old = this.live;`,
     replace: `      const old = this.live;
       if (old !== null) await this.destroyOld(old, generation);
-      await this.changeMeta({ generation, damaged: null, level, ...facts });`,
+      await this.meta.change({ generation, damaged: null, level, ...facts });`,
     also: [
       {
         file: 'storage/storage.ts',
@@ -126,7 +126,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: "    await this.exclusively('append', () => this.sound().log.append(batch));",
     replace: `    await this.exclusively('append', async () => {
-      await this.changeMeta({ recordedZxid: batch.at(-1)?.at(-1)?.zxid ?? 0 });
+      await this.meta.change({ recordedZxid: batch.at(-1)?.at(-1)?.zxid ?? 0 });
       await this.sound().log.append(batch);
     });`,
   },
