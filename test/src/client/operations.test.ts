@@ -102,6 +102,7 @@ it('keeps others out by ACLs, and knows who it is', async () => {
   const { acl } = await client.getAcl(path);
   expect(acl).toMatchObject([{ scheme: 'digest', perms: Perms.all }]);
   const { client: other } = await fixture();
+  await other.sync(path);
   await expect(other.getData(path)).rejects.toBeInstanceOf(NoAuthError);
   const everybody = [{ perms: Perms.read, scheme: 'world', id: 'anyone' }];
   expect((await client.setAcl(path, everybody, { version: 0 })).aversion).toBe(1);

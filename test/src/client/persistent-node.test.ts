@@ -106,6 +106,7 @@ test('a TTL node is touched, though the reply to any step is lost, and outlives 
   const node = new TtlNode(owner, '/ttl/node', { ttlMs, data: 'x' });
   await node.whenStanding();
   await owner.close();
+  await control.sync('/ttl/node');
   expect((await control.getData('/ttl/node')).data?.toString()).toBe('x');
   const other = new TtlNode(control, '/ttl/node', { ttlMs, data: 'y' });
   await other.whenStanding();

@@ -177,6 +177,7 @@ test('services and names', async () => {
     const names = new NameService(client, `${path}/names`);
     await names.register('db', 'one');
     await names.register('db', 'two');
+    await control.sync(names.path);
     expect(String(await new NameService(control, names.path).lookup('db'))).toBe('two');
     await names.unregister('db');
     expect(await names.lookup('db')).toBeNull();

@@ -50,6 +50,7 @@ it('goes on with its session and its watches at another member when its own is k
   expect((await connected).newSession).toBe(false);
   expect(client.session).toBe(session);
   const other = await clientOf({ ports: ensemble.running.map(({ clientPort }) => clientPort) });
+  await other.sync('/e');
   expect((await other.exists('/e'))?.ephemeralOwner).toBe(session?.id);
   await other.setData('/watched', 'new');
   expect(await within('the watch fires', DEADLINE_MS, changed)).toMatchObject({
