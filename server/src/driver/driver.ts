@@ -173,8 +173,9 @@ export class Driver {
   #sendAll(): void {
     forwardToLeader(this.#parts, this.#toLeader);
     this.#propose();
-    this.#parts.clientPort().flush();
+    // First what others wait for: a client that has its answer finds the write at other members.
     this.#parts.peerPort().flush();
+    this.#parts.clientPort().flush();
   }
 
   /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */
