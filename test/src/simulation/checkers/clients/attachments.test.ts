@@ -30,6 +30,14 @@ describe('what one connection asked for', () => {
     history.applied(5, setOp('/a', 2, 'three'));
   });
 
+  it('is refused, and nothing of it is done, behind the end of its session', () => {
+    const history = begun();
+    begins(history, 'one', 'two');
+    history.applied(3, { kind: 'closeSession' });
+    history.applied(4, refusal(-112));
+    expect(() => history.applied(5, setOp('/a', 1, 'one'))).toThrow();
+  });
+
   it('is done with none left out', () => {
     const history = begun();
     begins(history, 'one', 'two', 'three');

@@ -48,6 +48,8 @@ interface Session {
 class Attachments implements Part {
   readonly property = 'a beginning of what a connection asked for is done, before a newer one acts';
   readonly #sessions = new Map<number, Session>();
+  /** What was under way when its session expired is refused behind the close. */
+  readonly #ended = new Set<number>();
 
   onInvocation({ operation, session: id, connection, order }: Invocation): void {
     if (!isWrite(operation)) return;
@@ -79,8 +81,12 @@ class Attachments implements Part {
 
   onCommit({ zxid, session: id, txn }: Commit): void {
     const { op } = txn;
-    if (op.kind === 'closeSession') this.#sessions.delete(id);
+    if (op.kind === 'closeSession') {
+      this.#sessions.delete(id);
+      this.#ended.add(id);
+    }
     if (id === 0 || !(op.kind === 'error' || isOfRequest(op))) return;
+    if (op.kind === 'error' && this.#ended.has(id)) return;
     const session = this.#sessionOf(id);
     const next = nextPlaces(session, op);
     if (next.length === 0) this.#fail(session, { zxid, id, kind: op.kind });
