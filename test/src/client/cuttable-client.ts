@@ -17,7 +17,7 @@ import { onTestFinished } from 'vitest';
 import type { Ensemble } from '../harness/ensemble.js';
 import { freePorts } from '../harness/ports.js';
 import { LinkProxy } from '../harness/proxy.js';
-import { deferred, within } from '../harness/wait.js';
+import { deferred, until, within } from '../harness/wait.js';
 import { WireClient } from '../harness/wire-client.js';
 
 const STATE_DEADLINE_MS = 40_000;
@@ -103,13 +103,16 @@ export class CuttableClient {
   /** While cut: ends the session behind the client's back. */
   async expireSession(): Promise<void> {
     const { session, lastZxidSeen } = this.client;
-    const [port] = this.#ensemble.ports;
-    if (session === null || port === undefined) throw new Error('there is no session to end');
+    if (session === null) throw new Error('there is no session to end');
     const { id, password, timeoutMs } = session;
-    const other = await WireClient.connect({
-      port,
-      session: { id: toInt64(id), password, timeoutMs },
-      lastZxidSeen: toInt64(lastZxidSeen),
+    const resumed = { id: toInt64(id), password, timeoutMs };
+    const { ports } = this.#ensemble;
+    // A member that is behind what the client has seen closes the connection.
+    let attempt = 0;
+    const other = await until('a member takes the session', STATE_DEADLINE_MS, () => {
+      const port = ports[attempt++ % ports.length] ?? 0;
+      const options = { port, session: resumed, lastZxidSeen: toInt64(lastZxidSeen) };
+      return WireClient.connect(options);
     });
     await other.close();
   }
