@@ -12,7 +12,15 @@ export { PeerNames } from '../net/peer-names.js';
 export { TcpTransport } from '../net/tcp.js';
 export { keptLog } from '../net/testing/fixtures.js';
 export { systemTimers, type Timer, type Timers } from '../net/timers.js';
-export type { ByteStream, Listener, Transport } from '../net/transport.js';
+export type {
+  Address,
+  ByteStream,
+  Chunks,
+  Listener,
+  ListenOptions,
+  OnStream,
+  Transport,
+} from '../net/transport.js';
 export type { TestClient } from '../pipeline/test-client.js';
 export { isExpired, resume, TestEnsemble } from '../pipeline/test-ensemble.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';

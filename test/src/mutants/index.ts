@@ -8,6 +8,7 @@ import { broadcastMutants } from './broadcast.js';
 import { checkpointMutants } from './checkpoints.js';
 import { clockMutants } from './clocks.js';
 import { decisionMutants } from './decisions.js';
+import { directoryMutants } from './directories.js';
 import { electionMutants } from './elections.js';
 import { architectureMutants } from './from-architecture.js';
 import type { Mutant } from './mutant.js';
@@ -30,6 +31,7 @@ export const seededMutants: readonly Mutant[] = [
   ...clockMutants,
   ...sessionEndMutants,
   ...pathMutants,
+  ...directoryMutants,
 ];
 
 export const allMutants: readonly Mutant[] = [...seededMutants, ...scenarioMutants];

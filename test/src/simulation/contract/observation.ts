@@ -26,7 +26,8 @@ export interface Gone extends OfMember {
 
 /** What a fault did to a disk, while its member was down. */
 export interface DiskStruck extends OfMember {
-  readonly how: 'wiped' | 'flipped';
+  /** `restored`: an earlier copy of all that was on it. */
+  readonly how: 'wiped' | 'flipped' | 'restored';
 }
 
 /** A step of the core; none of the outputs has been carried out. */

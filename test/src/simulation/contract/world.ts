@@ -9,6 +9,12 @@ import type { PeerId } from '@rookery/protocol';
 /** Of what passes between a client and a member. */
 export type ClientWay = 'toMember' | 'toClient';
 
+export interface FileChange {
+  /** The servers that it lists. */
+  readonly members?: readonly PeerId[];
+  readonly peerTimeoutMs?: number;
+}
+
 export interface World {
   /** The run's clock, ms from its start; no fault touches it. */
   readonly nowMs: number;
@@ -78,4 +84,19 @@ export interface World {
    * tells that it was there. `how` in [0, 1): how much is left. False if the disk does not tell.
    */
   cutLog(id: PeerId, how: number): boolean;
+
+  /** Only while it is down: puts a copy of its directories aside, in place of an earlier one. */
+  keepCopy(id: PeerId): boolean;
+  /** Whether every other member knows durably of the last start of this one. */
+  isLastStartKnown(id: PeerId): boolean;
+  /** Only while it is down: its directories are what was put aside. False if nothing was. */
+  restoreCopy(id: PeerId): boolean;
+
+  /** Members whose file is not that of the others. */
+  readonly misconfigured: ReadonlySet<PeerId>;
+  /** Only while it is down: what its file says otherwise than those of the others, or nothing. */
+  setFile(id: PeerId, differs: FileChange | null): boolean;
+
+  /** Its resolver answers no more, or again; what was asked meanwhile fails after some seconds. */
+  hangResolver(id: PeerId, hangs: boolean): void;
 }

@@ -4,7 +4,7 @@
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Stage } from '../contract/fault.js';
-import type { ClientWay, World } from '../contract/world.js';
+import type { ClientWay, FileChange, World } from '../contract/world.js';
 import { StrikeGuard } from './guard.js';
 
 export class FakeWorld implements World {
@@ -12,6 +12,8 @@ export class FakeWorld implements World {
   leader: PeerId = 1;
   readonly ids: readonly PeerId[];
   readonly clients = 3;
+  readonly misconfigured = new Set<PeerId>();
+  readonly hanging = new Set<PeerId>();
   readonly struck = new Set<PeerId>();
   readonly up: Set<PeerId>;
   readonly serving: Set<PeerId>;
@@ -109,6 +111,28 @@ export class FakeWorld implements World {
   }
   cutLog(id: PeerId): boolean {
     return this.#strike(`cut log ${id}`, id);
+  }
+
+  keepCopy(id: PeerId): boolean {
+    this.calls.push(`keep copy ${id}`);
+    return !this.up.has(id);
+  }
+  isLastStartKnown(): boolean {
+    return true;
+  }
+  restoreCopy(id: PeerId): boolean {
+    return this.#strike(`restore ${id}`, id);
+  }
+  setFile(id: PeerId, differs: FileChange | null): boolean {
+    this.calls.push(`file ${id} ${JSON.stringify(differs)}`);
+    if (this.up.has(id)) return false;
+    if (differs === null) this.misconfigured.delete(id);
+    else this.misconfigured.add(id);
+    return true;
+  }
+  hangResolver(id: PeerId, hangs: boolean): void {
+    if (hangs) this.hanging.add(id);
+    else this.hanging.delete(id);
   }
 
   #down(call: string, id: PeerId): boolean {

@@ -37,6 +37,7 @@ describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
         expect([...world.cuts], where).toEqual([]);
         expect([...world.clientCuts], where).toEqual([]);
         expect([...world.full], where).toEqual([]);
+        expect([...world.misconfigured, ...world.hanging], where).toEqual([]);
         expect(
           [...world.delays.values()].filter((ms) => ms !== 0),
           where,

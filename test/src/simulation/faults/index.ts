@@ -13,6 +13,7 @@ import { delay } from './delay.js';
 import { failedSync } from './failed-sync.js';
 import { flipBit } from './flip-bit.js';
 import { fullDisk } from './full-disk.js';
+import { hangingResolver } from './hanging-resolver.js';
 import { interruptedSnapshot } from './interrupted-snapshot.js';
 import { isolateFollower } from './isolate-follower.js';
 import { isolateLeader } from './isolate-leader.js';
@@ -24,7 +25,9 @@ import { resetLink } from './reset-link.js';
 import { restartAll } from './restart-all.js';
 import { slowDisk } from './slow-disk.js';
 import { stallLong, stallShort } from './stall.js';
+import { unequalFiles } from './unequal-files.js';
 import { wallClock } from './wall-clock.js';
+import { wentBack } from './went-back.js';
 import { wipe } from './wipe.js';
 
 export { CLOCK_DRIFT } from './clock-rate.js';
@@ -45,5 +48,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[interruptedSnapshot],
     ...[clientsCut, clientsFlapping],
     ...[cutLog],
+    ...[wentBack, unequalFiles, hangingResolver],
   ].map((kind) => [kind.name, kind]),
 );

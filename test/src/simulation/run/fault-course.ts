@@ -79,6 +79,11 @@ export class FaultCourse {
   #mend(ids: readonly PeerId[]): void {
     const world = this.#world;
     for (const id of ids) {
+      if (world.misconfigured.has(id)) {
+        world.crash(id, { inFlight: false });
+        world.setFile(id, null);
+      }
+      world.hangResolver(id, false);
       world.setClockRate(id, 1);
       world.slowDisk(id, 0);
       world.fillDisk(id, false);

@@ -23,6 +23,8 @@ export interface RunSettings {
   readonly globalOutstandingLimit: number;
   readonly multiOpsMax: number;
   readonly pathDepthMax: number;
+  /** Null: no member comes near its bound. */
+  readonly treeBytesMax: number | null;
 }
 
 export interface RunOptions {
@@ -137,6 +139,7 @@ function drawSettings(random: Random): RunSettings {
     // Few of what clients try: see digs.ts.
     multiOpsMax: random.pick([4096, 4096, 8]),
     pathDepthMax: random.pick([2000, 2000, 9]),
+    treeBytesMax: random.pick([null, null, null, 12_000]),
   };
 }
 

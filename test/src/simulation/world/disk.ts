@@ -14,6 +14,14 @@ export interface DiskOptions {
   readonly syncMaxMs: number;
 }
 
+/** Of a directory, by its meta record: see server/src/driver/known-starts.ts. */
+export interface StartOnDisk {
+  readonly incarnation: string;
+  readonly count: number;
+}
+
+const LOSES_NOTHING = (): number => 1 - Number.EPSILON;
+
 type Dice = readonly [number, number, number];
 
 export class SimulatedDisk {
@@ -29,6 +37,7 @@ export class SimulatedDisk {
   #isFull = false;
   #failsNextSync = false;
   #hasFailed = false;
+  #copy: { readonly tree: MemoryStore; readonly log: MemoryStore } | null = null;
   #death: { count: number; readonly when: 'before' | 'after' } | null = null;
 
   constructor(options: DiskOptions, random: Random, onDeath: (when: 'before' | 'after') => void) {
@@ -64,12 +73,45 @@ export class SimulatedDisk {
       this.#log.landUnderWay();
       this.#tree.landUnderWay();
     }
-    const dice = how.keepsAll ? () => 1 - Number.EPSILON : () => this.#random.next();
+    const dice = how.keepsAll ? LOSES_NOTHING : () => this.#random.next();
     this.#tree = this.#tree.crash(dice);
     this.#log = this.#log.crash(dice);
     this.#timers = null;
     this.#failsNextSync = false;
     this.#death = null;
+  }
+
+  /** Of a disk that nobody uses. */
+  keepCopy(): void {
+    this.#copy = { tree: this.#tree, log: this.#log };
+    this.#tree = this.#tree.crash(LOSES_NOTHING);
+    this.#log = this.#log.crash(LOSES_NOTHING);
+  }
+
+  /** False if nothing was kept. */
+  restoreCopy(): boolean {
+    if (this.#copy === null) return false;
+    this.#tree = this.#copy.tree.crash(LOSES_NOTHING);
+    this.#log = this.#copy.log.crash(LOSES_NOTHING);
+    this.#copy = null;
+    return true;
+  }
+
+  /** Which start of its directory the disk tells of; null for none. */
+  get start(): StartOnDisk | null {
+    const found = metaRecords(this.#tree).map((text) => {
+      const [, incarnation, count] =
+        /"start":\{"incarnation":"([^"]*)","count":(\d+)/.exec(text) ?? [];
+      return incarnation === undefined ? null : { incarnation, count: Number(count) };
+    });
+    return found[0] ?? null;
+  }
+
+  /** Whether both meta records tell of this start of that member. */
+  knowsStart(peer: number, { incarnation, count }: StartOnDisk): boolean {
+    const told = `{"peer":${peer},"incarnation":"${incarnation}","count":${count},`;
+    const records = metaRecords(this.#tree);
+    return records.length > 0 && records.every((text) => text.includes(told));
   }
 
   wipe(): void {
@@ -208,16 +250,21 @@ function groupsOf(log: MemoryStore): StoredRecord[] {
 
 /** Where both records of meta say that the log has been: see server/src/storage/meta.ts. */
 function recordedZxid(tree: MemoryStore): number {
-  let recorded = Number.POSITIVE_INFINITY;
-  if (!tree.names().includes('meta')) return 0;
-  tree.tamper('meta', (entries) => {
-    for (const sealed of entries.values()) {
-      const text = Buffer.from(sealed).toString('latin1');
-      const [, digits = '0'] = /"recordedZxid":(\d+)/.exec(text) ?? [];
-      recorded = Math.min(recorded, Number(digits));
-    }
+  const recorded = metaRecords(tree).map((text) => {
+    const [, digits = '0'] = /"recordedZxid":(\d+)/.exec(text) ?? [];
+    return Number(digits);
   });
-  return Number.isFinite(recorded) ? recorded : 0;
+  return recorded.length > 0 ? Math.min(...recorded) : 0;
+}
+
+/** Both, as text; none of a disk that was never used. */
+function metaRecords(tree: MemoryStore): readonly string[] {
+  if (!tree.names().includes('meta')) return [];
+  const texts: string[] = [];
+  tree.tamper('meta', (entries) => {
+    for (const sealed of entries.values()) texts.push(Buffer.from(sealed).toString('latin1'));
+  });
+  return texts;
 }
 
 /** Of a segment: the zxid up to which its mark vouches for it, 0 without one. */

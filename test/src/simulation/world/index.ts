@@ -15,12 +15,15 @@ import {
   type Transport,
   type Tuning,
 } from '../../simulated.js';
-import type { ClientWay, World } from '../contract/world.js';
+import type { DiskStruck } from '../contract/observation.js';
+import type { ClientWay, FileChange, World } from '../contract/world.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
 import { MachineClock, ProcessTimers } from './clocks.js';
 import type { DiskOptions } from './disk.js';
+import { endsOf, hostOf, hostOfClient, wayKey } from './hosts.js';
 import { Machine } from './machine.js';
+import { ResolvingTransport } from './resolving-transport.js';
 import { Scheduler } from './scheduler.js';
 
 export type { DiskOptions } from './disk.js';
@@ -63,6 +66,9 @@ export class SimulatedWorld implements World {
   readonly #reached = new Map<PeerId, string>();
   readonly #struck = new Set<PeerId>();
   readonly #serving = new Set<PeerId>();
+  readonly misconfigured = new Set<PeerId>();
+  /** Hosts whose resolvers answer nothing. */
+  readonly #hanging = new Set<string>();
   #failure: { readonly error: unknown } | null = null;
 
   constructor(setup: SimulatedWorldSetup) {
@@ -267,9 +273,48 @@ export class SimulatedWorld implements World {
     return true;
   }
 
+  keepCopy(id: PeerId): boolean {
+    const machine = this.#at(id);
+    if (machine.isUp) return false;
+    machine.disk.keepCopy();
+    return true;
+  }
+
+  isLastStartKnown(id: PeerId): boolean {
+    const { start } = this.#at(id).disk;
+    const others = this.ids.filter((other) => other !== id);
+    return start !== null && others.every((other) => this.#at(other).disk.knowsStart(id, start));
+  }
+
+  restoreCopy(id: PeerId): boolean {
+    const machine = this.#at(id);
+    if (machine.isUp || !machine.disk.restoreCopy()) return false;
+    this.#strike(machine, 'restored');
+    return true;
+  }
+
+  setFile(id: PeerId, differs: FileChange | null): boolean {
+    const machine = this.#at(id);
+    if (machine.isUp) return false;
+    if (differs === null) this.misconfigured.delete(id);
+    else this.misconfigured.add(id);
+    const { members, ...others } = differs ?? {};
+    const servers = this.config.servers.filter((one) => members?.includes(one.id) ?? true);
+    machine.differs = differs === null ? null : { ...others, servers };
+    return true;
+  }
+
+  hangResolver(id: PeerId, hangs: boolean): void {
+    const { host } = this.#at(id);
+    if (hangs) this.#hanging.add(host);
+    else this.#hanging.delete(host);
+  }
+
   #newMachine(setup: SimulatedWorldSetup, id: PeerId, host: string): Machine {
     const { log } = setup;
     const losses = setup.random.fork(`${host} losses`);
+    // Kept from one process to the next, as in `addresses.json`.
+    const known = new Map<string, readonly string[]>();
     const options = {
       base: { member: id },
       level: log === undefined ? 'silent' : 'debug',
@@ -285,7 +330,11 @@ export class SimulatedWorld implements World {
       tuning: setup.tuning,
       disk: setup.disk,
       logger: pino(options, { write: (line: string) => log?.(line) }),
-      transport: () => this.#network.transport(host),
+      transport: (timers) => {
+        const isHanging = () => this.#hanging.has(host);
+        const parts = { timers, known, isHanging };
+        return new ResolvingTransport(this.#network.transport(host), parts);
+      },
       onGone: (how) => {
         // A machine that dies takes with it what it had not sent: some others have it, some have
         // not.
@@ -308,7 +357,7 @@ export class SimulatedWorld implements World {
     });
   }
 
-  #strike(machine: Machine, how: 'wiped' | 'flipped'): void {
+  #strike(machine: Machine, how: DiskStruck['how']): void {
     this.#struck.add(machine.id);
     machine.recordDiskStruck(how);
   }
@@ -339,21 +388,4 @@ export class SimulatedWorld implements World {
     if (machine === undefined) throw new Error(`there is no member ${id}`);
     return machine;
   }
-}
-
-function hostOf(id: PeerId): string {
-  return `member-${id}`;
-}
-
-function hostOfClient(client: number): string {
-  return `client-${client}`;
-}
-
-function endsOf(client: number, id: PeerId, way: ClientWay): [from: string, to: string] {
-  const ends = [hostOfClient(client), hostOf(id)] as const;
-  return way === 'toMember' ? [ends[0], ends[1]] : [ends[1], ends[0]];
-}
-
-function wayKey(from: string, to: string): string {
-  return `${from} ${to}`;
 }

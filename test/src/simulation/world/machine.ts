@@ -10,9 +10,11 @@ import {
   type Config,
   Member,
   type MemberObserver,
+  type Timers,
   type Transport,
   type Tuning,
 } from '../../simulated.js';
+import type { DiskStruck } from '../contract/observation.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
 import { MachineClock, ProcessTimers } from './clocks.js';
@@ -29,7 +31,7 @@ export interface MachineParts {
   readonly tuning: Tuning;
   readonly disk: DiskOptions;
   readonly logger: Logger;
-  transport(): Transport;
+  transport(timers: Timers): Transport;
   /** The process is gone; its streams must go too. */
   onGone(how: 'stopped' | 'crashed' | 'failed'): void;
   /** It serves clients now, or no longer. */
@@ -51,6 +53,8 @@ export class Machine {
   readonly host: string;
   readonly clock: MachineClock;
   readonly disk: SimulatedDisk;
+  /** What its file says otherwise than those of the others. */
+  differs: Partial<Config> | null = null;
   /** 0 while it does not stand still. */
   stalledUntilMs = 0;
   readonly #parts: MachineParts;
@@ -120,15 +124,16 @@ export class Machine {
     return this.#process.timers.wake();
   }
 
-  recordDiskStruck(how: 'wiped' | 'flipped'): void {
+  recordDiskStruck(how: DiskStruck['how']): void {
     this.#parts.recorder.diskStruck({ ...this.#who(this.#incarnations), how });
   }
 
   async #open(process: Process): Promise<void> {
-    const { config, tuning, logger } = this.#parts;
+    const { tuning, logger } = this.#parts;
+    const config = { ...this.#parts.config, ...this.differs };
     const options = { id: this.id, logger, found: false, tuning };
     const member = await Member.open(config, options, {
-      transport: this.#parts.transport(),
+      transport: this.#parts.transport(process.timers),
       timers: process.timers,
       treeStore: this.disk.tree,
       logStore: this.disk.log,
@@ -182,7 +187,8 @@ export class Machine {
 
   #failed(process: Process, error: unknown): void {
     if (process.timers.isDead) return;
-    if (!this.disk.hasFailed) this.#parts.onFailure(error);
+    // A file that differs may be refused at the start.
+    if (!this.disk.hasFailed && this.differs === null) this.#parts.onFailure(error);
     this.#end(process, 'failed', { inFlight: false, keepsAll: false });
   }
 

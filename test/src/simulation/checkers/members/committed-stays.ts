@@ -21,6 +21,8 @@ interface MemberSeen {
   delivered: Zxid;
   /** Struck, or found damaged: no quorum counts on it until it has synced. */
   struck: boolean;
+  /** Its directories went back in time, and it has not synced since. */
+  isRestored: boolean;
 }
 
 type Role = Extract<ZabOutput, { kind: 'role' }>;
@@ -36,13 +38,14 @@ class CommittedStays implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => {
-      return { disk: new DiskModel(), delivered: 0, struck: false };
+      return { disk: new DiskModel(), delivered: 0, struck: false, isRestored: false };
     });
   }
 
   onDiskStruck(seen: DiskStruck): void {
     const member = this.#members.of(seen.member);
     member.struck = true;
+    member.isRestored = seen.how === 'restored';
     member.disk.wipe();
   }
 
@@ -51,7 +54,7 @@ class CommittedStays implements Checker {
     member.disk.start(seen.recovered);
     member.delivered = seen.recovered.checkpointZxid;
     if (seen.recovered.damaged !== null) member.struck = true;
-    else if (member.disk.durableEpochs.ensembleId !== '') member.struck = false;
+    else if (member.disk.durableEpochs.ensembleId !== '') member.struck = member.isRestored;
     this.#checkQuorum(seen);
   }
 
@@ -80,7 +83,10 @@ class CommittedStays implements Checker {
           this.#onRole(seen, member, output);
           break;
         case 'send':
-          if (output.message.kind === 'ackNewLeader') member.struck = false;
+          if (output.message.kind === 'ackNewLeader') {
+            member.struck = false;
+            member.isRestored = false;
+          }
           break;
       }
       disk.take(output);

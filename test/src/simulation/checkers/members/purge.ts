@@ -74,6 +74,8 @@ class Purge implements Checker {
       const output = outputs[at];
       if (output?.kind === 'deliver') marks.delivered = lastOf(output.proposals);
       else if (output?.kind === 'installSnapshot') marks.delivered = output.zxid;
+      // A restart before the next snapshot finds nothing that it trusts.
+      else if (output?.kind === 'giveUp') marks.struck = true;
     }
   }
 }

@@ -6,6 +6,7 @@
  * Exactly: log and epochs are those after some number of the outputs that storage was given and had
  * not reported, in their order; the next one may have been done in part. Only a disk that was
  * struck may be found damaged or empty; one whose flipped bit goes unnoticed must hold everything.
+ * Directories that went back in time hold what they held once.
  */
 import type { Recovered, StorageOutput, Ticket } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -19,6 +20,8 @@ interface MemberDisk {
   readonly disk: DiskModel;
   /** Struck, or found damaged, and no snapshot has replaced what was on it since. */
   mayBeDamaged: boolean;
+  /** An earlier copy of its directories took their place, and it has not started since. */
+  isRestored: boolean;
   /** Of a snapshot that is being installed; 0 for none. */
   installing: Ticket;
 }
@@ -29,7 +32,7 @@ class Restart implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => {
-      return { disk: new DiskModel(), mayBeDamaged: false, installing: 0 };
+      return { disk: new DiskModel(), mayBeDamaged: false, isRestored: false, installing: 0 };
     });
   }
 
@@ -38,6 +41,8 @@ class Restart implements Checker {
     if (seen.how === 'wiped') {
       member.disk.wipe();
       member.mayBeDamaged = false;
+    } else if (seen.how === 'restored') {
+      member.isRestored = true;
     } else {
       member.mayBeDamaged = true;
     }
@@ -48,12 +53,13 @@ class Restart implements Checker {
     const { recovered } = seen;
     if (recovered.damaged === null) {
       // A snapshot that was being installed may have replaced what was damaged.
-      this.#mustBeExplained(seen, member.disk, recovered);
+      if (!member.isRestored) this.#mustBeExplained(seen, member.disk, recovered);
       member.mayBeDamaged = false;
     } else if (!member.mayBeDamaged) {
       throw broken(this.property, seen, `finds its disk damaged: ${recovered.damaged}`);
     }
     member.disk.start(recovered);
+    member.isRestored = false;
     member.installing = 0;
   }
 
@@ -70,6 +76,8 @@ class Restart implements Checker {
       if (output === undefined) continue;
       member.disk.take(output);
       if (output.kind === 'installSnapshot') member.installing = output.ticket;
+      // It is as good as damaged from then on, also if it dies before that is durable.
+      if (output.kind === 'giveUp') member.mayBeDamaged = true;
     }
   }
 

@@ -101,7 +101,10 @@ export class DiskModel {
       if (output.ticket > ticket) return;
       pending.shift();
       if (output.kind === 'saveEpochs') this.durableEpochs = output;
-      else applyTo(this.durable, output);
+      else if (output.kind === 'giveUp') {
+        this.durableEpochs = { ...this.durableEpochs, ensembleId: '', founded: false };
+        this.durable.reset(0);
+      } else applyTo(this.durable, output);
     }
   }
 }

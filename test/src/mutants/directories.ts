@@ -1,0 +1,42 @@
+/**
+ * Mutants of what a directory remembers: its starts, and the servers that it served with.
+ */
+import type { Mutant } from './mutant.js';
+
+/** Who lags while the others acknowledge may elect the one that went back. */
+const WENT_BACK = [
+  'kinds=["went-back","went-back","slow-disk","slow-disk","crash-leader","crash-several"]',
+  'members=3',
+  'clients.readShare=0.2',
+] as const;
+const UNEQUAL = ['kinds=["unequal-files"]', 'members=3'] as const;
+
+export const directoryMutants: readonly Mutant[] = [
+  {
+    name: 'old-copy-keeps-its-vote',
+    area: 'storage',
+    breaks: 'a member whose directory went back in time has no vote',
+    aim: WENT_BACK,
+    file: 'driver/known-starts.ts',
+    find: 'return offer !== null && isBeside(this.own, this.earlier, offer.lastSeen);',
+    replace: 'return offer === null && isBeside(this.own, this.earlier, NO_START);',
+  },
+  {
+    name: 'earlier-starts-not-kept',
+    area: 'storage',
+    breaks: 'an old copy that was started alone ever so often is told, too',
+    aim: WENT_BACK,
+    file: 'storage/starts-record.ts',
+    find: 'const recent = [...instances, this.#setup.instance].slice(-STARTS_KEPT);',
+    replace: 'const recent = [...instances, this.#setup.instance].slice(-1).slice(-STARTS_KEPT);',
+  },
+  {
+    name: 'former-list-forgotten',
+    area: 'storage',
+    breaks: 'a changed list of servers needs a majority of the former one, too',
+    aim: UNEQUAL,
+    file: 'served-with.ts',
+    find: 'const former = before.lists.filter((one) => one.join() !== list.join());',
+    replace: 'const former = before.lists.filter((one) => one.length === 0);',
+  },
+];

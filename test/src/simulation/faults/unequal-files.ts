@@ -1,0 +1,44 @@
+/**
+ * Some members are restarted with a file that differs: a list of servers of which they are a
+ * majority, or another timeout. Less than half of them have it, so the others go on.
+ */
+import type { PeerId } from '@rookery/protocol';
+import type { FaultKind } from '../contract/fault.js';
+import type { FileChange, World } from '../contract/world.js';
+import { bringBack, pick, roll, some } from './dice.js';
+import { victimsOf } from './guard.js';
+
+/** With a shorter one than before a member abstains for twice that: it must fit into the end. */
+const TIMEOUTS_MS = [150, 700, 2_000] as const;
+
+export const unequalFiles: FaultKind = {
+  name: 'unequal-files',
+  begin: (world, fault, stage) => {
+    const ids = victimsOf(world, fault);
+    const refusal = stage.refusesStrike(ids);
+    if (refusal !== null) return refusal;
+    const isList = roll(fault, 2) < 0.6;
+    const differs = isList
+      ? { members: listOf(world, ids, roll(fault, 3)) }
+      : { peerTimeoutMs: pick(TIMEOUTS_MS, roll(fault, 3)) };
+    restartWith(world, ids, differs);
+    for (const id of ids) world.start(id);
+    return () => {
+      restartWith(world, ids, null);
+      bringBack(world, stage, { ids, rolled: roll(fault, 7) });
+    };
+  },
+};
+
+/** The smallest list of which they are a majority. */
+function listOf(world: World, ids: readonly PeerId[], rolled: number): readonly PeerId[] {
+  const others = some(world, world.ids.length, rolled).filter((id) => !ids.includes(id));
+  return [...ids, ...others.slice(0, ids.length - 1)].sort((one, other) => one - other);
+}
+
+function restartWith(world: World, ids: readonly PeerId[], differs: FileChange | null): void {
+  for (const id of ids) {
+    world.crash(id, { inFlight: false });
+    world.setFile(id, differs);
+  }
+}

@@ -1,0 +1,20 @@
+/** Names of hosts in the simulated network, and of the ways between them. */
+import type { PeerId } from '@rookery/protocol';
+import type { ClientWay } from '../contract/world.js';
+
+export function hostOf(id: PeerId): string {
+  return `member-${id}`;
+}
+
+export function hostOfClient(client: number): string {
+  return `client-${client}`;
+}
+
+export function endsOf(client: number, id: PeerId, way: ClientWay): [from: string, to: string] {
+  const ends = [hostOfClient(client), hostOf(id)] as const;
+  return way === 'toMember' ? [ends[0], ends[1]] : [ends[1], ends[0]];
+}
+
+export function wayKey(from: string, to: string): string {
+  return `${from} ${to}`;
+}
