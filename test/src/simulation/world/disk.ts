@@ -162,7 +162,9 @@ export class SimulatedDisk {
    */
   cutLog(how: number): boolean {
     const recorded = recordedZxid(this.#tree);
-    const groups = groupsOf(this.#log);
+    // What a snapshot has replaced may still be there, and is nobody's log any more.
+    const inUse = `log-${generation(this.#tree)}-`;
+    const groups = groupsOf(this.#log).filter(({ name }) => name.startsWith(inUse));
     const known = groups.findLastIndex(({ key }) => keyedZxid(key) <= recorded);
     if (known < 0) return false;
     for (const { name, key } of groups.slice(Math.floor(how * (known + 1)))) {
@@ -255,6 +257,13 @@ function recordedZxid(tree: MemoryStore): number {
     return Number(digits);
   });
   return recorded.length > 0 ? Math.min(...recorded) : 0;
+}
+
+/** Of the tree and the log that are in use. */
+function generation(tree: MemoryStore): number {
+  const [text = ''] = metaRecords(tree);
+  const [, digits = '0'] = /"generation":(\d+)/.exec(text) ?? [];
+  return Number(digits);
 }
 
 /** Both, as text; none of a disk that was never used. */
