@@ -8,7 +8,7 @@ import { CreateSessionRequest, encode, OpCode, SetDataRequest } from '@rookery/p
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
 import { ProposalWindow } from '../zab/window.js';
-import { TestDesk } from './test-desk.js';
+import { TestDesk } from './testing-desk.js';
 
 const MB = 1 << 20;
 const COUNT = 50;

@@ -50,6 +50,12 @@ it('what a killed run has left goes with the next', async () => {
   expect(removeLeftovers(run.directory)).toEqual([]);
   run.child.kill('SIGKILL');
   await run.ended;
+  // What ran in a copy goes on without its parent, and writes there.
+  await until('no program runs there', DEADLINE_MS, () => {
+    const programs = programsIn(run.directory);
+    for (const pid of programs) process.kill(pid, 'SIGKILL');
+    return programs.length === 0 || undefined;
+  });
   expect([...removeLeftovers(run.directory)].sort()).toEqual(copies.sort());
 });
 

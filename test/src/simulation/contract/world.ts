@@ -31,7 +31,7 @@ export interface World {
   isUp(id: PeerId): boolean;
   /** Up, and in sync with a leader since it last started. */
   serves(id: PeerId): boolean;
-  /** Members whose disk was struck (wiped, flipped) and that have not served since. */
+  /** Members whose disk was struck, or whose file was changed, and that have not served since. */
   readonly struck: ReadonlySet<PeerId>;
 
   /**

@@ -50,12 +50,10 @@ export class StrikeGuard {
 
   /** As Stage.refusesStrike. */
   refuses(victims: readonly PeerId[]): string | null {
-    const { ids, struck, misconfigured } = this.#world;
+    const { ids, struck } = this.#world;
     const most = minorityOf(ids.length);
     if (victims.length > most) return `of ${ids.length} members ${most} may be struck`;
     if (struck.size > 0) return `member ${[...struck].join(', ')} has not served again`;
-    // An empty directory serves with whatever list it is given.
-    if (misconfigured.size > 0) return `the file of ${[...misconfigured].join(', ')} differs`;
     return this.isFounded ? null : 'not every member has served yet';
   }
 }

@@ -298,6 +298,8 @@ export class SimulatedWorld implements World {
     if (machine.isUp) return false;
     if (differs === null) this.misconfigured.delete(id);
     else this.misconfigured.add(id);
+    // Until it has served again it may need members of the other list, too.
+    this.#struck.add(id);
     const { members, ...others } = differs ?? {};
     const servers = this.config.servers.filter((one) => members?.includes(one.id) ?? true);
     machine.differs = differs === null ? null : { ...others, servers };
