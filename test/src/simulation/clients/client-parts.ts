@@ -3,7 +3,7 @@ import type { Timers, Transport } from '../../simulated.js';
 import type { Recorder } from '../run/recorder.js';
 import type { ClientOptions } from './options.js';
 
-/** Whoever is not welcomed in this time tries another member. */
+/** A client of the load that is not welcomed in this time tries another member. */
 export const HANDSHAKE_TIMEOUT_MS = 1_500;
 
 export interface Seat {
@@ -18,6 +18,8 @@ export interface ClientParts {
   readonly members: readonly Seat[];
   readonly recorder: Recorder;
   readonly options: ClientOptions;
+  /** How long it waits for its session before it tries another member. */
+  readonly handshakeTimeoutMs: number;
   /** A number that no connection of the run has had. */
   nextConnection(): number;
 }

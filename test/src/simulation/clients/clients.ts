@@ -8,7 +8,7 @@
 import type { Timers, Transport } from '../../simulated.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
-import type { Seat } from './client-parts.js';
+import { HANDSHAKE_TIMEOUT_MS, type Seat } from './client-parts.js';
 import type { ClientOptions } from './options.js';
 import { SimulatedClient } from './simulated-client.js';
 
@@ -23,6 +23,15 @@ export interface ClientsSetup {
   readonly options: ClientOptions;
 }
 
+interface NewClient {
+  readonly number: number;
+  readonly options: ClientOptions;
+  readonly members: readonly Seat[];
+  readonly handshakeTimeoutMs: number;
+}
+
+const ASKER_TIMEOUT_MS = 10_000;
+
 export class Clients {
   readonly #clients: SimulatedClient[];
   readonly #setup: ClientsSetup;
@@ -32,14 +41,23 @@ export class Clients {
     this.#setup = setup;
     const { options, members } = setup;
     this.#clients = Array.from({ length: options.count }, (_, index) => {
-      return this.#newClient(index + 1, options, members);
+      const handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS;
+      return this.#newClient({ number: index + 1, options, members, handshakeTimeoutMs });
     });
   }
 
-  /** One more, who asks some members nothing but a write, a sync and reads. Call it once. */
+  /**
+   * One more client, which asks some members nothing but a write, a sync and reads. It waits longer
+   * than the others: a member may have a long log to apply while they keep it busy. Call it once.
+   */
   ask(members: readonly Seat[]): { readonly isDrained: boolean } {
     const options = { ...this.#setup.options, readerShare: 0 };
-    const client = this.#newClient(this.#clients.length + 1, options, members);
+    const client = this.#newClient({
+      number: this.#clients.length + 1,
+      options,
+      members,
+      handshakeTimeoutMs: ASKER_TIMEOUT_MS,
+    });
     this.#clients.push(client);
     client.drain();
     client.start();
@@ -64,12 +82,12 @@ export class Clients {
     return this.#clients.filter((client) => client.hasLeftOneOpen).length;
   }
 
-  #newClient(number: number, options: ClientOptions, members: readonly Seat[]): SimulatedClient {
+  #newClient({ number, ...parts }: NewClient): SimulatedClient {
     const { random, timers, recorder } = this.#setup;
     const transport = this.#setup.transportOf(number);
     const nextConnection = () => ++this.#connections;
     return new SimulatedClient(number, random.fork(`client-${number}`), {
-      ...{ timers, transport, recorder, members, options, nextConnection },
+      ...{ timers, transport, recorder, nextConnection, ...parts },
     });
   }
 

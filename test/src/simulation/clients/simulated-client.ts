@@ -11,7 +11,7 @@ import { PropertyBroken } from '../contract/checker.js';
 import type { Invocation, Operation, Result, SessionSeen } from '../contract/history.js';
 import type { Random } from '../random.js';
 import { Caprices } from './caprices.js';
-import { type ClientParts, HANDSHAKE_TIMEOUT_MS } from './client-parts.js';
+import type { ClientParts } from './client-parts.js';
 import { HeldWatches } from './held-watches.js';
 import { LeftBehind } from './left-behind.js';
 import { Route } from './route.js';
@@ -119,7 +119,7 @@ export class SimulatedClient {
   }
 
   #shakeHands(stream: ByteStream, member: number): void {
-    const { timers, options } = this.#parts;
+    const { timers, options, handshakeTimeoutMs } = this.#parts;
     const number = this.#parts.nextConnection();
     const wire = new WireConnection(stream, {
       onWelcome: (welcome) => this.#onWelcome(welcome),
@@ -141,7 +141,7 @@ export class SimulatedClient {
     const { timeoutMinMs, timeoutMaxMs } = options;
     const timeoutMs = this.#wholeMs(timeoutMinMs, timeoutMaxMs);
     wire.connect({ seenZxid: this.#seenZxid, timeoutMs, session: this.#session });
-    timers.after(HANDSHAKE_TIMEOUT_MS, () => {
+    timers.after(handshakeTimeoutMs, () => {
       if (this.#open?.number !== number || this.#isLive) return;
       this.#tell('abandoned');
       this.#drop();
