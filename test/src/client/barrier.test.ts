@@ -12,7 +12,12 @@ import {
 } from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import {
+  CuttableClient,
+  LONG_SESSIONS,
+  losingSession,
+  useDirectClient,
+} from './cuttable-client.js';
 import { namesIn, untilNames } from './directory.js';
 import { atEachStep } from './protocol-steps.js';
 import { sharedEnsemble } from './shared-ensemble.js';
@@ -167,7 +172,7 @@ test('who loses its session is out, is told so, and keeps nobody', async () => {
   const [lease] = await Promise.all([one.enter(), other.enter()]);
   await member.cut();
   const leaving = other.leave().then(() => lease.held);
-  await reaching(member.client, 'lost');
+  await losingSession(member.client);
   expect(lease.signal.reason).toBeInstanceOf(LeaseLostError);
   // Told before the others could leave without it.
   expect(await leaving).toBe(false);

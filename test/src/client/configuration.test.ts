@@ -5,7 +5,12 @@
 import { Configuration, LeaseLostError, Rendezvous } from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import {
+  CuttableClient,
+  LONG_SESSIONS,
+  losingSession,
+  useDirectClient,
+} from './cuttable-client.js';
 import { atEachStep } from './protocol-steps.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
@@ -60,7 +65,7 @@ test('a value is followed over cuts, sessions and the death of a member', async 
   await follower.heal();
   await is(2);
   await follower.cut();
-  await reaching(follower.client, 'lost');
+  await losingSession(follower.client);
   await writer.update(() => 3);
   expect(configuration.value).toBe(2);
   await follower.heal();
@@ -117,7 +122,7 @@ test('a rendezvous ends with the session of the one who opened it, and those who
   await at.fill('x');
   const meeting = await at.meet();
   await opener.cut();
-  await reaching(opener.client, 'lost');
+  await losingSession(opener.client);
   expect(lease.held).toBe(false);
   await until('the meeting is over', DEADLINE_MS, () => meeting.signal.aborted || undefined);
   await opener.heal();

@@ -74,9 +74,13 @@ export class CuttableClient {
     return new CuttableClient(client, ensemble, proxies);
   }
 
-  /** Every connection breaks and none is made; resolves when the client has seen it. */
+  /**
+   * Every connection breaks and none is made; resolves when the client has seen it, at once if it
+   * was looking for another member already.
+   */
   async cut(): Promise<void> {
-    const suspended = reaching(this.client, 'suspended');
+    const isConnected = this.client.state === 'connected';
+    const suspended = isConnected ? reaching(this.client, 'suspended') : undefined;
     for (const proxy of this.#proxies) {
       proxy.hold('out');
       proxy.hold('back');
@@ -127,4 +131,9 @@ export function reaching(client: Client, state: ClientState): Promise<StateChang
     reached.resolve(change);
   });
   return within(`the client is ${state}`, STATE_DEADLINE_MS, reached.promise);
+}
+
+/** Resolves when the session of a client that is cut off is gone, at once if it is. */
+export async function losingSession(client: Client): Promise<void> {
+  if (client.state === 'connected' || client.state === 'suspended') await reaching(client, 'lost');
 }

@@ -5,7 +5,7 @@
  */
 import type { Ensemble } from '../harness/ensemble.js';
 import { until } from '../harness/wait.js';
-import { type CuttableClient, reaching } from './cuttable-client.js';
+import { type CuttableClient, losingSession } from './cuttable-client.js';
 
 const DEADLINE_MS = 60_000;
 
@@ -46,7 +46,7 @@ export async function runFaultCourse(course: FaultCourse): Promise<void> {
   const [expiring] = clients;
   if (expiring !== undefined) {
     await expiring.cut();
-    await reaching(expiring.client, 'lost');
+    await losingSession(expiring.client);
     await expiring.heal();
   }
   await goOn(step);

@@ -14,7 +14,12 @@ import {
 } from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import {
+  CuttableClient,
+  LONG_SESSIONS,
+  losingSession,
+  useDirectClient,
+} from './cuttable-client.js';
 import { atEachStep, untilEmpty } from './protocol-steps.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
@@ -93,13 +98,13 @@ test('a group is followed for ever: over cuts, sessions and the death of a membe
   await other.heal();
   await follower.is('one=2');
   await one.cut();
-  await reaching(one.client, 'lost');
+  await losingSession(one.client);
   await follower.is('');
   await own.is('one=2');
   await one.heal();
   await follower.is('one=2');
   await other.cut();
-  await reaching(other.client, 'lost');
+  await losingSession(other.client);
   await member.setData('3');
   await other.heal();
   await follower.is('one=3');
@@ -148,7 +153,7 @@ test('a set is dealt out to all, never an item twice, whoever comes, goes or is 
   const [first] = clients;
   if (first === undefined) throw new Error('three were made');
   await first.cut();
-  await reaching(first.client, 'lost');
+  await losingSession(first.client);
   await isDealtTo(2);
   await first.heal();
   await isDealtTo(3);

@@ -5,7 +5,12 @@
 import { Election, LeaderLatch, LeaseLostError, type Term } from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import {
+  CuttableClient,
+  LONG_SESSIONS,
+  losingSession,
+  useDirectClient,
+} from './cuttable-client.js';
 import { namesIn, untilNames } from './directory.js';
 import { HoldersLedger } from './holders-ledger.js';
 import { atEachStep } from './protocol-steps.js';
@@ -72,7 +77,7 @@ test.each(['hold-until-lost', 'abort'] as const)(
     const [first] = clients;
     if (first !== undefined) {
       await first.cut();
-      await reaching(first.client, 'lost');
+      await losingSession(first.client);
       await terms(3);
       await first.heal();
     }
@@ -192,7 +197,7 @@ test('candidates lead in turns and followers find each of them, while members di
   ensemble().start([leader.id]);
   const [first] = clients;
   await first?.cut();
-  if (first !== undefined) await reaching(first.client, 'lost');
+  if (first !== undefined) await losingSession(first.client);
   await progress(5);
   await first?.heal();
   await progress(5);

@@ -6,7 +6,12 @@ import { IdempotentQueue, LeaseLostError, LockingQueue } from '@rookery/client';
 import { OpCode } from '@rookery/protocol';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import {
+  CuttableClient,
+  LONG_SESSIONS,
+  losingSession,
+  useDirectClient,
+} from './cuttable-client.js';
 import { namesIn, untilNames } from './directory.js';
 import { useReplyLosingClient } from './reply-losing-client.js';
 import { sharedEnsemble } from './shared-ensemble.js';
@@ -91,7 +96,7 @@ test('an id that is enqueued again, after a lost reply or a lost session, is don
   const failed = expect(fromCut.enqueue('third', '3')).rejects.toMatchObject({ ambiguous: true });
   await untilNames(control, `${path}/items`, 3);
   await cut.cut();
-  await reaching(cut.client, 'lost');
+  await losingSession(cut.client);
   await failed;
   await cut.heal();
   await fromCut.enqueue('third', '3 again');

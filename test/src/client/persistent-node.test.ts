@@ -5,7 +5,12 @@
 import { PersistentNode, TtlNode } from '@rookery/client';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import {
+  CuttableClient,
+  LONG_SESSIONS,
+  losingSession,
+  useDirectClient,
+} from './cuttable-client.js';
 import { atEachStep, untilEmpty } from './protocol-steps.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
@@ -61,7 +66,7 @@ test('a node comes back after its session, was deleted in a cut, or its member d
   expect((await control.getData(path)).data?.toString()).toBe('while away');
 
   await owner.cut();
-  await reaching(owner.client, 'lost');
+  await losingSession(owner.client);
   expect(node.isStanding).toBe(false);
   await owner.heal();
   await standsAgain();

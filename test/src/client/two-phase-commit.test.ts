@@ -11,7 +11,12 @@ import {
 import { OpCode } from '@rookery/protocol';
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import {
+  CuttableClient,
+  LONG_SESSIONS,
+  losingSession,
+  useDirectClient,
+} from './cuttable-client.js';
 import { namesIn } from './directory.js';
 import { useReplyLosingClient } from './reply-losing-client.js';
 import { sharedEnsemble } from './shared-ensemble.js';
@@ -97,7 +102,7 @@ test('the death of a site aborts the ephemeral kind, and the site learns it', as
   await b.vote('commit');
   await until('the coordinator watches', DEADLINE_MS, () => client.watchCount >= 4 || undefined);
   await dying.cut();
-  await reaching(dying.client, 'lost');
+  await losingSession(dying.client);
   expect(await decided).toBe('abort');
   await dying.heal();
   expect(await b.outcome()).toBe('abort');

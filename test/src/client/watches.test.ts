@@ -7,7 +7,12 @@ import { connect, type Watcher } from '@rookery/client';
 import { NoWatcherError, WatcherType } from '@rookery/protocol';
 import { expect, test } from 'vitest';
 import { productUnderTest } from '../harness/product.js';
-import { CuttableClient, LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
+import {
+  CuttableClient,
+  LONG_SESSIONS,
+  losingSession,
+  useDirectClient,
+} from './cuttable-client.js';
 import { Heard } from './heard.js';
 import { caughtUp, sharedEnsemble } from './shared-ensemble.js';
 
@@ -318,7 +323,7 @@ test('a lost session ends one-shot watches with lost, once; those of the next ar
   await client.getChildren('/ends', { watcher: child.watcher });
   await cuttable.cut();
   await cuttable.expireSession();
-  const lost = reaching(client, 'lost');
+  const lost = losingSession(client);
   expect(await cuttable.heal()).toMatchObject({ newSession: true });
   await lost;
   expect(data.events).toEqual([{ type: 'lost', path: '/ends' }]);
