@@ -25,6 +25,20 @@ describe('the checker of TTLs', () => {
     expect(() => reaped(written.wait(700))).toThrow(/a TTL znode goes/);
   });
 
+  it('judges by dates nobody whose clocks were mostly wrong while a member was started', () => {
+    const HOUR_MS = 3_600_000;
+    reaped(made().wait(100).clockSet(1, HOUR_MS).clockSet(2, HOUR_MS).started(1));
+    reaped(made().clockSet(1, HOUR_MS).clockSet(2, HOUR_MS).clockSet(1, 0).wait(100).started(1));
+    const early = /a TTL znode goes/;
+    const one = made().wait(100).clockSet(1, HOUR_MS).started(1);
+    expect(() => reaped(one)).toThrow(early);
+    const running = made().wait(100).clockSet(1, HOUR_MS).clockSet(2, HOUR_MS);
+    expect(() => reaped(running)).toThrow(early);
+    const before = new Told(newTtl).clockSet(1, HOUR_MS).clockSet(2, HOUR_MS).clockSet(1, 0);
+    const created = before.wait(100).applied(1, zxid(1, 1), { session: 9, op: create });
+    expect(() => reaped(created.wait(100).started(1))).toThrow(early);
+  });
+
   it('counts from when it was proposed, though it is first applied much later', () => {
     const body = new Uint8Array();
     const proposals = [{ zxid: zxid(1, 1), previous: 0, body }];

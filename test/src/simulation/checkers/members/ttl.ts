@@ -9,11 +9,15 @@
  * started is aged by dates that have a tolerance. Late is judged under one leader alone, which has
  * led since before the modification, by the transactions that it still has committed: it may stand
  * still, or wait for its disk, so it gets many seconds more. TTL znodes have no children here.
+ *
+ * Not judged as early: what was modified before a member was started, if half of the clocks or more
+ * have been wrong since. An ensemble has nothing but the dates of a majority to say how long it was
+ * down; a server that is alone believes its own clock (seed 70100329).
  */
 import type { PeerId, Proposal, Zxid } from '@rookery/protocol';
 import type { NodeOp, TxnOp } from '../../../simulated.js';
 import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
-import type { Applied, Gone, Step } from '../../contract/observation.js';
+import type { Applied, ClockSet, Gone, Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';
 
 interface Timed {
@@ -44,9 +48,27 @@ class Ttl implements Checker {
   #newest: Zxid = 0;
   #leader: PeerId = 0;
   #leadsSinceMs = 0;
+  readonly #wrongClocks = new Set<PeerId>();
+  /** The newest moment at which no majority of clocks was right. */
+  #wereMostWrongAtMs = -1;
+  #startedAtMs = 0;
 
   constructor(facts: RunFacts) {
     this.#facts = facts;
+  }
+
+  onStarted({ atMs }: Started): void {
+    this.#startedAtMs = atMs;
+  }
+
+  onClockSet({ member, errorMs, atMs }: ClockSet): void {
+    if (this.#areMostWrong) this.#wereMostWrongAtMs = atMs;
+    if (Math.abs(errorMs) > this.#facts.clockToleranceMs) this.#wrongClocks.add(member);
+    else this.#wrongClocks.delete(member);
+  }
+
+  get #areMostWrong(): boolean {
+    return this.#wrongClocks.size * 2 >= this.#facts.members;
   }
 
   onStep({ member, outputs, atMs }: Step): void {
@@ -93,10 +115,16 @@ class Ttl implements Checker {
       this.#timed.delete(op.path);
       if (!isReaped || timed === undefined) return;
       const ageMs = seen.atMs - timed.atMs;
-      if (ageMs >= EARLY_SHARE * timed.ttlMs) return;
+      if (ageMs >= EARLY_SHARE * timed.ttlMs || this.#isDatedWrongly(timed.atMs)) return;
       const what = `${op.path} at ${formatZxid(seen.zxid)}, ${Math.round(ageMs)} ms old`;
       throw broken(this.property, seen, `deleted ${what}, of a TTL of ${timed.ttlMs}`);
     }
+  }
+
+  /** Its age may have been told by wrong dates alone: see above. */
+  #isDatedWrongly(modifiedAtMs: number): boolean {
+    const wereWrong = this.#areMostWrong || this.#wereMostWrongAtMs >= modifiedAtMs;
+    return wereWrong && this.#startedAtMs > modifiedAtMs;
   }
 
   #nothingIsLate(seen: Applied): void {
