@@ -47,10 +47,12 @@ export class Clients {
   }
 
   /**
-   * One more client, which asks some members nothing but a write, a sync and reads. It waits longer
-   * than the others: a member may have a long log to apply while they keep it busy. Call it once.
+   * One more client, which asks some members nothing but a write, a sync and reads. The others slow
+   * down and this one is patient: a member that has a long log to apply, one transaction a turn,
+   * never catches up with clients that ask for as many as it can do. Call it once.
    */
   ask(members: readonly Seat[]): { readonly isDrained: boolean } {
+    for (const client of this.#clients) client.slowDown();
     const options = { ...this.#setup.options, readerShare: 0 };
     const client = this.#newClient({
       number: this.#clients.length + 1,

@@ -31,6 +31,8 @@ const RETRY_MIN_MS = 5;
 const RETRY_MAX_MS = 100;
 /** The connection that a client has left without a word is closed so much later. */
 const FORGOTTEN_MAX_MS = 3_000;
+/** Between two bursts: far less load than members can take. */
+const UNHURRIED_MS = 100;
 const PING: Operation = { kind: 'ping' };
 
 export class SimulatedClient {
@@ -51,6 +53,7 @@ export class SimulatedClient {
   #isAway = false;
   #isClosing = false;
   #isDraining = false;
+  #isUnhurried = false;
   #hasAskedLast = false;
   /** The member where it asks on, if it does. */
   #leftAt = 0;
@@ -73,6 +76,11 @@ export class SimulatedClient {
   start(): void {
     this.#caprices.planAll();
     this.#connectAfter(this.#wholeMs(0, RETRY_MAX_MS));
+  }
+
+  /** From now on it lets the members breathe between its bursts. */
+  slowDown(): void {
+    this.#isUnhurried = true;
   }
 
   drain(): void {
@@ -204,7 +212,9 @@ export class SimulatedClient {
     if (this.#open?.wire.outstanding !== 0) return;
     if (this.#isDraining) return this.#askLast();
     const { options, timers } = this.#parts;
-    const thinkMs = options.thinkMaxMs === 0 ? 0 : this.#random.below(options.thinkMaxMs + 1);
+    const { thinkMaxMs } = options;
+    const drawnMs = thinkMaxMs === 0 ? 0 : this.#random.below(thinkMaxMs + 1);
+    const thinkMs = this.#isUnhurried ? drawnMs + UNHURRIED_MS : drawnMs;
     if (thinkMs === 0) return this.#act();
     this.#burst = timers.after(thinkMs, () => {
       this.#burst = null;
