@@ -11,6 +11,8 @@ import {
   isSequentialFlag,
   KeeperError,
   keeperError,
+  NoNodeError,
+  parentOf,
   unreachable,
 } from '@rookery/protocol';
 import type { TransactionOp, TransactionResult } from '../api/transaction.js';
@@ -67,10 +69,14 @@ export class NamespacePaths {
     return result.kind === 'create' ? { ...result, path: this.out(result.path) } : result;
   }
 
-  /** An error of the same class about the path that the caller knows; the original is its cause. */
-  outOfError(error: unknown): unknown {
-    if (error instanceof TransactionError) return this.#outOfTransaction(error);
-    if (error instanceof KeeperError) return this.#outOfKeeperError(error);
+  /**
+   * An error of the same class about the path that the caller knows; the original is its cause.
+   * `created`: the paths, as the caller named them, that the operation was to create: by them it is
+   * told when the prefix itself is missing.
+   */
+  outOfError(error: unknown, created: readonly string[] = []): unknown {
+    if (error instanceof TransactionError) return this.#outOfTransaction(error, created);
+    if (error instanceof KeeperError) return this.#outOfKeeperError(error, created);
     if (error instanceof OperationAbortedError && error.path !== undefined) {
       const { ambiguous, path, cause } = error;
       return new OperationAbortedError(cause, { ambiguous, path: this.out(path) });
@@ -78,18 +84,32 @@ export class NamespacePaths {
     return error;
   }
 
-  #outOfKeeperError(error: KeeperError): KeeperError {
+  #outOfKeeperError(error: KeeperError, created: readonly string[]): KeeperError {
     if (error.path === undefined || this.out(error.path) === error.path) return error;
     const { ambiguous } = error;
-    return keeperError(error.code, this.out(error.path), { ambiguous, cause: error });
+    const path = this.out(error.path);
+    const cause = this.#lacksPrefix(error, path, created) ? this.#missingPrefix(error) : error;
+    return keeperError(error.code, path, { ambiguous, cause });
   }
 
-  #outOfTransaction(error: TransactionError): TransactionError {
+  #lacksPrefix(error: KeeperError, path: string, created: readonly string[]): boolean {
+    if (!(error instanceof NoNodeError)) return false;
+    return path === '/' || (parentOf(path) === '/' && created.includes(path));
+  }
+
+  #missingPrefix(error: KeeperError): Error {
+    const remedy = "ensurePath(client, '/') creates it";
+    return new Error(`the namespace or chroot ${this.prefix} does not exist; ${remedy}`, {
+      cause: error,
+    });
+  }
+
+  #outOfTransaction(error: TransactionError, created: readonly string[]): TransactionError {
     const results = error.results.map((result) =>
-      result instanceof KeeperError ? this.#outOfKeeperError(result) : asError(result),
+      result instanceof KeeperError ? this.#outOfKeeperError(result, created) : asError(result),
     );
     const inner = error.error;
-    const shown = inner instanceof KeeperError ? this.#outOfKeeperError(inner) : inner;
+    const shown = inner instanceof KeeperError ? this.#outOfKeeperError(inner, created) : inner;
     return new TransactionError(error.failedIndex, shown, results);
   }
 }

@@ -138,7 +138,7 @@ export class NamespacedClient implements Client {
       const full = this.#paths.inOfCreate(path, options?.mode);
       const created = await this.base.create(full, data, options);
       return { ...created, path: this.#paths.out(created.path) };
-    });
+    }, [path]);
   }
 
   delete(path: string, options?: VersionOptions): Promise<void> {
@@ -182,11 +182,14 @@ export class NamespacedClient implements Client {
   }
 
   multi(ops: readonly TransactionOp[], options?: OperationOptions): Promise<TransactionResult[]> {
-    return this.#translated(async () => {
-      const full = ops.map((op) => this.#paths.inOfOp(op));
-      const results = await this.base.multi(full, options);
-      return results.map((result) => this.#paths.outOfResult(result));
-    });
+    return this.#translated(
+      async () => {
+        const full = ops.map((op) => this.#paths.inOfOp(op));
+        const results = await this.base.multi(full, options);
+        return results.map((result) => this.#paths.outOfResult(result));
+      },
+      ops.filter(({ kind }) => kind === 'create').map(({ path }) => path),
+    );
   }
 
   transaction(): Transaction {
@@ -302,11 +305,11 @@ export class NamespacedClient implements Client {
   }
 
   /** The operation is called in the caller's turn, so that requests keep the order of the calls. */
-  async #translated<T>(operation: () => Promise<T>): Promise<T> {
+  async #translated<T>(operation: () => Promise<T>, created: readonly string[] = []): Promise<T> {
     try {
       return await operation();
     } catch (error) {
-      throw this.#paths.outOfError(error);
+      throw this.#paths.outOfError(error, created);
     }
   }
 

@@ -69,7 +69,19 @@ describe('an atomic long', () => {
     await expect(int.number.set(2n ** 31n)).rejects.toThrow(NumberRangeError);
   });
 
-  it('gives up when others are faster each time', async () => {
+  it('goes on while others are faster, unless it was told how often to try', async () => {
+    const { server, surroundings, one, number } = setUp();
+    await number.set(0n);
+    let rivals = 40;
+    one.onSend = ({ op }) => {
+      if (op === 'setData' && rivals-- > 0) server.setData(PATH, Buffer.alloc(8));
+    };
+    const changing = number.increment();
+    await settleWith(surroundings, changing);
+    expect(await changing).toMatchObject({ succeeded: true, post: 1n, optimisticTries: 41 });
+  });
+
+  it('gives up after as many tries as it was told, when others are faster each time', async () => {
     const { server, surroundings, one, number } = setUp({ optimisticTries: 3 });
     await number.set(0n);
     one.onSend = ({ op }) => {

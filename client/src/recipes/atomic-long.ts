@@ -8,8 +8,10 @@
  *
  * **Znodes.** `<path>`, persistent, with the number: 8 bytes, big-endian, or another `format`.
  * Created by the first change; missing, it counts as 0. Parents are made as containers. Changes are
- * tried on condition of the version; when others are faster too often and a lock is given, under
- * that Lock (Curator's promotion to an InterProcessMutex), where fewer are in the way.
+ * tried on condition of the version, again and again with growing pauses while others are faster;
+ * when a lock is given, after some tries under that Lock (Curator's promotion to an
+ * InterProcessMutex), where fewer are in the way. A change ends without success only where that was
+ * asked for: by a limit of tries, or by the value that a compareAndSet expects.
  *
  * **Suspended.** A change waits, within its own time limit. **Lost.** It goes on in the next
  * session if nothing can have been applied; the number belongs to no session.
@@ -37,13 +39,16 @@ export interface AtomicLongOptions {
   readonly format?: NumberFormat | undefined;
   /** Of the znode, its parents and the lock's znodes; open by default. */
   readonly acl?: readonly Acl[] | undefined;
-  /** How often a change is tried before it fails, or goes on under the lock; default 10. */
+  /**
+   * How often a change is tried before it ends with `succeeded` false, or goes on under the lock;
+   * default: until it succeeds or its wait ends, or 10 times where there is a promotion.
+   */
   readonly optimisticTries?: number | undefined;
   /** Curator's promotion; without it there is none. */
   readonly promotion?: {
     /** Of the Lock; a path of its own. */
     readonly lockPath: string;
-    /** How often a change is tried while the lock is held; default 100. */
+    /** How often a change is tried while the lock is held; default: until it succeeds. */
     readonly tries?: number;
   };
 }
@@ -64,8 +69,8 @@ type Outcome =
   | { readonly kind: 'result'; readonly result: AtomicResult }
   | { readonly kind: 'doubtful'; readonly error: unknown };
 
-const OPTIMISTIC_TRIES_DEFAULT = 10;
-const PROMOTED_TRIES_DEFAULT = 100;
+/** Where there is a promotion. */
+const OPTIMISTIC_TRIES = 10;
 
 export class AtomicLong {
   readonly path: string;
@@ -116,7 +121,7 @@ export class AtomicLong {
     );
   }
 
-  /** Sets it and says what it was before; fails only if others are faster too often. */
+  /** Sets it and says what it was before. */
   async trySet(value: bigint, options: WaitOptions = {}): Promise<AtomicResult> {
     return await this.#change(options, () => value);
   }
@@ -149,13 +154,15 @@ export class AtomicLong {
   }
 
   async #change(options: WaitOptions, compute: Compute): Promise<AtomicResult> {
-    const { optimisticTries = OPTIMISTIC_TRIES_DEFAULT, promotion } = this.#options;
+    const { promotion } = this.#options;
+    const defaultTries = promotion === undefined ? Number.POSITIVE_INFINITY : OPTIMISTIC_TRIES;
+    const { optimisticTries = defaultTries } = this.#options;
     // A doubt is handed out as a result, for an error would be told as that of the wait.
     const outcome = await this.#within(options, async (within) => {
       const first = await this.#tries(within, compute, optimisticTries);
       if (first.kind !== 'refused') return outcomeOf(first, first.tries, 0);
       if (promotion === undefined) return outcomeOf(first, first.tries, 0);
-      const { lockPath, tries = PROMOTED_TRIES_DEFAULT } = promotion;
+      const { lockPath, tries = Number.POSITIVE_INFINITY } = promotion;
       const lease = await this.#lockAt(lockPath).acquire({ signal: within.signal });
       try {
         const second = await this.#tries(within, compute, tries);

@@ -4,7 +4,7 @@ import type { FakeClient } from '../testing/fake-client.js';
 import type { FakeServer } from '../testing/fake-server.js';
 import { newWorld, until } from '../testing/lock-world.js';
 import { ServiceDiscovery } from './service-discovery.js';
-import { RecipeStateError } from './shared/errors.js';
+import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
 import { randomly, roundRobin, sticky } from './shared/provider-strategy.js';
 import { decodeInstance, encodeInstance } from './shared/service-instance.js';
 import { CorruptDataError } from './shared/value-errors.js';
@@ -88,6 +88,41 @@ describe('an instance', () => {
     await ofOne.register({ name: 'web', id: 'a' });
     expect(idsOf(await ofOne.instances('web'))).toEqual(['a']);
     await ofOne.close();
+  });
+
+  it('is not registered later when its registration has rejected', async () => {
+    const { server, surroundings, one, ofOne } = setUp();
+    one.comesBack = false;
+    one.loseConnection();
+    for (const id of ['a', 'b', 'c']) {
+      const failed = ofOne.register({ name: 'web', id }, { timeoutMs: 100 });
+      surroundings.advance(100);
+      await expect(failed).rejects.toThrow(WaitTimeoutError);
+    }
+    one.comesBack = true;
+    one.comeBack();
+    await surroundings.settle();
+    await ofOne.register({ name: 'web', id: 'a' });
+    await surroundings.settle();
+    expect(server.children(`${BASE}/web`)).toEqual(['a']);
+    await ofOne.close();
+    expectNothingLeft(one);
+  });
+
+  it('whose creation was not answered in time is deleted', async () => {
+    const { server, surroundings, one, ofOne } = setUp();
+    one.comesBack = false;
+    one.failNext('create', 'reply-lost');
+    const failed = ofOne.register({ name: 'web', id: 'a' }, { timeoutMs: 100 });
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    surroundings.advance(100);
+    await expect(failed).rejects.toThrow(WaitTimeoutError);
+    one.comesBack = true;
+    one.comeBack();
+    await ofOne.close();
+    await surroundings.settle();
+    expect(server.stat(`${BASE}/web/a`)).toBeNull();
+    expectNothingLeft(one);
   });
 
   it('is registered anew in the next session', async () => {

@@ -51,6 +51,8 @@ export class ServiceDiscovery implements AsyncDisposable {
   readonly #options: ServiceDiscoveryOptions;
   /** By id: several services may use the same one, so the name is part of it. */
   readonly #registrations = new Map<string, Registration>();
+  /** What register() has rejected for, while its znode is being deleted. */
+  readonly #withdrawn = new Set<Promise<void>>();
   #closed: Promise<void> | null = null;
 
   constructor(client: Client, path: string, options: ServiceDiscoveryOptions = {}) {
@@ -60,8 +62,9 @@ export class ServiceDiscovery implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the instance when others can find it. When the wait ends before, it is registered
-   * later all the same, until unregister(). An id registered here already is RecipeStateError.
+   * Resolves with the instance when others can find it. When it rejects, the instance is not
+   * registered: a znode that was created already is deleted (but for a PERMANENT one), if need be
+   * once there is a connection again. An id registered here already is RecipeStateError.
    */
   async register(init: ServiceInstanceInit, options: WaitOptions = {}): Promise<ServiceInstance> {
     const instance = this.#instanceOf(init);
@@ -81,14 +84,15 @@ export class ServiceDiscovery implements AsyncDisposable {
     this.#registrations.set(key, registration);
     try {
       await node.whenStanding(options);
+      // A persistent znode may stand there since an earlier run of the program.
+      if (MODES[serviceType] === 'persistent') {
+        await node.setData(encodeInstance(instance), options);
+      }
     } catch (error) {
-      // What the server has refused may be tried again.
-      const isOver = node.failure !== null && this.#registrations.get(key) === registration;
-      if (isOver) this.#registrations.delete(key);
+      if (this.#registrations.get(key) === registration) this.#registrations.delete(key);
+      this.#withdraw(node);
       throw error;
     }
-    // A persistent znode may stand there since an earlier run of the program.
-    if (MODES[serviceType] === 'persistent') await node.setData(encodeInstance(instance), options);
     return instance;
   }
 
@@ -166,7 +170,17 @@ export class ServiceDiscovery implements AsyncDisposable {
   async #close(): Promise<void> {
     const registrations = [...this.#registrations.values()];
     this.#registrations.clear();
-    await Promise.all(registrations.map(({ node }) => node.close()));
+    const closed = registrations.map(({ node }) => node.close());
+    await Promise.all([...closed, ...this.#withdrawn]);
+  }
+
+  #withdraw(node: PersistentNode): void {
+    // Its error, if any, is told by what register() was rejected with.
+    const withdrawn = node
+      .close()
+      .catch(() => {})
+      .finally(() => this.#withdrawn.delete(withdrawn));
+    this.#withdrawn.add(withdrawn);
   }
 
   #instanceOf(init: ServiceInstanceInit): ServiceInstance {

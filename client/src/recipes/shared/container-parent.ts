@@ -9,6 +9,8 @@
 import { NodeExistsError, NoNodeError, parentOf, UnimplementedError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Acl, OperationOptions } from '../../api/values.js';
+import { ensurePath } from '../../helpers/ensure-path.js';
+import { absolute } from '../../helpers/namespaced-client.js';
 
 export interface ParentOptions extends OperationOptions {
   /** Of the parents; open by default. */
@@ -22,7 +24,11 @@ export interface ParentOptions extends OperationOptions {
  */
 const ATTEMPTS_MAX = 10;
 
-/** Runs what creates something in `parent`; whenever that is missing, creates it and runs again. */
+/**
+ * Runs what creates something in `parent`; whenever that is missing, creates it and runs again.
+ * The root of a namespace or chroot is created as persistent znodes: it is the application's own,
+ * and must not vanish while no recipe uses it.
+ */
 export async function inContainer<T>(
   client: Client,
   parent: string,
@@ -33,9 +39,10 @@ export async function inContainer<T>(
     try {
       return await create();
     } catch (error) {
-      if (!(error instanceof NoNodeError) || parent === '/' || attempt === ATTEMPTS_MAX)
-        throw error;
-      await createContainers(client, parent, options);
+      if (!(error instanceof NoNodeError) || attempt === ATTEMPTS_MAX) throw error;
+      if (parent !== '/') await createContainers(client, parent, options);
+      else if (absolute(client, '/').path !== '/') await ensurePath(client, '/', options);
+      else throw error;
     }
   }
 }
