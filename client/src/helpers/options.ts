@@ -1,7 +1,10 @@
 /** Picks of options, for helpers that hand a part of theirs on. Absent stays absent. */
+
 import type { CreateOptions, OperationOptions } from '../api/values.js';
+import { checkCallOptions } from '../call-options.js';
 
 export function operationOptions(options: OperationOptions): OperationOptions {
+  checkCallOptions(options);
   const { signal, timeoutMs, session } = options;
   return {
     ...(signal === undefined ? {} : { signal }),

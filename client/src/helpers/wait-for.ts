@@ -5,6 +5,7 @@
  * by its signal or its deadline; no watcher and no timer is left behind. What is looked for is
  * looked for again after every event, so a change that was undone before it was seen is not seen.
  */
+
 import {
   NoNodeError,
   OperationTimeoutError,
@@ -21,6 +22,7 @@ import type {
   WatchedReadOptions,
   Watcher,
 } from '../api/values.js';
+import { checkCallOptions } from '../call-options.js';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import { retry, retryForever } from './retry.js';
 
@@ -107,9 +109,11 @@ async function waitUntil<T>(
 function limit(
   client: Client,
   path: string,
-  { signal, timeoutMs }: OperationOptions,
+  options: OperationOptions,
   scope: AbortController,
 ): () => void {
+  checkCallOptions(options);
+  const { signal, timeoutMs } = options;
   const end = () => {
     scope.abort(new OperationAbortedError(signal?.reason, { ambiguous: false, path }));
   };

@@ -17,9 +17,11 @@
  * Waiting goes on. **Lost.** The lease is lost ('expired'). A wait fails with SessionExpiredError,
  * or goes to the end of the line in the next session (`onSessionLost: 'rejoin'`).
  */
+
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
+import { checkCallOptions } from '../call-options.js';
 import { type Contestant, contestantsIn } from './shared/contestants.js';
 import {
   CuratorName,
@@ -123,6 +125,7 @@ export class Lock implements Acquirable {
     options: AcquireOptions,
     first: (within: Within) => Promise<LeaseHolder | Nothing>,
   ): Promise<Lease | Nothing> {
+    checkCallOptions(options);
     const { holder = {}, signal, timeoutMs } = options;
     const again = signal?.aborted === true ? null : this.#holders.again(holder);
     if (again !== null) return again;

@@ -20,10 +20,12 @@
  *
  * **Suspended, lost.** As of Lock, for each lease by itself.
  */
+
 import { NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
 import type { OperationOptions } from '../api/values.js';
+import { checkCallOptions } from '../call-options.js';
 import { LeaseLostError } from '../errors.js';
 import type { AcquireOptions, LockOptions } from './lock.js';
 import { type Contestant, contestantsIn } from './shared/contestants.js';
@@ -114,6 +116,7 @@ export class ReadWriteLock {
     options: AcquireOptions & { readonly holder: object },
     first: (within: Within) => Promise<Lease>,
   ): Promise<Lease> {
+    checkCallOptions(options);
     const { holder, signal, timeoutMs } = options;
     const again = signal?.aborted === true ? null : holders.again(holder);
     if (again !== null) return again;

@@ -19,10 +19,12 @@
  * lost session counts as a death. Only the coordinator watches the votes; a site watches the
  * decision.
  */
+
 import { joinPath, NodeExistsError, NoNodeError, NotEmptyError, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { TransactionOp } from '../api/transaction.js';
 import type { Acl, Node } from '../api/values.js';
+import { checkCallOptions } from '../call-options.js';
 import { TransactionError } from '../errors.js';
 import { createContainers } from './shared/container-parent.js';
 import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
@@ -72,6 +74,7 @@ export class TwoPhaseCommit {
     options: TwoPhaseCommitOptions = {},
   ): Promise<TwoPhaseCommit> {
     checkSites(sites);
+    checkCallOptions(options);
     const { kind = 'persistent', payload = '', acl, signal, timeoutMs } = options;
     const state: TransactionState = {
       state: 'open',

@@ -9,7 +9,8 @@
 
 import type { Surroundings } from '../api/surroundings.js';
 import type { OperationOptions } from '../api/values.js';
-import { OperationAbortedError, OptionError, TooManyOutstandingError } from '../errors.js';
+import { callOptionsError } from '../call-options.js';
+import { OperationAbortedError, TooManyOutstandingError } from '../errors.js';
 import type { Call } from './call.js';
 import type { Connection } from './connection.js';
 import { Deadlines } from './deadlines.js';
@@ -123,14 +124,14 @@ export class RequestQueue implements RequestOwner {
   };
 
   #refuse(call: Call<unknown>, options: OperationOptions | undefined): Error | null {
-    const { signal, timeoutMs = 0 } = options ?? {};
+    const signal = options?.signal;
     if (this.#refusal !== null) return this.#refusal(call.path, false);
     if (signal?.aborted === true) {
       const path = call.path === undefined ? {} : { path: call.path };
       return new OperationAbortedError(signal.reason, { ambiguous: false, ...path });
     }
-    // What is left of a time that is over already, most likely: it must not mean for ever.
-    if (!(timeoutMs >= 0)) return new OptionError('timeoutMs', `is ${timeoutMs}, not from 0`);
+    const error = callOptionsError(options);
+    if (error !== null) return error;
     const { outstandingMax } = this.#options;
     return this.size >= outstandingMax ? new TooManyOutstandingError(outstandingMax) : null;
   }

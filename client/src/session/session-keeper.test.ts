@@ -365,3 +365,11 @@ it('refuses a time that is negative or no number, which else would mean for ever
     await expect(client.exists('/a', { timeoutMs })).rejects.toMatchObject(refused);
   }
 });
+
+it('refuses options that no operation has, and says which may be meant', async () => {
+  const { client } = await connected();
+  const ephemeral = { ephemeral: true } as object;
+  const refused = "option ephemeral does not exist; is mode: 'ephemeral' meant?";
+  await expect(client.create('/a', null, ephemeral)).rejects.toThrow(refused);
+  await expect(client.getData('/a', { timeout: 5 } as object)).rejects.toThrow('timeoutMs meant?');
+});

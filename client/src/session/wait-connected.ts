@@ -4,7 +4,8 @@
 import { OperationTimeoutError, SessionExpiredError } from '@rookery/protocol';
 import { onAbort } from '../abort-followers.js';
 import type { OperationOptions, Session } from '../api/values.js';
-import { ClientClosedError, OperationAbortedError, OptionError } from '../errors.js';
+import { timeoutError as timeoutOptionError } from '../call-options.js';
+import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import type { SessionKeeper } from './session-keeper.js';
 
 export interface WaitOptions extends OperationOptions {
@@ -36,8 +37,9 @@ export function waitConnected(options: WaitOptions): Promise<Session> {
       return;
     }
     if (look()) return;
-    if (!(timeoutMs >= 0)) {
-      reject(new OptionError('timeoutMs', `is ${timeoutMs}, not from 0`));
+    const error = timeoutOptionError(timeoutMs);
+    if (error !== null) {
+      reject(error);
       return;
     }
     undo.push(keeper.states.on(look));

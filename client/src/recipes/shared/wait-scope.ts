@@ -11,13 +11,14 @@ import { SessionExpiredError } from '@rookery/protocol';
 import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
 import type { Session, StateChange } from '../../api/values.js';
+import { checkCallOptions } from '../../call-options.js';
 import { ClientClosedError, OperationAbortedError } from '../../errors.js';
 
 /** How long a caller is willing to wait. */
 export interface WaitOptions {
   /** Gives up: OperationAbortedError, at once; nothing of the attempt stays behind. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds to wait; forever by default. */
+  /** Milliseconds to wait; 0, the default, is without limit. OptionError for what is no time. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -25,14 +26,15 @@ export class WaitScope {
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
 
-  /** `timeoutError` is what the caller gets when the time is up. */
+  /** `timeoutError` is what the caller gets when the time is up. Throws OptionError. */
   static open(client: Client, options: WaitOptions, timeoutError: () => Error): WaitScope {
+    checkCallOptions(options);
     const scope = new WaitScope();
-    const { signal, timeoutMs } = options;
+    const { signal, timeoutMs = 0 } = options;
     if (signal !== undefined) {
       scope.follow(signal, () => new OperationAbortedError(signal.reason, { ambiguous: false }));
     }
-    if (timeoutMs !== undefined) {
+    if (timeoutMs > 0) {
       scope.#undo.push(client.surroundings.setTimer(timeoutMs, () => scope.end(timeoutError())));
     }
     return scope;
