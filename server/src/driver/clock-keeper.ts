@@ -31,6 +31,26 @@ interface Term {
   readonly ages: LeaderNodeAges;
 }
 
+/**
+ * The time of one turn. That of transactions is read with the first one that the turn prepares: it
+ * never falls below that of the last transaction, so a turn without one must leave it alone.
+ */
+class TurnTime implements LeaderTime {
+  readonly nowMs: number;
+  readonly #read: () => number;
+  #wallMs: number | null = null;
+
+  constructor(nowMs: number, read: () => number) {
+    this.nowMs = nowMs;
+    this.#read = read;
+  }
+
+  get wallMs(): number {
+    this.#wallMs ??= this.#read();
+    return this.#wallMs;
+  }
+}
+
 /** The verdict on the own clock is told at most this often. */
 const REPORT_MS = 10_000;
 
@@ -101,13 +121,15 @@ export class ClockKeeper {
     const applied = this.#applied;
     const ages = new LeaderNodeAges({ applied, lastZxid: state.lastZxid, toleranceMs });
     this.#term = { time, ages };
-    const read = (turnMs: number): LeaderTime => {
+    const readTransactionMs = (): number => {
       const nowMs = timers.nowMs();
       const ownMs = wallMs();
-      const transactionMs = time.read(nowMs, ownMs, this.#clocks.judge(nowMs, ownMs));
-      return { nowMs: this.#leaseClock.read(turnMs), wallMs: transactionMs };
+      return time.read(nowMs, ownMs, this.#clocks.judge(nowMs, ownMs));
     };
-    return { ages, time: read };
+    return {
+      ages,
+      time: (turnMs) => new TurnTime(this.#leaseClock.read(turnMs), readTransactionMs),
+    };
   }
 
   endTerm(): void {

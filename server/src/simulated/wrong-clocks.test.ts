@@ -44,12 +44,15 @@ async function isThere(ensemble: MemoryEnsemble, client: MemoryClient, path: str
   return (await answered(ensemble, client, client.exists(path))).error === ErrorCode.ok;
 }
 
-/** By how much its mtime differs from the true time now. */
-async function errorOfMtime(ensemble: MemoryEnsemble, client: MemoryClient, path: string) {
+async function mtimeOf(ensemble: MemoryEnsemble, client: MemoryClient, path: string) {
   const xid = client.send(OpCode.exists, PathWatchRequest, { path, watch: false });
   const { body } = await answered(ensemble, client, xid);
-  const { mtime } = StatResponse.read(new JuteReader(body)).stat;
-  return Number(mtime) - ensemble.timers.wallMs();
+  return Number(StatResponse.read(new JuteReader(body)).stat.mtime);
+}
+
+/** By how much its mtime differs from the true time now. */
+async function errorOfMtime(ensemble: MemoryEnsemble, client: MemoryClient, path: string) {
+  return (await mtimeOf(ensemble, client, path)) - ensemble.timers.wallMs();
 }
 
 describe('a leader whose clock is ten years ahead for one write', () => {
@@ -163,5 +166,24 @@ describe('time', () => {
     expect(Math.abs(await errorOfMtime(ensemble, client, '/back'))).toBeLessThan(2_000);
     await ensemble.timers.advance(1_000);
     expect(notes(ensemble, 'clock.transactions_stepped')).toBe(2);
+  });
+});
+
+describe('a clock that is far ahead while nothing is written', () => {
+  it('leaves no trace: time goes on from the last transaction (seed 70201435)', async () => {
+    const ensemble = await withReaper(1);
+    const leader = ensemble.leader || 1;
+    const client = await connected(ensemble, leader);
+    // The transaction that raises the level of a new ensemble is over.
+    await ensemble.timers.advance(10_000);
+    ensemble.clockErrors.set(leader, 800);
+    await write(ensemble, client, ['/early']);
+    ensemble.clockErrors.set(leader, TEN_YEARS);
+    await ensemble.timers.advance(100);
+    ensemble.clockErrors.set(leader, 0);
+    await write(ensemble, client, ['/late']);
+    const early = await mtimeOf(ensemble, client, '/early');
+    expect(await mtimeOf(ensemble, client, '/late')).toBeGreaterThanOrEqual(early);
+    expect(notes(ensemble, 'clock.transactions_stepped')).toBe(0);
   });
 });
