@@ -14,7 +14,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['mode', 'acl', 'ttlMs', 'version', 'watcher', 'recursive', 'pageSize', 'capacity'],
   ...['parents', 'parentAcl', 'policy'],
   ...['holder', 'priority', 'kind', 'payload', 'count', 'concurrency', 'timeoutError'],
-  ...['onSessionLost', 'attempt', 'path', 'idempotent', 'batchSize', 'deleteSelf'],
+  ...['onLost', 'onSessionLost', 'attempt', 'path', 'idempotent', 'batchSize', 'deleteSelf'],
 ]);
 
 const HINTS: Readonly<Record<string, string>> = {

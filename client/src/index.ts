@@ -183,6 +183,7 @@ export {
 } from './recipes/shared/cache-values.js';
 export type { Contestant } from './recipes/shared/contestants.js';
 export {
+  BarrierLeaveError,
   LockTimeoutError,
   LockUpgradeError,
   RecipeStateError,
@@ -198,7 +199,7 @@ export {
   roundRobin,
   sticky,
 } from './recipes/shared/provider-strategy.js';
-export type { Acquirable } from './recipes/shared/run.js';
+export type { Acquirable, RunOptions } from './recipes/shared/run.js';
 export type {
   Json,
   ServiceInstance,

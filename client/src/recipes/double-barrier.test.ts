@@ -95,6 +95,22 @@ describe('a double barrier', () => {
     ]);
   });
 
+  it('gives what the function gave also when the members do not leave together', async () => {
+    const { server, surroundings, clients, barriers } = setUp(2, 2);
+    const { promise } = watched(first(barriers).run(() => 'done', { timeoutMs: 1_000 }));
+    await first(barriers, 1).enter();
+    await turns(50);
+    surroundings.advance(1_000);
+    await expect(promise).rejects.toMatchObject({
+      ...{ name: 'BarrierLeaveError', code: 'BARRIER_LEAVE', path: PATH, result: 'done' },
+      cause: expect.any(WaitTimeoutError),
+    });
+    await first(barriers, 1).leave();
+    await turns(20);
+    expect(namesIn(server, PATH)).toEqual([]);
+    expectNothingLeft(clients);
+  });
+
   it('is as Curator has it: only `ready` is watched to enter, by all', async () => {
     const { clients, barriers, server } = setUp(3, 2);
     const enters = barriers.map((barrier) => watched(barrier.enter()));

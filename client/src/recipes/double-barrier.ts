@@ -23,7 +23,7 @@ import type { Acl, Data, Stat } from '../api/values.js';
 import { LeaseLostError, OptionError } from '../errors.js';
 import { abandonContender, createContender } from './shared/contender.js';
 import { localAddress } from './shared/curator.js';
-import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
+import { BarrierLeaveError, RecipeStateError, WaitTimeoutError } from './shared/errors.js';
 import { Gathering } from './shared/gathering.js';
 import { LeaseHolder } from './shared/lease-holder.js';
 import { bounds, persist, type Within } from './shared/persist.js';
@@ -100,14 +100,25 @@ export class DoubleBarrier {
     }
   }
 
-  /** Enters, runs the function, leaves. If the function fails, without waiting for the others. */
+  /**
+   * Enters, runs the function, leaves. If the function fails, without waiting for the others. If it
+   * does not, but the others are not left together with, BarrierLeaveError, which has its result.
+   */
   async run<T>(fn: (lease: Lease) => T | PromiseLike<T>, options: WaitOptions = {}): Promise<T> {
     const lease = await this.enter(options);
-    return await runWithLease(lease, async () => {
-      const result = await fn(lease);
-      await this.leave(options);
-      return result;
-    });
+    return await runWithLease(
+      lease,
+      async () => {
+        const result = await fn(lease);
+        try {
+          await this.leave(options);
+        } catch (cause) {
+          throw new BarrierLeaveError(this.path, result, { cause });
+        }
+        return result;
+      },
+      { onLost: 'ignore' },
+    );
   }
 
   async #enter(within: Within): Promise<LeaseHolder> {

@@ -24,7 +24,7 @@ import type { Acl, Data, OperationOptions } from '../api/values.js';
 import { acknowledgedLeader, type ElectedLeader, leaderOf } from './shared/acknowledgement.js';
 import { ElectionTerm } from './shared/election-term.js';
 import { WaitTimeoutError } from './shared/errors.js';
-import { runWithLease } from './shared/run.js';
+import { type RunOptions, runWithLease } from './shared/run.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 import {
@@ -110,9 +110,12 @@ export class Election {
   }
 
   /** One term: waits to be elected, runs the function, gives the term up. */
-  async run<T>(fn: (term: Term) => T | PromiseLike<T>, options: WaitOptions = {}): Promise<T> {
+  async run<T>(
+    fn: (term: Term) => T | PromiseLike<T>,
+    options: WaitOptions & RunOptions = {},
+  ): Promise<T> {
     const term = await this.#waitForTerm(options);
-    return await runWithLease(term, () => fn(term));
+    return await runWithLease(term, () => fn(term), options);
   }
 
   /** The first in line, and its acknowledgement if it has made one; null without candidates. */

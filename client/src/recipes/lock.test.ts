@@ -257,6 +257,30 @@ describe('run', () => {
     await expect(lockOfOne.run(() => 'done')).rejects.toThrow(NoAuthError);
   });
 
+  it('rejects when the lease was lost while the function ran, and releases', async () => {
+    const { server, one, lockOfOne } = newLocks();
+    const lost = lockOfOne.run(() => {
+      one.expire();
+      return 'worked beside the next holder';
+    });
+    await expect(lost).rejects.toMatchObject({ name: 'LeaseLostError', lossCause: 'expired' });
+    const kept = lockOfOne.run(
+      () => {
+        one.expire();
+        return 'harmless';
+      },
+      { onLost: 'ignore' },
+    );
+    expect(await kept).toBe('harmless');
+    const failed = lockOfOne.run(() => {
+      one.expire();
+      throw new RangeError('of the function');
+    });
+    await expect(failed).rejects.toThrow(RangeError);
+    await turns(20);
+    expect(namesIn(server)).toEqual([]);
+  });
+
   it('lets a fenced transaction through only while the lease stands', async () => {
     const { server, one, lockOfOne } = newLocks();
     await one.create('/result', 'none');

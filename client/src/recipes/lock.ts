@@ -33,7 +33,7 @@ import {
 import { Holders } from './shared/holders.js';
 import type { LeaseHolder, LeaseTerms } from './shared/lease-holder.js';
 import type { Within } from './shared/persist.js';
-import { type Acquirable, runWithLease } from './shared/run.js';
+import { type Acquirable, type RunOptions, runWithLease } from './shared/run.js';
 import { unlessAborted, type WaitOptions } from './shared/wait-scope.js';
 import {
   acquiring,
@@ -112,8 +112,11 @@ export class Lock implements Acquirable {
   }
 
   /** Runs the function with the lock and releases it, however the function ends. */
-  async run<T>(fn: (lease: Lease) => T | PromiseLike<T>, options: AcquireOptions = {}): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  async run<T>(
+    fn: (lease: Lease) => T | PromiseLike<T>,
+    options: AcquireOptions & RunOptions = {},
+  ): Promise<T> {
+    return await runWithLease(await this.acquire(options), fn, options);
   }
 
   /** Those in line as of one reading; the first one holds the lock, or is about to. */

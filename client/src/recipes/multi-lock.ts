@@ -18,7 +18,7 @@ import type { Client } from '../api/client.js';
 import type { Lease, LeaseGuard } from '../api/lease.js';
 import { LeaseReleasedError, OptionError } from '../errors.js';
 import { LockTimeoutError } from './shared/errors.js';
-import { type Acquirable, runWithLease } from './shared/run.js';
+import { type Acquirable, type RunOptions, runWithLease } from './shared/run.js';
 import { type WaitOptions, WaitScope } from './shared/wait-scope.js';
 
 export interface MultiLease extends Lease {
@@ -69,10 +69,10 @@ export class MultiLock implements Acquirable {
   /** Runs the function with all locks and releases them, however the function ends. */
   async run<T>(
     fn: (lease: MultiLease) => T | PromiseLike<T>,
-    options: WaitOptions = {},
+    options: WaitOptions & RunOptions = {},
   ): Promise<T> {
     const lease = await this.acquire(options);
-    return await runWithLease(lease, () => fn(lease));
+    return await runWithLease(lease, () => fn(lease), options);
   }
 }
 

@@ -40,7 +40,7 @@ import { LockUpgradeError } from './shared/errors.js';
 import { Holders } from './shared/holders.js';
 import type { LeaseHolder } from './shared/lease-holder.js';
 import { bounds, persist, type Within } from './shared/persist.js';
-import { type Acquirable, runWithLease } from './shared/run.js';
+import { type Acquirable, type RunOptions, runWithLease } from './shared/run.js';
 import { compareSequences, formatSequence, type Place, placeOf } from './shared/sequence.js';
 import { unlessAborted } from './shared/wait-scope.js';
 import { acquiring, type Line, leaseInLine, nextBefore } from './shared/waiting-line.js';
@@ -54,7 +54,10 @@ type Marker = (typeof MARKERS)[number];
 /** One side of the lock. */
 export interface LockSide extends Acquirable {
   acquire(options?: AcquireOptions): Promise<Lease>;
-  run<T>(fn: (lease: Lease) => T | PromiseLike<T>, options?: AcquireOptions): Promise<T>;
+  run<T>(
+    fn: (lease: Lease) => T | PromiseLike<T>,
+    options?: AcquireOptions & RunOptions,
+  ): Promise<T>;
 }
 
 export class ReadWriteLock {
@@ -190,7 +193,7 @@ function side(path: string, acquire: (options: AcquireOptions) => Promise<Lease>
   return {
     path,
     acquire: (options = {}) => acquire(options),
-    run: async (fn, options = {}) => await runWithLease(await acquire(options), fn),
+    run: async (fn, options = {}) => await runWithLease(await acquire(options), fn, options),
   };
 }
 

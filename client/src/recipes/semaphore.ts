@@ -22,7 +22,7 @@ import { type Contestant, contestantsIn } from './shared/contestants.js';
 import { CuratorName, curatorPrefix, localAddress } from './shared/curator.js';
 import { LeaseCount, type SharedMaximum } from './shared/lease-count.js';
 import { type LeaseSpace, takeLeases } from './shared/lease-space.js';
-import { type Acquirable, runWithLease } from './shared/run.js';
+import { type Acquirable, type RunOptions, runWithLease } from './shared/run.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import {
   acquiring,
@@ -95,8 +95,11 @@ export class Semaphore implements Acquirable {
   }
 
   /** Runs the function with one lease and releases it, however the function ends. */
-  async run<T>(fn: (lease: Lease) => T | PromiseLike<T>, options: WaitOptions = {}): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  async run<T>(
+    fn: (lease: Lease) => T | PromiseLike<T>,
+    options: WaitOptions & RunOptions = {},
+  ): Promise<T> {
+    return await runWithLease(await this.acquire(options), fn, options);
   }
 
   /** The leases as of one reading, and perhaps those of who is about to get or give up theirs. */

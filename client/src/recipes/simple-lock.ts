@@ -22,7 +22,7 @@ import { localAddress } from './shared/curator.js';
 import { LeaseHolder } from './shared/lease-holder.js';
 import type { Within } from './shared/persist.js';
 import { waitUntilGone } from './shared/predecessor.js';
-import { type Acquirable, runWithLease } from './shared/run.js';
+import { type Acquirable, type RunOptions, runWithLease } from './shared/run.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { acquiring } from './shared/waiting-line.js';
 
@@ -65,8 +65,11 @@ export class SimpleLock implements Acquirable {
   }
 
   /** Runs the function with the lock and releases it, however the function ends. */
-  async run<T>(fn: (lease: Lease) => T | PromiseLike<T>, options: WaitOptions = {}): Promise<T> {
-    return await runWithLease(await this.acquire(options), fn);
+  async run<T>(
+    fn: (lease: Lease) => T | PromiseLike<T>,
+    options: WaitOptions & RunOptions = {},
+  ): Promise<T> {
+    return await runWithLease(await this.acquire(options), fn, options);
   }
 
   async #attempt(within: Within): Promise<LeaseHolder | null> {

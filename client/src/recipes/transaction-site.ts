@@ -53,9 +53,10 @@ export class TransactionSite {
 
   /**
    * Waits until the transaction is there and takes part; its payload. RecipeStateError when the
-   * site is not one of its sites, or when another session takes part under the name. In the
-   * ephemeral kind an error that is `ambiguous` means that the site may take part: its session
-   * ends that.
+   * site is not one of its sites. In the ephemeral kind it waits while another session takes part
+   * under the name: after a restart that is the site's own, until the server ends it, which aborts
+   * a transaction that is not decided. An error that is `ambiguous` means that the site may take
+   * part: its session ends that.
    */
   async join(options: WaitOptions = {}): Promise<Buffer> {
     return await this.#asking(options, async (within, doubt) => {
@@ -67,8 +68,8 @@ export class TransactionSite {
             continue;
           }
           const state = decodeState(sight.seen.data, this.path);
-          await this.#enter(state, within, doubt);
-          return Buffer.from(state.payload, 'base64');
+          if (await this.#enter(state, within, doubt)) return Buffer.from(state.payload, 'base64');
+          await this.#otherSessionEnded(within);
         } finally {
           sight.forget();
         }
@@ -123,23 +124,35 @@ export class TransactionSite {
     });
   }
 
-  async #enter(state: TransactionState, within: Within, doubt: Doubt): Promise<void> {
+  /** False while another session is this site. */
+  async #enter(state: TransactionState, within: Within, doubt: Doubt): Promise<boolean> {
     if (!state.sites.includes(this.name)) {
       throw new RecipeStateError(this.path, `${this.name} is not one of the sites`);
     }
-    if (state.kind === 'persistent' || state.state !== 'open') return;
-    await persistWrite(this.#client, within, doubt, async () => {
+    if (state.kind === 'persistent' || state.state !== 'open') return true;
+    return await persistWrite(this.#client, within, doubt, async () => {
       const given = this.#acl === undefined ? {} : { acl: this.#acl };
       const options = { ...bounds(within), ...given, mode: 'ephemeral' } as const;
       try {
         await this.#client.create(this.#votePath, null, options);
+        return true;
       } catch (error) {
         if (!(error instanceof NodeExistsError)) throw error;
         const stat = await this.#client.exists(this.#votePath, bounds(within));
-        if (stat?.ephemeralOwner === within.session.id) return;
-        throw new RecipeStateError(this.#votePath, 'another session is this site');
+        return stat?.ephemeralOwner === within.session.id;
       }
     });
+  }
+
+  async #otherSessionEnded(within: Within): Promise<void> {
+    const sight = await lookAtStat(this.#client, this.#votePath, within);
+    try {
+      if (sight.seen !== null && sight.seen.ephemeralOwner !== within.session.id) {
+        await changeOf(sight, within);
+      }
+    } finally {
+      sight.forget();
+    }
   }
 
   async #write(vote: Decision, within: Within): Promise<void> {

@@ -196,6 +196,41 @@ describe('a death before the decision', () => {
   });
 });
 
+describe('a site that is started again within the timeout of its session', () => {
+  it('waits for the end of that session, which aborts', async () => {
+    const { server, surroundings, clients, coordinator, one } = await setUp('ephemeral');
+    const decided = coordinator.decision();
+    await until(() => one.watchCount > 3);
+    const restarted = newClient(server, surroundings);
+    const joined = siteOf(restarted, 's1').join();
+    await until(() => restarted.watchCount > 0);
+    clients[0]?.expire();
+    expect((await joined).toString()).toBe('hi');
+    expect(await decided).toBe('abort');
+    expect(await siteOf(restarted, 's1').outcome()).toBe('abort');
+    expectNothingLeft([restarted]);
+  });
+
+  it('waits no longer than it was told', async () => {
+    const { server, surroundings } = await setUp('ephemeral');
+    const restarted = newClient(server, surroundings);
+    const timed = expect(siteOf(restarted, 's1').join({ timeoutMs: 100 })).rejects.toThrow(
+      WaitTimeoutError,
+    );
+    await until(() => restarted.watchCount > 0);
+    await turns(5);
+    surroundings.advance(100);
+    await timed;
+    expectNothingLeft([restarted]);
+  });
+
+  it('takes part at once if the kind is persistent', async () => {
+    const { server, surroundings } = await setUp('persistent');
+    const restarted = newClient(server, surroundings);
+    expect((await siteOf(restarted, 's1').join()).toString()).toBe('hi');
+  });
+});
+
 describe('a two-phase commit under random faults', () => {
   it.each(SEEDS)('has one outcome, commit only if all voted so (seed %i)', async (seed) => {
     const random = randomFrom(seed);

@@ -50,6 +50,28 @@ export class WaitTimeoutError extends ClientError {
 }
 
 /**
+ * The function of a double barrier has run to its end, but the members did not leave together:
+ * `cause` says why, a WaitTimeoutError or LeaseLostError for instance. This member is outside.
+ */
+export class BarrierLeaveError extends ClientError {
+  override readonly name = 'BarrierLeaveError';
+  override readonly code = 'BARRIER_LEAVE';
+  readonly path: string;
+  /** What the function gave. */
+  readonly result: unknown;
+
+  constructor(path: string, result: unknown, options: ErrorOptions) {
+    const { cause } = options;
+    super(
+      `not left together${cause instanceof Error ? ` (${cause.message})` : ''}: ${path}`,
+      options,
+    );
+    this.path = path;
+    this.result = result;
+  }
+}
+
+/**
  * A call that makes no sense in the state that the recipe's object is in, such as a second enter.
  */
 export class RecipeStateError extends ClientError {
