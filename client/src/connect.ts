@@ -4,7 +4,7 @@
 import type { Client } from './api/client.js';
 import type { ConnectOptions } from './api/options.js';
 import { SessionClient } from './client/session-client.js';
-import { checkedOptions } from './options-check.js';
+import { type CheckedOptions, checkedOptions } from './options-check.js';
 import { SessionKeeper } from './session/session-keeper.js';
 import { waitConnected } from './session/wait-connected.js';
 import { WatchRegistry } from './watches/watch-registry.js';
@@ -16,20 +16,22 @@ import { WorkerLinks } from './worker/worker-link.js';
 /**
  * A client with its first session, of the ensemble at "host1:2181,host2:2181/chroot".
  *
- * Tries until there is one: a `signal` in the options gives up (OperationAbortedError), and then,
- * as with every rejection, the client is closed. Rejects with ConnectStringError or OptionError for
- * what cannot be meant, AuthFailedError when the ensemble refuses a credential, and
- * SessionExpiredError when the session to resume is over and `renewSession` is false.
+ * Rejects with OperationTimeoutError, whose cause is what stood in the way, when there is none
+ * within `connectDeadlineMs`; with OperationAbortedError when the `signal` in the options gives up;
+ * with ConnectStringError or OptionError for what cannot be meant, AuthFailedError when the
+ * ensemble refuses a credential, and SessionExpiredError when the session to resume is over and
+ * `renewSession` is false. The client is closed then.
  */
 export async function connect(
   connectString: string,
   options: ConnectOptions = {},
 ): Promise<Client> {
-  const { client, keeper } = newClient(connectString, options);
+  const checked = checkedOptions(options);
+  const { client, keeper } = newClient(connectString, checked);
   const { signal } = options;
   try {
     const wait = signal === undefined ? {} : { signal };
-    await waitConnected({ ...wait, timeoutMs: 0, keeper });
+    await waitConnected({ ...wait, timeoutMs: checked.connectDeadlineMs, keeper });
     return client;
   } catch (error) {
     await client.close();
@@ -43,7 +45,7 @@ export async function connect(
  * before there is a session.
  */
 export function createClient(connectString: string, options: ConnectOptions = {}): Client {
-  const { client, keeper } = newClient(connectString, options);
+  const { client, keeper } = newClient(connectString, checkedOptions(options));
   const { signal } = options;
   if (signal !== undefined) {
     waitConnected({ signal, timeoutMs: 0, keeper }).catch(() => client.close());
@@ -53,16 +55,16 @@ export function createClient(connectString: string, options: ConnectOptions = {}
 
 function newClient(
   connectString: string,
-  given: ConnectOptions,
+  options: CheckedOptions,
 ): { readonly client: Client; readonly keeper: SessionKeeper } {
   const { servers, chroot } = parseConnectString(connectString);
-  const options = checkedOptions(given);
   const { surroundings, shuffle, tls, keepAlive, frameBytesMax } = options;
   const random = () => surroundings.random();
   const resolve = resolverBySystem((ms, callback) => surroundings.setTimer(ms, callback));
   const hosts = new HostList(servers, { resolve, shuffle, random });
   const registry = new WatchRegistry();
-  const links = options.worker ? new WorkerLinks({ tls, keepAlive, frameBytesMax }) : null;
+  const thread = options.worker;
+  const links = thread === null ? null : new WorkerLinks({ thread, tls, keepAlive, frameBytesMax });
   const dial = links?.dial ?? socketDial({ tls, keepAlive });
   const keeper = new SessionKeeper({
     ...options,

@@ -8,11 +8,14 @@ it('has the defaults that are documented', () => {
   expect(checkedOptions({})).toMatchObject({
     ...{ sessionTimeoutMs: 30_000, connectTimeoutMs: 10_000, operationTimeoutMs: 30_000 },
     ...{ reconnectDelayBaseMs: 50, reconnectDelayMaxMs: 5_000, outstandingMax: 100_000 },
-    ...{ readOnly: false, renewSession: true, shuffle: true, keepAlive: true, worker: false },
+    ...{ readOnly: false, renewSession: true, shuffle: true, keepAlive: true, worker: null },
+    connectDeadlineMs: 30_000,
     ...{ frameBytesMax: 16 * 1024 * 1024, auth: [], tls: null, resume: null },
   });
   expect(checkedOptions({ sessionTimeoutMs: 6_000 }).connectTimeoutMs).toBe(2_000);
 });
+
+const THREAD = new URL('./worker/thread.ts', import.meta.url);
 
 const REFUSED: ConnectOptions[] = [
   { sessionTimeoutMs: 999 },
@@ -23,8 +26,9 @@ const REFUSED: ConnectOptions[] = [
   { outstandingMax: 0.5 },
   { frameBytesMax: 0 },
   { resume: { sessionId: 0n, password: new Uint8Array(16) } },
-  { worker: true, surroundings: new FakeSurroundings() },
-  { worker: true, tls: { checkServerIdentity: () => undefined } },
+  { connectDeadlineMs: -1 },
+  { worker: THREAD, surroundings: new FakeSurroundings() },
+  { worker: THREAD, tls: { checkServerIdentity: () => undefined } },
 ];
 
 it.each(REFUSED)('refuses %o', (options) => {
@@ -44,6 +48,15 @@ it.each([
   const untyped = () => Reflect.apply(checkedOptions, null, [options]);
   expect(untyped).toThrow(OptionError);
   expect(untyped).toThrow(message);
+});
+
+it('starts no worker whose thread is not there, as in a bundled program', () => {
+  expect(checkedOptions({ worker: THREAD }).worker).toEqual(THREAD);
+  for (const url of [new URL('./nowhere.js', THREAD), new URL('https://localhost/thread.js')]) {
+    const refused = () => checkedOptions({ worker: url });
+    expect(refused).toThrow(OptionError);
+    expect(refused).toThrow(`no thread at ${url.href}; in a bundled program`);
+  }
 });
 
 it('takes undefined for an option that is not given', () => {

@@ -8,10 +8,12 @@ import type { Surroundings } from './api/surroundings.js';
 import { OptionError } from './errors.js';
 import type { Credential } from './session/credentials.js';
 import { systemSurroundings } from './surroundings.js';
+import { workerOf } from './worker/thread-url.js';
 
 export interface CheckedOptions {
   readonly sessionTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  readonly connectDeadlineMs: number;
   readonly operationTimeoutMs: number;
   readonly reconnectDelayBaseMs: number;
   readonly reconnectDelayMaxMs: number;
@@ -25,7 +27,8 @@ export interface CheckedOptions {
   readonly frameBytesMax: number;
   readonly requestBytesMax: number;
   readonly outstandingMax: number;
-  readonly worker: boolean;
+  /** Of the thread's module, null to do without. */
+  readonly worker: URL | null;
   readonly keepAlive: boolean;
   readonly surroundings: Surroundings;
 }
@@ -33,10 +36,11 @@ export interface CheckedOptions {
 /** What each option may be, undefined aside; ranges are looked at later. */
 const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>> = {
   ...{ sessionTimeoutMs: isAny, connectTimeoutMs: isAny, operationTimeoutMs: isAny },
-  ...{ reconnectDelayBaseMs: isAny, reconnectDelayMaxMs: isAny },
+  ...{ connectDeadlineMs: isAny, reconnectDelayBaseMs: isAny, reconnectDelayMaxMs: isAny },
   ...{ frameBytesMax: isAny, requestBytesMax: isAny, outstandingMax: isAny },
   ...{ readOnly: isBoolean, renewSession: isBoolean, shuffle: isBoolean },
-  ...{ worker: isBoolean, keepAlive: isBoolean },
+  worker: (value) => isBoolean(value) || value instanceof URL,
+  keepAlive: isBoolean,
   ...{ auth: Array.isArray, resume: isObject, surroundings: isObject },
   tls: (value) => isBoolean(value) || isObject(value),
   signal: (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
@@ -53,25 +57,27 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
   const reconnectDelayBaseMs = whole('reconnectDelayBaseMs', options.reconnectDelayBaseMs, 50, 1);
   const reconnectDelayMaxMs = whole('reconnectDelayMaxMs', options.reconnectDelayMaxMs, 5_000, 1);
   const keepAlive = options.keepAlive ?? true;
-  if (options.worker === true && options.surroundings !== undefined) {
+  const worker = workerOf(options.worker ?? false);
+  if (worker !== null && options.surroundings !== undefined) {
     throw new OptionError('worker', 'has a clock of its own, no surroundings can be given to it');
   }
   return {
     sessionTimeoutMs,
     connectTimeoutMs: whole('connectTimeoutMs', options.connectTimeoutMs, connectDefaultMs, 1),
+    connectDeadlineMs: whole('connectDeadlineMs', options.connectDeadlineMs, 30_000, 0),
     operationTimeoutMs: whole('operationTimeoutMs', options.operationTimeoutMs, 30_000, 0),
     reconnectDelayBaseMs,
     reconnectDelayMaxMs: Math.max(reconnectDelayMaxMs, reconnectDelayBaseMs),
     readOnly: options.readOnly ?? false,
     auth: (options.auth ?? []).map(checkedCredential),
-    tls: tlsOf(options.tls, options.worker ?? false),
+    tls: tlsOf(options.tls, worker !== null),
     resume: resumeOf(options.resume),
     renewSession: options.renewSession ?? true,
     shuffle: options.shuffle ?? true,
     frameBytesMax: whole('frameBytesMax', options.frameBytesMax, 16 * 1024 * 1024, 1024),
     requestBytesMax: whole('requestBytesMax', options.requestBytesMax, REQUEST_BYTES_MAX, 1024),
     outstandingMax: whole('outstandingMax', options.outstandingMax, 100_000, 1),
-    worker: options.worker ?? false,
+    worker,
     keepAlive,
     surroundings: options.surroundings ?? systemSurroundings(keepAlive),
   };

@@ -13,6 +13,11 @@ export interface ConnectOptions {
    * timeout, at most 10,000.
    */
   readonly connectTimeoutMs?: number | undefined;
+  /**
+   * How long connect() tries to get the first session, milliseconds; default 30,000; 0 for ever.
+   * createClient() does not wait and has no such limit.
+   */
+  readonly connectDeadlineMs?: number | undefined;
   /** Of an operation that says none itself; default 30,000; 0 for none. */
   readonly operationTimeoutMs?: number | undefined;
   /**
@@ -50,8 +55,11 @@ export interface ConnectOptions {
   readonly requestBytesMax?: number | undefined;
   /** Requests queued or in flight at once; beyond it operations are refused; default 100,000. */
   readonly outstandingMax?: number | undefined;
-  /** Socket and heartbeats in a worker thread, so that a busy main thread keeps its session. */
-  readonly worker?: boolean | undefined;
+  /**
+   * Socket and heartbeats in a worker thread, so that a busy main thread keeps its session. In a
+   * bundled program the URL of the thread's own bundle, whose entry is `@rookery/client/worker`.
+   */
+  readonly worker?: boolean | URL | undefined;
   /**
    * Whether an open client keeps the process alive; default true. With false it never does, not
    * even while operations or connect() itself are pending: a process with nothing else to do ends.

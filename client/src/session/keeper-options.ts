@@ -7,7 +7,10 @@ import type { HostList } from '../wire/host-list.js';
 import type { Dial } from '../wire/link.js';
 
 /** Of the options of connect(), those that are not used up in making the sockets. */
-type SessionOptions = Omit<CheckedOptions, 'keepAlive' | 'shuffle' | 'tls' | 'worker'>;
+type SessionOptions = Omit<
+  CheckedOptions,
+  'connectDeadlineMs' | 'keepAlive' | 'shuffle' | 'tls' | 'worker'
+>;
 
 export interface KeeperOptions extends SessionOptions {
   readonly hosts: HostList;

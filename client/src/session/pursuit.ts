@@ -34,6 +34,8 @@ export interface PursuitOptions {
   onConnected(connection: Connection, response: ConnectResponse): void;
   /** The server says that the session, if one was to be resumed, is over. */
   onRefused(): void;
+  /** One server was asked in vain; others may still be asked. */
+  onAttemptFailed(server: ServerName, error: Error): void;
   /** `error` is that of the last attempt. */
   onExhausted(error: Error): void;
 }
@@ -189,6 +191,7 @@ export class Pursuit {
   #noteFailure(server: ServerName, error: Error): void {
     this.#lastError = error;
     publishAttempt({ server: serverText(server), error });
+    this.#options.onAttemptFailed(server, error);
   }
 
   #exhaust(): void {

@@ -1,5 +1,6 @@
 /**
- * Seeks a connection until there is one: rounds of attempts, with a growing pause between them.
+ * Seeks a connection until there is one: rounds of attempts, with a growing pause between them, and
+ * a warning when it takes long.
  *
  * Owns the hosts' order, the back-off and the round under way. Always: at most one round at a time;
  * after `stop` nothing is called until the next `seek`.
@@ -7,11 +8,12 @@
 import type { ConnectRequest, ConnectResponse } from '@rookery/protocol';
 import { BackOff, type BackOffOptions } from './back-off.js';
 import type { Connection } from './connection.js';
+import { OutageWarning } from './outage-warning.js';
 import { Pursuit, type PursuitOptions } from './pursuit.js';
 
 export interface SeekerOptions
   extends BackOffOptions,
-    Omit<PursuitOptions, 'onConnected' | 'onExhausted' | 'onRefused'> {
+    Omit<PursuitOptions, 'onAttemptFailed' | 'onConnected' | 'onExhausted' | 'onRefused'> {
   handshake(): ConnectRequest;
   onConnected(connection: Connection, response: ConnectResponse): void;
   /** The server says that the session to be resumed is over, or that it gives none. */
@@ -23,12 +25,14 @@ export interface SeekerOptions
 export class Seeker {
   readonly #options: SeekerOptions;
   readonly #backOff: BackOff;
+  readonly #outage: OutageWarning;
   #pursuit: Pursuit | null = null;
   #cancelPause: (() => void) | null = null;
 
   constructor(options: SeekerOptions) {
     this.#options = options;
     this.#backOff = new BackOff(options);
+    this.#outage = new OutageWarning(options);
   }
 
   /** Whether a round is under way; not so in the pause between two. */
@@ -47,6 +51,7 @@ export class Seeker {
   restart(): void {
     this.stop();
     this.#backOff.reset();
+    this.#outage.reset();
     this.seek();
   }
 
@@ -65,11 +70,14 @@ export class Seeker {
 
   #try(): void {
     this.#cancelPause = null;
+    this.#outage.onRoundStarted();
     this.#pursuit = new Pursuit({
       ...this.#options,
+      onAttemptFailed: (server, error) => this.#outage.onAttemptFailed(server, error),
       onConnected: (connection, response) => {
         this.#pursuit = null;
         this.#backOff.onConnected();
+        this.#outage.reset();
         this.#options.onConnected(connection, response);
       },
       onRefused: () => {
@@ -78,6 +86,7 @@ export class Seeker {
       },
       onExhausted: (error) => {
         this.#pursuit = null;
+        this.#outage.onRoundFailed();
         // Set before the call, so that it may stop us.
         this.seek();
         this.#options.onRoundFailed(error);

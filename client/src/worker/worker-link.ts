@@ -11,6 +11,8 @@ import type { Address, Dial, Heart, Link, LinkEvents } from '../wire/link.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
 export interface WorkerLinksOptions {
+  /** The module of the thread. */
+  readonly thread: URL;
   /** What structured cloning can copy, no functions. */
   readonly tls: ConnectionOptions | null;
   readonly keepAlive: boolean;
@@ -63,7 +65,7 @@ export class WorkerLinks {
 
   #thread(): Worker {
     if (this.#worker !== null) return this.#worker;
-    const worker = new Worker(new URL('./thread.js', import.meta.url));
+    const worker = new Worker(this.#options.thread);
     worker.on('message', (message: FromWorker) => this.#onMessage(message));
     worker.on('error', (error) => this.#onEnded(worker, error));
     worker.on('exit', () => this.#onEnded(worker, null));

@@ -29,6 +29,7 @@ const LIBRARIES = ['protocol', 'client', 'server'] as const;
 const PACKAGES = [...LIBRARIES, 'cli'] as const;
 const FIXTURES = fileURLToPath(new URL('./fixtures/packed/', import.meta.url));
 const TYPESCRIPT = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
+const ROLLDOWN = join(REPOSITORY, 'node_modules/rolldown/bin/cli.mjs');
 const SETUP_DEADLINE_MS = 400_000;
 const INSTALL_DEADLINE_MS = 300_000;
 const PROGRAM_DEADLINE_MS = 120_000;
@@ -157,6 +158,22 @@ it.for(['lock-esm.mjs', 'lock-commonjs.cjs'])(
     expect(outcome).toEqual({ code: 0, stdout: 'held true bigint\n', stderr: '' });
   },
 );
+
+it('a bundled program says what `worker` needs, and works with it', async (context) => {
+  needInstallation(context);
+  useProgram('worker-bundled.mjs');
+  const bundled = async (entry: string, file: string) => {
+    const args = [ROLLDOWN, entry, '--platform', 'node', '--format', 'esm', '--file', file];
+    expect((await run(process.execPath, args)).code).toBe(0);
+  };
+  await bundled('worker-bundled.mjs', 'bundle/program.mjs');
+  const refused = await run(process.execPath, ['bundle/program.mjs', servers()]);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/OptionError: option worker has no thread at file:.*bundle/);
+  await bundled('node_modules/@rookery/client/dist/worker/thread.js', 'bundle/thread.mjs');
+  const outcome = await run(process.execPath, ['bundle/program.mjs', servers(), './thread.mjs']);
+  expect(outcome).toEqual({ code: 0, stdout: 'connected\n', stderr: '' });
+});
 
 it.for(RESOLUTIONS)(
   'a strict TypeScript program is checked, $moduleResolution resolution, and takes a lock',
