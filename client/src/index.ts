@@ -176,6 +176,7 @@ export {
   type SetPartitionerOptions,
 } from './recipes/set-partitioner.js';
 export { ShardedQueue, type ShardedQueueOptions } from './recipes/sharded-queue.js';
+export { BackgroundRecipe } from './recipes/shared/background-recipe.js';
 export {
   type CachedNode,
   type CacheEvent,
@@ -189,7 +190,7 @@ export {
   RecipeStateError,
   WaitTimeoutError,
 } from './recipes/shared/errors.js';
-export type { StreamOptions } from './recipes/shared/feed.js';
+export type { BackgroundStatus, FailureListener } from './recipes/shared/failures.js';
 export type { SharedMaximum } from './recipes/shared/lease-count.js';
 export type { NumberFormat } from './recipes/shared/number-format.js';
 export {
@@ -206,6 +207,7 @@ export type {
   ServiceType,
   UriSpec,
 } from './recipes/shared/service-instance.js';
+export type { StreamOptions } from './recipes/shared/stream.js';
 export type { Decision } from './recipes/shared/two-phase-state.js';
 export {
   CorruptDataError,

@@ -13,8 +13,9 @@
  */
 import { joinPath, nameOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import type { CachedNode, CacheEvent } from './shared/cache-values.js';
-import type { StreamOptions } from './shared/feed.js';
+import type { StreamOptions } from './shared/stream.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { TreeCache } from './tree-cache.js';
 
@@ -25,11 +26,12 @@ export interface ChildrenCacheOptions {
   readonly withData?: boolean | undefined;
 }
 
-export class ChildrenCache implements AsyncDisposable {
+export class ChildrenCache extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #tree: TreeCache;
 
   constructor(client: Client, path: string, options: ChildrenCacheOptions = {}) {
+    super();
     const { accepts = () => true, withData = true } = options;
     this.path = path;
     const selector = { accepts: (child: string) => accepts(nameOf(child)) };
@@ -38,11 +40,6 @@ export class ChildrenCache implements AsyncDisposable {
 
   get isInitialized(): boolean {
     return this.#tree.isInitialized;
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#tree.failure;
   }
 
   /** Reads and follows from now on, in the background; idempotent. */
@@ -87,6 +84,10 @@ export class ChildrenCache implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  protected override get supervised(): Supervised {
+    return this.#tree;
   }
 
   #isOfDirectory(event: CacheEvent): boolean {

@@ -14,13 +14,13 @@
 
 import type { Client } from '../api/client.js';
 import type { Acl, Node } from '../api/values.js';
-import { ClientClosedError } from '../errors.js';
 import type { Codec } from './rendezvous.js';
 import { ambiguously } from './shared/ambiguous.js';
-import { Changes, untilSo } from './shared/changes.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { CompareAndSet } from './shared/compare-and-set.js';
-import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
+import { WaitTimeoutError } from './shared/errors.js';
 import type { Within } from './shared/persist.js';
+import { inEachSession, Runner } from './shared/runner.js';
 import { changeOf, lookAt } from './shared/sight.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
@@ -38,32 +38,26 @@ export type ConfigurationState<T> =
   /** There is no such znode. */
   | { readonly kind: 'missing' };
 
-export class Configuration<T> implements AsyncDisposable {
+export class Configuration<T> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
   readonly #options: ConfigurationOptions<T>;
-  readonly #changes = new Changes();
-  readonly #closing = new AbortController();
+  readonly #runner: Runner;
   #state: ConfigurationState<T> | null = null;
   #lastValid: { readonly value: T } | null = null;
-  #running: Promise<void> | null = null;
-  #failure: { readonly error: unknown } | null = null;
 
   constructor(client: Client, path: string, options: ConfigurationOptions<T>) {
+    super();
     this.path = path;
     this.#client = client;
     this.#options = options;
+    const task = inEachSession(client, path, (within) => this.#follow(within));
+    this.#runner = new Runner({ client, recipe: 'Configuration', path, task });
   }
 
   /** Follows the znode from now on, in the background; idempotent. */
   start(): void {
-    if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
-    this.#running ??= this.#run();
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#failure?.error ?? null;
+    this.#runner.start();
   }
 
   /** The last one that could be parsed, also when the znode is gone; undefined before the first. */
@@ -79,7 +73,10 @@ export class Configuration<T> implements AsyncDisposable {
   /** Starts if need be and waits for a first value. */
   async whenValid(options: WaitOptions = {}): Promise<T> {
     this.start();
-    const valid = await this.#until(options, () => this.#lastValid);
+    // One that nobody keeps up to date any more is none.
+    const valid = await this.#runner.until(options, () =>
+      this.failure === null ? this.#lastValid : null,
+    );
     return valid.value;
   }
 
@@ -92,19 +89,22 @@ export class Configuration<T> implements AsyncDisposable {
   ): AsyncGenerator<ConfigurationState<T>, void> {
     const { signal } = options;
     this.start();
+    // Who loops is thrown the failure.
+    const listening = this.onFailure(() => {});
     let given: ConfigurationState<T> | null = null;
     const isNew = (state: ConfigurationState<T> | null) => state !== given;
     try {
       for (;;) {
-        const state: ConfigurationState<T> = await this.#until(options, () =>
+        const state: ConfigurationState<T> = await this.#runner.until({ signal }, () =>
           isNew(this.#state) ? this.#state : null,
         );
         given = state;
         yield state;
       }
     } catch (error) {
-      const isClosed = this.#closing.signal.aborted && this.#failure === null;
-      if (signal?.aborted !== true && !isClosed) throw error;
+      if (signal?.aborted !== true && !this.#runner.hasEndedWell) throw error;
+    } finally {
+      listening();
     }
   }
 
@@ -134,35 +134,15 @@ export class Configuration<T> implements AsyncDisposable {
 
   /** Follows no more; `value` and `state` stay. Idempotent. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    this.#changes.notify();
-    await this.#running;
+    await this.#runner.stop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  #until<R>(options: WaitOptions, read: () => R | null): Promise<R> {
-    return untilSo(this.#client, this.#changes, { ...options, path: this.path }, () => {
-      if (this.#failure !== null) throw this.#failure.error;
-      if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
-      if (this.#client.state === 'closed') throw new ClientClosedError();
-      return read();
-    });
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    const timeoutError = () => new WaitTimeoutError(this.path, 0);
-    const wait = { signal, timeoutError, onSessionLost: 'rejoin' } as const;
-    try {
-      await inSession(this.#client, wait, (within) => this.#follow(within));
-    } catch (error) {
-      if (!signal.aborted) this.#failure = { error };
-    } finally {
-      this.#changes.notify();
-    }
+  protected override get supervised(): Supervised {
+    return this.#runner;
   }
 
   async #follow(within: Within): Promise<never> {
@@ -182,7 +162,7 @@ export class Configuration<T> implements AsyncDisposable {
     if (isSame(this.#state, next)) return;
     this.#state = next;
     if (next.kind === 'valid') this.#lastValid = next;
-    this.#changes.notify();
+    this.#runner.changes.notify();
   }
 
   #stateOf(node: Node | null): ConfigurationState<T> {

@@ -17,6 +17,7 @@ import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
 import { PersistentNode } from './persistent-node.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { followChildren, readChildren } from './shared/follow-children.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
@@ -54,7 +55,7 @@ export interface GroupMemberOptions {
   readonly acl?: readonly Acl[] | undefined;
 }
 
-export class GroupMember implements AsyncDisposable {
+export class GroupMember extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly id: string;
   readonly #group: Group;
@@ -62,6 +63,7 @@ export class GroupMember implements AsyncDisposable {
 
   /** The id is a znode's name, unique in the group. */
   constructor(client: Client, path: string, id: string, options: GroupMemberOptions = {}) {
+    super();
     this.path = path;
     this.id = id;
     this.#group = new Group(client, path);
@@ -71,11 +73,6 @@ export class GroupMember implements AsyncDisposable {
   /** Is a member from now on, in the background; idempotent. */
   start(): void {
     this.#node.start();
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#node.failure;
   }
 
   /** Starts if need be and waits until the others can see this member. */
@@ -107,6 +104,10 @@ export class GroupMember implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  protected override get supervised(): Supervised {
+    return this.#node;
   }
 
   #withSelf(members: GroupMembers): GroupMembers {

@@ -20,12 +20,12 @@ import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, OperationOptions } from '../api/values.js';
-import { ClientClosedError } from '../errors.js';
-import { Changes, untilAborted, untilSo } from './shared/changes.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
+import { untilAborted } from './shared/changes.js';
 import { contestantsIn } from './shared/contestants.js';
 import { CuratorName, curatorPrefix } from './shared/curator.js';
-import { RecipeStateError } from './shared/errors.js';
 import type { LeaseHolder } from './shared/lease-holder.js';
+import { Runner } from './shared/runner.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { acquiring, type Line, leaseInLine, nextBefore } from './shared/waiting-line.js';
 
@@ -51,22 +51,20 @@ export interface LatchCloseOptions {
   readonly mode?: 'silent' | 'notify';
 }
 
-export class LeaderLatch implements AsyncDisposable {
+export class LeaderLatch extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly id: string;
   readonly #client: Client;
   readonly #line: Line;
   readonly #onSuspended: SuspendedPolicy | undefined;
-  readonly #changes = new Changes();
+  readonly #runner: Runner;
   readonly #listeners = new Set<LeadershipListener>();
-  readonly #closing = new AbortController();
-  #running: Promise<void> | null = null;
   #closed: Promise<void> | null = null;
   #term: LeaseHolder | null = null;
-  #failure: { readonly error: unknown } | null = null;
 
   constructor(client: Client, path: string, options: LeaderLatchOptions = {}) {
     const { id = '', acl, onSuspended } = options;
+    super();
     this.path = path;
     this.id = id;
     this.#client = client;
@@ -79,17 +77,13 @@ export class LeaderLatch implements AsyncDisposable {
       acl,
       blocker: nextBefore,
     };
+    const task = (signal: AbortSignal) => this.#takePart(signal);
+    this.#runner = new Runner({ client, recipe: 'LeaderLatch', path, task });
   }
 
   /** Takes part from now on, in the background; idempotent. */
   start(): void {
-    if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
-    this.#running ??= this.#run();
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#failure?.error ?? null;
+    this.#runner.start();
   }
 
   /** The term while it lasts, null otherwise. */
@@ -108,9 +102,7 @@ export class LeaderLatch implements AsyncDisposable {
    */
   async waitForLeadership(options: WaitOptions = {}): Promise<Lease> {
     this.start();
-    return await untilSo(this.#client, this.#changes, { ...options, path: this.path }, () =>
-      this.#termOrThrow(),
-    );
+    return await this.#runner.until(options, () => this.term);
   }
 
   /**
@@ -127,6 +119,8 @@ export class LeaderLatch implements AsyncDisposable {
     // The close that ends the loop reports it, should the server refuse the deletion.
     const onEnd = () => void this.close().catch(() => {});
     const unfollow = signal === undefined ? () => {} : onAbort(signal, onEnd);
+    // Who loops is thrown the failure.
+    const listening = this.onFailure(() => {});
     try {
       while (!isAborted()) {
         const term = await this.waitForLeadership(options);
@@ -135,9 +129,9 @@ export class LeaderLatch implements AsyncDisposable {
         await untilAborted(term.signal, ...(signal === undefined ? [] : [signal]));
       }
     } catch (error) {
-      const isClosed = this.#closing.signal.aborted && this.#failure === null;
-      if (!isAborted() && !isClosed) throw error;
+      if (!isAborted() && !this.#runner.hasEndedWell) throw error;
     } finally {
+      listening();
       unfollow();
       await this.close();
     }
@@ -178,34 +172,30 @@ export class LeaderLatch implements AsyncDisposable {
     return this.close();
   }
 
+  protected override get supervised(): Supervised {
+    return this.#runner;
+  }
+
   async #close(): Promise<void> {
-    this.#closing.abort();
-    this.#changes.notify();
+    const stopped = this.#runner.stop();
     const released = this.#term?.release();
-    await this.#running;
+    await stopped;
     await released;
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
+  async #takePart(signal: AbortSignal): Promise<void> {
     const wait = { signal, onSessionLost: 'rejoin' } as const;
     const terms = { onSuspended: this.#onSuspended };
-    try {
-      while (!signal.aborted) {
-        const term = await acquiring(this.#client, this.path, wait, (within) =>
-          leaseInLine(this.#client, this.#line, within, terms),
-        );
-        await this.#lead(term);
-      }
-    } catch (error) {
-      if (!signal.aborted) this.#failure = { error };
-    } finally {
-      this.#changes.notify();
+    while (!signal.aborted) {
+      const term = await acquiring(this.#client, this.path, wait, (within) =>
+        leaseInLine(this.#client, this.#line, within, terms),
+      );
+      await this.#lead(term);
     }
   }
 
   async #lead(term: LeaseHolder): Promise<void> {
-    if (this.#closing.signal.aborted) {
+    if (this.#runner.isStopped) {
       await term.release();
       return;
     }
@@ -227,7 +217,7 @@ export class LeaderLatch implements AsyncDisposable {
   }
 
   #tell(term: Lease | null): void {
-    this.#changes.notify();
+    this.#runner.changes.notify();
     for (const listener of [...this.#listeners]) {
       try {
         listener(term);
@@ -237,12 +227,5 @@ export class LeaderLatch implements AsyncDisposable {
         });
       }
     }
-  }
-
-  #termOrThrow(): Lease | null {
-    if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
-    if (this.#failure !== null) throw this.#failure.error;
-    if (this.#client.state === 'closed') throw new ClientClosedError();
-    return this.term;
   }
 }

@@ -14,7 +14,9 @@ import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
 import { PersistentNode } from './persistent-node.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { RecipeStateError } from './shared/errors.js';
+import { Failures } from './shared/failures.js';
 import { type ChildrenByName, followChildren, readChildren } from './shared/follow-children.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
@@ -27,16 +29,21 @@ export interface PartyOptions {
 const PARTY_NAME = '__party__';
 
 /** What the two have in common. */
-abstract class AnyParty implements AsyncDisposable {
+abstract class AnyParty extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly identifier: string;
   readonly #client: Client;
   readonly #acl: readonly Acl[] | undefined;
   readonly #uuid: string;
+  readonly #failures: Failures;
   #node: PersistentNode | null = null;
+  /** The one whose failure is told, as no call of join() waits for it any more. */
+  #joined: PersistentNode | null = null;
 
   constructor(client: Client, path: string, options: PartyOptions = {}) {
+    super();
     this.path = path;
+    this.#failures = new Failures({ recipe: new.target.name, path });
     this.identifier = options.identifier ?? '';
     this.#client = client;
     this.#acl = options.acl;
@@ -50,11 +57,12 @@ abstract class AnyParty implements AsyncDisposable {
 
   /** Takes part until leave(); resolves when the others can see it. Idempotent. */
   async join(options: WaitOptions = {}): Promise<void> {
-    const { name, data } = this.nodeOf(this.#uuid);
-    const acl = this.#acl;
-    const given = acl === undefined ? { data } : { data, acl };
-    this.#node ??= new PersistentNode(this.#client, joinPath(this.path, name), given);
-    await this.#node.whenStanding(options);
+    this.#node ??= this.#newNode();
+    const node = this.#node;
+    await node.whenStanding(options);
+    if (this.#joined === node) return;
+    this.#joined = node;
+    node.onFailure((error) => this.#failures.tell(error, { isAwaited: false }));
   }
 
   /** Takes part no more; may join again later. RecipeStateError for who has not joined. */
@@ -90,6 +98,21 @@ abstract class AnyParty implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#node !== null) await this.leave();
+  }
+
+  protected override get supervised(): Supervised {
+    return {
+      status: this.#node?.status ?? 'idle',
+      failure: this.#node?.failure ?? null,
+      onFailure: (listener) => this.#failures.listen(listener),
+    };
+  }
+
+  #newNode(): PersistentNode {
+    const { name, data } = this.nodeOf(this.#uuid);
+    const acl = this.#acl;
+    const given = acl === undefined ? { data } : { data, acl };
+    return new PersistentNode(this.#client, joinPath(this.path, name), given);
   }
 
   #identifiersOf(children: ChildrenByName): string[] {

@@ -14,7 +14,7 @@
  *
  * **Suspended.** The znode stands; what is to be done waits. **Lost.** An ephemeral znode is gone,
  * or about to go; it is made anew in the client's next session. What the server refuses
- * (NoAuthError) ends it: `failure` tells, and every wait rejects with it.
+ * (NoAuthError) ends it: `onFailure` and `failure` tell, and every wait rejects with it.
  */
 import {
   joinPath,
@@ -29,13 +29,14 @@ import type { Acl, Data, Node, Session, Stat } from '../api/values.js';
 import { ClientClosedError } from '../errors.js';
 import { ambiguously } from './shared/ambiguous.js';
 import { unlessAway } from './shared/background.js';
-import { Changes, untilSo } from './shared/changes.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { inContainer } from './shared/container-parent.js';
 import { createContender } from './shared/contender.js';
 import { curatorPrefix } from './shared/curator.js';
-import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
+import { WaitTimeoutError } from './shared/errors.js';
 import { bounds, persist, untilOver, type Within } from './shared/persist.js';
 import { removeOwn } from './shared/remove-own.js';
+import { inEachSession, Runner } from './shared/runner.js';
 import { lookAt } from './shared/sight.js';
 import { unlessAborted, type WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
@@ -53,12 +54,11 @@ export interface PersistentNodeOptions {
   readonly deleteOnClose?: boolean | undefined;
 }
 
-export class PersistentNode implements AsyncDisposable {
+export class PersistentNode extends BackgroundRecipe implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: PersistentNodeOptions;
   readonly #isEphemeral: boolean;
-  readonly #changes = new Changes();
-  readonly #closing = new AbortController();
+  readonly #runner: Runner;
   /** Nothing that runs in the background has a time limit. */
   readonly #timeoutError = () => new WaitTimeoutError(this.#path, 0);
   #path: string;
@@ -70,11 +70,10 @@ export class PersistentNode implements AsyncDisposable {
   #czxid: bigint | null = null;
   #isStanding = false;
   #session: Session | null = null;
-  #running: Promise<void> | null = null;
   #closed: Promise<void> | null = null;
-  #failure: { readonly error: unknown } | null = null;
 
   constructor(client: Client, path: string, options: PersistentNodeOptions = {}) {
+    super();
     const { mode = 'ephemeral', data = null } = options;
     this.#client = client;
     this.#path = path;
@@ -82,6 +81,9 @@ export class PersistentNode implements AsyncDisposable {
     this.#data = data;
     this.#isEphemeral = mode === 'ephemeral' || mode === 'ephemeralSequential';
     this.#isNamed = mode !== 'ephemeralSequential';
+    const keep = inEachSession(client, path, (within) => this.#keep(within));
+    const task = (signal: AbortSignal) => keep(signal).finally(() => this.#standing(false));
+    this.#runner = new Runner({ client, recipe: 'PersistentNode', path, task });
   }
 
   /** As given; in a sequential mode the one that was made, once it is. */
@@ -103,15 +105,9 @@ export class PersistentNode implements AsyncDisposable {
     return this.#isStanding && !isOver;
   }
 
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#failure?.error ?? null;
-  }
-
   /** Creates and keeps the znode from now on, in the background; idempotent. */
   start(): void {
-    if (this.#closing.signal.aborted) throw new RecipeStateError(this.#path, 'closed');
-    this.#running ??= this.#run();
+    this.#runner.start();
   }
 
   /**
@@ -120,7 +116,7 @@ export class PersistentNode implements AsyncDisposable {
    */
   async whenStanding(options: WaitOptions = {}): Promise<string> {
     this.start();
-    return await this.#until(options, () => (this.isStanding ? this.#path : null));
+    return await this.#runner.until(options, () => (this.isStanding ? this.#path : null));
   }
 
   /**
@@ -131,10 +127,10 @@ export class PersistentNode implements AsyncDisposable {
     this.start();
     this.#data = data;
     const wish = ++this.#wishes;
-    this.#changes.notify();
+    this.#runner.changes.notify();
     await ambiguously(
       () => true,
-      () => this.#until(options, () => (this.#written >= wish ? true : null)),
+      () => this.#runner.until(options, () => (this.#written >= wish ? true : null)),
     );
   }
 
@@ -152,9 +148,7 @@ export class PersistentNode implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#closing.abort();
-    this.#changes.notify();
-    await this.#running;
+    await this.#runner.stop();
     this.#isStanding = false;
     const session = this.#session;
     if (session === null || !this.#isNamed) return;
@@ -177,26 +171,8 @@ export class PersistentNode implements AsyncDisposable {
     }
   }
 
-  #until<T>(options: WaitOptions, read: () => T | null): Promise<T> {
-    return untilSo(this.#client, this.#changes, { ...options, path: this.#path }, () => {
-      if (this.#failure !== null) throw this.#failure.error;
-      if (this.#closing.signal.aborted) throw new RecipeStateError(this.#path, 'closed');
-      if (this.#client.state === 'closed') throw new ClientClosedError();
-      return read();
-    });
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    const wait = { signal, timeoutError: this.#timeoutError, onSessionLost: 'rejoin' } as const;
-    try {
-      await inSession(this.#client, wait, (within) => this.#keep(within));
-    } catch (error) {
-      if (!signal.aborted) this.#failure = { error };
-    } finally {
-      this.#standing(false);
-      this.#changes.notify();
-    }
+  protected override get supervised(): Supervised {
+    return this.#runner;
   }
 
   /** Looks, mends, waits for a change of the znode or of what is wished for, and again. */
@@ -205,7 +181,7 @@ export class PersistentNode implements AsyncDisposable {
     try {
       if (!this.#isNamed) await this.#createNamed(within);
       for (;;) {
-        const next = this.#changes.next();
+        const next = this.#runner.changes.next();
         try {
           await this.#mendAndWait(next.happens, within);
         } finally {
@@ -291,12 +267,12 @@ export class PersistentNode implements AsyncDisposable {
   #made(stat: Stat, wish: number): void {
     this.#czxid = stat.czxid;
     this.#written = wish;
-    this.#changes.notify();
+    this.#runner.changes.notify();
   }
 
   #standing(isStanding: boolean): void {
     if (this.#isStanding === isStanding) return;
     this.#isStanding = isStanding;
-    this.#changes.notify();
+    this.#runner.changes.notify();
   }
 }

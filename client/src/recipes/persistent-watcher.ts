@@ -17,9 +17,10 @@
 import type { Client, WatchHandle } from '../api/client.js';
 import type { WatchEvent } from '../api/values.js';
 import { unlessAway } from './shared/background.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { Feed } from './shared/feed.js';
 import { bounds, persist, type Within } from './shared/persist.js';
-import { Runner } from './shared/runner.js';
+import { inEachSession, Runner } from './shared/runner.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface PersistentWatcherOptions {
@@ -27,7 +28,7 @@ export interface PersistentWatcherOptions {
   readonly recursive?: boolean | undefined;
 }
 
-export class PersistentWatcher implements AsyncDisposable {
+export class PersistentWatcher extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
   readonly #recursive: boolean;
@@ -38,20 +39,17 @@ export class PersistentWatcher implements AsyncDisposable {
   #closed: Promise<void> | null = null;
 
   constructor(client: Client, path: string, options: PersistentWatcherOptions = {}) {
+    super();
     this.path = path;
     this.#client = client;
     this.#recursive = options.recursive ?? false;
-    this.#runner = new Runner(client, path, (within) => this.#stand(within));
+    const task = inEachSession(client, path, (within) => this.#stand(within));
+    this.#runner = new Runner({ client, recipe: 'PersistentWatcher', path, task });
   }
 
   /** Whether it has been set; while there is no connection nothing is heard all the same. */
   get isStanding(): boolean {
     return this.#handle !== null;
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#runner.failure;
   }
 
   /** Sets the watch, in the background; idempotent. */
@@ -78,6 +76,10 @@ export class PersistentWatcher implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  protected override get supervised(): Supervised {
+    return this.#runner;
   }
 
   async #close(): Promise<void> {

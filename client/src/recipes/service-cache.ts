@@ -13,6 +13,7 @@
  */
 import type { Client } from '../api/client.js';
 import { ChildrenCache } from './children-cache.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import type { CachedNode, CacheEvent } from './shared/cache-values.js';
 import {
   type DownInstancePolicy,
@@ -24,7 +25,7 @@ import { decodeInstance, type ServiceInstance } from './shared/service-instance.
 import { CorruptDataError } from './shared/value-errors.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-export class ServiceCache implements AsyncDisposable {
+export class ServiceCache extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #cache: ChildrenCache;
   /** Decoded once for each znode and version, for there may be many. */
@@ -33,16 +34,12 @@ export class ServiceCache implements AsyncDisposable {
 
   /** `path` is the service's. */
   constructor(client: Client, path: string) {
+    super();
     this.path = path;
     this.#cache = new ChildrenCache(client, path);
     this.#cache.listen(() => {
       this.#instances = null;
     });
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#cache.failure;
   }
 
   /** Sorted by id. */
@@ -82,6 +79,10 @@ export class ServiceCache implements AsyncDisposable {
     return this.close();
   }
 
+  protected override get supervised(): Supervised {
+    return this.#cache;
+  }
+
   /** Not of each of thousands that it reads at first. */
   #isTold(event: CacheEvent): boolean {
     return 'path' in event ? this.#cache.isInitialized : event.type === 'initialized';
@@ -104,7 +105,8 @@ export interface ServiceProviderOptions {
   readonly filter?: ((instance: ServiceInstance) => boolean) | undefined;
 }
 
-export class ServiceProvider implements AsyncDisposable {
+/** When its following has failed, the instances grow old. */
+export class ServiceProvider extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
   readonly #cache: ServiceCache;
@@ -114,17 +116,13 @@ export class ServiceProvider implements AsyncDisposable {
 
   /** `path` is the service's. */
   constructor(client: Client, path: string, options: ServiceProviderOptions = {}) {
+    super();
     this.path = path;
     this.#client = client;
     this.#cache = new ServiceCache(client, path);
     this.#strategy = options.strategy ?? roundRobin();
     this.#down = new DownInstances(options.downPolicy);
     this.#filter = options.filter ?? (() => true);
-  }
-
-  /** What has ended it, null while it works; the instances grow old then. */
-  get failure(): unknown {
-    return this.#cache.failure;
   }
 
   /** Follows the service, in the background; idempotent. */
@@ -163,6 +161,10 @@ export class ServiceProvider implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  protected override get supervised(): Supervised {
+    return this.#cache;
   }
 }
 

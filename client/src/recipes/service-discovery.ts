@@ -19,7 +19,9 @@ import type { Acl, OperationOptions } from '../api/values.js';
 import { PersistentNode, type PersistentNodeMode } from './persistent-node.js';
 import { ServiceCache, ServiceProvider, type ServiceProviderOptions } from './service-cache.js';
 import { unlessAway } from './shared/background.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { RecipeStateError } from './shared/errors.js';
+import { Failures } from './shared/failures.js';
 import { readChildren } from './shared/follow-children.js';
 import {
   decodeInstance,
@@ -45,7 +47,7 @@ interface Registration {
   instance: ServiceInstance;
 }
 
-export class ServiceDiscovery implements AsyncDisposable {
+export class ServiceDiscovery extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
   readonly #options: ServiceDiscoveryOptions;
@@ -53,10 +55,13 @@ export class ServiceDiscovery implements AsyncDisposable {
   readonly #registrations = new Map<string, Registration>();
   /** What register() has rejected for, while its znode is being deleted. */
   readonly #withdrawn = new Set<Promise<void>>();
+  readonly #failures: Failures;
   #closed: Promise<void> | null = null;
 
   constructor(client: Client, path: string, options: ServiceDiscoveryOptions = {}) {
+    super();
     this.path = path;
+    this.#failures = new Failures({ recipe: 'ServiceDiscovery', path });
     this.#client = client;
     this.#options = options;
   }
@@ -93,6 +98,7 @@ export class ServiceDiscovery implements AsyncDisposable {
       this.#withdraw(node);
       throw error;
     }
+    node.onFailure((error) => this.#onRegistrationFailed(key, registration, error));
     return instance;
   }
 
@@ -163,6 +169,16 @@ export class ServiceDiscovery implements AsyncDisposable {
     return this.#closed;
   }
 
+  protected override get supervised(): Supervised {
+    const { last } = this.#failures;
+    const open = this.#registrations.size > 0 ? 'running' : 'idle';
+    return {
+      status: this.#closed !== null ? 'closed' : last !== null ? 'failed' : open,
+      failure: last?.error ?? null,
+      onFailure: (listener) => this.#failures.listen(listener),
+    };
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -172,6 +188,13 @@ export class ServiceDiscovery implements AsyncDisposable {
     this.#registrations.clear();
     const closed = registrations.map(({ node }) => node.close());
     await Promise.all([...closed, ...this.#withdrawn]);
+  }
+
+  /** It is registered no more, and may be registered again. */
+  #onRegistrationFailed(key: string, registration: Registration, error: unknown): void {
+    if (this.#registrations.get(key) !== registration) return;
+    this.#registrations.delete(key);
+    this.#failures.tell(error, { isAwaited: false });
   }
 
   #withdraw(node: PersistentNode): void {

@@ -12,6 +12,7 @@
  */
 import type { Client } from '../api/client.js';
 import type { Stat } from '../api/values.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { decodeInt32, encodeInt32 } from './shared/curator.js';
 import { CorruptDataError, NumberRangeError } from './shared/value-errors.js';
 import type { WaitOptions } from './shared/wait-scope.js';
@@ -22,12 +23,13 @@ export interface VersionedCount {
   readonly stat: Stat;
 }
 
-export class SharedCount implements AsyncDisposable {
+export class SharedCount extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #value: SharedValue;
 
   /** Counts are whole numbers from -2^31 to 2^31-1. */
   constructor(client: Client, path: string, seed: number, options: SharedValueOptions = {}) {
+    super();
     this.path = path;
     this.#value = new SharedValue(client, path, encode(path, seed), options);
   }
@@ -36,11 +38,6 @@ export class SharedCount implements AsyncDisposable {
   get current(): VersionedCount | null {
     const { current } = this.#value;
     return current === null ? null : this.#decode(current);
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#value.failure;
   }
 
   /** Creates the znode if need be and follows it, in the background; idempotent. */
@@ -90,6 +87,10 @@ export class SharedCount implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  protected override get supervised(): Supervised {
+    return this.#value;
   }
 
   #decode({ data, stat }: VersionedValue): VersionedCount {

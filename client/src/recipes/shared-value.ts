@@ -17,12 +17,13 @@ import type { Client } from '../api/client.js';
 import type { Acl, Data, Node, Stat } from '../api/values.js';
 import { upsert } from '../helpers/upsert.js';
 import { NodeCache } from './node-cache.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { asDoubtful, persistWrite } from './shared/doubt.js';
 import { WaitTimeoutError } from './shared/errors.js';
 import { Feed } from './shared/feed.js';
 import { ensureThere } from './shared/idempotent.js';
 import { bounds, type Within } from './shared/persist.js';
-import { Runner } from './shared/runner.js';
+import { inEachSession, Runner } from './shared/runner.js';
 import { readNewest, swap } from './shared/swap.js';
 import { IllegalVersionError } from './shared/value-errors.js';
 import type { WaitOptions } from './shared/wait-scope.js';
@@ -40,7 +41,7 @@ export interface SharedValueOptions {
   readonly acl?: readonly Acl[] | undefined;
 }
 
-export class SharedValue implements AsyncDisposable {
+export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
   readonly #seed: Data;
@@ -53,22 +54,19 @@ export class SharedValue implements AsyncDisposable {
   #closed: Promise<void> | null = null;
 
   constructor(client: Client, path: string, seed: Data, options: SharedValueOptions = {}) {
+    super();
     this.path = path;
     this.#client = client;
     this.#seed = seed;
     this.#acl = options.acl;
     this.#cache = new NodeCache(client, path);
-    this.#runner = new Runner(client, path, (within) => this.#follow(within));
+    const task = inEachSession(client, path, (within) => this.#follow(within));
+    this.#runner = new Runner({ client, recipe: 'SharedValue', path, task });
   }
 
   /** Null before the first reading. */
   get current(): VersionedValue | null {
     return this.#current;
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#runner.failure;
   }
 
   /** Creates the znode if need be and follows it, in the background; idempotent. */
@@ -138,16 +136,19 @@ export class SharedValue implements AsyncDisposable {
     const { signal } = options;
     const isAborted = () => signal?.aborted === true;
     this.start();
-    for (let last: VersionedValue | null = null; !isAborted(); ) {
-      try {
+    // Who loops is thrown the failure.
+    const listening = this.onFailure(() => {});
+    try {
+      for (let last: VersionedValue | null = null; !isAborted(); ) {
         last = await this.#runner.until({ signal }, () =>
           this.#current === last ? null : this.#current,
         );
-      } catch (error) {
-        if (isAborted() || this.#isClosing) return;
-        throw error;
+        yield last;
       }
-      yield last;
+    } catch (error) {
+      if (!isAborted() && !this.#runner.hasEndedWell) throw error;
+    } finally {
+      listening();
     }
   }
 
@@ -161,8 +162,8 @@ export class SharedValue implements AsyncDisposable {
     return this.close();
   }
 
-  get #isClosing(): boolean {
-    return this.#runner.isStopped && this.#runner.failure === null;
+  protected override get supervised(): Supervised {
+    return this.#runner;
   }
 
   async #close(): Promise<void> {

@@ -19,11 +19,12 @@ import type { Acl, Data } from '../api/values.js';
 import { OptionError } from '../errors.js';
 import { PersistentNode } from './persistent-node.js';
 import { ambiguously } from './shared/ambiguous.js';
-import { Changes, untilSo } from './shared/changes.js';
+import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { inContainer } from './shared/container-parent.js';
-import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';
+import { WaitTimeoutError } from './shared/errors.js';
 import { ensureGone } from './shared/idempotent.js';
 import { bounds, persist, type Within } from './shared/persist.js';
+import { inEachSession, Runner } from './shared/runner.js';
 import { pause, type WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 
@@ -38,18 +39,16 @@ export interface TtlNodeOptions {
 const TOUCH = 'touch';
 const TOUCHES_PER_TTL = 2;
 
-export class TtlNode implements AsyncDisposable {
+export class TtlNode extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
   readonly #options: TtlNodeOptions;
   readonly #node: PersistentNode;
-  readonly #changes = new Changes();
-  readonly #closing = new AbortController();
+  readonly #runner: Runner;
   #isTouched = false;
-  #running: Promise<void> | null = null;
-  #failure: { readonly error: unknown } | null = null;
 
   constructor(client: Client, path: string, options: TtlNodeOptions) {
+    super();
     if (!(options.ttlMs >= TOUCHES_PER_TTL)) throw new OptionError('ttlMs', 'must be at least 2');
     const { ttlMs: _, ...given } = options;
     this.path = path;
@@ -57,42 +56,37 @@ export class TtlNode implements AsyncDisposable {
     this.#options = options;
     const kept = { ...given, mode: 'container', deleteOnClose: false } as const;
     this.#node = new PersistentNode(client, path, kept);
+    const task = inEachSession(client, path, (within) => this.#touchAgainAndAgain(within));
+    this.#runner = new Runner({ client, recipe: 'TtlNode', path, task });
+    this.#node.onFailure((error) => this.#runner.fail(error));
   }
 
   /** Keeps the znode from now on, in the background; idempotent. */
   start(): void {
-    if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
+    this.#runner.start();
     this.#node.start();
-    this.#running ??= this.#touchAgainAndAgain();
-  }
-
-  /** What has ended it, null while it works. */
-  get failure(): unknown {
-    return this.#failure?.error ?? this.#node.failure;
   }
 
   /** Starts if need be and waits until the znode stands and has been touched. */
   async whenStanding(options: WaitOptions = {}): Promise<string> {
     this.start();
-    await untilSo(this.#client, this.#changes, { ...options, path: this.path }, () => {
-      if (this.#failure !== null) throw this.#failure.error;
-      if (this.#closing.signal.aborted) throw new RecipeStateError(this.path, 'closed');
-      return this.#isTouched ? true : null;
+    return await this.#heard(async () => {
+      await this.#runner.until(options, () =>
+        this.#isTouched && this.failure === null ? true : null,
+      );
+      return await this.#node.whenStanding(options);
     });
-    return await this.#node.whenStanding(options);
   }
 
   /** Resolves when the znode has it; when the wait ends before, it still gets it later. */
   async setData(data: Data, options: WaitOptions = {}): Promise<void> {
     this.start();
-    await this.#node.setData(data, options);
+    await this.#heard(() => this.#node.setData(data, options));
   }
 
   /** Touches it no more: it goes when its time is up and no other owner keeps it. Idempotent. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    this.#changes.notify();
-    await Promise.all([this.#running, this.#node.close()]);
+    await Promise.all([this.#runner.stop(), this.#node.close()]);
   }
 
   /** Closes, and deletes the znode at once; another owner, if there is one, makes it anew. */
@@ -118,22 +112,26 @@ export class TtlNode implements AsyncDisposable {
     return joinPath(this.path, TOUCH);
   }
 
-  async #touchAgainAndAgain(): Promise<void> {
-    const { signal } = this.#closing;
-    const timeoutError = () => new WaitTimeoutError(this.path, 0);
-    const wait = { signal, timeoutError, onSessionLost: 'rejoin' } as const;
+  protected override get supervised(): Supervised {
+    return this.#runner;
+  }
+
+  /** Who waits is told a failure by what it waits for. */
+  async #heard<T>(wait: () => Promise<T>): Promise<T> {
+    const listening = this.onFailure(() => {});
     try {
-      await inSession(this.#client, wait, async (within) => {
-        for (;;) {
-          await persist(this.#client, within, () => this.#touch(within));
-          this.#isTouched = true;
-          this.#changes.notify();
-          await pause(this.#client, this.#options.ttlMs / TOUCHES_PER_TTL, within.signal);
-        }
-      });
-    } catch (error) {
-      if (!signal.aborted) this.#failure = { error };
-      this.#changes.notify();
+      return await wait();
+    } finally {
+      listening();
+    }
+  }
+
+  async #touchAgainAndAgain(within: Within): Promise<never> {
+    for (;;) {
+      await persist(this.#client, within, () => this.#touch(within));
+      this.#isTouched = true;
+      this.#runner.changes.notify();
+      await pause(this.#client, this.#options.ttlMs / TOUCHES_PER_TTL, within.signal);
     }
   }
 

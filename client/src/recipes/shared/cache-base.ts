@@ -3,13 +3,15 @@
  * the first full state. What is held and how it is followed is the subclass's.
  */
 import type { Client } from '../../api/client.js';
+import { BackgroundRecipe, type Supervised } from './background-recipe.js';
 import type { CachedNode, CacheEvent } from './cache-values.js';
-import { Feed, type StreamOptions, streamOf } from './feed.js';
+import { Feed } from './feed.js';
 import type { Within } from './persist.js';
-import { Runner } from './runner.js';
+import { inEachSession, Runner } from './runner.js';
+import { type StreamOptions, streamOf } from './stream.js';
 import type { WaitOptions } from './wait-scope.js';
 
-export abstract class CacheBase implements AsyncDisposable {
+export abstract class CacheBase extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #feed = new Feed<CacheEvent>();
   readonly #runner: Runner;
@@ -17,18 +19,15 @@ export abstract class CacheBase implements AsyncDisposable {
   #closed: Promise<void> | null = null;
 
   constructor(client: Client, path: string) {
+    super();
     this.path = path;
-    this.#runner = new Runner(client, path, (within) => this.follow(within));
+    const task = inEachSession(client, path, (within) => this.follow(within));
+    this.#runner = new Runner({ client, recipe: new.target.name, path, task });
   }
 
   /** Whether it has held, at some time, all that stood when it was started. */
   get isInitialized(): boolean {
     return this.#isInitialized;
-  }
-
-  /** What has ended it, such as NoAuthError or ClientClosedError; null while it works. */
-  get failure(): unknown {
-    return this.#runner.failure;
   }
 
   /** Reads and follows from now on, in the background; idempotent. */
@@ -72,6 +71,10 @@ export abstract class CacheBase implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  protected override get supervised(): Supervised {
+    return this.#runner;
   }
 
   /** Runs in one session; begun anew in the next. */

@@ -1,42 +1,65 @@
 /**
- * What runs in the background for as long as its object is open: started once, in one session of
- * the client after the other, until it is stopped or what the server answers ends it.
+ * What runs in the background for as long as its object is open: started once, until it is stopped
+ * or what the server answers ends it.
  *
- * Owns the running and its end, and lets others wait for what it does by `changes`. The attempt is
- * begun anew in each session. Always: nothing of it runs any more when stop() has resolved. Used by
- * the recipes that follow the tree.
+ * Owns the running and its end, and lets others wait for what it does by `changes`. Always: nothing
+ * of it runs any more when stop() has resolved. Used by the recipes that work in the background.
  */
 import type { Client } from '../../api/client.js';
+import { ClientClosedError } from '../../errors.js';
+import type { Supervised } from './background-recipe.js';
 import { Changes, untilSo } from './changes.js';
 import { RecipeStateError, WaitTimeoutError } from './errors.js';
+import { type BackgroundStatus, type FailureListener, Failures } from './failures.js';
 import type { Within } from './persist.js';
 import type { WaitOptions } from './wait-scope.js';
 import { inSession } from './waiting.js';
 
-export class Runner {
-  /** Notified by the attempt of what others may wait for, and at the end. */
-  readonly changes = new Changes();
-  readonly #client: Client;
-  readonly #path: string;
-  readonly #attempt: (within: Within) => Promise<void>;
-  readonly #closing = new AbortController();
-  #running: Promise<void> | null = null;
-  #failure: { readonly error: unknown } | null = null;
+/** Works until the signal is aborted; what it rejects with before is the failure. */
+export type Task = (signal: AbortSignal) => Promise<void>;
 
-  /** `path` is for messages. */
-  constructor(client: Client, path: string, attempt: (within: Within) => Promise<void>) {
-    this.#client = client;
-    this.#path = path;
-    this.#attempt = attempt;
+export interface RunnerOptions {
+  readonly client: Client;
+  /** The recipe's class, and its path; for messages. */
+  readonly recipe: string;
+  readonly path: string;
+  readonly task: Task;
+}
+
+export class Runner implements Supervised {
+  /** Notified by the task of what others may wait for, and at the end. */
+  readonly changes = new Changes();
+  readonly #options: RunnerOptions;
+  readonly #failures: Failures;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | null = null;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#failures = new Failures(options);
   }
 
-  /** What has ended it, null while it works. */
+  get status(): BackgroundStatus {
+    if (this.isStopped) return 'closed';
+    if (this.#failures.last !== null) return 'failed';
+    return this.#running === null ? 'idle' : 'running';
+  }
+
   get failure(): unknown {
-    return this.#failure?.error ?? null;
+    return this.#failures.last?.error ?? null;
+  }
+
+  onFailure(listener: FailureListener): () => void {
+    return this.#failures.listen(listener);
   }
 
   get isStopped(): boolean {
-    return this.#closing.signal.aborted;
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Whether it has ended because it was told to. */
+  get hasEndedWell(): boolean {
+    return this.isStopped && this.#failures.last === null;
   }
 
   /** Idempotent; RecipeStateError once stopped. */
@@ -47,36 +70,55 @@ export class Runner {
 
   /** Idempotent; resolves when nothing runs any more. */
   async stop(): Promise<void> {
-    this.#closing.abort();
+    this.#stopping.abort();
     this.changes.notify();
     await this.#running;
   }
 
+  /** What works for the same object has failed. */
+  fail(error: unknown): void {
+    if (this.isStopped || this.#failures.last !== null) return;
+    this.#failures.tell(error, { isAwaited: this.changes.waiterCount > 0 });
+    this.changes.notify();
+  }
+
   /** The first value that is not null; throws the failure, or RecipeStateError once stopped. */
   async until<T>(options: WaitOptions, read: () => T | null): Promise<T> {
-    return await untilSo(this.#client, this.changes, { ...options, path: this.#path }, () => {
+    const { client, path } = this.#options;
+    return await untilSo(client, this.changes, { ...options, path }, () => {
       const value = read();
       if (value !== null) return value;
-      if (this.#failure !== null) throw this.#failure.error;
+      if (this.#failures.last !== null) throw this.#failures.last.error;
       if (this.isStopped) throw this.#stoppedError();
+      if (client.state === 'closed') throw new ClientClosedError();
       return null;
     });
   }
 
   #stoppedError(): RecipeStateError {
-    return new RecipeStateError(this.#path, 'closed');
+    return new RecipeStateError(this.#options.path, 'closed');
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    const timeoutError = () => new WaitTimeoutError(this.#path, 0);
+    const { signal } = this.#stopping;
     try {
-      const wait = { signal, timeoutError, onSessionLost: 'rejoin' } as const;
-      await inSession(this.#client, wait, this.#attempt);
+      await this.#options.task(signal);
     } catch (error) {
-      if (!signal.aborted) this.#failure = { error };
+      this.fail(error);
     } finally {
       this.changes.notify();
     }
   }
+}
+
+/** A task that makes the attempt in one session of the client after the other. */
+export function inEachSession(
+  client: Client,
+  path: string,
+  attempt: (within: Within) => Promise<void>,
+): Task {
+  const timeoutError = () => new WaitTimeoutError(path, 0);
+  return async (signal) => {
+    await inSession(client, { signal, timeoutError, onSessionLost: 'rejoin' }, attempt);
+  };
 }
