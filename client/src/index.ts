@@ -176,7 +176,7 @@ export {
   type SetPartitionerOptions,
 } from './recipes/set-partitioner.js';
 export { ShardedQueue, type ShardedQueueOptions } from './recipes/sharded-queue.js';
-export { BackgroundRecipe } from './recipes/shared/background-recipe.js';
+export { BackgroundRecipe, type Supervised } from './recipes/shared/background-recipe.js';
 export {
   type CachedNode,
   type CacheEvent,
