@@ -29,7 +29,7 @@ export { type CheckpointRecord, ReplicatedState } from '../state/replicated-stat
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 export {
   MemoryStore,
-  openLevelStores,
+  openStores,
   type Recovered,
   Storage,
   StorageFault,

@@ -29,7 +29,8 @@ export {
   StoreLockedError,
 } from './errors.js';
 export type { KeyValueStore } from './key-value.js';
-export { LevelStore, openLevelStores } from './level-store.js';
+export type { LogDirectory } from './log-files.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
 export { Storage } from './storage.js';
 export { StorageQueue, type StorageQueueHooks } from './storage-queue.js';
+export { openStores, type Stores } from './stores.js';

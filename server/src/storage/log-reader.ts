@@ -5,8 +5,8 @@
  * says what it holds, and a start does not read all of them (predecessors.ts). Never changes a log.
  */
 import { formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { codesOf } from './disk-errors.js';
 import { DamagedError, HistoryGoneError, StorageFault, UnreadableHistoryError } from './errors.js';
-import { codesOf } from './level-errors.js';
 import type { Segment } from './segment.js';
 
 export interface ReadableLog {
