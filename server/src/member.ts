@@ -38,7 +38,7 @@ import { beginServing, type ServingPlan } from './served-with.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
-import { type KeyValueStore, type Recovered, Storage } from './storage/index.js';
+import { type KeyValueStore, type LogDirectory, type Recovered, Storage } from './storage/index.js';
 import { storageTuning } from './tuning.js';
 import { VERSION } from './version.js';
 import { Zab } from './zab/index.js';
@@ -48,7 +48,9 @@ export interface Surroundings {
   readonly transport: Transport;
   readonly timers: Timers;
   readonly treeStore: KeyValueStore;
-  readonly logStore: KeyValueStore;
+  readonly logFiles: LogDirectory;
+  /** Of a release that kept its log in LevelDB; null where there is none. */
+  readonly formerLog?: KeyValueStore | null;
   /** In [0, 1): jitter only. */
   random(): number;
   randomBytes(count: number): Uint8Array;
@@ -96,7 +98,9 @@ export class Member {
     const instance = surroundings.uuid();
     const { storage, recovered } = await Storage.open({
       treeStore: surroundings.treeStore,
-      logStore: surroundings.logStore,
+      logFiles: surroundings.logFiles,
+      formerLog: surroundings.formerLog ?? null,
+      randomBytes: (count) => surroundings.randomBytes(count),
       memberId: self.id,
       starts: { instance, newIncarnation: () => surroundings.uuid() },
       loader: state,
