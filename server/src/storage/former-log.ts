@@ -7,9 +7,13 @@ export interface FormerLog {
   readonly base: Zxid;
   proposals(): AsyncGenerator<readonly Proposal[]>;
 }
-export declare function openFormerLog(
-  store: KeyValueStore,
-  at: { readonly generation: number; readonly checkpoint: Zxid },
-): Promise<FormerLog>;
-export declare function formerGenerations(store: KeyValueStore): Promise<readonly number[]>;
-export declare function destroyFormerLog(store: KeyValueStore): Promise<void>;
+export async function openFormerLog(
+  _store: KeyValueStore,
+  _at: { readonly generation: number; readonly checkpoint: Zxid },
+): Promise<FormerLog> {
+  throw new Error('not yet');
+}
+export async function formerGenerations(_store: KeyValueStore): Promise<readonly number[]> {
+  return [];
+}
+export async function destroyFormerLog(_store: KeyValueStore): Promise<void> {}
