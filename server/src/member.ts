@@ -49,7 +49,7 @@ export interface Surroundings {
   readonly timers: Timers;
   readonly treeStore: KeyValueStore;
   readonly logFiles: LogDirectory;
-  /** The log as an older release left it; absent, or null, where there is none. */
+  /** Of a release that kept its log in LevelDB; null where there is none. */
   readonly formerLog?: KeyValueStore | null;
   /** In [0, 1): jitter only. */
   random(): number;
@@ -100,6 +100,7 @@ export class Member {
       treeStore: surroundings.treeStore,
       logFiles: surroundings.logFiles,
       formerLog: surroundings.formerLog ?? null,
+      randomBytes: (count) => surroundings.randomBytes(count),
       memberId: self.id,
       starts: { instance, newIncarnation: () => surroundings.uuid() },
       loader: state,

@@ -28,6 +28,7 @@ export { LEVEL } from '../state/level.js';
 export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 export {
+  MemoryLogDirectory,
   MemoryStore,
   openStores,
   type Recovered,

@@ -13,7 +13,7 @@ import type { StateLoader } from './contract.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
 import { seal, sealInPlace, sealJson, unseal, unsealJson } from './records.js';
-import { SharedDatabase } from './shared-database.js';
+import { type SharedDatabase, SharedResource } from './shared-resource.js';
 
 const CHECKPOINT_SCHEMA = z.object({
   zxid: z.number().int().min(0),
@@ -63,7 +63,7 @@ export class CheckpointedTree {
     generation: number,
     checkpoint: Checkpoint,
   ): Promise<CheckpointedTree> {
-    const database = new SharedDatabase(store, treeName(generation));
+    const database = new SharedResource(store, treeName(generation));
     const open = await database.hold();
     await open.batch([putCheckpoint(checkpoint)], { sync: true });
     return new CheckpointedTree(generation, database, checkpoint);
@@ -72,7 +72,7 @@ export class CheckpointedTree {
   /** Throws DamagedError when there is no checkpoint that can be read. */
   static async open(store: KeyValueStore, generation: number): Promise<CheckpointedTree> {
     const name = treeName(generation);
-    const database = new SharedDatabase(store, name);
+    const database = new SharedResource(store, name);
     try {
       const checkpoint = await readCheckpoint(name, await database.hold());
       if (checkpoint === null) throw new DamagedError(`${name} holds no checkpoint`);

@@ -5,6 +5,7 @@ import type { HistorySummary, LeadershipOf, Proposal, Zxid } from '@rookery/prot
 import { LEVEL_MAX } from '../state/level.js';
 import type { LoadedAt } from '../state/replicated-state.js';
 import type { KeyValueStore } from './key-value.js';
+import type { LogDirectory } from './log-files.js';
 import type { StartsSetup } from './starts-record.js';
 
 export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
@@ -24,7 +25,7 @@ export interface StorageOptions {
   readonly firstPart: number;
   /** Log kept behind the checkpoint, or a quarter of the tree if that is more. */
   readonly retainedBytesMin: number;
-  /** Proposals packed into one log record, bytes of bodies; also a chunk of readHistory. */
+  /** Proposals in one record of the log, bytes; also a chunk of readHistory. */
   readonly groupBytesMax: number;
   /** Records of one chunk of a snapshot, bytes. */
   readonly chunkBytesMax: number;
@@ -34,8 +35,12 @@ export interface StorageOptions {
 
 export interface StorageSetup {
   readonly treeStore: KeyValueStore;
-  readonly logStore: KeyValueStore;
+  readonly logFiles: LogDirectory;
+  /** Of a release that kept the log in LevelDB, in the log's directory; it is converted. */
+  readonly formerLog?: KeyValueStore | null;
   readonly memberId: number;
+  /** Random bytes; part of what tells the log's records from anything else in its files. */
+  randomBytes(count: number): Uint8Array;
   /** Without it starts are not counted. */
   readonly starts?: StartsSetup;
   /** Gets the tree at the checkpoint. Garbage when `recovered.damaged`: use a fresh one then. */

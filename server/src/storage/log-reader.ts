@@ -1,19 +1,27 @@
 /**
  * Reads a part of the log for a learner, segment by segment, and tells why it cannot be read.
  *
- * Owns the difference between what is gone (purged, cut off meanwhile) and what is lost: a segment
- * says what it holds, and a start does not read all of them (predecessors.ts). Never changes a log.
+ * Owns the difference between what is gone (purged, truncated meanwhile) and what is lost: a
+ * segment's successor says what it holds, and a start does not read all of them. Never changes a
+ * log.
  */
-import { formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import {
+  formatZxid,
+  MarshallingError,
+  type Proposal,
+  unpackProposals,
+  type Zxid,
+} from '@rookery/protocol';
 import { codesOf } from './disk-errors.js';
 import { DamagedError, HistoryGoneError, StorageFault, UnreadableHistoryError } from './errors.js';
-import type { Segment } from './segment.js';
+import { type LogRecord, RecordReader } from './log-record.js';
+import type { Segment } from './log-segment.js';
 
 export interface ReadableLog {
   /** The segment that holds what follows `after`. */
   holderOf(after: Zxid): Segment | undefined;
   isInUse(segment: Segment): boolean;
-  /** How often something was cut off its end. */
+  /** How often a suffix was cut off. */
   readonly truncations: number;
 }
 
@@ -35,14 +43,14 @@ export async function* readLog(
     // More may be appended while it is read.
     const end = Math.min(segment.last, through);
     try {
-      for await (const chunk of readSegment(segment, { after: start, through }, bytesMax)) {
+      for await (const chunk of readSegment(segment, { after: start, through: end }, bytesMax)) {
         checkFollows(segment, chunk, previous);
         previous = chunk.at(-1)?.zxid ?? previous;
         yield chunk;
       }
       if (previous < end) throw lost(segment, previous);
     } catch (error) {
-      // Cut off meanwhile, or not in use any more.
+      // Truncated meanwhile, or not in use any more.
       if (truncations !== log.truncations || !log.isInUse(segment)) throw gone(previous);
       if (!isUnreadable(error)) throw error;
       throw new UnreadableHistoryError(segment.last, error);
@@ -55,25 +63,40 @@ async function* readSegment(
   { after, through }: { readonly after: Zxid; readonly through: Zxid },
   bytesMax: number,
 ): AsyncGenerator<readonly Proposal[]> {
-  const open = await segment.database.acquire();
+  const file = await segment.file.acquire();
   try {
+    const from = segment.offsetBefore(after);
+    const reader = new RecordReader(file, { salt: segment.header.salt, from, end: segment.end });
     let chunk: Proposal[] = [];
     let bytes = 0;
-    for await (const group of segment.groups(open, after)) {
-      for (const proposal of group.proposals) {
-        if (proposal.zxid > after && proposal.zxid <= through) chunk.push(proposal);
+    for (let last = after; last < through; ) {
+      const record = await reader.next();
+      if (record === null) break;
+      for (const proposal of proposalsOf(segment.name, record)) {
+        last = proposal.zxid;
+        if (last > after && last <= through) chunk.push(proposal);
       }
-      bytes += group.bytes;
+      bytes += record.payload.length;
       if (bytes >= bytesMax && chunk.length > 0) {
         yield chunk;
         chunk = [];
         bytes = 0;
       }
-      if ((group.proposals.at(-1)?.zxid ?? 0) >= through) break;
     }
     if (chunk.length > 0) yield chunk;
   } finally {
-    await segment.database.release();
+    await segment.file.release();
+  }
+}
+
+/** Throws DamagedError for what no release has written. */
+export function proposalsOf(name: string, { offset, payload }: LogRecord): readonly Proposal[] {
+  try {
+    return unpackProposals(payload);
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    const at = `the record at ${offset} of ${name}`;
+    throw new DamagedError(`${at} is not understood: ${error.message}`, { cause: error });
   }
 }
 
@@ -91,8 +114,8 @@ function isUnreadable(error: unknown): error is Error {
   return isBadDisk || error instanceof DamagedError;
 }
 
-function lost({ database }: Segment, after: Zxid): DamagedError {
-  return new DamagedError(`${database.name} has lost what follows ${formatZxid(after)}`);
+function lost({ name }: Segment, after: Zxid): DamagedError {
+  return new DamagedError(`${name} has lost what follows ${formatZxid(after)}`);
 }
 
 function gone(after: Zxid): HistoryGoneError {

@@ -1,318 +1,247 @@
 /**
  * Reads a log back at start, checks every record of it and the whole chain, and never guesses.
  *
- * Segments that end before the checkpoint, and of which a later one says what they hold, are not
- * opened: only a learner may need them, and what is wrong with them is found when it does.
- * A torn last batch is gone without a trace (LevelDB drops it), as if it had never been written.
- * Whatever else is not as it was written is a DamagedError that says where: a missing segment, a
- * wrong checksum, a gap between two proposals. It counts only from the segment of the checkpoint
- * on; what is in front of that segment is destroyed instead.
+ * The torn end of the newest segment is as if it had never been written. Whatever else is not as it
+ * was written is a DamagedError that says where: a missing segment, a wrong checksum, a gap between
+ * two proposals. It counts only from the segment of the checkpoint on: those in front of it are
+ * there for learners alone, are not read where their successor says what they hold, and are removed
+ * where they are damaged.
  */
 import {
-  extendRanges,
   formatZxid,
   type GrowingRanges,
   type HistorySummary,
-  makeZxid,
+  holds,
   type Proposal,
   type Zxid,
 } from '@rookery/protocol';
 import { DamagedError } from './errors.js';
-import type { KeyValueStore } from './key-value.js';
-import { addGroup, predecessorsIn, type SegmentSummary } from './predecessors.js';
+import type { LogDirectory } from './log-files.js';
+import { proposalsOf } from './log-reader.js';
+import { RecordReader } from './log-record.js';
 import {
-  firstGroup,
-  hasSuccessor,
-  markedEnd,
+  ownerOf,
   parseSegmentName,
+  RECORDS_START,
   readHeader,
   Segment,
+  type SegmentHeader,
   segmentName,
-} from './segment.js';
-import { SharedDatabase } from './shared-database.js';
-import { firstRoomBytes, TxnLog, type TxnLogOptions } from './txn-log.js';
+} from './log-segment.js';
+import { SharedResource } from './shared-resource.js';
+import { TxnLog, type TxnLogHooks, type TxnLogOptions } from './txn-log.js';
 
 export interface RecoveredLog {
   readonly log: TxnLog;
   readonly history: HistorySummary;
   /** The proposals after `checkpoint`. */
   readonly suffix: readonly Proposal[];
-  /** Why segments in front of what a start needs were destroyed; absent when none was. */
+  /** Why segments in front of what a start needs were removed; absent when none was. */
   readonly unreadable?: string;
+}
+
+interface LogAt {
+  readonly generation: number;
+  readonly checkpoint: Zxid;
+  /** The newest segment that is known to have been begun. */
+  readonly logSeq: number;
 }
 
 /**
  * Throws DamagedError when what a start needs of the log of this generation is not sound, or does
- * not fit `checkpoint`. Damage, or a gap, in front of what a start needs costs nobody a vote: those
- * segments are there for learners alone, so they are destroyed, and a learner that would have
- * needed them gets a snapshot.
+ * not fit `checkpoint`. Changes nothing before it is sure.
  */
 export async function recoverLog(
-  store: KeyValueStore,
-  at: { readonly generation: number; readonly checkpoint: Zxid },
+  directory: LogDirectory,
+  at: LogAt,
   options: TxnLogOptions,
+  hooks: TxnLogHooks,
 ): Promise<RecoveredLog> {
-  const seqs = await listSegments(store, at.generation);
-  try {
-    return await recoverFrom(store, { ...at, seqs }, options);
-  } catch (error) {
-    if (!(error instanceof DamagedError)) throw error;
-    const needed = await firstNeeded(store, at, seqs);
-    if (needed <= 0) throw error;
-    const recovered = await recoverNeeded(store, { ...at, seqs: seqs.slice(needed) }, options);
-    if (recovered === null) throw error;
-    // The oldest first: after a crash in between, what is left is still one chain, or is damaged
-    // in the same place and is destroyed by the next start.
-    for (const seq of seqs.slice(0, needed)) await store.destroy(segmentName(at.generation, seq));
-    return { ...recovered, unreadable: error.message };
+  const names = await namesOf(directory, at.generation);
+  const { chain, broken } = chainOf(await headersOf(directory, names), at);
+  const needed = chain.findLastIndex((header) => header.base <= at.checkpoint);
+  if (needed < 0) {
+    const missing = `the log does not hold ${formatZxid(at.checkpoint)}, which the tree was saved at`;
+    throw new DamagedError(broken ?? missing);
   }
+  const { segments, unreadable, suffix } = await readChain(directory, { chain, needed, ...at });
+  const keptNames = new Set(segments.map(({ name }) => name));
+  for (const name of names) if (!keptNames.has(name)) await directory.remove(name);
+  const last = segments.at(-1)?.last ?? at.checkpoint;
+  const lastSeq = Math.max(at.logSeq, ...names.map((name) => parseSegmentName(name)?.seq ?? 0));
+  const log = new TxnLog(
+    directory,
+    { generation: at.generation, segments, last, lastSeq },
+    options,
+    hooks,
+  );
+  const reason = unreadable ?? broken;
+  return {
+    log,
+    history: { base: log.base, ranges: joined(segments) },
+    suffix,
+    ...(reason === undefined ? {} : { unreadable: reason }),
+  };
 }
 
-/** Null when what is left is not sound either: then nothing may be destroyed. */
-async function recoverNeeded(
-  store: KeyValueStore,
-  from: RecoveryRange,
-  options: TxnLogOptions,
-): Promise<RecoveredLog | null> {
-  try {
-    return await recoverFrom(store, from, options);
-  } catch (error) {
-    if (error instanceof DamagedError) return null;
-    throw error;
-  }
+async function namesOf(directory: LogDirectory, generation: number): Promise<readonly string[]> {
+  const names = await directory.list();
+  return names.filter((name) => parseSegmentName(name)?.generation === generation).sort();
 }
 
-async function recoverFrom(
-  store: KeyValueStore,
-  from: RecoveryRange,
-  options: TxnLogOptions,
-): Promise<RecoveredLog> {
-  const databases = from.seqs.map((seq) => {
-    return new SharedDatabase(store, segmentName(from.generation, seq));
-  });
-  try {
-    return await recoverSegments(store, { ...from, databases }, options);
-  } catch (error) {
-    for (const database of databases) await database.letGo().catch(() => undefined);
-    throw error;
+/** Of each segment; null for a file that was never begun, or has lost its header. */
+async function headersOf(
+  directory: LogDirectory,
+  names: readonly string[],
+): Promise<ReadonlyMap<number, SegmentHeader | null>> {
+  const headers = new Map<number, SegmentHeader | null>();
+  for (const name of names) {
+    const file = await directory.open(name);
+    try {
+      headers.set(parseSegmentName(name)?.seq ?? 0, await readHeader(file, name));
+    } finally {
+      await file.close();
+    }
   }
+  return headers;
 }
 
 /**
- * Index of the newest segment that begins at or before the checkpoint: a start needs it and those
- * after it, and none before it. -1 when no segment says so.
+ * The newest segment and those that it follows, oldest first, as far back as they go: segments that
+ * a truncation made void are not among them. `broken` says why it begins later than it might.
  */
-async function firstNeeded(
-  store: KeyValueStore,
-  { generation, checkpoint }: { readonly generation: number; readonly checkpoint: Zxid },
-  seqs: readonly number[],
-): Promise<number> {
-  try {
-    for (let index = seqs.length - 1; index >= 0; index--) {
-      const name = segmentName(generation, seqs[index] ?? 0);
-      const database = new SharedDatabase(store, name);
-      const group = await database.use((open) => firstGroup(name, open));
-      const first = group?.[0];
-      if (first !== undefined && first.zxid <= checkpoint) return index;
-    }
-  } catch (error) {
-    if (!(error instanceof DamagedError)) throw error;
+function chainOf(
+  headers: ReadonlyMap<number, SegmentHeader | null>,
+  { generation, logSeq }: LogAt,
+): { readonly chain: readonly SegmentHeader[]; readonly broken?: string } {
+  const begun = [...headers.values()].filter((header) => header !== null);
+  const newest = begun.toSorted((a, b) => a.seq - b.seq).at(-1) ?? null;
+  if (newest === null && headers.size === 0) {
+    throw new DamagedError(`the log is missing (${generation}-*.log)`);
   }
-  return -1;
-}
-
-/** The segments that a recovery reads, oldest first, and where the tree's checkpoint is. */
-interface RecoveryRange {
-  readonly generation: number;
-  readonly checkpoint: Zxid;
-  readonly seqs: readonly number[];
-}
-
-interface Found extends RecoveryRange {
-  /** One for each of `seqs`; whoever opens one holds it. */
-  readonly databases: readonly SharedDatabase[];
-}
-
-async function recoverSegments(
-  store: KeyValueStore,
-  found: Found,
-  options: TxnLogOptions,
-): Promise<RecoveredLog> {
-  const { generation, checkpoint } = found;
-  const chain = new Chain(checkpoint);
-  const known = await knownSegments(found);
-  const segments: Segment[] = [];
-  let expected = false;
-  for (const [index, database] of found.databases.entries()) {
-    const seq = found.seqs[index] ?? 0;
-    const previous = segments.at(-1);
-    if (previous !== undefined && seq !== previous.header.seq + 1) {
-      throw new DamagedError(
-        `the log has a gap: ${database.name} does not follow ${previous.database.name}`,
-      );
+  if (newest === null || newest.seq < logSeq) {
+    const name = segmentName(generation, logSeq);
+    const how = headers.has(logSeq) ? 'has lost its header' : 'is missing';
+    throw new DamagedError(`${name}, the newest part of the log, ${how}`);
+  }
+  const chain = [newest];
+  for (let header = newest; header.follows !== null; ) {
+    const previous = headers.get(header.follows);
+    // Purged, or lost: it depends on whether a start needs it.
+    if (previous === undefined) break;
+    if (previous === null) {
+      const broken = `${segmentName(generation, header.follows)} has lost its header`;
+      return { chain, broken };
     }
-    const summary = known.get(seq);
-    if (summary !== undefined) {
-      chain.addKnown(database.name, summary);
-      segments.push(Segment.known(database, generation, summary));
-      // Or the later one that says so would not have been written to.
-      expected = true;
+    chain.unshift(previous);
+    header = previous;
+  }
+  return { chain };
+}
+
+async function readChain(
+  directory: LogDirectory,
+  from: LogAt & { readonly chain: readonly SegmentHeader[]; readonly needed: number },
+) {
+  const { chain, needed, checkpoint } = from;
+  const suffix: Proposal[] = [];
+  let segments: Segment[] = [];
+  let unreadable: string | undefined;
+  for (const [index, header] of chain.entries()) {
+    const next = chain[index + 1];
+    const name = segmentName(header.generation, header.seq);
+    const segment = new Segment(new SharedResource(ownerOf(directory), name), header);
+    if (index < needed && next?.previous != null) {
+      segment.adopt(next.base, next.previous);
+      segments.push(segment);
       continue;
     }
-    const read = await recoverSegment({ database, generation, seq }, chain);
-    if (read === null && previous !== undefined && !expected) {
-      // Its creation was interrupted before anything could be written to it.
-      await database.retire();
-      break;
+    try {
+      const through = next?.base ?? null;
+      suffix.push(...(await readSegment(segment, { through, checkpoint })));
+      segments.push(segment);
+    } catch (error) {
+      if (index >= needed || !(error instanceof DamagedError)) throw error;
+      // Only a learner could have needed what comes before its end; it gets a snapshot instead.
+      unreadable = error.message;
+      segments = [];
     }
-    if (read === null) throw new DamagedError(`${database.name} has no header`);
-    // It may be used from now on, so nobody may lose it unnoticed: a crash came before the mark.
-    if (previous !== undefined && !expected) await previous.markSuccessor();
-    segments.push(read.segment);
-    expected = read.successor;
-    // Until there is a later one that holds anything, it is the one that is written on.
-    if (!read.segment.empty) await previous?.database.letGo();
   }
-  const lastSegment = segments.at(-1);
-  if (lastSegment === undefined) throw new DamagedError(`the log is missing (log-${generation}-*)`);
-  if (expected) {
-    throw new DamagedError(`what follows ${lastSegment.database.name} in the log is missing`);
-  }
-  const last = chain.finish();
-  const active = Math.max(
-    0,
-    segments.findLastIndex((segment) => !segment.empty),
-  );
-  for (const [index, { database }] of segments.entries()) {
-    if (index !== active) await database.letGo();
-  }
-  const open = await (segments[active] ?? lastSegment).database.hold();
-  await open.reserve(firstRoomBytes(options));
-  const log = new TxnLog(store, { generation, segments, active, last }, options);
-  return { log, history: { base: log.base, ranges: chain.ranges }, suffix: chain.suffix };
+  return { segments, suffix, unreadable };
 }
 
 /**
- * Those that need not be read, by number: the newest segment that holds anything says what is in
- * front of it, and the chain goes on from there.
+ * Counts what the segment holds up to `through`, or up to its end where that is null. Returns the
+ * proposals after the checkpoint. Throws DamagedError.
  */
-async function knownSegments(found: Found): Promise<ReadonlyMap<number, SegmentSummary>> {
-  const known = new Map<number, SegmentSummary>();
-  for (const database of [...found.databases].reverse()) {
-    const open = await database.hold();
-    const first = await firstGroup(database.name, open);
-    if (first === null) continue;
-    const summaries = await predecessorsIn(database.name, open);
-    if (summaries.at(-1)?.last !== first[0]?.previous) break;
-    for (const summary of summaries) {
-      if (summary.last < found.checkpoint) known.set(summary.seq, summary);
+async function readSegment(
+  segment: Segment,
+  at: { readonly through: Zxid | null; readonly checkpoint: Zxid },
+): Promise<readonly Proposal[]> {
+  const { name, header, base } = segment;
+  const { through, checkpoint } = at;
+  const suffix: Proposal[] = [];
+  let holdsCheckpoint = base >= checkpoint || (through !== null && through < checkpoint);
+  await segment.file.use(async (file) => {
+    // What the last process wrote and did not sync is read, so it must be durable, too.
+    if (through === null) await file.sync();
+    const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
+    while (through === null || segment.last < through) {
+      const record = await reader.next();
+      if (record === null) return await checkEnd(segment, reader, through);
+      const proposals = proposalsOf(name, record);
+      checkFollows(segment, proposals);
+      segment.count([proposals]);
+      for (const proposal of proposals) {
+        if (through !== null && proposal.zxid > through) break;
+        if (proposal.zxid === checkpoint) holdsCheckpoint = true;
+        if (proposal.zxid > checkpoint) suffix.push(proposal);
+      }
     }
-    break;
-  }
-  return known;
+    if (!holds(segment, through)) {
+      throw new DamagedError(`${name} does not hold ${formatZxid(through)}, where the log goes on`);
+    }
+    segment.cut(through);
+  });
+  if (holdsCheckpoint) return suffix;
+  throw new DamagedError(
+    `the log does not hold ${formatZxid(checkpoint)}, which the tree was saved at` +
+      `; ${name} ends with ${formatZxid(segment.last)}`,
+  );
 }
 
-/** Their numbers, in order. Throws DamagedError for a name that is none. */
-async function listSegments(store: KeyValueStore, generation: number): Promise<number[]> {
-  const seqs: number[] = [];
-  for (const name of await store.list()) {
-    const parsed = parseSegmentName(name);
-    if (parsed?.generation === generation) seqs.push(parsed.seq);
-  }
-  return seqs.sort((a, b) => a - b);
+/** There is no valid record where one may be expected. */
+async function checkEnd(
+  { name, last }: Segment,
+  reader: RecordReader,
+  through: Zxid | null,
+): Promise<void> {
+  if (through === null && !(await reader.hasLaterWrite())) return;
+  throw new DamagedError(
+    `the record at ${reader.position} of ${name}, behind ${formatZxid(last)}, ` +
+      'has a wrong checksum, or is missing',
+  );
 }
 
-/** Holds its database. Null when it has no header and nothing else. */
-async function recoverSegment(
-  at: { readonly database: SharedDatabase; readonly generation: number; readonly seq: number },
-  chain: Chain,
-): Promise<{ readonly segment: Segment; readonly successor: boolean } | null> {
-  const { name } = at.database;
-  const open = await at.database.hold();
-  const header = await readHeader(name, open);
-  if (header === null) {
-    for await (const entries of open.iterate({ limit: 1 })) {
-      if (entries.length > 0) throw new DamagedError(`${name} has lost its header`);
-    }
-    return null;
-  }
-  if (header.generation !== at.generation || header.seq !== at.seq) {
-    throw new DamagedError(`${name} has the header of log-${header.generation}-${header.seq}`);
-  }
-  if (at.seq === 0) {
-    if (header.base === null) throw new DamagedError(`${name} does not say where the log starts`);
-    chain.start(header.base);
-  }
-  const segment = new Segment(at.database, header);
-  for await (const group of segment.groups(open, 0)) {
-    chain.add(name, group.proposals);
-    segment.count(group.proposals, group.bytes);
-  }
-  const end = await markedEnd(name, open);
-  if (segment.last < end) {
-    const found = `it ends with ${formatZxid(segment.last)}`;
-    throw new DamagedError(`${name} has lost its end: ${found} and went to ${formatZxid(end)}`);
-  }
-  return { segment, successor: await hasSuccessor(name, open) };
+function checkFollows({ name, last }: Segment, proposals: readonly Proposal[]): void {
+  const first = proposals[0];
+  if (first?.previous === last) return;
+  const found = `${formatZxid(first?.zxid ?? 0)} follows ${formatZxid(first?.previous ?? 0)}`;
+  throw new DamagedError(
+    `the log has a gap in ${name}: ${found}, but what was read ends with ${formatZxid(last)}`,
+  );
 }
 
-/** What has been read so far, and whether it hangs together. */
-class Chain {
-  readonly ranges: GrowingRanges = [];
-  readonly suffix: Proposal[] = [];
-  private readonly checkpoint: Zxid;
-  private last: Zxid | null = null;
-  private holdsCheckpoint = false;
-
-  constructor(checkpoint: Zxid) {
-    this.checkpoint = checkpoint;
+function joined(segments: readonly Segment[]): GrowingRanges {
+  const ranges: GrowingRanges = [];
+  for (const segment of segments) {
+    for (const range of segment.ranges) extend(ranges, range);
   }
+  return ranges;
+}
 
-  /** The log starts after `base`; known for its very first segment only. */
-  start(base: Zxid): void {
-    this.last = base;
-    this.holdsCheckpoint = base === this.checkpoint;
-  }
-
-  add(name: string, group: readonly Proposal[]): void {
-    for (const proposal of group) {
-      this.follow(name, proposal.zxid, proposal.previous);
-      this.last = proposal.zxid;
-      if (proposal.zxid === this.checkpoint) this.holdsCheckpoint = true;
-      if (proposal.zxid > this.checkpoint) this.suffix.push(proposal);
-    }
-    addGroup(this.ranges, group);
-  }
-
-  /** A segment that ends before the checkpoint. */
-  addKnown(name: string, { first, base, last, ranges }: SegmentSummary): void {
-    this.follow(name, first, base);
-    this.last = last;
-    for (const range of ranges) {
-      extendRanges(
-        this.ranges,
-        makeZxid(range.epoch, range.first),
-        makeZxid(range.epoch, range.last),
-      );
-    }
-  }
-
-  finish(): Zxid {
-    if (this.last === null) throw new DamagedError('the log has lost all its records');
-    if (!this.holdsCheckpoint) {
-      throw new DamagedError(
-        `the log does not hold ${formatZxid(this.checkpoint)}, which the tree was saved at` +
-          `; it ends with ${formatZxid(this.last)}`,
-      );
-    }
-    return this.last;
-  }
-
-  private follow(name: string, zxid: Zxid, previous: Zxid): void {
-    if (this.last === null || previous === this.last) return;
-    const found = `${formatZxid(zxid)} follows ${formatZxid(previous)}`;
-    throw new DamagedError(
-      `the log has a gap in ${name}: ${found}, but what was read ends with ${formatZxid(this.last)}`,
-    );
-  }
+function extend(ranges: GrowingRanges, range: GrowingRanges[number]): void {
+  const newest = ranges.at(-1);
+  if (newest?.epoch === range.epoch && newest.last + 1 === range.first) newest.last = range.last;
+  else ranges.push({ ...range });
 }

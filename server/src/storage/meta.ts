@@ -2,9 +2,8 @@
  * The record that says who a member is, which epochs it knows and which generation is live.
  *
  * Its format number guards the whole directory: a release that does not know it touches nothing.
- * Format 4 is written while the ensemble level is the first one, format 5 from then on; both are
- * read. A field that is added must be optional, as a release that does not know it drops it.
-
+ * Formats 4 and 5 are those of releases whose log was kept in LevelDB; they are read, and their log
+ * is converted. A field that is added must be optional, as older directories do not have it.
  * Both epochs, the ensemble and the generation are one value in one key, so no crash separates
  * them. Every change writes it under two keys, one after the other, each synced: damage of the
  * newest batch on disk looks like a write that never was (write-ahead-scan.ts), and so the batch
@@ -17,9 +16,10 @@ import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
 import { sealJson, unsealJson } from './records.js';
 
 export const META_NAME = 'meta';
-/** Of the first ensemble level, and of all later ones: the level says what else may be there. */
-const FORMAT_FIRST = 4;
-const FORMAT_LEVELS = 5;
+/** The log is plain files. The level says what else may be there. */
+const FORMAT = 6;
+/** The log was kept in LevelDB: of the first ensemble level, and of all later ones. */
+const FORMER_FORMATS = [4, 5];
 
 const NO_START = { incarnation: '', count: 0, instances: [] };
 
@@ -45,6 +45,8 @@ const META_SCHEMA = z.object({
       peerTimeoutMs: z.number(),
     })
     .optional(),
+  /** The newest segment of the log that was begun; null while the log is still kept in LevelDB. */
+  logSeq: z.number().int().min(0).nullable().default(null),
   /** The log of this generation has reached this zxid: one that ends before has lost something. */
   recordedZxid: z.number().int().min(0).default(0),
   /** Of this directory, as `StartOf`. */
@@ -74,7 +76,7 @@ const META_KEY = new TextEncoder().encode('meta');
 const COPY_KEY = new TextEncoder().encode('meta-copy');
 /** `change` counts the changes: the greater one of two records is the newer. */
 const RECORD_SCHEMA = META_SCHEMA.extend({
-  format: z.union([z.literal(FORMAT_FIRST), z.literal(FORMAT_LEVELS)]),
+  format: z.union([z.literal(4), z.literal(5), z.literal(FORMAT)]),
   change: z.number().int().min(0).default(0),
 });
 const ANY_FORMAT = z.object({ format: z.number() });
@@ -114,8 +116,7 @@ export class MetaStore {
   /** Resolves when both records are durable. */
   async write(meta: Meta): Promise<void> {
     this.change += 1;
-    const format = meta.level === LEVEL.first ? FORMAT_FIRST : FORMAT_LEVELS;
-    const record = { ...meta, format, change: this.change } as const;
+    const record = { ...meta, format: FORMAT, change: this.change } as const;
     await this.put(META_KEY, record);
     await this.put(COPY_KEY, record);
   }
@@ -129,11 +130,11 @@ export class MetaStore {
     if (sealed === undefined) return null;
     try {
       const { format } = unsealJson('the meta record', key, sealed, ANY_FORMAT);
-      if (format === FORMAT_FIRST || format === FORMAT_LEVELS) {
+      if (format === FORMAT || FORMER_FORMATS.includes(format)) {
         return unsealJson('the meta record', key, sealed, RECORD_SCHEMA);
       }
       throw new FormatError(
-        `the data has format ${format}, this release reads ${FORMAT_FIRST} and ${FORMAT_LEVELS}: ` +
+        `the data has format ${format}, this release reads ${FORMER_FORMATS[0]} to ${FORMAT}: ` +
           'run the release that wrote it, or empty the directories of this member alone and let ' +
           'it sync',
       );

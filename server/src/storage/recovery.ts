@@ -6,18 +6,20 @@
  * was not finished, an old tree after a flip), but never while the disk is damaged and its meta
  * unreadable.
  */
-import { epochOf, formatZxid } from '@rookery/protocol';
+import { epochOf, formatZxid, type Zxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
 import { CheckpointedTree, parseTreeName, readCheckpoint } from './checkpoint.js';
 import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
 import { DamagedError, IdentityError } from './errors.js';
-import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
+import { destroyFormerLog, formerGenerations, openFormerLog } from './former-log.js';
+import type { KeyValueStore } from './key-value.js';
 import { refuseHigherLevel } from './level-guard.js';
+import type { LogDirectory } from './log-files.js';
+import { RecordReader } from './log-record.js';
 import { recoverLog } from './log-recovery.js';
+import { parseSegmentName, RECORDS_START, readHeader } from './log-segment.js';
 import { META_NAME, type Meta, MetaStore } from './meta.js';
-import { zxidKey } from './records.js';
-import { parseSegmentName, readHeader } from './segment.js';
-import { TxnLog } from './txn-log.js';
+import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
 /** The generation in use. */
 export interface Live {
@@ -37,9 +39,10 @@ export interface RecoveredStorage {
 export async function recoverStorage(
   setup: StorageSetup,
   options: StorageOptions,
+  hooks: TxnLogHooks,
 ): Promise<RecoveredStorage> {
-  const { treeStore, logStore, memberId, loader } = setup;
-  const names = await generationsOf(treeStore, logStore);
+  const { memberId, loader } = setup;
+  const names = await generationsOf(setup);
   const metaStore = await openMeta(setup, names);
   let meta: Meta | null;
   try {
@@ -53,8 +56,8 @@ export async function recoverStorage(
     return damagedStorage(metaStore, unknownMeta(memberId, names, message), false);
   }
   if (meta === null) {
-    await destroyGenerations(treeStore, logStore, null);
-    return await foundStorage(setup, metaStore, options);
+    await destroyGenerations(setup, null);
+    return await foundStorage(setup, metaStore, options, hooks);
   }
   if (meta.memberId !== memberId) {
     throw new IdentityError(
@@ -62,10 +65,10 @@ export async function recoverStorage(
     );
   }
   refuseHigherLevel(meta.level, options.levelMax);
-  await destroyGenerations(treeStore, logStore, meta.generation);
+  await destroyGenerations(setup, meta.generation);
   if (meta.damaged !== null) return damagedStorage(metaStore, meta, true);
   try {
-    return await soundStorage({ setup, metaStore, meta, options, loader });
+    return await soundStorage({ setup, metaStore, meta, options, loader, hooks });
   } catch (error) {
     if (!(error instanceof DamagedError)) throw error;
     return damagedStorage(metaStore, { ...meta, damaged: error.message }, true);
@@ -94,30 +97,30 @@ export async function replaceMeta(
   return metaStore;
 }
 
-/** Destroys every tree and log but those of the generation `live`; all of them when it is null. */
+/**
+ * Destroys every tree and log but those of the generation `live`; all of them when it is null. A
+ * log that is kept in LevelDB stays until it is converted.
+ */
 export async function destroyGenerations(
-  treeStore: KeyValueStore,
-  logStore: KeyValueStore,
+  { treeStore, logFiles }: Pick<StorageSetup, 'treeStore' | 'logFiles'>,
   live: number | null,
 ): Promise<void> {
   for (const name of await treeStore.list()) {
     const generation = parseTreeName(name);
     if (generation !== null && generation !== live) await treeStore.destroy(name);
   }
-  for (const name of await logStore.list()) {
+  for (const name of await logFiles.list()) {
     const parsed = parseSegmentName(name);
-    if (parsed !== null && parsed.generation !== live) await logStore.destroy(name);
+    if (parsed !== null && parsed.generation !== live) await logFiles.remove(name);
   }
 }
 
 /** The numbers of all generations that have a tree or a log. */
-export async function generationsOf(
-  treeStore: KeyValueStore,
-  logStore: KeyValueStore,
-): Promise<readonly number[]> {
-  const generations: number[] = [];
+export async function generationsOf(setup: StorageSetup): Promise<readonly number[]> {
+  const { treeStore, logFiles, formerLog = null } = setup;
+  const generations: number[] = formerLog === null ? [] : [...(await formerGenerations(formerLog))];
   for (const name of await treeStore.list()) generations.push(parseTreeName(name) ?? -1);
-  for (const name of await logStore.list()) {
+  for (const name of await logFiles.list()) {
     generations.push(parseSegmentName(name)?.generation ?? -1);
   }
   return generations.filter((generation) => generation >= 0);
@@ -129,9 +132,10 @@ async function soundStorage(from: {
   readonly meta: Meta;
   readonly options: StorageOptions;
   readonly loader: StateLoader;
+  readonly hooks: TxnLogHooks;
 }): Promise<RecoveredStorage> {
-  const { setup, metaStore, meta, options, loader } = from;
-  const { generation } = meta;
+  const { setup, metaStore, options, loader, hooks } = from;
+  const { generation } = from.meta;
   if (!(await setup.treeStore.list()).includes(`tree-${generation}`)) {
     throw new DamagedError(`the tree is missing (tree-${generation})`);
   }
@@ -139,10 +143,12 @@ async function soundStorage(from: {
   try {
     const checkpoint = tree.checkpoint.zxid;
     refuseHigherLevel(tree.checkpoint.level, options.levelMax);
+    const meta = await withLogFiles(from, checkpoint);
+    const logAt = { generation, checkpoint, logSeq: meta.logSeq ?? 0 };
     // At the same time: the log mostly waits for the disk, the tree for the processor.
     const [loaded, read] = await Promise.allSettled([
       tree.load(loader),
-      recoverLog(setup.logStore, { generation, checkpoint }, options),
+      recoverLog(setup.logFiles, logAt, options, hooks),
     ]);
     if (loaded.status === 'rejected') {
       if (read.status === 'fulfilled') await read.value.log.letGo();
@@ -184,13 +190,14 @@ async function foundStorage(
   setup: StorageSetup,
   metaStore: MetaStore,
   options: StorageOptions,
+  hooks: TxnLogHooks,
 ): Promise<RecoveredStorage> {
-  const { treeStore, logStore, memberId, loader } = setup;
-  const log = await TxnLog.create(logStore, { generation: 0, base: 0 }, options);
+  const { treeStore, logFiles, memberId, loader } = setup;
+  const log = await TxnLog.create(logFiles, { generation: 0, base: 0 }, options, hooks);
   loader.finishLoad({ zxid: 0, lastTime: 0 });
   const checkpoint = { zxid: 0, digest: loader.digest(), lastTime: 0 };
   const tree = await CheckpointedTree.create(treeStore, 0, checkpoint);
-  const meta = { ...emptyMeta(memberId), generation: 0, damaged: null };
+  const meta = { ...emptyMeta(memberId), generation: 0, logSeq: 0, damaged: null };
   await metaStore.write(meta);
   const recovered = {
     ...identityOf(meta),
@@ -215,46 +222,82 @@ function damagedStorage(metaStore: MetaStore, meta: Meta, metaKnown: boolean): R
   return { metaStore, meta, metaKnown, live: null, recovered };
 }
 
-/** Anything but the leftovers of a founding: a proposal, or a tree that is not the empty one. */
-async function holdsAnything({ treeStore, logStore }: StorageSetup): Promise<boolean> {
-  for (const name of await logStore.list()) {
-    const parsed = parseSegmentName(name);
-    if (parsed === null) continue;
-    if (parsed.generation !== 0 || parsed.seq !== 0) return true;
-    if (
-      await holds(logStore, name, async (open) => {
-        for await (const entries of open.iterate({ gte: zxidKey(0), lt: Uint8Array.of(0xff) })) {
-          if (entries.length > 0) return true;
-        }
-        return ((await readHeader(name, open))?.base ?? 0) !== 0;
-      })
-    )
-      return true;
+/**
+ * The log of a release that kept it in LevelDB is written anew as files. The meta record is changed
+ * last, so a conversion that is cut short begins again; what it leaves behind goes before that.
+ */
+async function withLogFiles(
+  from: {
+    readonly setup: StorageSetup;
+    readonly metaStore: MetaStore;
+    readonly meta: Meta;
+    readonly options: StorageOptions;
+    readonly hooks: TxnLogHooks;
+  },
+  checkpoint: Zxid,
+): Promise<Meta> {
+  const { metaStore, options } = from;
+  const { logFiles, formerLog = null } = from.setup;
+  const { generation } = from.meta;
+  let meta = from.meta;
+  if (meta.logSeq === null) {
+    if (formerLog === null) throw new DamagedError(`the log is missing (log-${generation}-*)`);
+    for (const name of await logFiles.list()) await logFiles.remove(name);
+    const former = await openFormerLog(formerLog, { generation, checkpoint });
+    let logSeq = 0;
+    const onBegun = async (seq: number) => {
+      logSeq = seq;
+    };
+    const hooks = { ...from.hooks, onBegun };
+    const log = await TxnLog.create(logFiles, { generation, base: former.base }, options, hooks);
+    for await (const proposals of former.proposals()) await log.append([proposals]);
+    await log.idle();
+    await log.letGo();
+    meta = { ...meta, logSeq };
+    await metaStore.write(meta);
   }
-  for (const name of await treeStore.list()) {
-    const generation = parseTreeName(name);
-    if (generation === null) continue;
-    if (generation !== 0) return true;
-    if (
-      await holds(treeStore, name, async (open) => {
-        return ((await readCheckpoint(name, open))?.zxid ?? 0) !== 0;
-      })
-    )
-      return true;
+  if (formerLog !== null) await destroyFormerLog(formerLog);
+  return meta;
+}
+
+/** Anything but the leftovers of a founding: a proposal, or a tree that is not the empty one. */
+async function holdsAnything({ treeStore, logFiles, formerLog = null }: StorageSetup) {
+  if (formerLog !== null && (await formerGenerations(formerLog)).length > 0) return true;
+  const trees = (await treeStore.list()).filter((name) => parseTreeName(name) !== null);
+  for (const name of trees) {
+    if (parseTreeName(name) !== 0 || (await holdsCheckpoint(treeStore, name))) return true;
+  }
+  for (const name of await logFiles.list()) {
+    const { generation = 0, seq = 0 } = parseSegmentName(name) ?? {};
+    if (generation !== 0 || seq !== 0) return true;
+    // A tree is made once the log's header is durable.
+    if (await holdsProposals(logFiles, { name, hasTree: trees.length > 0 })) return true;
   }
   return false;
 }
 
-/** What cannot be read counts as something. */
-async function holds(
-  store: KeyValueStore,
-  name: string,
-  look: (open: KeyValueDatabase) => Promise<boolean>,
+async function holdsProposals(
+  logFiles: LogDirectory,
+  { name, hasTree }: { readonly name: string; readonly hasTree: boolean },
 ): Promise<boolean> {
+  const file = await logFiles.open(name);
+  try {
+    const header = await readHeader(file, name);
+    if (header === null) return hasTree;
+    const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
+    const isEmpty = (await reader.next()) === null && !(await reader.hasLaterWrite());
+    return header.base !== 0 || !isEmpty;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Of another than the empty tree. What cannot be read counts as something. */
+async function holdsCheckpoint(store: KeyValueStore, name: string): Promise<boolean> {
   try {
     const open = await store.open(name);
     try {
-      return await look(open);
+      return ((await readCheckpoint(name, open))?.zxid ?? 0) !== 0;
     } finally {
       await open.close();
     }
@@ -265,7 +308,8 @@ async function holds(
 }
 
 function unknownMeta(memberId: number, generations: readonly number[], damaged: string): Meta {
-  return { ...emptyMeta(memberId), generation: Math.max(0, ...generations), damaged };
+  const generation = Math.max(0, ...generations);
+  return { ...emptyMeta(memberId), generation, logSeq: null, damaged };
 }
 
 function emptyMeta(memberId: number) {

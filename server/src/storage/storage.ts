@@ -1,12 +1,18 @@
 /**
  * What a member keeps on disk: its identity and epochs, its log, its tree at one checkpoint.
  *
- * Owns the databases `meta` and `tree-<generation>` of the tree store and `log-<generation>-<seq>`
- * of the log store. The writing operations (append, truncate, saveEpochs, installSnapshot) are
+ * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The writing operations (append, truncate, saveEpochs, installSnapshot) are
  * durable when their promise resolves and must be run one at a time, in order: `StorageQueue` does.
  * Never decides what is committed; never retries a failed write: a rejection is fatal.
  */
-import { assert, formatZxid, type LeadershipOf, type Proposal, type Zxid } from '@rookery/protocol';
+import {
+  assert,
+  bufferOf,
+  formatZxid,
+  type LeadershipOf,
+  type Proposal,
+  type Zxid,
+} from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
 import { Background } from './background.js';
 import type { Checkpoint } from './checkpoint.js';
@@ -25,6 +31,7 @@ import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors
 import { KeptMeta } from './kept-meta.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
 import { refuseHigherLevel } from './level-guard.js';
+import type { LogDirectory } from './log-files.js';
 import {
   destroyGenerations,
   generationsOf,
@@ -36,7 +43,7 @@ import {
 import { GenerationSink } from './snapshot-sink.js';
 import { openSnapshotSource } from './snapshot-source.js';
 import { StartsRecord } from './starts-record.js';
-import { TxnLog } from './txn-log.js';
+import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
 export type {
   Epochs,
@@ -49,9 +56,13 @@ export type {
   TreeRecord,
 } from './contract.js';
 
+/** Of a log segment's salt. */
+const SALT_BYTES = 8;
+
 export class Storage {
   private readonly treeStore: KeyValueStore;
-  private readonly logStore: KeyValueStore;
+  private readonly logFiles: LogDirectory;
+  private readonly logHooks: TxnLogHooks;
   private readonly options: StorageOptions;
   private readonly background = new Background();
   private readonly meta: KeptMeta;
@@ -71,9 +82,11 @@ export class Storage {
     options: StorageOptions,
     from: RecoveredStorage,
     lastGeneration: number,
+    logHooks: TxnLogHooks,
   ) {
     this.treeStore = setup.treeStore;
-    this.logStore = setup.logStore;
+    this.logFiles = setup.logFiles;
+    this.logHooks = logHooks;
     this.options = options;
     this.meta = new KeptMeta(from.metaStore, this.background, from.meta, from.metaKnown);
     this.starts = new StartsRecord(this.meta, setup.starts ?? null);
@@ -89,10 +102,19 @@ export class Storage {
     setup: StorageSetup,
   ): Promise<{ readonly storage: Storage; readonly recovered: Recovered }> {
     const options = { ...DEFAULT_STORAGE_OPTIONS, ...setup.options };
-    const from = await recoverStorage(setup, options);
-    const generations = await generationsOf(setup.treeStore, setup.logStore);
+    let opened: Storage | null = null;
+    const hooks = {
+      salt: () => bufferOf(setup.randomBytes(SALT_BYTES)).toString('hex'),
+      onBegun: async (logSeq: number) => {
+        assert(opened !== null, 'nothing is appended while the storage is opened');
+        await opened.meta.change({ logSeq });
+      },
+    };
+    const from = await recoverStorage(setup, options, hooks);
+    const generations = await generationsOf(setup);
     const lastGeneration = Math.max(from.meta.generation, ...generations);
-    const storage = new Storage(setup, options, from, lastGeneration);
+    const storage = new Storage(setup, options, from, lastGeneration, hooks);
+    opened = storage;
     try {
       await storage.starts.countStart();
       return { storage, recovered: from.recovered };
@@ -154,17 +176,15 @@ export class Storage {
   }
 
   /**
-   * When nothing was appended for a while: see TxnLog. Where the log ends is recorded in another
-   * database, too, once it is durable: the newest part of the log may be lost with its mark.
+   * When nothing was appended for a while: records where the log ends, so that a log that has lost
+   * its last write, or more, is not taken for one that was torn by a crash.
    */
   async markLogEnd(): Promise<void> {
     const { live } = this;
     if (live === null) return;
-    await this.exclusively('markLogEnd', async () => {
-      await live.log.markEnd();
-      const recordedZxid = live.log.last;
-      if (recordedZxid !== this.meta.value.recordedZxid) await this.meta.change({ recordedZxid });
-    });
+    const recordedZxid = live.log.last;
+    if (recordedZxid === this.meta.value.recordedZxid) return;
+    await this.exclusively('markLogEnd', () => this.meta.change({ recordedZxid }));
   }
 
   /**
@@ -249,9 +269,10 @@ export class Storage {
       const tree = await sink.finish(zxid);
       refuseHigherLevel(tree.checkpoint.level, this.options.levelMax);
       const { generation } = tree;
-      const log = await TxnLog.create(this.logStore, { generation, base: zxid }, this.options);
+      const at = { generation, base: zxid };
+      const log = await TxnLog.create(this.logFiles, at, this.options, this.logHooks);
       const level = Math.max(this.meta.value.level, tree.checkpoint.level ?? LEVEL.first);
-      const facts = { recordedZxid: zxid, lineage: [...lineage] };
+      const facts = { logSeq: 0, recordedZxid: zxid, lineage: [...lineage] };
       await this.meta.change({ generation, damaged: null, level, ...facts });
       const old = this.live;
       this.live = { tree, log };
@@ -343,7 +364,7 @@ export class Storage {
       try {
         await this.treeStore.close();
       } finally {
-        await this.logStore.close();
+        await this.logFiles.close();
       }
     }
   }
@@ -369,7 +390,7 @@ export class Storage {
 
   private async destroyOld(old: Live | null, generation: number): Promise<void> {
     if (old === null) {
-      await destroyGenerations(this.treeStore, this.logStore, generation);
+      await destroyGenerations({ treeStore: this.treeStore, logFiles: this.logFiles }, generation);
       return;
     }
     await old.tree.retire();

@@ -1,0 +1,189 @@
+/**
+ * Goal: whatever is done to a log, and wherever its process dies, the next one finds what was
+ * durable, and at most a beginning of what was under way; and it never takes a crash for damage.
+ * Method: random operations against a list of proposals, with a crash at a random change, torn or
+ * not, many lives long, on a directory that gives stale space back. Seeds are in the titles.
+ */
+import {
+  extendRanges,
+  type GrowingRanges,
+  makeZxid,
+  type Proposal,
+  type Zxid,
+} from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { StorageFault } from './errors.js';
+import { recoverLog } from './log-recovery.js';
+import { MemoryLogDirectory } from './memory-log.js';
+import { proposalsAfter, seededRandom } from './testing.js';
+import { TxnLog, type TxnLogHooks } from './txn-log.js';
+
+const OPTIONS = { segmentBytesMax: 600, firstPart: 0.5, groupBytesMax: 150 };
+const GENERATION = 3;
+
+/** What survives a crash beside the files: the meta record, and the tree. */
+interface Rest {
+  logSeq: number;
+  checkpoint: Zxid;
+}
+
+class Life {
+  readonly random: () => number;
+  readonly rest: Rest = { logSeq: 0, checkpoint: 0 };
+  directory = new MemoryLogDirectory();
+  /** Durable. */
+  proposals: readonly Proposal[] = [];
+  /** What they become by the operation under way. */
+  next: readonly Proposal[] = [];
+  epoch = 1;
+  salts = 0;
+
+  constructor(seed: number) {
+    this.random = seededRandom(seed);
+  }
+
+  get hooks(): TxnLogHooks {
+    return {
+      onBegun: async (seq) => {
+        this.rest.logSeq = seq;
+      },
+      salt: () => (this.salts++).toString(16).padStart(16, '0'),
+    };
+  }
+
+  async append(log: TxnLog): Promise<void> {
+    const count = 1 + Math.floor(this.random() * 12);
+    const counter = this.counterAfter(log.last);
+    const added = proposalsAfter(log.last, { epoch: this.epoch, counter, count });
+    const cut = Math.floor(this.random() * count);
+    this.next = [...this.proposals, ...added];
+    await log.append([added.slice(0, cut), added.slice(cut)]);
+    this.proposals = this.next;
+  }
+
+  async truncate(log: TxnLog): Promise<void> {
+    const kept = this.proposals.filter(
+      ({ zxid }) => zxid <= this.rest.checkpoint || this.random() < 0.7,
+    );
+    const length = this.proposals.findIndex((proposal, at) => kept[at] !== proposal);
+    this.next = length < 0 ? this.proposals : this.proposals.slice(0, length);
+    await log.truncate(this.next.at(-1)?.zxid ?? 0);
+    this.proposals = this.next;
+    this.epoch += 1;
+  }
+
+  /** A checkpoint of some of it, and what is in front of that goes. */
+  purge(log: TxnLog): void {
+    const at = Math.floor(this.random() * this.proposals.length);
+    this.rest.checkpoint = Math.max(this.rest.checkpoint, this.proposals[at]?.zxid ?? 0);
+    log.purge(this.rest.checkpoint, 300);
+  }
+
+  async step(log: TxnLog): Promise<void> {
+    const choice = this.random();
+    if (choice < 0.6) await this.append(log);
+    else if (choice < 0.75) await this.truncate(log);
+    else if (choice < 0.9) this.purge(log);
+    else await this.read(log);
+  }
+
+  /** As a learner would. */
+  async read(log: TxnLog): Promise<void> {
+    await log.idle();
+    const held = zxidsOf(this.proposals).filter((zxid) => zxid > log.base);
+    expect(await readAll(log)).toEqual(held);
+  }
+
+  private counterAfter(last: Zxid): number {
+    return last >= makeZxid(this.epoch, 0) ? last - makeZxid(this.epoch, 0) + 1 : 1;
+  }
+}
+
+async function readAll(log: TxnLog): Promise<readonly Zxid[]> {
+  const zxids: Zxid[] = [];
+  for await (const chunk of log.read(log.base, log.last)) zxids.push(...zxidsOf(chunk));
+  return zxids;
+}
+
+function zxidsOf(proposals: readonly Proposal[]): readonly Zxid[] {
+  return proposals.map(({ zxid }) => zxid);
+}
+
+function rangesOf(proposals: readonly Proposal[]): GrowingRanges {
+  const ranges: GrowingRanges = [];
+  for (const { zxid } of proposals) extendRanges(ranges, zxid, zxid);
+  return ranges;
+}
+
+async function checkRecovered(life: Life, title: string): Promise<TxnLog> {
+  const at = { generation: GENERATION, ...life.rest };
+  const found = await recoverLog(life.directory, at, OPTIONS, life.hooks);
+  expect(found.unreadable, title).toBe(undefined);
+  const { log } = found;
+  const whole = await readAll(log);
+  const [longer, shorter] =
+    life.proposals.length > life.next.length
+      ? [life.proposals, life.next]
+      : [life.next, life.proposals];
+  const kept = zxidsOf(longer).filter((zxid) => zxid > log.base && zxid <= log.last);
+  expect(whole, title).toEqual(kept);
+  expect(log.last, title).toBeGreaterThanOrEqual(shorter.at(-1)?.zxid ?? 0);
+  expect(log.base, title).toBeLessThanOrEqual(life.rest.checkpoint);
+  expect(zxidsOf(found.suffix), title).toEqual(whole.filter((zxid) => zxid > life.rest.checkpoint));
+  const ranges = rangesOf(longer.filter(({ zxid }) => zxid > log.base && zxid <= log.last));
+  expect(found.history, title).toEqual({ base: log.base, ranges });
+  life.proposals = longer.filter(({ zxid }) => zxid <= log.last);
+  life.next = life.proposals;
+  return log;
+}
+
+describe('a log that dies at any change, again and again', () => {
+  it.each(Array.from({ length: 60 }, (_, at) => at + 1))(
+    'has lost nothing, seed %d',
+    async (seed) => {
+      const life = new Life(seed);
+      let log = await TxnLog.create(
+        life.directory,
+        { generation: GENERATION, base: 0 },
+        OPTIONS,
+        life.hooks,
+      );
+      let deaths = 0;
+      for (let turn = 0; turn < 25; turn++) {
+        const title = `seed ${seed}, life ${turn}`;
+        const whens = ['before', 'after', 'torn'] as const;
+        const when = whens[Math.floor(life.random() * 3)] ?? 'torn';
+        const dies = 1 + Math.floor(life.random() * 12);
+        life.directory.failAt(life.directory.changeCount + dies, when, life.random);
+        try {
+          for (let step = 0; step < 12; step++) await life.step(log);
+          await log.idle();
+        } catch (error) {
+          if (!(error instanceof StorageFault)) throw error;
+          deaths += 1;
+        }
+        life.directory = life.directory.crash(life.random);
+        log = await checkRecovered(life, title);
+        life.epoch += 1;
+      }
+      expect(deaths, 'most lives end within an operation').toBeGreaterThan(5);
+    },
+  );
+});
+
+describe('a log that has lost the segment that was begun last', () => {
+  it('is damaged, whether or not anything was appended to it', async () => {
+    for (const appends of [1, 2, 5, 20]) {
+      const life = new Life(appends);
+      const at = { generation: GENERATION, base: 0 };
+      const log = await TxnLog.create(life.directory, at, OPTIONS, life.hooks);
+      for (let count = 0; count < appends; count++) await life.append(log);
+      await log.idle();
+      const directory = life.directory.crash(life.random);
+      await directory.remove(`${GENERATION}-${life.rest.logSeq}.log`);
+      const found = { generation: GENERATION, ...life.rest };
+      const recovering = recoverLog(directory, found, OPTIONS, life.hooks);
+      await expect(recovering, `${appends} appends`).rejects.toThrow(/missing/);
+    }
+  });
+});

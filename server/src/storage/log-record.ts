@@ -1,0 +1,155 @@
+/**
+ * How a batch of proposals lies in a file of the log, and how one is told from anything else there.
+ *
+ * A record is: checksum of this header (4 bytes), length of the payload (4), flags (4), checksum of
+ * the payload (4), the payload, zeros up to a multiple of 8; all big-endian. The header's checksum
+ * begins with the segment's salt and the record's offset, so neither what the file held before it
+ * was recycled nor bytes that a client chose pass for a record. CRC-32 rather than CRC-32C, because
+ * Node computes it in native code.
+ */
+import { crc32 } from 'node:zlib';
+import type { LogFile } from './log-files.js';
+
+const HEADER_BYTES = 16;
+const ALIGNMENT = 8;
+/** The record is the first one of its write, so everything in front of it was durable by then. */
+const FIRST_OF_WRITE = 1;
+const READ_BYTES = 256 * 1024;
+
+export interface LogRecord {
+  readonly offset: number;
+  /** Where the next record begins. */
+  readonly end: number;
+  readonly payload: Uint8Array;
+}
+
+/** Bytes of the file that a record with such a payload takes. */
+export function recordBytes(payloadBytes: number): number {
+  return Math.ceil((HEADER_BYTES + payloadBytes) / ALIGNMENT) * ALIGNMENT;
+}
+
+/** The parts of a record, to be written one after the other at `offset`. */
+export function recordParts(
+  payload: readonly Uint8Array[],
+  at: { readonly salt: string; readonly offset: number; readonly isFirst: boolean },
+): readonly Uint8Array[] {
+  let length = 0;
+  let checksum = 0;
+  for (const part of payload) {
+    length += part.length;
+    checksum = crc32(part, checksum);
+  }
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32BE(length, 4);
+  header.writeUInt32BE(at.isFirst ? FIRST_OF_WRITE : 0, 8);
+  header.writeUInt32BE(checksum, 12);
+  header.writeUInt32BE(headerChecksum(header, seedOf(at.salt), at.offset), 0);
+  const padding = recordBytes(length) - HEADER_BYTES - length;
+  return padding === 0 ? [header, ...payload] : [header, ...payload, PADDING.subarray(0, padding)];
+}
+
+/** Reads the records of a segment in order, and stops at the first bytes that are none. */
+export class RecordReader {
+  /** Where the next record is expected; behind the last one that was read. */
+  position: number;
+  readonly #file: LogFile;
+  readonly #seed: number;
+  readonly #end: number;
+  #window: Buffer = Buffer.alloc(0);
+  #windowStart = 0;
+
+  /** Reads from `from` on, and nothing at or behind `end`. */
+  constructor(
+    file: LogFile,
+    at: { readonly salt: string; readonly from: number; readonly end?: number },
+  ) {
+    this.#file = file;
+    this.#seed = seedOf(at.salt);
+    this.position = at.from;
+    this.#end = at.end ?? file.size;
+  }
+
+  /** Null when there is no valid record at `position`. */
+  async next(): Promise<LogRecord | null> {
+    const offset = this.position;
+    const header = await this.#headerAt(offset);
+    if (header === null) return null;
+    const bytes = await this.#bytes(offset, HEADER_BYTES + header.length);
+    const payload = bytes.subarray(HEADER_BYTES);
+    if (payload.length !== header.length || crc32(payload) !== header.checksum) return null;
+    const end = offset + recordBytes(header.length);
+    this.position = end;
+    return { offset, end, payload };
+  }
+
+  /**
+   * Whether a later write than the one at `position` reached the file: then what is there was
+   * durable, and is damaged. Without one it is the torn end of a write that nobody relied on.
+   */
+  async hasLaterWrite(): Promise<boolean> {
+    const step = READ_BYTES - HEADER_BYTES;
+    for (let start = this.position + ALIGNMENT; start < this.#end; start += step) {
+      const window = await this.#bytes(start, Math.min(READ_BYTES, this.#end - start));
+      const candidates = this.#firstsOfWrites(window, start);
+      for (const { offset, length, checksum } of candidates) {
+        const bytes = await this.#bytes(offset, HEADER_BYTES + length);
+        if (crc32(bytes.subarray(HEADER_BYTES)) === checksum) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Headers with the flag that begin in the window, up to those that the window cuts. */
+  #firstsOfWrites(window: Buffer, start: number) {
+    const found: { offset: number; length: number; checksum: number }[] = [];
+    for (let at = 0; at + HEADER_BYTES <= window.length; at += ALIGNMENT) {
+      if (window.readUInt32BE(at + 8) !== FIRST_OF_WRITE) continue;
+      const header = this.#parse(window.subarray(at, at + HEADER_BYTES), start + at);
+      if (header !== null) found.push({ offset: start + at, ...header });
+    }
+    return found;
+  }
+
+  async #headerAt(offset: number) {
+    if (offset + HEADER_BYTES > this.#end) return null;
+    return this.#parse(await this.#bytes(offset, HEADER_BYTES), offset);
+  }
+
+  /** Null for anything but the header of a record that fits into the file. */
+  #parse(bytes: Buffer, offset: number) {
+    if (bytes.length < HEADER_BYTES) return null;
+    const length = bytes.readUInt32BE(4);
+    const flags = bytes.readUInt32BE(8);
+    if (length === 0 || offset + HEADER_BYTES + length > this.#end || flags > FIRST_OF_WRITE) {
+      return null;
+    }
+    if (bytes.readUInt32BE(0) !== headerChecksum(bytes, this.#seed, offset)) return null;
+    return { length, checksum: bytes.readUInt32BE(12) };
+  }
+
+  async #bytes(offset: number, length: number): Promise<Buffer> {
+    const known = this.#inWindow(offset, length);
+    if (known !== null) return known;
+    const wanted = Math.min(Math.max(READ_BYTES, length), this.#end - offset);
+    const read = await this.#file.read(offset, wanted);
+    this.#window = Buffer.from(read.buffer, read.byteOffset, read.length);
+    this.#windowStart = offset;
+    return this.#window.subarray(0, length);
+  }
+
+  #inWindow(offset: number, length: number): Buffer | null {
+    const start = offset - this.#windowStart;
+    if (start < 0 || start + length > this.#window.length) return null;
+    return this.#window.subarray(start, start + length);
+  }
+}
+
+const PADDING = new Uint8Array(ALIGNMENT);
+
+function seedOf(salt: string): number {
+  return crc32(salt);
+}
+
+function headerChecksum(header: Uint8Array, seed: number, offset: number): number {
+  return crc32(header.subarray(4, HEADER_BYTES), (seed ^ offset) >>> 0);
+}

@@ -1,0 +1,220 @@
+/**
+ * One file of the log: a header, kept twice, and the records of batches behind it.
+ *
+ * A segment is written by the process that began it and by no other, from its header on, and
+ * nothing in it is ever written over. It goes on after `base`; what it holds behind the base of its
+ * successor is void: a truncation begins a new segment. Owns the header's format; `txn-log.ts`
+ * knows which segments make up the log.
+ */
+import { crc32 } from 'node:zlib';
+import {
+  assert,
+  chunksByBytes,
+  cutRanges,
+  type GrowingRanges,
+  type Proposal,
+  packedBytesOf,
+  packProposals,
+  type Zxid,
+} from '@rookery/protocol';
+import { z } from 'zod';
+import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
+import { addToRanges } from './log-ranges.js';
+import { recordBytes, recordParts } from './log-record.js';
+import { type ResourceOwner, SharedResource } from './shared-resource.js';
+
+/** Where the records begin. */
+export const RECORDS_START = CLEARED_BYTES;
+const COPY_BYTES = CLEARED_BYTES / 2;
+const HEADER_PREFIX_BYTES = 8;
+const FORMAT = 1;
+/** A reader finds its place by marks that are about so far apart. */
+const MARK_BYTES = 256 * 1024;
+
+const RANGE_SCHEMA = z.object({
+  epoch: z.number().int(),
+  first: z.number().int(),
+  last: z.number().int(),
+});
+const HEADER_SCHEMA = z.object({
+  format: z.literal(FORMAT),
+  generation: z.number().int().min(0),
+  seq: z.number().int().min(0),
+  /** The segment goes on after this zxid. */
+  base: z.number().int().min(0),
+  /** The number of the segment that ends with `base`; null when the log starts here. */
+  follows: z.number().int().min(0).nullable(),
+  /** 16 random hex digits, part of each record's checksum. */
+  salt: z.string().length(16),
+  /** What the followed segment holds; null when that is not known or takes too much space. */
+  previous: z
+    .object({ bytes: z.number().int().min(0), ranges: z.array(RANGE_SCHEMA).readonly() })
+    .nullable(),
+});
+
+export type SegmentHeader = Readonly<z.infer<typeof HEADER_SCHEMA>>;
+/** What a segment says of the one before it. */
+export type SegmentContents = NonNullable<SegmentHeader['previous']>;
+export type Batch = readonly Proposal[];
+export type SharedFile = SharedResource<LogFile>;
+export type NewSegment = Omit<SegmentHeader, 'format'>;
+
+const NAME = /^(\d+)-(\d+)\.log$/;
+
+export function segmentName(generation: number, seq: number): string {
+  return `${generation}-${seq}.log`;
+}
+
+export function parseSegmentName(name: string): { generation: number; seq: number } | null {
+  const match = NAME.exec(name);
+  return match === null ? null : { generation: Number(match[1]), seq: Number(match[2]) };
+}
+
+/** Both copies; `previous` is left out where it does not fit. */
+export function encodeHeader(header: NewSegment): Uint8Array {
+  const bytes = Buffer.alloc(CLEARED_BYTES);
+  const whole = Buffer.from(JSON.stringify({ format: FORMAT, ...header }));
+  const json =
+    whole.length <= COPY_BYTES - HEADER_PREFIX_BYTES
+      ? whole
+      : Buffer.from(JSON.stringify({ format: FORMAT, ...header, previous: null }));
+  for (const start of [0, COPY_BYTES]) {
+    bytes.writeUInt32BE(crc32(json), start);
+    bytes.writeUInt32BE(json.length, start + 4);
+    json.copy(bytes, start + HEADER_PREFIX_BYTES);
+  }
+  return bytes;
+}
+
+/** Null when neither copy is a header: the segment was never begun, or is damaged. */
+export function decodeHeader(bytes: Uint8Array): SegmentHeader | null {
+  return decodeCopy(bytes.subarray(0, COPY_BYTES)) ?? decodeCopy(bytes.subarray(COPY_BYTES));
+}
+
+function decodeCopy(copy: Uint8Array): SegmentHeader | null {
+  if (copy.length < HEADER_PREFIX_BYTES) return null;
+  const view = new DataView(copy.buffer, copy.byteOffset, copy.byteLength);
+  const json = copy.subarray(HEADER_PREFIX_BYTES, HEADER_PREFIX_BYTES + view.getUint32(4));
+  if (json.length === 0 || crc32(json) !== view.getUint32(0)) return null;
+  const parsed = HEADER_SCHEMA.safeParse(JSON.parse(new TextDecoder().decode(json)));
+  return parsed.success ? parsed.data : null;
+}
+
+/** A segment of the log, begun; its file is open while somebody writes or reads it. */
+export class Segment {
+  readonly file: SharedFile;
+  readonly header: SegmentHeader;
+  /** The last zxid that the log has of it; its base while it has none. */
+  last: Zxid;
+  /** Bytes of records. */
+  bytes = 0;
+  ranges: GrowingRanges = [];
+  /** In ascending order: at `offset` begins a record whose first proposal follows `after`. */
+  readonly #marks: { readonly after: Zxid; readonly offset: number }[] = [];
+
+  constructor(file: SharedFile, header: SegmentHeader) {
+    this.file = file;
+    this.header = header;
+    this.last = header.base;
+  }
+
+  /** Makes the file a segment, whose header is durable when it resolves; holds it. */
+  static async begin(directory: LogDirectory, file: LogFile, header: NewSegment): Promise<Segment> {
+    await file.write(0, [encodeHeader(header)]);
+    const name = segmentName(header.generation, header.seq);
+    const shared = SharedResource.held(ownerOf(directory), name, file);
+    return new Segment(shared, { format: FORMAT, ...header });
+  }
+
+  /** One that is not read, as the next one says what it holds. */
+  adopt(last: Zxid, { bytes, ranges }: SegmentContents): void {
+    this.last = last;
+    this.bytes = bytes;
+    this.ranges = ranges.map((range) => ({ ...range }));
+  }
+
+  get name(): string {
+    return this.file.name;
+  }
+  get seq(): number {
+    return this.header.seq;
+  }
+  get base(): Zxid {
+    return this.header.base;
+  }
+  get isEmpty(): boolean {
+    return this.last === this.base;
+  }
+  /** Where its next record goes. */
+  get end(): number {
+    return RECORDS_START + this.bytes;
+  }
+
+  /** One synced write. The caller has checked the chain. */
+  async append(batches: readonly Batch[], bytesMax: number): Promise<void> {
+    const file = await this.file.hold();
+    const parts: Uint8Array[] = [];
+    let offset = this.end;
+    const records = recordsOf(batches, bytesMax);
+    for (const [index, record] of records.entries()) {
+      const payload = record.map((batch) => packProposals(batch));
+      const at = { salt: this.header.salt, offset, isFirst: index === 0 };
+      for (const part of recordParts(payload, at)) {
+        parts.push(part);
+        offset += part.length;
+      }
+    }
+    await file.write(this.end, parts);
+    for (const record of records) this.count(record);
+    assert(this.end === offset, 'what was written is what was counted');
+  }
+
+  /** The next record holds these batches. */
+  count(record: readonly Batch[]): void {
+    if (this.end - (this.#marks.at(-1)?.offset ?? 0) >= MARK_BYTES) {
+      this.#marks.push({ after: this.last, offset: this.end });
+    }
+    let payloadBytes = 0;
+    for (const batch of record) {
+      payloadBytes += packProposals(batch).length;
+      addToRanges(this.ranges, batch);
+      this.last = batch.at(-1)?.zxid ?? this.last;
+    }
+    this.bytes += recordBytes(payloadBytes);
+  }
+
+  /** Without what comes behind `after`, which is void from now on. Its bytes stay. */
+  cut(after: Zxid): void {
+    this.last = after;
+    cutRanges(this.ranges, after);
+  }
+
+  /** A record at or before the one that holds what follows `after`. */
+  offsetBefore(after: Zxid): number {
+    return this.#marks.findLast((mark) => mark.after <= after)?.offset ?? RECORDS_START;
+  }
+}
+
+/** Null when the file does not hold the header of this segment. */
+export async function readHeader(file: LogFile, name: string): Promise<SegmentHeader | null> {
+  const header = decodeHeader(await file.read(0, CLEARED_BYTES));
+  return header !== null && segmentName(header.generation, header.seq) === name ? header : null;
+}
+
+/** For files that are opened when they are needed. */
+export function ownerOf(directory: LogDirectory): ResourceOwner<LogFile> {
+  return {
+    open: (name) => directory.open(name),
+    destroy: (name) => directory.remove(name),
+  };
+}
+
+/** The batches of each record: all in one, unless it would be larger than `bytesMax`. */
+function recordsOf(batches: readonly Batch[], bytesMax: number): readonly (readonly Batch[])[] {
+  const pieces = batches.flatMap((batch) =>
+    packProposals(batch).length <= bytesMax
+      ? [batch]
+      : [...chunksByBytes(batch, bytesMax, packedBytesOf)],
+  );
+  return [...chunksByBytes(pieces, bytesMax, (piece) => packProposals(piece).length)];
+}
