@@ -2,12 +2,11 @@
  * A directory that one process of one member has for itself.
  *
  * Owns the file that says whose it is, the lock that keeps other processes out, and what is thrown
- * away: gone for good at once, its bytes given back little by little (trash.ts). Several stores may
- * share it: it is let go when the last one closes it.
+ * away: gone for good at once, its bytes given back little by little (trash.ts). The store in it
+ * closes it.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assert } from '@rookery/protocol';
 import { checkOwner, makeDirectory, OWNER_FILE, writeOwner } from './data-directory.js';
 import { type DirectoryLock, LOCK_NAME, lockDirectory } from './directory-lock.js';
 import { faultOf, isFull, orFault, textOf } from './disk-errors.js';
@@ -24,7 +23,6 @@ export class OwnedDirectory {
   private readonly lock: DirectoryLock;
   private readonly trash = new Trash();
   private trashCount = 0;
-  private users = 1;
 
   private constructor(path: string, lock: DirectoryLock, disk: LogDisk) {
     this.path = path;
@@ -58,13 +56,6 @@ export class OwnedDirectory {
     return name === LOCK_NAME || name.startsWith(OWNER_FILE) || name.startsWith(TRASH_PREFIX);
   }
 
-  /** For another store in it, which closes it too. */
-  share(): OwnedDirectory {
-    assert(this.users > 0, `${this.path} is open while it is shared`);
-    this.users += 1;
-    return this;
-  }
-
   /** Resolves when the file or directory of that name is gone for good. */
   async discard(name: string): Promise<void> {
     this.trashCount += 1;
@@ -77,9 +68,6 @@ export class OwnedDirectory {
   }
 
   async close(): Promise<void> {
-    assert(this.users > 0, `${this.path} is closed once by each store in it`);
-    this.users -= 1;
-    if (this.users > 0) return;
     try {
       await orFault(this.path, () => this.trash.empty());
     } finally {

@@ -16,11 +16,14 @@ import { OwnedDirectory } from './owned-directory.js';
 export interface Stores {
   readonly treeStore: KeyValueStore;
   readonly logFiles: LogDirectory;
-  /** In the same directory as `logFiles`; null when no older release has left a log. */
+  /**
+   * In the directory of `logFiles`, and closed with it, not by itself; null when no older release
+   * has left a log.
+   */
   readonly formerLog: KeyValueStore | null;
 }
 
-/** All that is returned must be closed, in any order. Throws as OwnedDirectory.open. */
+/** Throws as OwnedDirectory.open. */
 export async function openStores(setup: {
   readonly dataDir: string;
   readonly dataLogDir: string;
@@ -41,14 +44,19 @@ export async function openStores(setup: {
 }
 
 async function openLog(directory: OwnedDirectory): Promise<Omit<Stores, 'treeStore'>> {
+  const store = new LevelStore(directory);
   try {
-    const logFiles = await FileLogDirectory.open(directory);
-    const store = new LevelStore(directory);
-    const formerLog = (await formerGenerations(store)).length > 0 ? store : null;
-    if (formerLog !== null) directory.share();
-    return { logFiles, formerLog };
+    const logFiles = await FileLogDirectory.open({
+      path: directory.path,
+      disk: directory.disk,
+      isOwn: (name) => directory.isOwn(name),
+      discard: (name) => directory.discard(name),
+      close: () => store.close(),
+    });
+    const hasFormerLog = (await formerGenerations(store)).length > 0;
+    return { logFiles, formerLog: hasFormerLog ? store : null };
   } catch (error) {
-    await directory.close();
+    await store.close();
     throw error;
   }
 }

@@ -9,10 +9,11 @@ import { EndingLife } from './ending-life.js';
 
 export class EndingLog implements LogDirectory {
   readonly #directory: LogDirectory;
-  readonly #life = new EndingLife();
+  readonly #life: EndingLife;
 
-  constructor(directory: LogDirectory) {
+  constructor(directory: LogDirectory, life = new EndingLife()) {
     this.#directory = directory;
+    this.#life = life;
   }
 
   list(): Promise<readonly string[]> {

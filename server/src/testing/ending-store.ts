@@ -17,10 +17,11 @@ import { EndingLife } from './ending-life.js';
 
 export class EndingStore implements KeyValueStore {
   readonly #store: KeyValueStore;
-  readonly #life = new EndingLife();
+  readonly #life: EndingLife;
 
-  constructor(store: KeyValueStore) {
+  constructor(store: KeyValueStore, life = new EndingLife()) {
     this.#store = store;
+    this.#life = life;
   }
 
   list(): Promise<readonly string[]> {

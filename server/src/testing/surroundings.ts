@@ -10,6 +10,7 @@ import { directoryBytes } from '../directory-bytes.js';
 import { keepAside } from '../keep-aside.js';
 import type { Surroundings } from '../member.js';
 import { openStores, type Stores } from '../storage/index.js';
+import { EndingLife } from './ending-life.js';
 import { EndingLog } from './ending-log.js';
 import { EndingStore } from './ending-store.js';
 import { EndingTimers, type SharedClock } from './ending-timers.js';
@@ -40,8 +41,9 @@ export class EndingSurroundings implements Surroundings {
     this.timers = new EndingTimers(parts.clock, () => parts.onTurn());
     this.transport = new EndingTransport({ ...parts, timers: this.timers });
     this.treeStore = new EndingStore(stores.treeStore);
-    this.logFiles = new EndingLog(stores.logFiles);
-    this.formerLog = stores.formerLog === null ? null : new EndingStore(stores.formerLog);
+    const life = new EndingLife();
+    this.logFiles = new EndingLog(stores.logFiles, life);
+    this.formerLog = stores.formerLog === null ? null : new EndingStore(stores.formerLog, life);
   }
 
   random(): number {
@@ -64,7 +66,7 @@ export class EndingSurroundings implements Surroundings {
 
   async #endAll(): Promise<void> {
     this.timers.end();
-    const stores = [this.treeStore, this.logFiles, ...(this.formerLog ? [this.formerLog] : [])];
-    await Promise.all([this.transport.end(), ...stores.map((store) => store.end())]);
+    // The former log is closed with the files.
+    await Promise.all([this.transport.end(), this.treeStore.end(), this.logFiles.end()]);
   }
 }
