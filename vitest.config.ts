@@ -45,8 +45,8 @@ const rookeryOnly =
   '{api-docs,client-process,examples,hostile-server,mixed-*,packed,readme,tls}.test.ts';
 const mocked = [
   'server/src/pipeline/access.test.ts',
+  'server/src/storage/log-disk.test.ts',
   'server/src/storage/trash.test.ts',
-  'server/src/storage/write-ahead-full.test.ts',
 ];
 const hasZooKeeper = existsSync('/usr/share/java/zookeeper.jar');
 const isRequired = process.env['ROOKERY_REQUIRE_FOREIGN'] === '1';

@@ -49,6 +49,7 @@ export class FileLogDirectory implements LogDirectory {
 
   async open(name: string): Promise<LogFile> {
     const path = join(this.home.path, name);
+    assert(!this.files.has(name), `${name} is opened once at a time`);
     return this.opened(name, await orFault(path, () => this.home.disk.open(path)));
   }
 
@@ -57,11 +58,11 @@ export class FileLogDirectory implements LogDirectory {
     const { disk } = this.home;
     assert(!(await this.names()).includes(name), `${name} is not there before it is made`);
     const file = await orFault(path, async () => {
-      const made = (await this.fromSpare(path)) ?? (await disk.create(path));
-      await disk.syncDirectory(this.home.path);
-      return made;
+      return (await this.fromSpare(path)) ?? (await disk.create(path));
     });
-    return this.opened(name, file);
+    const made = this.opened(name, file);
+    await orFault(path, () => disk.syncDirectory(this.home.path));
+    return made;
   }
 
   async remove(name: string): Promise<void> {
@@ -101,7 +102,6 @@ export class FileLogDirectory implements LogDirectory {
   }
 
   private opened(name: string, file: DiskFile): LogFile {
-    assert(!this.files.has(name), `${name} is opened once at a time`);
     const opened = new FileLogFile(file, {
       path: join(this.home.path, name),
       hasRoom: (bytes) => this.hasRoom(bytes),

@@ -113,3 +113,12 @@ it('a directory that cannot be removed is told of by what comes next', async () 
   await vi.waitFor(() => expect(() => trash.add(path)).toThrow('EIO'), DEADLINE);
   await expect(trash.empty()).rejects.toThrow('EIO');
 });
+
+it('a file of its own goes as one in a directory does', async () => {
+  const trash = new Trash();
+  await writeFile(join(path, 'large'), new Uint8Array(2.5 * MB));
+  trash.add(join(path, 'large'));
+  await vi.waitFor(async () => expect(await readdir(path)).toEqual([]), DEADLINE);
+  expect(cuts).toEqual([1.5 * MB, 0.5 * MB]);
+  await trash.empty();
+});

@@ -1,0 +1,94 @@
+/** The calls by which the system's disk is written, and a system that takes less than it is given. */
+import fs from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type DiskFile, SYSTEM_DISK } from './log-disk.js';
+
+vi.mock('node:fs', { spy: true });
+
+let directory = '';
+let file: DiskFile;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rookery-disk-'));
+  file = await SYSTEM_DISK.create(join(directory, 'file'));
+});
+afterEach(async () => {
+  vi.mocked(fs.write).mockReset();
+  vi.mocked(fs.writev).mockReset();
+  await file.close();
+  await rm(directory, { recursive: true });
+});
+
+function bytesOf(length: number, seed: number): Uint8Array {
+  return Uint8Array.from({ length }, (_, index) => 1 + ((index * 31 + seed) % 251));
+}
+
+/** How often each of the two calls was made since the last time. */
+function calls(): readonly number[] {
+  return [fs.write, fs.writev].map((call) => {
+    const count = vi.mocked(call).mock.calls.length;
+    vi.mocked(call).mockClear();
+    return count;
+  });
+}
+
+async function expectHolds(parts: readonly Uint8Array[]): Promise<void> {
+  const whole = Buffer.concat(parts);
+  expect(file.size).toBe(whole.length);
+  expect(Buffer.compare(await file.read(0, whole.length + 1), whole)).toBe(0);
+}
+
+it('one part, small ones and large ones are each written by one call', async () => {
+  calls();
+  const one = [bytesOf(100_000, 1)];
+  await file.write(0, one);
+  expect(calls()).toEqual([1, 0]);
+  const small = [bytesOf(100, 2), bytesOf(60_000, 3)];
+  await file.write(100_000, small);
+  expect(calls()).toEqual([1, 0]);
+  const large = [bytesOf(1000, 4), bytesOf(200_000, 5), bytesOf(3, 6)];
+  await file.write(160_100, large);
+  expect(calls()).toEqual([0, 1]);
+  await expectHolds([...one, ...small, ...large]);
+});
+
+it('a system that takes a part at a time gets the rest, too', async () => {
+  const real = await vi.importActual<typeof import('node:fs')>('node:fs');
+  vi.mocked(fs.write).mockImplementation((...given: unknown[]) => {
+    const [fd, bytes, offset, length, position, done] = given;
+    const part = Math.min(Number(length), 1000);
+    Reflect.apply(real.write, fs, [fd, bytes, offset, part, position, done]);
+  });
+  // Within a part, at the end of one, and behind an empty one.
+  const lengths = [15_000, 5_000, 70_000, 1];
+  vi.mocked(fs.writev).mockImplementation((...given: unknown[]) => {
+    const [fd, parts, position, done] = given as [number, Uint8Array[], number, () => void];
+    const part = Buffer.concat(parts).subarray(0, lengths.shift());
+    Reflect.apply(real.write, fs, [fd, part, 0, part.length, position, done]);
+  });
+  calls();
+  const small = [bytesOf(1500, 1), bytesOf(1600, 2)];
+  await file.write(0, small);
+  expect(calls()).toEqual([4, 0]);
+  const large = [bytesOf(20_000, 3), bytesOf(0, 0), bytesOf(70_000, 4), bytesOf(20_000, 5)];
+  await file.write(3100, large);
+  expect(calls()).toEqual([0, 5]);
+  await expectHolds([...small, ...large]);
+});
+
+it('a write that fails, or takes nothing, rejects', async () => {
+  const failing = (error: Error | null) => {
+    return (...given: unknown[]) => (given.at(-1) as (...given: unknown[]) => void)(error, 0);
+  };
+  const full = Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' });
+  for (const error of [full, null]) {
+    vi.mocked(fs.write).mockImplementation(failing(error));
+    vi.mocked(fs.writev).mockImplementation(failing(error));
+    const code = error?.code ?? 'EIO';
+    await expect(file.write(0, [bytesOf(10, 1)])).rejects.toMatchObject({ code });
+    const large = [bytesOf(70_000, 1), bytesOf(1, 1)];
+    await expect(file.write(0, large)).rejects.toMatchObject({ code });
+  }
+});
