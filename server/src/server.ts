@@ -20,8 +20,7 @@ import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
 import type { Address, Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
-import { openLevelStores } from './storage/index.js';
-import { storageTuning } from './tuning.js';
+import { openStores } from './storage/index.js';
 
 export type ServerOptions = MemberOptions;
 
@@ -43,11 +42,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   const names = new PeerNames(options.logger);
   const transport = new TcpTransport(options.logger, names);
   await probePorts(transport, config, self);
-  const stores = await openLevelStores({
-    ...config,
-    memberId: self.id,
-    ...storageTuning(options.tuning),
-  });
+  const stores = await openStores({ ...config, memberId: self.id });
   await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
   const member = await Member.open(config, options, {
     ...stores,

@@ -30,7 +30,7 @@ export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 export {
   MemoryLogDirectory,
   MemoryStore,
-  openLevelStores,
+  openStores,
   type Recovered,
   Storage,
   StorageFault,

@@ -6,10 +6,10 @@
  */
 import { mkdir, open as openFile, readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codesOf, textOf } from './disk-errors.js';
 import { DirectoryError, FormatError, IdentityError } from './errors.js';
-import { codesOf, textOf } from './level-errors.js';
 
-const OWNER_FILE = 'member.json';
+export const OWNER_FILE = 'member.json';
 const DIRECTORY_FORMAT = 1;
 
 /** Reads only. A directory that is not there, or is empty, belongs to whoever comes first. */

@@ -34,11 +34,6 @@ export interface KeyValueDatabase {
     operations: readonly KeyValueOperation[],
     options: { readonly sync: boolean },
   ): Promise<void>;
-  /**
-   * A hint: so many bytes will be written, little by little, each batch synced. No batch may be
-   * under way.
-   */
-  reserve(bytes: number): Promise<void>;
   /** Yields batches of entries of bounded size, in key order, of the state when it was called. */
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]>;
   snapshot(): KeyValueSnapshot;

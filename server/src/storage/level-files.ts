@@ -8,8 +8,9 @@
  */
 import { open as openFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codesOf } from './disk-errors.js';
 import { DamagedError } from './errors.js';
-import { codesOf, guarded } from './level-errors.js';
+import { guarded } from './level-errors.js';
 import { BLOCK_BYTES, batchBeginnings, WriteAheadScan } from './write-ahead-scan.js';
 
 const READ_BYTES = 8 * BLOCK_BYTES;

@@ -1,19 +1,16 @@
 /**
  * KeyValueStore on LevelDB: a directory with one LevelDB database per name.
  *
- * Owns the directory: a file that says whose it is, a database whose lock keeps other processes
- * out, and making creation and destruction of databases durable and atomic (LevelDB itself does not
- * sync the parent directory, and deletes a database file by file). A database is checked for damage
- * before LevelDB opens it; the check relies on every batch being synced (write-ahead-scan.ts).
+ * Makes creation and destruction of databases durable and atomic (LevelDB itself does not sync the
+ * parent directory, and deletes a database file by file). A database is checked for damage before
+ * LevelDB opens it; the check relies on every batch being synced (write-ahead-scan.ts).
  */
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '@rookery/protocol';
 import { Level } from 'level';
-import { DEFAULT_STORAGE_OPTIONS } from './contract.js';
-import { checkOwner, makeDirectory, syncDirectory, writeOwner } from './data-directory.js';
-import { DirectoryError, StoreLockedError } from './errors.js';
+import { syncDirectory } from './data-directory.js';
 import type {
   Entry,
   KeyRange,
@@ -22,23 +19,12 @@ import type {
   KeyValueSnapshot,
   KeyValueStore,
 } from './key-value.js';
-import { faultOf, guarded, isDamage, isFull, isLocked, textOf } from './level-errors.js';
-import { checkFiles, isDamaged } from './level-files.js';
-import { Trash } from './trash.js';
-import { makeRoom } from './write-ahead-room.js';
+import { guarded } from './level-errors.js';
+import { checkFiles } from './level-files.js';
+import type { OwnedDirectory } from './owned-directory.js';
 
 type Database = Level<Uint8Array, Uint8Array>;
 
-export interface LevelSetup {
-  readonly directory: string;
-  readonly memberId: number;
-  /** LevelDB's write buffer, per database. Larger than a log segment: it is never compacted. */
-  readonly writeBufferBytes: number;
-}
-
-const LOCK_NAME = 'lock';
-const TRASH_PREFIX = 'trash-';
-const TRASH_NAME = /^trash-(\d+)-/;
 /** Operations put into a batch in one turn of the event loop, and bytes of them: paths are long. */
 const SLICE_COUNT = 500;
 const SLICE_BYTES = 256 * 1024;
@@ -46,60 +32,29 @@ const READ_BYTES = 256 * 1024;
 
 export class LevelStore implements KeyValueStore {
   private readonly databases = new Map<string, LevelDatabase>();
-  private readonly trash = new Trash();
-  private trashCount = 0;
-  private readonly setup: LevelSetup;
-  private readonly lock: Database;
+  private readonly directory: OwnedDirectory;
+  private closing: Promise<void> | null = null;
 
-  private constructor(setup: LevelSetup, lock: Database) {
-    this.setup = setup;
-    this.lock = lock;
-  }
-
-  /** What an end of the process left of it goes like all else. */
-  private async takeTrashAgain(): Promise<void> {
-    for (const name of await readdir(this.setup.directory)) {
-      if (!name.startsWith(TRASH_PREFIX)) continue;
-      this.trashCount = Math.max(this.trashCount, Number(TRASH_NAME.exec(name)?.[1] ?? 0));
-      this.trash.add(join(this.setup.directory, name));
-    }
-  }
-
-  /** Throws IdentityError or FormatError before it writes; StorageFault for a full disk. */
-  static async open(setup: LevelSetup): Promise<LevelStore> {
-    await checkOwner(setup.directory, setup.memberId);
-    try {
-      await makeDirectory(setup.directory);
-      const lock = await openExclusively(setup.directory);
-      await writeOwner(setup.directory, setup.memberId);
-      const store = new LevelStore(setup, lock);
-      await store.takeTrashAgain();
-      return store;
-    } catch (error) {
-      if (error instanceof StoreLockedError) throw error;
-      // As at run time: the directory is the right one, and another start may find room.
-      if (isFull(error)) throw faultOf(setup.directory, error);
-      const reason = textOf(error);
-      throw new DirectoryError(`cannot use the data directory ${setup.directory}: ${reason}`);
-    }
+  /** Closes the directory when it is closed. */
+  constructor(directory: OwnedDirectory) {
+    this.directory = directory;
   }
 
   async list(): Promise<readonly string[]> {
-    const entries = await readdir(this.setup.directory, { withFileTypes: true });
+    const entries = await readdir(this.directory.path, { withFileTypes: true });
     return entries
-      .filter((entry) => entry.isDirectory())
+      .filter((entry) => entry.isDirectory() && !this.directory.isOwn(entry.name))
       .map((entry) => entry.name)
-      .filter((name) => name !== LOCK_NAME && !name.startsWith(TRASH_PREFIX))
       .sort();
   }
 
   async open(name: string): Promise<KeyValueDatabase> {
-    const path = join(this.setup.directory, name);
+    const path = join(this.directory.path, name);
     await checkFiles(path);
-    const level = newDatabase(path, { writeBufferSize: this.setup.writeBufferBytes });
+    const level: Database = new Level(path, { keyEncoding: 'view', valueEncoding: 'view' });
     await guarded(path, async () => {
       await level.open();
-      await syncDirectory(this.setup.directory);
+      await syncDirectory(this.directory.path);
     });
     const database = new LevelDatabase(level, path, () => this.databases.delete(name));
     this.databases.set(name, database);
@@ -108,55 +63,22 @@ export class LevelStore implements KeyValueStore {
 
   /** Resolves when it is gone for good; its bytes follow in background. */
   async destroy(name: string): Promise<void> {
-    const path = join(this.setup.directory, name);
     assert(!this.databases.has(name), `${name} is closed before it is destroyed`);
-    this.trashCount += 1;
-    const trash = join(this.setup.directory, `${TRASH_PREFIX}${this.trashCount}-${name}`);
-    await guarded(path, async () => {
-      await rename(path, trash);
-      await syncDirectory(this.setup.directory);
-      this.trash.add(trash);
-    });
+    await this.directory.discard(name);
   }
 
-  async close(): Promise<void> {
+  /** Safe to call again. */
+  close(): Promise<void> {
+    this.closing ??= this.closeAll();
+    return this.closing;
+  }
+
+  private async closeAll(): Promise<void> {
     try {
       for (const database of [...this.databases.values()]) await database.close();
-      await guarded(this.setup.directory, () => this.trash.empty());
     } finally {
-      await this.lock.close();
+      await this.directory.close();
     }
-  }
-}
-
-/** The two stores of a member; nothing is written when either directory is another member's. */
-export async function openLevelStores(setup: {
-  readonly dataDir: string;
-  readonly dataLogDir: string;
-  readonly memberId: number;
-  /** Must be that of the storage's options, if one is given there, see writeBufferBytes. */
-  readonly segmentBytesMax?: number;
-}): Promise<{ readonly treeStore: KeyValueStore; readonly logStore: KeyValueStore }> {
-  const { memberId, segmentBytesMax = DEFAULT_STORAGE_OPTIONS.segmentBytesMax } = setup;
-  const treeDirectory = join(setup.dataDir, String(memberId), 'tree');
-  const logDirectory = join(setup.dataLogDir, String(memberId), 'log');
-  await checkOwner(treeDirectory, memberId);
-  await checkOwner(logDirectory, memberId);
-  const treeStore = await LevelStore.open({
-    directory: treeDirectory,
-    memberId,
-    writeBufferBytes: 4 * 1024 * 1024,
-  });
-  try {
-    const logStore = await LevelStore.open({
-      directory: logDirectory,
-      memberId,
-      writeBufferBytes: 2 * segmentBytesMax,
-    });
-    return { treeStore, logStore };
-  } catch (error) {
-    await treeStore.close();
-    throw error;
   }
 }
 
@@ -198,10 +120,6 @@ class LevelDatabase implements KeyValueDatabase {
       }
       await batch.write({ sync: options.sync });
     });
-  }
-
-  async reserve(bytes: number): Promise<void> {
-    await guarded(this.path, () => makeRoom(this.path, bytes));
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
@@ -260,35 +178,3 @@ interface LevelIterator {
 }
 
 const ITERATOR_OPTIONS = { highWaterMarkBytes: READ_BYTES, fillCache: false };
-
-function newDatabase(path: string, options: { readonly writeBufferSize?: number }): Database {
-  return new Level(path, {
-    ...options,
-    keyEncoding: 'view',
-    valueEncoding: 'view',
-  });
-}
-
-async function openExclusively(directory: string): Promise<Database> {
-  const path = join(directory, LOCK_NAME);
-  try {
-    return await openLock(directory);
-  } catch (error) {
-    if (isLocked(error)) {
-      throw new StoreLockedError(`the data directory ${directory} is in use by another process`);
-    }
-    if (!isDamage(error) && !(await isDamaged(path))) throw error;
-  }
-  // It holds no data, so it is made anew. Its own lock file stays: it keeps a second process out
-  // even if both do this at once.
-  for (const file of await readdir(path)) {
-    if (file !== 'LOCK') await rm(join(path, file), { recursive: true, force: true });
-  }
-  return await openLock(directory);
-}
-
-async function openLock(directory: string): Promise<Database> {
-  const lock = newDatabase(join(directory, LOCK_NAME), {});
-  await lock.open();
-  return lock;
-}

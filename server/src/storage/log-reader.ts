@@ -12,8 +12,8 @@ import {
   unpackProposals,
   type Zxid,
 } from '@rookery/protocol';
+import { codesOf } from './disk-errors.js';
 import { DamagedError, HistoryGoneError, StorageFault, UnreadableHistoryError } from './errors.js';
-import { codesOf } from './level-errors.js';
 import { type LogRecord, RecordReader } from './log-record.js';
 import type { Segment } from './log-segment.js';
 

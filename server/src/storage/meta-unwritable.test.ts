@@ -19,7 +19,6 @@ function refusingMeta(store: MemoryStore): KeyValueStore {
   const unwritable = (database: KeyValueDatabase): KeyValueDatabase => ({
     get: (key) => database.get(key),
     batch: () => Promise.reject(new DamagedError(DAMAGE)),
-    reserve: (bytes) => database.reserve(bytes),
     iterate: (range) => database.iterate(range),
     snapshot: () => database.snapshot(),
     clear: (range) => database.clear(range),

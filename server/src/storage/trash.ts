@@ -1,5 +1,5 @@
 /**
- * Removes directories little by little, one after the other.
+ * Removes files, and directories of files, little by little, one after the other.
  *
  * To give many blocks back at once stands in everybody's way: where the file system is mounted with
  * `discard` it tells the device, and every sync of every file waits meanwhile (ext4, 20 MB: 40 ms,
@@ -7,7 +7,7 @@
  * synced (a file system with a journal would else save them up for one commit), and a pause comes
  * after it. Knows nothing of what it removes; what a crash leaves, its owner brings again.
  */
-import { open, readdir, rm } from 'node:fs/promises';
+import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Background } from './background.js';
@@ -16,7 +16,7 @@ export interface TrashPace {
   readonly cutBytes: number;
   /** After a cut, or as long as it has taken. */
   readonly pauseMs: number;
-  /** With more than so many directories waiting there are no pauses: disks are to be freed, too. */
+  /** With more than so many waiting there are no pauses: disks are to be freed, too. */
   readonly unhurriedMax: number;
   /** With more than so many they go as they are: nothing frees a disk faster. */
   readonly cutMax: number;
@@ -42,13 +42,13 @@ export class Trash {
   }
 
   /** Removes it in background. Throws the failure of an earlier removal. */
-  add(directory: string): void {
+  add(path: string): void {
     this.background.check();
     this.waiting += 1;
     this.background.run(async () => {
       // Only for the sake of others: what cannot be cut is removed as it is.
-      await this.shrink(directory).catch(() => undefined);
-      await rm(directory, { recursive: true, force: true });
+      await this.shrink(path).catch(() => undefined);
+      await rm(path, { recursive: true, force: true });
       this.waiting -= 1;
     });
   }
@@ -59,9 +59,10 @@ export class Trash {
     await this.background.idle();
   }
 
-  private async shrink(directory: string): Promise<void> {
-    for (const entry of await readdir(directory, { withFileTypes: true })) {
-      if (entry.isFile()) await this.cut(join(directory, entry.name));
+  private async shrink(path: string): Promise<void> {
+    if (!(await lstat(path)).isDirectory()) return await this.cut(path);
+    for (const entry of await readdir(path, { withFileTypes: true })) {
+      if (entry.isFile()) await this.cut(join(path, entry.name));
     }
   }
 

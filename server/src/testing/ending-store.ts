@@ -13,13 +13,15 @@ import type {
   KeyValueSnapshot,
   KeyValueStore,
 } from '../storage/key-value.js';
+import { EndingLife } from './ending-life.js';
 
 export class EndingStore implements KeyValueStore {
   readonly #store: KeyValueStore;
-  readonly #life = new Life();
+  readonly #life: EndingLife;
 
-  constructor(store: KeyValueStore) {
+  constructor(store: KeyValueStore, life = new EndingLife()) {
     this.#store = store;
+    this.#life = life;
   }
 
   list(): Promise<readonly string[]> {
@@ -47,44 +49,11 @@ export class EndingStore implements KeyValueStore {
   }
 }
 
-/** What runs at the time of the end runs out unheard; what comes later never begins. */
-class Life {
-  readonly #running = new Set<Promise<unknown>>();
-  #ended = false;
-
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  run<T>(action: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.#ended) return;
-      const work = action();
-      this.#running.add(work);
-      work.then(
-        (result) => {
-          this.#running.delete(work);
-          if (!this.#ended) resolve(result);
-        },
-        (error: unknown) => {
-          this.#running.delete(work);
-          if (!this.#ended) reject(error);
-        },
-      );
-    });
-  }
-
-  async end(): Promise<void> {
-    this.#ended = true;
-    await Promise.allSettled([...this.#running]);
-  }
-}
-
 class EndingDatabase implements KeyValueDatabase {
   readonly #database: KeyValueDatabase;
-  readonly #life: Life;
+  readonly #life: EndingLife;
 
-  constructor(database: KeyValueDatabase, life: Life) {
+  constructor(database: KeyValueDatabase, life: EndingLife) {
     this.#database = database;
     this.#life = life;
   }
@@ -98,10 +67,6 @@ class EndingDatabase implements KeyValueDatabase {
     options: { readonly sync: boolean },
   ): Promise<void> {
     return this.#life.run(() => this.#database.batch(operations, options));
-  }
-
-  reserve(bytes: number): Promise<void> {
-    return this.#life.run(() => this.#database.reserve(bytes));
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
@@ -128,7 +93,7 @@ class EndingDatabase implements KeyValueDatabase {
 /** An iterator that the end leaves open is closed with its database. */
 async function* entriesOf(
   entries: AsyncIterable<readonly Entry[]>,
-  life: Life,
+  life: EndingLife,
 ): AsyncGenerator<readonly Entry[]> {
   const iterator = entries[Symbol.asyncIterator]();
   try {

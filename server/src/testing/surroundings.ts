@@ -9,14 +9,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { directoryBytes } from '../directory-bytes.js';
 import { keepAside } from '../keep-aside.js';
 import type { Surroundings } from '../member.js';
-import { openLevelStores } from '../storage/index.js';
+import { openStores, type Stores } from '../storage/index.js';
+import { EndingLife } from './ending-life.js';
+import { EndingLog } from './ending-log.js';
 import { EndingStore } from './ending-store.js';
 import { EndingTimers, type SharedClock } from './ending-timers.js';
 import { EndingTransport, type EndingTransportParts } from './ending-transport.js';
 
 export interface SurroundingsParts extends Omit<EndingTransportParts, 'timers'> {
   readonly clock: SharedClock;
-  readonly stores: Parameters<typeof openLevelStores>[0];
+  readonly stores: Parameters<typeof openStores>[0];
   /** Something may have changed in the member. */
   onTurn(): void;
 }
@@ -27,19 +29,21 @@ export class EndingSurroundings implements Surroundings {
   readonly transport: EndingTransport;
   readonly timers: EndingTimers;
   readonly treeStore: EndingStore;
-  readonly logStore: EndingStore;
+  readonly logFiles: EndingLog;
+  readonly formerLog: EndingStore | null;
   #end: Promise<void> | null = null;
 
   static async open(parts: SurroundingsParts): Promise<EndingSurroundings> {
-    const { treeStore, logStore } = await openLevelStores(parts.stores);
-    return new EndingSurroundings(parts, new EndingStore(treeStore), new EndingStore(logStore));
+    return new EndingSurroundings(parts, await openStores(parts.stores));
   }
 
-  private constructor(parts: SurroundingsParts, treeStore: EndingStore, logStore: EndingStore) {
+  private constructor(parts: SurroundingsParts, stores: Stores) {
     this.timers = new EndingTimers(parts.clock, () => parts.onTurn());
     this.transport = new EndingTransport({ ...parts, timers: this.timers });
-    this.treeStore = treeStore;
-    this.logStore = logStore;
+    this.treeStore = new EndingStore(stores.treeStore);
+    const life = new EndingLife();
+    this.logFiles = new EndingLog(stores.logFiles, life);
+    this.formerLog = stores.formerLog === null ? null : new EndingStore(stores.formerLog, life);
   }
 
   random(): number {
@@ -62,6 +66,7 @@ export class EndingSurroundings implements Surroundings {
 
   async #endAll(): Promise<void> {
     this.timers.end();
-    await Promise.all([this.transport.end(), this.treeStore.end(), this.logStore.end()]);
+    // The former log is closed with the files.
+    await Promise.all([this.transport.end(), this.treeStore.end(), this.logFiles.end()]);
   }
 }

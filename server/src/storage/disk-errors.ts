@@ -1,0 +1,42 @@
+/**
+ * Turns an error of the file system into a StorageFault, and tells a full disk from other faults.
+ *
+ * Knows the codes of the operating system and the texts that LevelDB puts in their place;
+ * level-errors.ts adds what only LevelDB reports. Everything in storage that touches files uses it.
+ */
+import { StorageFault } from './errors.js';
+
+const FULL_CODES = ['ENOSPC', 'EDQUOT'];
+const FULL = /No space left on device|Disk quota exceeded/;
+
+/** Runs `action`; throws a StorageFault for whatever it throws. */
+export async function orFault<T>(path: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw error instanceof StorageFault ? error : faultOf(path, error);
+  }
+}
+
+export function faultOf(path: string, error: unknown): StorageFault {
+  const reason = isFull(error) ? 'disk full' : 'input/output';
+  return new StorageFault(reason, `${reason} error at ${path}: ${textOf(error)}`, error);
+}
+
+export function isFull(error: unknown): boolean {
+  return (
+    codesOf(error).some((code) => FULL_CODES.includes(String(code))) || FULL.test(textOf(error))
+  );
+}
+
+/** All messages down the chain of causes, but for one that says the same again. */
+export function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const cause = textOf(error.cause);
+  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
+}
+
+export function codesOf(error: unknown): readonly unknown[] {
+  if (!(error instanceof Error)) return [];
+  return ['code' in error ? error.code : undefined, ...codesOf(error.cause)];
+}

@@ -1,0 +1,107 @@
+/**
+ * An open file of the log on the file system: one change at a time, none after a failed one.
+ *
+ * Makes the zeros that a file grows by, and turns the system's errors into StorageFault. How bytes
+ * become durable is log-disk.ts. Made by FileLogDirectory.
+ */
+import { assert } from '@rookery/protocol';
+import { isFull, orFault } from './disk-errors.js';
+import type { DiskFile } from './log-disk.js';
+import type { LogFile } from './log-files.js';
+
+/** Written at a time: others sync in between. */
+const PIECE_BYTES = 512 << 10;
+const ZEROS = new Uint8Array(PIECE_BYTES);
+
+export class FileLogFile implements LogFile {
+  private readonly file: DiskFile;
+  private readonly path: string;
+  private readonly hasRoom: (bytes: number) => Promise<boolean>;
+  private readonly onClose: () => void;
+  private readonly underWay = new Set<Promise<unknown>>();
+  /** Stays so after a failure. */
+  private changing = false;
+  private closed = false;
+
+  constructor(
+    file: DiskFile,
+    given: {
+      readonly path: string;
+      readonly hasRoom: (bytes: number) => Promise<boolean>;
+      readonly onClose: () => void;
+    },
+  ) {
+    this.file = file;
+    this.path = given.path;
+    this.hasRoom = given.hasRoom;
+    this.onClose = given.onClose;
+  }
+
+  get size(): number {
+    return this.file.size;
+  }
+
+  read(offset: number, length: number): Promise<Uint8Array> {
+    return this.run(() => this.file.read(offset, length));
+  }
+
+  write(offset: number, parts: readonly Uint8Array[]): Promise<void> {
+    return this.change(() => this.file.write(offset, parts));
+  }
+
+  /**
+   * Writes everything again. After a failed sync the system may hold what is not on the disk and
+   * take it for written, so that another sync does nothing.
+   */
+  sync(): Promise<void> {
+    return this.change(async () => {
+      await this.file.sync();
+      for (let at = 0; at < this.file.size; at += PIECE_BYTES) {
+        const piece = await this.file.read(at, PIECE_BYTES);
+        const isEmpty = Buffer.compare(piece, ZEROS.subarray(0, piece.length)) === 0;
+        if (!isEmpty) await this.file.write(at, [piece]);
+      }
+    });
+  }
+
+  preallocate(size: number): Promise<void> {
+    return this.change(async () => {
+      const before = this.file.size;
+      if (size <= before || !(await this.hasRoom(size - before))) return;
+      try {
+        for (let at = before; at < size; at += PIECE_BYTES) {
+          await this.file.write(at, [ZEROS.subarray(0, Math.min(PIECE_BYTES, size - at))]);
+        }
+      } catch (error) {
+        if (!isFull(error)) throw error;
+        await this.file.truncate(before);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await Promise.allSettled([...this.underWay]);
+    await orFault(this.path, () => this.file.close());
+    this.onClose();
+  }
+
+  private async change(action: () => Promise<void>): Promise<void> {
+    assert(!this.changing, `one change of ${this.path} at a time, none after a failure`);
+    this.changing = true;
+    await this.run(action);
+    this.changing = false;
+  }
+
+  private async run<T>(action: () => Promise<T>): Promise<T> {
+    assert(!this.closed, `${this.path} is open`);
+    const work = orFault(this.path, action);
+    this.underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.underWay.delete(work);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * LogDirectory on the file system: plain files in a directory that the member has for itself.
+ *
+ * Owns the spare files: a file that is removed is kept for the next one that is made, as to write
+ * over space that a file has is much cheaper than to give space back and take it anew. How bytes
+ * become durable is log-disk.ts; who may have the directory is owned-directory.ts.
+ */
+import { join } from 'node:path';
+import { assert } from '@rookery/protocol';
+import { orFault } from './disk-errors.js';
+import { FileLogFile } from './file-log-file.js';
+import type { DiskFile } from './log-disk.js';
+import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
+import type { OwnedDirectory } from './owned-directory.js';
+
+const SPARE_NAME = /^spare-(\d+)$/;
+const SPARES_MAX = 2;
+const CLEARED = new Uint8Array(CLEARED_BYTES);
+/** Neither zeros nor spare files take the last of the disk: what others write is to find room. */
+const LEFT_FREE_BYTES = 16 << 20;
+
+/** What is used of an OwnedDirectory. */
+export type LogHome = Pick<OwnedDirectory, 'path' | 'disk' | 'isOwn' | 'discard' | 'close'>;
+
+export class FileLogDirectory implements LogDirectory {
+  private readonly home: LogHome;
+  private readonly files = new Map<string, FileLogFile>();
+  private readonly spares: string[] = [];
+  /** Those that are about to be spare, or to be taken, are counted, too. */
+  private spareCount = 0;
+  private lastSpare = 0;
+  private closing: Promise<void> | null = null;
+
+  private constructor(home: LogHome) {
+    this.home = home;
+  }
+
+  /** Closes the directory when it is closed. */
+  static async open(home: LogHome): Promise<FileLogDirectory> {
+    const directory = new FileLogDirectory(home);
+    await directory.takeSparesAgain();
+    return directory;
+  }
+
+  async list(): Promise<readonly string[]> {
+    const names = await this.names();
+    return names.filter((name) => !this.home.isOwn(name) && !SPARE_NAME.test(name));
+  }
+
+  async open(name: string): Promise<LogFile> {
+    const path = join(this.home.path, name);
+    return this.opened(name, await orFault(path, () => this.home.disk.open(path)));
+  }
+
+  async create(name: string): Promise<LogFile> {
+    const path = join(this.home.path, name);
+    const { disk } = this.home;
+    assert(!(await this.names()).includes(name), `${name} is not there before it is made`);
+    const file = await orFault(path, async () => {
+      const made = (await this.fromSpare(path)) ?? (await disk.create(path));
+      await disk.syncDirectory(this.home.path);
+      return made;
+    });
+    return this.opened(name, file);
+  }
+
+  async remove(name: string): Promise<void> {
+    assert(!this.files.has(name), `${name} is closed before it is removed`);
+    if (this.spareCount >= SPARES_MAX) return await this.home.discard(name);
+    this.spareCount += 1;
+    if (!(await this.hasRoom(0))) {
+      this.spareCount -= 1;
+      return await this.home.discard(name);
+    }
+    this.lastSpare += 1;
+    const spare = `spare-${this.lastSpare}`;
+    const { path, disk } = this.home;
+    await orFault(join(path, name), async () => {
+      await disk.rename(join(path, name), join(path, spare));
+      await disk.syncDirectory(path);
+    });
+    this.spares.push(spare);
+  }
+
+  /** Safe to call again. */
+  close(): Promise<void> {
+    this.closing ??= this.closeAll();
+    return this.closing;
+  }
+
+  private async closeAll(): Promise<void> {
+    try {
+      for (const file of [...this.files.values()]) await file.close();
+    } finally {
+      await this.home.close();
+    }
+  }
+
+  private async names(): Promise<readonly string[]> {
+    return await orFault(this.home.path, () => this.home.disk.list(this.home.path));
+  }
+
+  private opened(name: string, file: DiskFile): LogFile {
+    assert(!this.files.has(name), `${name} is opened once at a time`);
+    const opened = new FileLogFile(file, {
+      path: join(this.home.path, name),
+      hasRoom: (bytes) => this.hasRoom(bytes),
+      onClose: () => this.files.delete(name),
+    });
+    this.files.set(name, opened);
+    return opened;
+  }
+
+  /** Those of an earlier process; more than there may be are thrown away. */
+  private async takeSparesAgain(): Promise<void> {
+    for (const name of await this.names()) {
+      const match = SPARE_NAME.exec(name);
+      if (match === null) continue;
+      this.lastSpare = Math.max(this.lastSpare, Number(match[1]));
+      if (this.spares.length < SPARES_MAX && (await this.hasRoom(0))) this.spares.push(name);
+      else await this.home.discard(name);
+    }
+    this.spareCount = this.spares.length;
+  }
+
+  /** A spare file under this name, its beginning cleared; null when there is none. */
+  private async fromSpare(path: string): Promise<DiskFile | null> {
+    const spare = this.spares.shift();
+    if (spare === undefined) return null;
+    const sparePath = join(this.home.path, spare);
+    const file = await this.home.disk.open(sparePath);
+    try {
+      if (file.copies > 0) {
+        await file.close();
+        await this.home.discard(spare);
+        return null;
+      }
+      await file.write(0, [CLEARED]);
+      await this.home.disk.rename(sparePath, path);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    } finally {
+      this.spareCount -= 1;
+    }
+  }
+
+  /** For so many bytes more, and what others need. */
+  private async hasRoom(bytes: number): Promise<boolean> {
+    const { path, disk } = this.home;
+    return (await orFault(path, () => disk.freeBytes(path))) >= LEFT_FREE_BYTES + bytes;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * A directory that one process of one member has for itself.
+ *
+ * Owns the file that says whose it is, the lock that keeps other processes out, and what is thrown
+ * away: gone for good at once, its bytes given back little by little (trash.ts). The store in it
+ * closes it.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkOwner, makeDirectory, OWNER_FILE, writeOwner } from './data-directory.js';
+import { type DirectoryLock, LOCK_NAME, lockDirectory } from './directory-lock.js';
+import { faultOf, isFull, orFault, textOf } from './disk-errors.js';
+import { DirectoryError, StoreLockedError } from './errors.js';
+import { type LogDisk, SYSTEM_DISK } from './log-disk.js';
+import { Trash } from './trash.js';
+
+const TRASH_PREFIX = 'trash-';
+const TRASH_NAME = /^trash-(\d+)-/;
+
+export class OwnedDirectory {
+  readonly path: string;
+  readonly disk: LogDisk;
+  private readonly lock: DirectoryLock;
+  private readonly trash = new Trash();
+  private trashCount = 0;
+
+  private constructor(path: string, lock: DirectoryLock, disk: LogDisk) {
+    this.path = path;
+    this.lock = lock;
+    this.disk = disk;
+  }
+
+  /** Throws IdentityError or FormatError before it writes; StorageFault for a full disk. */
+  static async open(
+    path: string,
+    memberId: number,
+    disk: LogDisk = SYSTEM_DISK,
+  ): Promise<OwnedDirectory> {
+    await checkOwner(path, memberId);
+    try {
+      await makeDirectory(path);
+      const directory = new OwnedDirectory(path, await lockDirectory(path), disk);
+      await writeOwner(path, memberId);
+      await directory.takeTrashAgain();
+      return directory;
+    } catch (error) {
+      if (error instanceof StoreLockedError) throw error;
+      // As at run time: the directory is the right one, and another start may find room.
+      if (isFull(error)) throw faultOf(path, error);
+      throw new DirectoryError(`cannot use the data directory ${path}: ${textOf(error)}`);
+    }
+  }
+
+  /** Whether a name in it is one of its own, and not of a store in it. */
+  isOwn(name: string): boolean {
+    return name === LOCK_NAME || name.startsWith(OWNER_FILE) || name.startsWith(TRASH_PREFIX);
+  }
+
+  /** Resolves when the file or directory of that name is gone for good. */
+  async discard(name: string): Promise<void> {
+    this.trashCount += 1;
+    const trash = join(this.path, `${TRASH_PREFIX}${this.trashCount}-${name}`);
+    await orFault(join(this.path, name), async () => {
+      await this.disk.rename(join(this.path, name), trash);
+      await this.disk.syncDirectory(this.path);
+      this.trash.add(trash);
+    });
+  }
+
+  async close(): Promise<void> {
+    try {
+      await orFault(this.path, () => this.trash.empty());
+    } finally {
+      await this.lock.release();
+    }
+  }
+
+  /** What an end of the process left of it goes like all else. */
+  private async takeTrashAgain(): Promise<void> {
+    for (const name of await readdir(this.path)) {
+      if (!name.startsWith(TRASH_PREFIX)) continue;
+      this.trashCount = Math.max(this.trashCount, Number(TRASH_NAME.exec(name)?.[1] ?? 0));
+      this.trash.add(join(this.path, name));
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * What a member keeps on this machine: its tree and meta in LevelDB, its log in plain files.
+ *
+ * Opens both directories, or neither: nothing is written when either is another member's. The log's
+ * directory may still hold the log of an older release, in LevelDB; it is handed out for conversion.
+ */
+import { join } from 'node:path';
+import { checkOwner } from './data-directory.js';
+import { FileLogDirectory } from './file-log.js';
+import { formerGenerations } from './former-log.js';
+import type { KeyValueStore } from './key-value.js';
+import { LevelStore } from './level-store.js';
+import type { LogDirectory } from './log-files.js';
+import { OwnedDirectory } from './owned-directory.js';
+
+export interface Stores {
+  readonly treeStore: KeyValueStore;
+  readonly logFiles: LogDirectory;
+  /**
+   * In the directory of `logFiles`, and closed with it, not by itself; null when no older release
+   * has left a log.
+   */
+  readonly formerLog: KeyValueStore | null;
+}
+
+/** Throws as OwnedDirectory.open. */
+export async function openStores(setup: {
+  readonly dataDir: string;
+  readonly dataLogDir: string;
+  readonly memberId: number;
+}): Promise<Stores> {
+  const { memberId } = setup;
+  const treeDirectory = join(setup.dataDir, String(memberId), 'tree');
+  const logDirectory = join(setup.dataLogDir, String(memberId), 'log');
+  await checkOwner(treeDirectory, memberId);
+  await checkOwner(logDirectory, memberId);
+  const treeStore = new LevelStore(await OwnedDirectory.open(treeDirectory, memberId));
+  try {
+    return { treeStore, ...(await openLog(await OwnedDirectory.open(logDirectory, memberId))) };
+  } catch (error) {
+    await treeStore.close();
+    throw error;
+  }
+}
+
+async function openLog(directory: OwnedDirectory): Promise<Omit<Stores, 'treeStore'>> {
+  const store = new LevelStore(directory);
+  try {
+    const logFiles = await FileLogDirectory.open({
+      path: directory.path,
+      disk: directory.disk,
+      isOwn: (name) => directory.isOwn(name),
+      discard: (name) => directory.discard(name),
+      close: () => store.close(),
+    });
+    const hasFormerLog = (await formerGenerations(store)).length > 0;
+    return { logFiles, formerLog: hasFormerLog ? store : null };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

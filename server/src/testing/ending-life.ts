@@ -1,0 +1,38 @@
+/**
+ * The life of a process that can end as it does when it is killed, for all that it does with a disk.
+ *
+ * Used by `ending-store.ts` and `ending-log.ts`.
+ */
+
+/** What runs at the time of the end runs out unheard; what comes later never begins. */
+export class EndingLife {
+  readonly #running = new Set<Promise<unknown>>();
+  #ended = false;
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  run<T>(action: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) return;
+      const work = action();
+      this.#running.add(work);
+      work.then(
+        (result) => {
+          this.#running.delete(work);
+          if (!this.#ended) resolve(result);
+        },
+        (error: unknown) => {
+          this.#running.delete(work);
+          if (!this.#ended) reject(error);
+        },
+      );
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    await Promise.allSettled([...this.#running]);
+  }
+}
