@@ -1,6 +1,6 @@
 /** The calls by which the system's disk is written, and a system that takes less than it is given. */
 import fs from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -52,6 +52,15 @@ it('one part, small ones and large ones are each written by one call', async () 
   await file.write(160_100, large);
   expect(calls()).toEqual([0, 1]);
   await expectHolds([...one, ...small, ...large]);
+});
+
+it('Linux makes each write durable before it says that it is done', async ({ skip }) => {
+  if (process.platform !== 'linux') skip('what it says of open files is of Linux');
+  await file.write(0, [bytesOf(10, 1)]);
+  const fd = vi.mocked(fs.write).mock.calls[0]?.[0];
+  const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8');
+  const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '', 8);
+  expect(flags & fs.constants.O_DSYNC).toBe(fs.constants.O_DSYNC);
 });
 
 it('a system that takes a part at a time gets the rest, too', async () => {

@@ -1,0 +1,99 @@
+/** Who may open a member's directories, and what is in them. */
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DirectoryError, FormatError, IdentityError, StoreLockedError } from './errors.js';
+import { openStores } from './stores.js';
+import { openToy, proposalsAfter } from './testing.js';
+
+let directory = '';
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rookery-stores-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+function setup(memberId = 1) {
+  return { dataDir: directory, dataLogDir: join(directory, 'logs'), memberId };
+}
+
+async function filled(): Promise<void> {
+  const { storage } = await openToy(await openStores(setup()));
+  await storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
+  await storage.append(proposalsAfter(storage.last, { epoch: 1, counter: 1, count: 9 }));
+  await storage.close();
+}
+
+describe('a data directory', () => {
+  it('of another member is refused, and nothing is written', async () => {
+    await filled();
+    await rename(join(directory, '1'), join(directory, '2'));
+    const before = await readdir(directory, { recursive: true });
+    await expect(openStores(setup(2))).rejects.toThrow(IdentityError);
+    expect(await readdir(directory, { recursive: true })).toEqual(before);
+  });
+
+  it('that cannot be made is refused with its name', async () => {
+    await writeFile(join(directory, 'file'), '');
+    const dataDir = join(directory, 'file');
+    const open = openStores({ ...setup(), dataDir });
+    await expect(open).rejects.toThrow(DirectoryError);
+    await expect(openStores({ ...setup(), dataDir })).rejects.toThrow(dataDir);
+  });
+
+  it('of a later format is refused', async () => {
+    await filled();
+    const path = join(directory, '1', 'tree', 'member.json');
+    await writeFile(path, '{"rookery":99,"member":1}\n');
+    await expect(openStores(setup())).rejects.toThrow(FormatError);
+  });
+});
+
+describe('the file that says whose a directory is', () => {
+  it.each(['', '\n', 'garbage'])('tells what to do when it holds %j', async (text) => {
+    await filled();
+    const path = join(directory, '1', 'tree', 'member.json');
+    const line = await readFile(path, 'utf8');
+    await writeFile(path, text);
+    const open = openStores(setup());
+    await expect(open).rejects.toThrow(FormatError);
+    await expect(open).rejects.toThrow(`start again: ${line.trim()}`);
+    await writeFile(path, line);
+    const stores = await openStores(setup());
+    await stores.treeStore.close();
+    await stores.logFiles.close();
+  });
+});
+
+describe('both directories', () => {
+  it.each(['1/tree', 'logs/1/log'])('are refused while another process has %s', async (name) => {
+    await filled();
+    const stores = await openStores(setup());
+    const other = name === '1/tree' ? stores.logFiles : stores.treeStore;
+    await other.close();
+    await expect(openStores(setup())).rejects.toThrow(StoreLockedError);
+    await (name === '1/tree' ? stores.treeStore : stores.logFiles).close();
+    const { storage, recovered } = await openToy(await openStores(setup()));
+    expect(recovered.suffix.length).toBe(9);
+    await storage.close();
+  });
+
+  it('hold a former log where an older release has left one, and none else', async () => {
+    await filled();
+    const log = join(directory, 'logs', '1', 'log');
+    const stores = await openStores(setup());
+    expect(stores.formerLog).toBe(null);
+    await stores.treeStore.close();
+    await stores.logFiles.close();
+    await mkdir(join(log, 'log-0-0'));
+    const again = await openStores(setup());
+    expect(await again.formerLog?.list()).toEqual(['log-0-0']);
+    expect(await again.logFiles.list()).toEqual(expect.not.arrayContaining(['log-0-0']));
+    await again.formerLog?.destroy('log-0-0');
+    await again.treeStore.close();
+    await again.logFiles.close();
+    expect(await readdir(log)).toEqual(
+      expect.not.arrayContaining([expect.stringMatching(/^(log|trash)-/)]),
+    );
+  });
+});
