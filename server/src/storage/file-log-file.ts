@@ -49,21 +49,6 @@ export class FileLogFile implements LogFile {
     return this.change(() => this.file.write(offset, parts));
   }
 
-  /**
-   * Writes everything again. After a failed sync the system may hold what is not on the disk and
-   * take it for written, so that another sync does nothing.
-   */
-  sync(): Promise<void> {
-    return this.change(async () => {
-      await this.file.sync();
-      for (let at = 0; at < this.file.size; at += PIECE_BYTES) {
-        const piece = await this.file.read(at, PIECE_BYTES);
-        const isEmpty = Buffer.compare(piece, ZEROS.subarray(0, piece.length)) === 0;
-        if (!isEmpty) await this.file.write(at, [piece]);
-      }
-    });
-  }
-
   preallocate(size: number): Promise<void> {
     return this.change(async () => {
       const before = this.file.size;

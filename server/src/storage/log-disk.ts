@@ -20,8 +20,6 @@ export interface DiskFile {
   read(offset: number, length: number): Promise<Uint8Array>;
   /** The parts, one after the other; durable when resolved. */
   write(offset: number, parts: readonly Uint8Array[]): Promise<void>;
-  /** Of everything in the file. */
-  sync(): Promise<void>;
   truncate(size: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -109,10 +107,6 @@ class SystemFile implements DiskFile {
     }
     if (!WRITE_IS_DURABLE) await this.handle.datasync();
     this.sizeBytes = Math.max(this.sizeBytes, offset + length);
-  }
-
-  async sync(): Promise<void> {
-    await this.handle.datasync();
   }
 
   async truncate(size: number): Promise<void> {

@@ -17,12 +17,10 @@ export interface LogFile {
   read(offset: number, length: number): Promise<Uint8Array>;
   /**
    * Writes the parts one after the other from `offset` on; durable when it resolves. A crash before
-   * that may leave any of the write's sectors (512 bytes) written and any not. One write, sync or
+   * that may leave any of the write's sectors (512 bytes) written and any not. One write or
    * preallocation at a time. The parts must not change until it resolves.
    */
   write(offset: number, parts: readonly Uint8Array[]): Promise<void>;
-  /** Makes durable what an earlier process may have written and not synced. */
-  sync(): Promise<void>;
   /**
    * Lengthens the file to `size` bytes with zeros that are written, durably, so that a later write
    * within them changes no metadata of the file system. Does nothing when it is as long already.

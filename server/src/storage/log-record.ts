@@ -20,6 +20,7 @@ export interface LogRecord {
   readonly offset: number;
   /** Where the next record begins. */
   readonly end: number;
+  readonly isFirstOfWrite: boolean;
   readonly payload: Uint8Array;
 }
 
@@ -79,7 +80,7 @@ export class RecordReader {
     if (payload.length !== header.length || crc32(payload) !== header.checksum) return null;
     const end = offset + recordBytes(header.length);
     this.position = end;
-    return { offset, end, payload };
+    return { offset, end, isFirstOfWrite: header.isFirst, payload };
   }
 
   /**
@@ -124,7 +125,7 @@ export class RecordReader {
       return null;
     }
     if (bytes.readUInt32BE(0) !== headerChecksum(bytes, this.#seed, offset)) return null;
-    return { length, checksum: bytes.readUInt32BE(12) };
+    return { length, isFirst: flags === FIRST_OF_WRITE, checksum: bytes.readUInt32BE(12) };
   }
 
   async #bytes(offset: number, length: number): Promise<Buffer> {

@@ -16,7 +16,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { DamagedError } from './errors.js';
-import type { LogDirectory } from './log-files.js';
+import type { LogDirectory, LogFile } from './log-files.js';
 import { proposalsOf } from './log-reader.js';
 import { RecordReader } from './log-record.js';
 import {
@@ -183,12 +183,16 @@ async function readSegment(
   const suffix: Proposal[] = [];
   let holdsCheckpoint = base >= checkpoint || (through !== null && through < checkpoint);
   await segment.file.use(async (file) => {
-    // What the last process wrote and did not sync is read, so it must be durable, too.
-    if (through === null) await file.sync();
     const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
+    // Of the newest write; of the header while there is none.
+    let newest = 0;
     while (through === null || segment.last < through) {
       const record = await reader.next();
-      if (record === null) return await checkEnd(segment, reader, through);
+      if (record === null) {
+        await checkEnd(segment, reader, through);
+        return await makeDurable(file, newest, reader.position);
+      }
+      if (record.isFirstOfWrite) newest = record.offset;
       const proposals = proposalsOf(name, record);
       checkFollows(segment, proposals);
       segment.count([proposals]);
@@ -221,6 +225,14 @@ async function checkEnd(
     `the record at ${reader.position} of ${name}, behind ${formatZxid(last)}, ` +
       'has a wrong checksum, or is missing',
   );
+}
+
+/**
+ * The last process may have written this without syncing it, or have ended because the sync failed.
+ * In the second case the system may take it for written, so it is written again.
+ */
+async function makeDurable(file: LogFile, from: number, to: number): Promise<void> {
+  await file.write(from, [await file.read(from, to - from)]);
 }
 
 function checkFollows({ name, last }: Segment, proposals: readonly Proposal[]): void {

@@ -73,7 +73,7 @@ describe('a file of a log in memory', () => {
     await expect(directory.open('a')).rejects.toThrow('opened once at a time');
     await expect(directory.create('a')).rejects.toThrow('does not exist');
     await expect(directory.remove('a')).rejects.toThrow('is closed before');
-    const [first, second, third] = [file.write(0, [filled(1, 1)]), file.sync(), file.close()];
+    const [first, second, third] = [file.write(0, [filled(1, 1)]), file.preallocate(9), file.close()];
     await Promise.all([
       first,
       expect(second).rejects.toThrow('one operation at a time'),
@@ -154,7 +154,7 @@ describe('a directory of a log in memory', () => {
     const kept = untouched.crash(losesNothing);
     expect(written(kept, 'a')).toBe('2 2 2 2 2 2');
     expect(written(kept.crash(losesAll), 'a'), 'is at risk still').toBe('1 1 1 1 1 1');
-    const synced = await later((file) => file.sync());
+    const synced = await later((file) => file.write(0, [filled(6 * 512, 2)]));
     expect(written(synced.crash(losesAll), 'a')).toBe('2 2 2 2 2 2');
     // A write vouches for its own sectors alone.
     const overwritten = await later((file) => file.write(512, [filled(512, 3)]));
@@ -193,7 +193,7 @@ describe('a directory of a log in memory', () => {
       await file.write(0, [filled(SECTORS * SECTOR_BYTES, 1)]);
       expect(directory.changeCount).toBe(2);
       directory.failAt(4, when, seededRandom(2));
-      await file.sync();
+      await file.write(0, [filled(1, 1)]);
       const failing = file.write(0, [filled(SECTORS * SECTOR_BYTES, 2)]);
       await expect(failing).rejects.toThrow(StorageFault);
       await expect(file.read(0, 1)).rejects.toThrow(StorageFault);

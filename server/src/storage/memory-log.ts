@@ -4,7 +4,7 @@
  * Nothing here takes time but microtasks and what `gate` and `readGate` wait for. `crash` gives the
  * directory that the next process finds: what was done is there, of a write that was under way any
  * of its sectors, and what a dying process left so may be lost at a later crash until somebody
- * syncs the file. `failAt` makes the process die at its n-th change. A removed file's content comes
+ * writes it again. `failAt` makes the process die at its n-th change. A removed file's content comes
  * back behind the first CLEARED_BYTES of a file that is created later.
  */
 import { assert } from '@rookery/protocol';
@@ -53,7 +53,7 @@ export class MemoryLogDirectory implements LogDirectory {
     this.options = options;
   }
 
-  /** Creations, removals, writes, syncs and preallocations so far. */
+  /** Creations, removals, writes and preallocations so far. */
   get changeCount(): number {
     return this.changes;
   }
@@ -207,10 +207,6 @@ class MemoryLogFile implements LogFile {
     // Not copied before: as with a file, whoever changes them too early changes what is written.
     const put = (lands?: () => boolean) => this.content.write(offset, Buffer.concat(parts), lands);
     await this.alone({ apply: () => put(), tear: (random) => put(sectorChooser(random)) });
-  }
-
-  async sync(): Promise<void> {
-    await this.alone({ apply: () => this.content.sync(), tear: () => undefined });
   }
 
   async preallocate(size: number): Promise<void> {

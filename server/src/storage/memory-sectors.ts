@@ -14,7 +14,7 @@ const ZEROS = new Uint8Array(SECTOR_BYTES);
 export class MemorySectors {
   size = 0;
   #sectors: Sectors = new Map();
-  /** Left by a process before: what each sector held before that. Not synced since. */
+  /** Left by a process before: what each sector held before that. Not written since. */
   #atRisk = new Map<number, Uint8Array>();
   /** Left by this process as it died: at risk from the next one on. */
   #left = new Map<number, Uint8Array>();
@@ -48,10 +48,6 @@ export class MemorySectors {
 
   grow(size: number): void {
     this.size = Math.max(this.size, size);
-  }
-
-  sync(): void {
-    this.#atRisk.clear();
   }
 
   /** All of it is another, durably. */

@@ -4,7 +4,7 @@ import { LEVEL_MAX } from '../state/level.js';
 import type { CheckpointSource, FrozenState } from './checkpointer.js';
 import type { Recovered, StateLoader, StorageOptions } from './contract.js';
 import type { KeyValueStore } from './key-value.js';
-import type { LogDirectory } from "./log-files.js";
+import type { LogDirectory } from './log-files.js';
 import { Storage } from './storage.js';
 
 export const TINY: StorageOptions = {
@@ -83,7 +83,13 @@ export async function openToy(
   options: Partial<StorageOptions> = TINY,
 ): Promise<Opened> {
   const state = new ToyState();
-  const setup = { ...stores, memberId: 1, loader: state, options, randomBytes: () => new Uint8Array(8) };
+  const setup = {
+    ...stores,
+    memberId: 1,
+    loader: state,
+    options,
+    randomBytes: () => new Uint8Array(8),
+  };
   return { ...(await Storage.open(setup)), state };
 }
 

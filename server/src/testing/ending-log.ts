@@ -68,10 +68,6 @@ class EndingFile implements LogFile {
     return this.#life.run(() => this.#file.write(offset, parts));
   }
 
-  sync(): Promise<void> {
-    return this.#life.run(() => this.#file.sync());
-  }
-
   preallocate(size: number): Promise<void> {
     return this.#life.run(() => this.#file.preallocate(size));
   }
