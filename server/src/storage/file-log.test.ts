@@ -78,7 +78,6 @@ describe('a file of the log', () => {
     await directory.close();
     const again = await opened();
     const found = await again.open('0-0.log');
-    await found.sync();
     expect(Buffer.from(await all(found))).toEqual(expected);
     await again.close();
   });
@@ -116,24 +115,6 @@ describe('a file of the log', () => {
     await Promise.all([written, closed]);
     expect(order).toEqual(['written', 'closed']);
     await expect(file.read(0, 1)).rejects.toThrow('is open');
-  });
-
-  it('that an earlier process left is written again by a sync, but for its zeros', async () => {
-    const bytes = new Uint8Array(2 * MB);
-    bytes.set(bytesOf(1000));
-    bytes[MB + 5] = 1;
-    await writeFile(join(path, '0-0.log'), bytes);
-    const { disk, changes } = watched();
-    const directory = await opened(disk);
-    const file = await directory.open('0-0.log');
-    await file.sync();
-    expect(changes.map(({ kind }) => kind)).toEqual(['sync', 'write', 'write']);
-    expect(changes.flatMap((change) => (change.kind === 'write' ? [change.offset] : []))).toEqual([
-      0,
-      MB,
-    ]);
-    await directory.close();
-    expect(Buffer.compare(await readFile(join(path, '0-0.log')), bytes)).toBe(0);
   });
 });
 

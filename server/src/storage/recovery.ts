@@ -11,7 +11,12 @@ import { LEVEL } from '../state/level.js';
 import { CheckpointedTree, parseTreeName, readCheckpoint } from './checkpoint.js';
 import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
 import { DamagedError, IdentityError } from './errors.js';
-import { destroyFormerLog, formerGenerations, openFormerLog } from './former-log.js';
+import {
+  destroyFormerLog,
+  formerGenerations,
+  holdsFormerLog,
+  openFormerLog,
+} from './former-log.js';
 import type { KeyValueStore } from './key-value.js';
 import { refuseHigherLevel } from './level-guard.js';
 import type { LogDirectory } from './log-files.js';
@@ -262,7 +267,7 @@ async function withLogFiles(
 
 /** Anything but the leftovers of a founding: a proposal, or a tree that is not the empty one. */
 async function holdsAnything({ treeStore, logFiles, formerLog = null }: StorageSetup) {
-  if (formerLog !== null && (await formerGenerations(formerLog)).length > 0) return true;
+  if (formerLog !== null && (await holdsFormerLog(formerLog))) return true;
   const trees = (await treeStore.list()).filter((name) => parseTreeName(name) !== null);
   for (const name of trees) {
     if (parseTreeName(name) !== 0 || (await holdsCheckpoint(treeStore, name))) return true;

@@ -2,9 +2,7 @@
 import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../state/level.js';
 import type { CheckpointSource, FrozenState } from './checkpointer.js';
-import type { Recovered, StateLoader, StorageOptions } from './contract.js';
-import type { KeyValueStore } from './key-value.js';
-import type { LogDirectory } from './log-files.js';
+import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
 import { Storage } from './storage.js';
 
 export const TINY: StorageOptions = {
@@ -79,7 +77,7 @@ export interface Opened {
 }
 
 export async function openToy(
-  stores: { readonly treeStore: KeyValueStore; readonly logFiles: LogDirectory },
+  stores: Pick<StorageSetup, 'treeStore' | 'logFiles' | 'formerLog'>,
   options: Partial<StorageOptions> = TINY,
 ): Promise<Opened> {
   const state = new ToyState();

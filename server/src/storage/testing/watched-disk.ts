@@ -14,7 +14,6 @@ export type DiskChange =
       /** A copy. */
       readonly bytes: Uint8Array;
     }
-  | { readonly kind: 'sync'; readonly file: number }
   | { readonly kind: 'truncate'; readonly file: number; readonly size: number }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   | { readonly kind: 'sync directory' };
@@ -98,10 +97,6 @@ class WatchedFile implements DiskFile {
   write(offset: number, parts: readonly Uint8Array[]): Promise<void> {
     const change = { kind: 'write', file: this.file, offset, bytes: Buffer.concat(parts) } as const;
     return this.onChange(change, () => this.disk.write(offset, parts));
-  }
-
-  sync(): Promise<void> {
-    return this.onChange({ kind: 'sync', file: this.file }, () => this.disk.sync());
   }
 
   truncate(size: number): Promise<void> {
