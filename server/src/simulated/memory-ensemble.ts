@@ -13,7 +13,7 @@ import { ManualTimers } from '../net/manual-timers.js';
 import { MemoryNetwork } from '../net/memory-transport.js';
 import type { Timers } from '../net/timers.js';
 import type { Transport } from '../net/transport.js';
-import { MemoryStore } from '../storage/index.js';
+import { MemoryLogDirectory, MemoryStore } from '../storage/index.js';
 import type { Tuning } from '../tuning.js';
 import { MemoryClient } from './memory-client.js';
 import { seededRandom } from './seeded-random.js';
@@ -33,14 +33,14 @@ export interface MemoryEnsembleOptions {
 /** May be used once. */
 export interface DiskCopy {
   readonly tree: MemoryStore;
-  readonly log: MemoryStore;
+  readonly log: MemoryLogDirectory;
 }
 
 interface Seat {
   readonly id: PeerId;
   readonly host: string;
   tree: MemoryStore;
-  log: MemoryStore;
+  log: MemoryLogDirectory;
   member: Member | null;
   /** A disk that hangs: what every change of it waits for. */
   hung: { readonly until: Promise<void>; release(): void } | null;
@@ -130,8 +130,8 @@ export class MemoryEnsemble {
   /** The member's disk is new. It must be down. */
   wipe(id: PeerId): void {
     const seat = this.#seat(id);
-    seat.tree = newStore(seat);
-    seat.log = newStore(seat);
+    seat.tree = new MemoryStore(gated(seat));
+    seat.log = new MemoryLogDirectory(gated(seat));
   }
 
   /** No change of the member's disk completes until `unhang`. */
@@ -154,7 +154,7 @@ export class MemoryEnsemble {
     return this.#seat(id).tree;
   }
 
-  logOf(id: PeerId): MemoryStore {
+  logOf(id: PeerId): MemoryLogDirectory {
     return this.#seat(id).log;
   }
 
@@ -218,7 +218,7 @@ export class MemoryEnsemble {
       transport: tap?.(seat.id, transport) ?? transport,
       timers: this.#timersOf(seat.id),
       treeStore: seat.tree,
-      logStore: seat.log,
+      logFiles: seat.log,
       random: this.#random,
       randomBytes: (count) => Uint8Array.from({ length: count }, () => this.#random() * 256),
       uuid: () => `uuid-${++this.#uuids}`,
@@ -258,20 +258,20 @@ function newSeat(id: PeerId): Seat {
   const seat = Object.assign(disk, {
     id,
     host: `member-${id}`,
-    tree: newStore(disk),
-    log: newStore(disk),
+    tree: new MemoryStore(gated(disk)),
+    log: new MemoryLogDirectory(gated(disk)),
     member: null,
   });
   return seat;
 }
 
-/** For a crash of a store: all of the unsynced is kept. */
+/** For a crash of a disk: all of the unsynced is kept. */
 function losesNothing(): number {
   return 1 - Number.EPSILON;
 }
 
-function newStore(seat: Pick<Seat, 'hung'>): MemoryStore {
-  return new MemoryStore({ gate: () => seat.hung?.until ?? Promise.resolve() });
+function gated(seat: Pick<Seat, 'hung'>) {
+  return { gate: () => seat.hung?.until ?? Promise.resolve() };
 }
 
 /** The usual configuration of members at these hosts. */

@@ -73,7 +73,11 @@ describe('a file of a log in memory', () => {
     await expect(directory.open('a')).rejects.toThrow('opened once at a time');
     await expect(directory.create('a')).rejects.toThrow('does not exist');
     await expect(directory.remove('a')).rejects.toThrow('is closed before');
-    const [first, second, third] = [file.write(0, [filled(1, 1)]), file.preallocate(9), file.close()];
+    const [first, second, third] = [
+      file.write(0, [filled(1, 1)]),
+      file.preallocate(9),
+      file.close(),
+    ];
     await Promise.all([
       first,
       expect(second).rejects.toThrow('one operation at a time'),
@@ -156,6 +160,11 @@ describe('a directory of a log in memory', () => {
     expect(written(kept.crash(losesAll), 'a'), 'is at risk still').toBe('1 1 1 1 1 1');
     const synced = await later((file) => file.write(0, [filled(6 * 512, 2)]));
     expect(written(synced.crash(losesAll), 'a')).toBe('2 2 2 2 2 2');
+    const dying = await later(async () => undefined);
+    const again = dying.crash(losesNothing, { gate: () => new Promise(() => undefined) });
+    void (await again.open('a')).write(0, [filled(6 * 512, 2)]);
+    // Who dies while it writes the same again has made nothing of it durable.
+    expect(written(again.crash(losesNothing).crash(losesAll), 'a')).toBe('1 1 1 1 1 1');
     // A write vouches for its own sectors alone.
     const overwritten = await later((file) => file.write(512, [filled(512, 3)]));
     expect(written(overwritten.crash(losesAll), 'a')).toBe('1 3 1 1 1 1');

@@ -36,12 +36,13 @@ export class MemorySectors {
     for (const { index, from, to } of pieces(offset, end)) {
       if (lands?.() === false) continue;
       const start = sectorAt(index, from) - offset;
-      const before = this.#sectors.get(index) ?? ZEROS;
-      const sector = Uint8Array.from(before);
+      const current = this.#sectors.get(index) ?? ZEROS;
+      const sector = Uint8Array.from(current);
       sector.set(bytes.subarray(start, start + to - from), from);
       this.#sectors.set(index, sector);
+      // What was at risk stays so: a loss of power leaves what was durable before both.
+      if (lands !== undefined) this.#left.set(index, this.#atRisk.get(index) ?? current);
       this.#atRisk.delete(index);
-      if (lands !== undefined) this.#left.set(index, before);
       this.size = Math.max(this.size, sectorAt(index, to));
     }
   }

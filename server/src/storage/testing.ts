@@ -1,4 +1,5 @@
 /** Helpers of the storage tests: a state of plain entries, proposals, and a seeded generator. */
+import { randomBytes } from 'node:crypto';
 import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../state/level.js';
 import type { CheckpointSource, FrozenState } from './checkpointer.js';
@@ -86,7 +87,7 @@ export async function openToy(
     memberId: 1,
     loader: state,
     options,
-    randomBytes: () => new Uint8Array(8),
+    randomBytes,
   };
   return { ...(await Storage.open(setup)), state };
 }

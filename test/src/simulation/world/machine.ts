@@ -136,7 +136,7 @@ export class Machine {
       transport: this.#parts.transport(process.timers),
       timers: process.timers,
       treeStore: this.disk.tree,
-      logStore: this.disk.log,
+      logFiles: this.disk.log,
       random: () => this.#random.next(),
       randomBytes: (count) => this.#random.bytes(count),
       uuid: () => `${this.host}-${++this.#uuids}`,
