@@ -1,58 +1,168 @@
-/** A log that has lost its newest segments, also after a crash between two of its changes. */
+/** What a start makes of the files of a log: lost ones, foreign ones, and what is left in their space. */
+import { makeZxid, type Zxid } from '@rookery/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { decodeHeader, encodeHeader, RECORDS_START } from './log-segment.js';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
-import { openToy, proposalsAfter, seededRandom } from './testing.js';
+import { type Opened, openToy, proposalsAfter, seededRandom } from './testing.js';
 
-const SUCCESSOR_KEY = Uint8Array.of(0xff, 0x6e);
+let random = seededRandom(1);
+let disk = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };
+let counter = 1;
+beforeEach(() => {
+  random = seededRandom(1);
+  disk = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };
+  counter = 1;
+});
+
+async function restart(): Promise<Opened> {
+  disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+  return await openToy(disk);
+}
+
+async function founded(): Promise<Opened> {
+  const opened = await openToy(disk);
+  const epochs = { accepted: 9, current: 9, ensembleId: 'e', founded: true };
+  await opened.storage.saveEpochs(epochs);
+  return opened;
+}
+
+async function append({ storage }: Opened, epoch = 1): Promise<void> {
+  await storage.append(proposalsAfter(storage.last, { epoch, counter, count: 1 }));
+  counter += 1;
+  await storage.idle();
+}
+
+/** Those that were begun, oldest first. */
+function begun(): readonly string[] {
+  const headers = disk.logFiles
+    .names()
+    .map((name) => ({ name, header: headerOf(name) }))
+    .filter(({ header }) => header !== null);
+  return headers
+    .sort((a, b) => (a.header?.seq ?? 0) - (b.header?.seq ?? 0))
+    .map(({ name }) => name);
+}
+
+function headerOf(name: string) {
+  return decodeHeader(disk.logFiles.bytesOf(name).subarray(0, RECORDS_START));
+}
+
+async function appendUntil(segments: number): Promise<Opened> {
+  const opened = await founded();
+  while (begun().length < segments) await append(opened);
+  return opened;
+}
+
+async function zxidsOf({ storage }: Opened): Promise<readonly Zxid[]> {
+  const zxids: Zxid[] = [];
+  for await (const chunk of storage.readHistory(storage.base, storage.last)) {
+    zxids.push(...chunk.map(({ zxid }) => zxid));
+  }
+  return zxids;
+}
 
 describe('a lost segment is noticed', () => {
-  let random = seededRandom(1);
-  let disk = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
-  let counter = 1;
-  beforeEach(() => {
-    random = seededRandom(1);
-    disk = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
-    counter = 1;
+  it.each([0, 1, 2])('with all from number %d on', async (index) => {
+    await appendUntil(3);
+    await restart();
+    for (const name of begun().slice(index)) await disk.logFiles.remove(name);
+    expect((await restart()).recovered.damaged).toMatch(/the log,? is missing/);
   });
 
-  function crash(): void {
-    const { treeStore, logStore } = disk;
-    disk = { treeStore: treeStore.crash(random), logStore: logStore.crash(random) };
-  }
+  it.each([0, 1, 2])('when number %d has lost both copies of its header', async (index) => {
+    await appendUntil(3);
+    await restart();
+    disk.logFiles.tamper(begun()[index] ?? '', (bytes) => bytes.fill(0, 0, RECORDS_START));
+    expect((await restart()).recovered.damaged).toMatch(/has lost its header/);
+  });
 
-  /** The last of them is empty. */
-  async function appendUntil(segments: number): Promise<void> {
-    const { storage } = await openToy(disk);
-    await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
-    while ((await disk.logStore.list()).length < segments) {
-      await storage.append(proposalsAfter(storage.last, { epoch: 1, counter, count: 1 }));
-      counter += 1;
-      await storage.idle();
+  it('when it is empty, and was begun by a truncation', async () => {
+    const opened = await appendUntil(2);
+    await opened.storage.truncate(makeZxid(1, 2));
+    await opened.storage.idle();
+    await restart();
+    await disk.logFiles.remove(begun().at(-1) ?? '');
+    expect((await restart()).recovered.damaged).toMatch(/is missing/);
+  });
+});
+
+describe('a file of the log', () => {
+  it('that was made ahead, and not begun, is gone with nothing lost', async () => {
+    const opened = await founded();
+    while (disk.logFiles.names().length < 2) await append(opened);
+    const last = opened.storage.last;
+    expect(begun()).toEqual(['0-0.log']);
+    const { recovered } = await restart();
+    expect(recovered).toMatchObject({ damaged: null, last });
+    expect(disk.logFiles.names()).toEqual(['0-0.log']);
+  });
+
+  it('is written by the process that began it and by no other', async () => {
+    let before = new Map<string, Uint8Array>();
+    let opened = await founded();
+    for (let life = 0; life < 4; life++) {
+      await append(opened);
+      for (const [name, bytes] of before) {
+        expect(Buffer.compare(disk.logFiles.bytesOf(name), bytes), name).toBe(0);
+      }
+      opened = await restart();
+      before = new Map(begun().map((name) => [name, disk.logFiles.bytesOf(name)]));
+      expect(before.size).toBe(life + 1);
     }
-  }
-
-  async function loseFrom(index: number): Promise<void> {
-    crash();
-    for (const name of disk.logStore.names().slice(index)) await disk.logStore.destroy(name);
-  }
-
-  it.each([1, 2])('with all from number %d on', async (index) => {
-    await appendUntil(3);
-    await loseFrom(index);
-    expect((await openToy(disk)).recovered.damaged).toMatch(/what follows .* is missing/);
   });
 
-  it('that was made just before a crash, and used after it', async () => {
+  it('keeps what a truncation made void, and no start takes it for the log', async () => {
+    const opened = await appendUntil(1);
+    for (let count = 0; count < 3; count++) await append(opened);
+    const [name = ''] = begun();
+    const before = disk.logFiles.bytesOf(name);
+    await opened.storage.truncate(makeZxid(1, 1));
+    expect(Buffer.compare(disk.logFiles.bytesOf(name), before)).toBe(0);
+    for (let life = 0; life < 3; life++) {
+      const again = await restart();
+      expect(again.recovered.last).toBe(makeZxid(1, 1));
+      expect(await zxidsOf(again)).toEqual([makeZxid(1, 1)]);
+    }
+    counter = 1;
+    await append(await restart(), 2);
+    const again = await restart();
+    expect(again.recovered.last).toBe(makeZxid(2, 1));
+    expect(await zxidsOf(again)).toEqual([makeZxid(1, 1), makeZxid(2, 1)]);
+  });
+
+  it('may hold whole records of one that was there before it', async () => {
+    const opened = await appendUntil(1);
+    for (let count = 0; count < 3; count++) await append(opened);
+    const [name = ''] = begun();
+    const stale = disk.logFiles.bytesOf(name);
+    await opened.storage.truncate(0);
+    await opened.storage.idle();
+    await restart();
+    // What was truncated lies in the space of the newest, as the next thing it would hold.
+    const newest = begun().at(-1) ?? '';
+    disk.logFiles.tamper(newest, (bytes) =>
+      Buffer.concat([bytes.subarray(0, RECORDS_START), stale.subarray(RECORDS_START)]),
+    );
+    const { recovered } = await restart();
+    expect(recovered).toMatchObject({ damaged: null, last: 0 });
+  });
+
+  it('that another one says it follows holds what that one goes on after', async () => {
     await appendUntil(2);
-    crash();
-    // Its creation was durable, its predecessor's mark was not.
-    const [first = ''] = disk.logStore.names();
-    const successor = Buffer.from(SUCCESSOR_KEY).toString('latin1');
-    disk.logStore.tamper(first, (entries) => {
-      expect(entries.delete(successor)).toBe(true);
-    });
-    await appendUntil(3);
-    await loseFrom(1);
-    expect((await openToy(disk)).recovered.damaged).toMatch(/what follows .* is missing/);
+    await restart();
+    const [, second = ''] = begun();
+    const header = headerOf(second);
+    if (header === null) throw new Error('it has a header');
+    for (const base of [header.base - 1, header.base + 1]) {
+      const bytes = disk.logFiles.bytesOf(second);
+      disk.logFiles.tamper(second, () =>
+        Buffer.concat([encodeHeader({ ...header, base }), bytes.subarray(RECORDS_START)]),
+      );
+      const { recovered } = await restart();
+      expect(recovered.damaged).toMatch(/gap|does not hold|wrong checksum, or is missing/);
+      disk.treeStore = disk.treeStore.crash(random);
+      disk.logFiles.tamper(second, () => bytes);
+    }
   });
 });

@@ -5,41 +5,39 @@
  */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { openToy, proposalsAfter, seededRandom } from './testing.js';
 
-const LOG = 'log-0-0';
+const LOG = '0-0.log';
 const ONE_SEGMENT = { segmentBytesMax: 1 << 20, groupBytesMax: 40 };
 
 class Disk {
   treeStore = new MemoryStore();
-  logStore = new MemoryStore();
+  logFiles = new MemoryLogDirectory();
+  /** Of the log, by how many proposals it held. */
+  readonly copies: Uint8Array[] = [];
 
   crash(): void {
     const random = seededRandom(7);
     this.treeStore = this.treeStore.crash(random);
-    this.logStore = this.logStore.crash(random);
+    this.logFiles = this.logFiles.crash(random);
   }
 
   /** The log as a copy of it has it that was taken when it held `count` proposals. */
   restoreLogAt(count: number): void {
-    this.logStore.tamper(LOG, (entries) => {
-      for (const key of [...entries.keys()]) {
-        const bytes = Buffer.from(key, 'latin1');
-        const isGroup = bytes.length === 8;
-        if (isGroup && Number(bytes.readBigUInt64BE()) > makeZxid(1, count)) entries.delete(key);
-        if (bytes[0] === 0xff && bytes[1] === 0x65) entries.delete(key);
-      }
-    });
+    this.logFiles.tamper(LOG, () => this.copies[count] ?? new Uint8Array(0));
   }
 }
 
 async function written(disk: Disk, count: number) {
   const opened = await openToy(disk, ONE_SEGMENT);
   await opened.storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
+  disk.copies.push(disk.logFiles.bytesOf(LOG));
   for (let counter = 1; counter <= count; counter++) {
     const at = { epoch: 1, counter, count: 1 };
     await opened.storage.append(proposalsAfter(opened.storage.last, at));
+    disk.copies.push(disk.logFiles.bytesOf(LOG));
   }
   return opened;
 }
@@ -77,18 +75,32 @@ describe('a log that ends before where it was', () => {
   });
 
   it('is sound after a truncation, wherever that was interrupted', async () => {
-    for (let change = 1; change <= 5; change++) {
+    let interrupted = 0;
+    for (const which of ['treeStore', 'logFiles'] as const) {
       for (const when of ['before', 'after'] as const) {
-        const disk = new Disk();
-        const { storage } = await written(disk, 10);
-        await storage.markLogEnd();
-        disk.treeStore.failAt(disk.treeStore.changeCount + change, when);
-        disk.logStore.failAt(disk.logStore.changeCount + Math.max(1, change - 2), when);
-        await storage.truncate(makeZxid(1, 4)).catch(() => undefined);
-        disk.crash();
-        const { recovered } = await openToy(disk, ONE_SEGMENT);
-        expect(recovered.damaged, `${when} change ${change}`).toBe(null);
+        for (let change = 1, failed = true; failed; change++) {
+          const disk = new Disk();
+          const { storage } = await written(disk, 10);
+          await storage.markLogEnd();
+          disk[which].failAt(disk[which].changeCount + change, when);
+          failed = await storage.truncate(makeZxid(1, 4)).then(
+            () => false,
+            () => true,
+          );
+          disk.crash();
+          const { recovered } = await openToy(disk, ONE_SEGMENT);
+          const title = `${which} change ${change}, ${when}`;
+          expect(recovered.damaged, title).toBe(null);
+          const ends = failed ? [4, 10] : [4];
+          expect(
+            ends.map((end) => makeZxid(1, end)),
+            title,
+          ).toContain(recovered.last);
+          interrupted += failed ? 1 : 0;
+        }
       }
     }
+    // Both records of meta twice, a file and its header.
+    expect(interrupted).toBeGreaterThanOrEqual(12);
   });
 });

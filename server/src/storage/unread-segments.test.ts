@@ -5,18 +5,18 @@
  * made twice, on the disk as it is and on a copy without what the segments say of each other.
  */
 import type { Proposal } from '@rookery/protocol';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sealChange } from './checkpoint.js';
 import { HistoryGoneError } from './errors.js';
+import { decodeHeader, encodeHeader, parseSegmentName, RECORDS_START } from './log-segment.js';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
-import { parseSegmentName } from './segment.js';
 import { type Opened, openToy, proposalsAfter, seededRandom, TINY } from './testing.js';
 
-const PREDECESSORS_KEY = Buffer.of(0xff, 0x70).toString('latin1');
 const OPTIONS = { ...TINY, retainedBytesMin: 1200 };
 
 class Life {
-  disk = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
+  disk = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };
   epoch = 1;
   counter = 0;
   readonly random: () => number;
@@ -81,21 +81,46 @@ class Life {
   }
 
   crash(): void {
-    const { treeStore, logStore } = this.disk;
-    this.disk = { treeStore: treeStore.crash(this.random), logStore: logStore.crash(this.random) };
+    const { treeStore, logFiles } = this.disk;
+    this.disk = { treeStore: treeStore.crash(this.random), logFiles: logFiles.crash(this.random) };
   }
 }
 
 /** The same bytes; `disk` itself cannot be used any more. */
-function copyOf({ treeStore, logStore }: Life['disk']): Life['disk'] {
-  return { treeStore: treeStore.crash(() => 0), logStore: logStore.crash(() => 0) };
+function copyOf({ treeStore, logFiles }: Life['disk']): Life['disk'] {
+  return { treeStore: treeStore.crash(() => 0), logFiles: logFiles.crash(() => 0) };
+}
+
+/** The same log, but this header says nothing of the segment before it. */
+function forget({ logFiles }: Life['disk'], name: string): void {
+  logFiles.tamper(name, (bytes) => {
+    const header = decodeHeader(bytes.subarray(0, RECORDS_START));
+    if (header === null) return bytes;
+    const forgetful = encodeHeader({ ...header, previous: null });
+    return Buffer.concat([forgetful, bytes.subarray(RECORDS_START)]);
+  });
+}
+
+/** Names of the files of which more than the header is read from now on. */
+function readIn({ logFiles }: Life['disk']): ReadonlySet<string> {
+  const names = new Set<string>();
+  const open = logFiles.open.bind(logFiles);
+  logFiles.open = async (name) => {
+    const file = await open(name);
+    const read = file.read.bind(file);
+    return Object.assign(file, {
+      read: (offset: number, length: number) => {
+        if (offset + length > RECORDS_START) names.add(name);
+        return read(offset, length);
+      },
+    });
+  };
+  return names;
 }
 
 /** On a copy, on which segments say nothing of each other. */
 async function startReadingAll(disk: Life['disk'], options = OPTIONS): Promise<Opened> {
-  for (const name of disk.logStore.names()) {
-    disk.logStore.tamper(name, (entries) => entries.delete(PREDECESSORS_KEY));
-  }
+  for (const name of disk.logFiles.names()) forget(disk, name);
   return await openToy(disk, options);
 }
 
@@ -127,17 +152,16 @@ async function zxidsIn({ storage }: Opened): Promise<readonly number[]> {
 describe('a start that does not read all of the log', () => {
   it.each([1, 2, 3, 4, 5, 6])('knows what one does that reads it, seed %d', async (seed) => {
     const life = new Life(seed);
-    let unopened = 0;
+    let unread = 0;
     for (let start = 0; start < 12; start++) {
       await life.start();
       for (let step = 0; step < 25; step++) await life.step();
       life.crash();
       const all = await startReadingAll(copyOf(life.disk));
       life.disk = copyOf(life.disk);
-      const opens = vi.spyOn(life.disk.logStore, 'open');
+      const read = readIn(life.disk);
       const some = await openToy(life.disk, OPTIONS);
-      const opened = new Set(opens.mock.calls.map(([name]) => name));
-      unopened += life.disk.logStore.names().length - opened.size;
+      unread += life.disk.logFiles.names().length - read.size;
       expect(some.recovered).toEqual(all.recovered);
       expect(some.recovered.damaged).toBe(null);
       expect([some.storage.base, some.storage.last]).toEqual([all.storage.base, all.storage.last]);
@@ -145,7 +169,7 @@ describe('a start that does not read all of the log', () => {
       expect(await zxidsIn(some)).toEqual(held.map(({ zxid }) => zxid));
       life.crash();
     }
-    expect(unopened).toBeGreaterThan(12);
+    expect(unread).toBeGreaterThan(12);
   });
 
   it('knows the sizes that a purge goes by', async () => {
@@ -156,37 +180,12 @@ describe('a start that does not read all of the log', () => {
     expect(some.storage.purge(0)).toBeGreaterThan(base);
     expect(some.storage.base).toBe(all.storage.purge(0));
   });
-
-  it('reads all when what a segment says of the others does not fit', async () => {
-    const life = await lifeToCheckpoint();
-    const names = life.disk.logStore.names();
-    // What another segment says: it is sealed, but it is not of those right before this one.
-    const records = new Map<string, Uint8Array>();
-    for (const name of names) {
-      life.disk.logStore.tamper(name, (entries) => {
-        const record = entries.get(PREDECESSORS_KEY);
-        if (record !== undefined) records.set(name, record);
-      });
-    }
-    const [second, , newest] = inOrder(records.keys()).slice(-3);
-    life.disk.logStore.tamper(newest ?? '', (entries) => {
-      entries.set(PREDECESSORS_KEY, records.get(second ?? '') ?? new Uint8Array(0));
-    });
-    const opens = vi.spyOn(life.disk.logStore, 'open');
-    const { recovered } = await openToy(life.disk, OPTIONS);
-    expect(recovered.damaged).toBe(null);
-    expect(new Set(opens.mock.calls.map(([name]) => name)).size).toBe(names.length);
-  });
 });
 
 const spoils = {
-  flip: (entries: Map<string, Uint8Array>, key: string) => {
-    const value = Uint8Array.from(entries.get(key) ?? []);
-    value[value.length - 1] = (value[value.length - 1] ?? 0) ^ 1;
-    entries.set(key, value);
-  },
-  lose: (entries: Map<string, Uint8Array>, key: string) => entries.delete(key),
-  loseAll: (entries: Map<string, Uint8Array>) => entries.clear(),
+  flip: (bytes: Uint8Array, at: number) => bytes.fill((bytes[at] ?? 0) ^ 1, at, at + 1),
+  lose: (bytes: Uint8Array, at: number) => bytes.fill(0, at, at + 512),
+  loseAll: (bytes: Uint8Array) => bytes.subarray(0, RECORDS_START),
 };
 
 describe('a segment that no start has read', () => {
@@ -195,16 +194,15 @@ describe('a segment that no start has read', () => {
     async (how) => {
       const life = await lifeToCheckpoint();
       const sound = copyOf(life.disk);
-      const opens = vi.spyOn(sound.logStore, 'open');
+      const read = readIn(sound);
       await openToy(sound, OPTIONS);
-      const opened = new Set(opens.mock.calls.map(([name]) => name));
       let givenUp = 0;
-      for (const name of sound.logStore.names().filter((one) => !opened.has(one))) {
-        for (const key of sound.logStore.keysOf(name)) {
+      for (const name of sound.logFiles.names().filter((one) => !read.has(one))) {
+        const bytes = sound.logFiles.bytesOf(name);
+        for (let at = RECORDS_START; at < bytes.length; at += 29) {
+          if (bytes[at] === 0) continue;
           life.disk = copyOf(life.disk);
-          life.disk.logStore.tamper(name, (entries) => {
-            spoils[how](entries, Buffer.from(key).toString('latin1'));
-          });
+          life.disk.logFiles.tamper(name, (file) => spoils[how](file, at));
           const one = await openToy(life.disk, OPTIONS);
           expect(one.recovered.damaged).toBe(null);
           const { base, last } = one.storage;
@@ -212,8 +210,9 @@ describe('a segment that no start has read', () => {
             () => false,
             (error: unknown) => error instanceof HistoryGoneError,
           );
-          givenUp += isGone ? 1 : 0;
-          expect(one.storage.base > base).toBe(isGone);
+          expect(isGone, `byte ${at} of ${name}`).toBe(true);
+          givenUp += 1;
+          expect(one.storage.base).toBeGreaterThan(base);
           const kept = life.proposals.filter(({ zxid }) => zxid > one.storage.base);
           expect(await zxidsIn(one)).toEqual(kept.map(({ zxid }) => zxid));
           await one.storage.idle();
@@ -229,18 +228,31 @@ describe('a segment that no start has read', () => {
   );
 });
 
+describe('a header that has much to say of the segment before it', () => {
+  it('leaves out what does not fit, and is a header', () => {
+    const header = { generation: 1, seq: 2, base: 9, follows: 1, salt: '0123456789abcdef' };
+    for (const count of [0, 1, 100, 200, 1_000]) {
+      const ranges = Array.from({ length: count }, (_, at) => ({ epoch: at, first: 1, last: 9 }));
+      const previous = { bytes: 77, ranges };
+      const found = decodeHeader(encodeHeader({ ...header, previous }));
+      expect(found).toMatchObject(header);
+      expect(found?.previous).toEqual(count < 150 ? previous : null);
+    }
+  });
+});
+
 describe('segments that were given up', () => {
   it('are forgotten with those before them that a learner was still reading at a crash', async () => {
     const life = await lifeToCheckpoint();
     const sound = await openToy(copyOf(life.disk), OPTIONS);
     life.disk = copyOf(life.disk);
-    const names = inOrder(life.disk.logStore.names());
-    await life.disk.logStore.destroy(names[1] ?? '');
+    const names = inOrder(life.disk.logFiles.names());
+    await life.disk.logFiles.remove(names[1] ?? '');
     const { recovered, storage } = await openToy(life.disk, OPTIONS);
     expect(recovered.damaged).toBe(null);
     expect(recovered.suffix).toEqual(sound.recovered.suffix);
     expect(storage.base).toBeGreaterThan(sound.storage.base);
-    expect(await life.disk.logStore.list()).not.toContain(names[0]);
+    expect(await life.disk.logFiles.list()).not.toContain(names[0]);
     const last = life.proposals.filter(({ zxid }) => zxid > storage.base);
     expect(await zxidsIn({ ...sound, storage })).toEqual(last.map(({ zxid }) => zxid));
   });
@@ -250,17 +262,13 @@ describe('a start that reads segments in front of the one that holds the checkpo
   /** The segments of a sound log, oldest first, none of which says what the others hold. */
   async function withoutSummaries(): Promise<{ life: Life; names: readonly string[] }> {
     const life = await lifeToCheckpoint();
-    const names = inOrder(life.disk.logStore.names());
-    for (const name of names) {
-      life.disk.logStore.tamper(name, (entries) => entries.delete(PREDECESSORS_KEY));
-    }
+    const names = inOrder(life.disk.logFiles.names());
+    for (const name of names) forget(life.disk, name);
     return { life, names };
   }
 
   function flipIn(disk: Life['disk'], name: string): void {
-    const [key = new Uint8Array(0)] = disk.logStore.keysOf(name);
-    const text = Buffer.from(key).toString('latin1');
-    disk.logStore.tamper(name, (entries) => spoils.flip(entries, text));
+    disk.logFiles.tamper(name, (bytes) => spoils.flip(bytes, RECORDS_START + 17));
   }
 
   it('destroys them when one is damaged, says why, and the member keeps its vote', async () => {
@@ -274,7 +282,7 @@ describe('a start that reads segments in front of the one that holds the checkpo
     expect(recovered.suffix).toEqual(sound.recovered.suffix);
     expect(storage.base).toBeGreaterThan(sound.storage.base);
     expect(storage.base).toBeLessThan(recovered.checkpointZxid);
-    const left = await life.disk.logStore.list();
+    const left = await life.disk.logFiles.list();
     expect(left).not.toContain(names[0]);
     expect(left).not.toContain(names[1]);
     const kept = life.proposals.filter(({ zxid }) => zxid > storage.base);
@@ -286,15 +294,14 @@ describe('a start that reads segments in front of the one that holds the checkpo
     const { storage } = await openToy(copyOf(life.disk), OPTIONS);
     const checkpoint = storage.checkpointZxid;
     life.disk = copyOf(life.disk);
-    const names = inOrder(life.disk.logStore.names());
+    const names = inOrder(life.disk.logFiles.names());
     const holder = names.findLast((name) => {
-      return life.disk.logStore
-        .keysOf(name)
-        .some((key) => key.length === 8 && Buffer.from(key).readBigUInt64BE() <= checkpoint);
+      const header = decodeHeader(life.disk.logFiles.bytesOf(name).subarray(0, RECORDS_START));
+      return header !== null && header.base <= checkpoint;
     });
     flipIn(life.disk, holder ?? '');
     const { recovered } = await openToy(life.disk, OPTIONS);
     expect(recovered.damaged).toContain(holder);
-    expect(inOrder(await life.disk.logStore.list())).toEqual(names);
+    expect(inOrder(await life.disk.logFiles.list())).toEqual(names);
   });
 });
