@@ -2,13 +2,14 @@
 import type { Zxid } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { Checkpointer, type CheckpointOptions } from './checkpointer.js';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { type Opened, openToy, proposalsAfter, seededRandom } from './testing.js';
 
 const OPTIONS: Partial<CheckpointOptions> = { dirtyCountMax: 5, sliceCount: 2, intervalMs: 1000 };
 
 async function setUp() {
-  const stores = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
+  const stores = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };
   const opened = await openToy(stores);
   const epochs = { accepted: 1, current: 0, ensembleId: '', founded: false };
   await opened.storage.saveEpochs(epochs);
@@ -40,7 +41,7 @@ describe('the checkpointer', () => {
       all.checkpointer.step(0, 0, always);
       await all.checkpointer.idle();
       await all.storage.idle();
-      most = Math.max(most, (await all.logStore.list()).length);
+      most = Math.max(most, (await all.logFiles.list()).length);
     }
     expect(most).toBeLessThan(10);
     expect(all.bases.length).toBeGreaterThan(20);
@@ -64,7 +65,7 @@ describe('the checkpointer', () => {
       const random = seededRandom(1);
       const again = await openToy({
         treeStore: all.treeStore.crash(random),
-        logStore: all.logStore.crash(random),
+        logFiles: all.logFiles.crash(random),
       });
       expect(again.recovered.damaged).toBe(null);
       expect(again.recovered.suffix).toEqual([]);
@@ -98,7 +99,7 @@ describe('the checkpointer', () => {
       const random = seededRandom(1);
       const again = await openToy({
         treeStore: all.treeStore.crash(random),
-        logStore: all.logStore.crash(random),
+        logFiles: all.logFiles.crash(random),
       });
       expect(again.recovered.damaged).toBe(null);
       expect(again.recovered.last).toBe(all.state.lastZxid);
@@ -212,7 +213,7 @@ describe('the checkpointer', () => {
     expect(learner.storage.checkpointZxid).toBe(source.zxid);
     const again = await openToy({
       treeStore: learner.treeStore.crash(() => 0),
-      logStore: learner.logStore.crash(() => 0),
+      logFiles: learner.logFiles.crash(() => 0),
     });
     expect(again.recovered.damaged).toBe(null);
     expect(again.state.digest()).toBe(leader.state.digest());

@@ -1,58 +1,74 @@
-/** A log that has lost its newest segments, also after a crash between two of its changes. */
-import { beforeEach, describe, expect, it } from 'vitest';
-import { MemoryStore } from './memory-store.js';
+/** Headers and segments of a log that are lost, also after a crash between two of its changes. */
+import { describe, expect, it } from 'vitest';
+import { CLEARED_BYTES } from './log-files.js';
+import { Disk } from './testing/scripted-life.js';
 import { openToy, proposalsAfter, seededRandom } from './testing.js';
 
-const SUCCESSOR_KEY = Uint8Array.of(0xff, 0x6e);
+const RANDOM = () => seededRandom(1);
 
-describe('a lost segment is noticed', () => {
-  let random = seededRandom(1);
-  let disk = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
-  let counter = 1;
-  beforeEach(() => {
-    random = seededRandom(1);
-    disk = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
-    counter = 1;
+/** A log of so many segments that hold something. */
+async function written(segments: number): Promise<Disk> {
+  const disk = new Disk();
+  const { storage } = await openToy(disk);
+  await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
+  for (let counter = 1; (await begun(disk)).length <= segments; counter++) {
+    await storage.append(proposalsAfter(storage.last, { epoch: 1, counter, count: 1 }));
+    await storage.idle();
+  }
+  return disk.crash(RANDOM());
+}
+
+/** Those whose header was written: the next one may be there already. */
+async function begun({ logFiles }: Disk): Promise<readonly string[]> {
+  return logFiles
+    .names()
+    .filter((name) => logFiles.bytesOf(name)[0] !== undefined && !isEmpty(logFiles.bytesOf(name)));
+}
+
+function isEmpty(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, CLEARED_BYTES).every((byte) => byte === 0);
+}
+
+function withoutHeader(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.from(bytes).fill(0, 0, CLEARED_BYTES);
+}
+
+describe('a log is damaged', () => {
+  it.each([1, 2])('without all its segments from number %d on', async (index) => {
+    const disk = await written(2);
+    for (const name of disk.logFiles.names().slice(index)) await disk.logFiles.remove(name);
+    expect((await openToy(disk.crash(RANDOM()))).recovered.damaged).toMatch(/is missing/);
   });
 
-  function crash(): void {
-    const { treeStore, logStore } = disk;
-    disk = { treeStore: treeStore.crash(random), logStore: logStore.crash(random) };
-  }
-
-  /** The last of them is empty. */
-  async function appendUntil(segments: number): Promise<void> {
-    const { storage } = await openToy(disk);
-    await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
-    while ((await disk.logStore.list()).length < segments) {
-      await storage.append(proposalsAfter(storage.last, { epoch: 1, counter, count: 1 }));
-      counter += 1;
-      await storage.idle();
-    }
-  }
-
-  async function loseFrom(index: number): Promise<void> {
-    crash();
-    for (const name of disk.logStore.names().slice(index)) await disk.logStore.destroy(name);
-  }
-
-  it.each([1, 2])('with all from number %d on', async (index) => {
-    await appendUntil(3);
-    await loseFrom(index);
-    expect((await openToy(disk)).recovered.damaged).toMatch(/what follows .* is missing/);
+  it.each([0, 1, 2])('without the header of segment %d', async (index) => {
+    const disk = await written(2);
+    const name = disk.logFiles.names()[index] ?? '';
+    disk.logFiles.tamper(name, withoutHeader);
+    expect((await openToy(disk)).recovered.damaged).toMatch(/has lost its header/);
   });
 
-  it('that was made just before a crash, and used after it', async () => {
-    await appendUntil(2);
-    crash();
-    // Its creation was durable, its predecessor's mark was not.
-    const [first = ''] = disk.logStore.names();
-    const successor = Buffer.from(SUCCESSOR_KEY).toString('latin1');
-    disk.logStore.tamper(first, (entries) => {
-      expect(entries.delete(successor)).toBe(true);
-    });
-    await appendUntil(3);
-    await loseFrom(1);
-    expect((await openToy(disk)).recovered.damaged).toMatch(/what follows .* is missing/);
+  it('without a segment that was begun after a crash', async () => {
+    const first = await written(1);
+    const { storage } = await openToy(first);
+    const before = await begun(first);
+    const next = proposalsAfter(storage.last, { epoch: 1, counter: 1000, count: 1 });
+    await storage.append(next.map((proposal) => ({ ...proposal })));
+    const disk = first.crash(RANDOM());
+    const added = (await begun(disk)).filter((name) => !before.includes(name));
+    expect(added).toHaveLength(1);
+    await disk.logFiles.remove(added[0] ?? '');
+    expect((await openToy(disk)).recovered.damaged).toMatch(/is missing/);
+  });
+});
+
+describe('a log is sound', () => {
+  it('with a file that was made for its next segment and never begun', async () => {
+    const disk = await written(1);
+    const file = await disk.logFiles.create('0-77.log');
+    await file.close();
+    const { recovered, storage } = await openToy(disk);
+    expect(recovered.damaged).toBe(null);
+    await storage.append(proposalsAfter(storage.last, { epoch: 2, counter: 1, count: 1 }));
+    expect(disk.logFiles.names()).not.toContain('0-77.log');
   });
 });

@@ -4,9 +4,12 @@
  * something is written. Method: a store whose meta database refuses every batch until it is made
  * anew.
  */
+import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
+import type { LogDirectory } from './log-files.js';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { META_NAME } from './meta.js';
 import { Storage } from './storage.js';
@@ -38,28 +41,28 @@ function refusingMeta(store: MemoryStore): KeyValueStore {
   };
 }
 
-function open(stores: { treeStore: KeyValueStore; logStore: KeyValueStore }) {
+function open(stores: { treeStore: KeyValueStore; logFiles: LogDirectory }) {
   let drawn = 0;
   const starts = { instance: 'i', newIncarnation: () => `incarnation-${++drawn}` };
   const loader = new ToyState();
-  return Storage.open({ ...stores, memberId: 1, loader, options: TINY, starts });
+  return Storage.open({ ...stores, memberId: 1, loader, options: TINY, starts, randomBytes });
 }
 
 it('a meta database that can be read and not be written is replaced by one that says so', async () => {
-  const [treeStore, logStore] = [new MemoryStore(), new MemoryStore()];
-  const { storage } = await open({ treeStore, logStore });
+  const [treeStore, logFiles] = [new MemoryStore(), new MemoryLogDirectory()];
+  const { storage } = await open({ treeStore, logFiles });
   await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
   await storage.append(proposalsAfter(0, { epoch: 1, counter: 1, count: 3 }));
   await storage.idle();
 
-  const struck = { treeStore: treeStore.crash(() => 1), logStore: logStore.crash(() => 1) };
+  const struck = { treeStore: treeStore.crash(() => 1), logFiles: logFiles.crash(() => 1) };
   const found = await open({ ...struck, treeStore: refusingMeta(struck.treeStore) });
   expect(found.recovered.damaged).toContain(DAMAGE);
   expect(found.recovered.ensembleId, 'no vote').toBe('');
 
   const again = {
     treeStore: struck.treeStore.crash(() => 1),
-    logStore: struck.logStore.crash(() => 1),
+    logFiles: struck.logFiles.crash(() => 1),
   };
   expect((await open(again)).recovered.damaged).toContain(DAMAGE);
 });

@@ -2,6 +2,7 @@
  * The packs of a checkpoint on disk, under the real state: from one life of a process to the next,
  * how much room they take, and that nothing of them is lost or changed unnoticed.
  */
+import { randomBytes } from 'node:crypto';
 import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +12,7 @@ import { NO_NODE } from '../state/tree.js';
 import type { TxnOp } from '../state/txn.js';
 import { sealChange } from './checkpoint.js';
 import { Checkpointer } from './checkpointer.js';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { Storage } from './storage.js';
 import { seededRandom } from './testing.js';
@@ -21,7 +23,7 @@ const TREE = 'tree-0';
 /** A member's disk and state, and another state that never stops. */
 class Life {
   treeStore = new MemoryStore();
-  logStore = new MemoryStore();
+  logFiles = new MemoryLogDirectory();
   readonly unstopped = new ReplicatedState();
   state = new ReplicatedState();
   readonly #packBytes: number;
@@ -35,7 +37,7 @@ class Life {
   /** Returns what the disk is damaged by. */
   async open(): Promise<string | null> {
     this.state = new ReplicatedState();
-    const opened = await Storage.open({ ...this, memberId: 1, loader: this.state });
+    const opened = await Storage.open({ ...this, memberId: 1, randomBytes, loader: this.state });
     this.#storage = opened.storage;
     for (const { zxid } of opened.recovered.suffix) this.#applyTo(this.state, zxid);
     return opened.recovered.damaged;
@@ -44,7 +46,7 @@ class Life {
   async crash(): Promise<string | null> {
     const random = seededRandom(this.#ops.size);
     this.treeStore = this.treeStore.crash(random);
-    this.logStore = this.logStore.crash(random);
+    this.logFiles = this.logFiles.crash(random);
     return await this.open();
   }
 
@@ -242,7 +244,7 @@ describe('a checkpoint in packs', () => {
       for (const spoilt of [null, flipped(value, 0), flipped(value, value.length - 1)]) {
         const other = Object.assign(await begun(1000), {
           treeStore: life.treeStore.crash(() => 0),
-          logStore: life.logStore.crash(() => 0),
+          logFiles: life.logFiles.crash(() => 0),
         });
         other.treeStore.tamper(TREE, (entries) => {
           if (spoilt === null) entries.delete(key);
@@ -251,6 +253,7 @@ describe('a checkpoint in packs', () => {
         const opened = await Storage.open({
           ...other,
           memberId: 1,
+          randomBytes,
           loader: new ReplicatedState(),
         });
         expect(opened.recovered.damaged, JSON.stringify(key)).not.toBe(null);

@@ -5,32 +5,34 @@
  */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { RecordReader } from './log-record.js';
+import { RECORDS_START, readHeader } from './log-segment.js';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { openToy, proposalsAfter, seededRandom } from './testing.js';
 
-const LOG = 'log-0-0';
+const LOG = '0-0.log';
 const ONE_SEGMENT = { segmentBytesMax: 1 << 20, groupBytesMax: 40 };
 
 class Disk {
   treeStore = new MemoryStore();
-  logStore = new MemoryStore();
+  logFiles = new MemoryLogDirectory();
 
   crash(): void {
     const random = seededRandom(7);
     this.treeStore = this.treeStore.crash(random);
-    this.logStore = this.logStore.crash(random);
+    this.logFiles = this.logFiles.crash(random);
   }
 
   /** The log as a copy of it has it that was taken when it held `count` proposals. */
-  restoreLogAt(count: number): void {
-    this.logStore.tamper(LOG, (entries) => {
-      for (const key of [...entries.keys()]) {
-        const bytes = Buffer.from(key, 'latin1');
-        const isGroup = bytes.length === 8;
-        if (isGroup && Number(bytes.readBigUInt64BE()) > makeZxid(1, count)) entries.delete(key);
-        if (bytes[0] === 0xff && bytes[1] === 0x65) entries.delete(key);
-      }
-    });
+  async restoreLogAt(count: number): Promise<void> {
+    const bytes = this.logFiles.bytesOf(LOG);
+    const file = await this.logFiles.open(LOG);
+    const header = await readHeader(file, LOG);
+    const reader = new RecordReader(file, { salt: header?.salt ?? '', from: RECORDS_START });
+    for (let read = 0; read < count; read++) await reader.next();
+    await file.close();
+    this.logFiles.tamper(LOG, () => Uint8Array.from(bytes).fill(0, reader.position));
   }
 }
 
@@ -50,7 +52,7 @@ describe('a log that ends before where it was', () => {
     const { storage } = await written(disk, 10);
     await storage.markLogEnd();
     disk.crash();
-    disk.restoreLogAt(left);
+    await disk.restoreLogAt(left);
     const { recovered } = await openToy(disk, ONE_SEGMENT);
     expect(recovered.damaged).toMatch(/newest part is missing/);
   });
@@ -62,7 +64,7 @@ describe('a log that ends before where it was', () => {
     const second = await openToy(disk, ONE_SEGMENT);
     await second.storage.markLogEnd();
     disk.crash();
-    disk.restoreLogAt(6);
+    await disk.restoreLogAt(6);
     expect((await openToy(disk, ONE_SEGMENT)).recovered.damaged).toMatch(/newest part is missing/);
   });
 
@@ -70,7 +72,7 @@ describe('a log that ends before where it was', () => {
     const disk = new Disk();
     await written(disk, 10);
     disk.crash();
-    disk.restoreLogAt(9);
+    await disk.restoreLogAt(9);
     const { recovered } = await openToy(disk, ONE_SEGMENT);
     expect(recovered.damaged).toBe(null);
     expect(recovered.last).toBe(makeZxid(1, 9));
@@ -83,7 +85,7 @@ describe('a log that ends before where it was', () => {
         const { storage } = await written(disk, 10);
         await storage.markLogEnd();
         disk.treeStore.failAt(disk.treeStore.changeCount + change, when);
-        disk.logStore.failAt(disk.logStore.changeCount + Math.max(1, change - 2), when);
+        disk.logFiles.failAt(disk.logFiles.changeCount + Math.max(1, change - 2), when);
         await storage.truncate(makeZxid(1, 4)).catch(() => undefined);
         disk.crash();
         const { recovered } = await openToy(disk, ONE_SEGMENT);

@@ -1,9 +1,11 @@
 /** Storage and the real state together: what is checkpointed is what comes back. */
+import { randomBytes } from 'node:crypto';
 import { makeZxid, type Proposal } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { TxnOp } from '../state/txn.js';
 import { Checkpointer } from './checkpointer.js';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { Storage } from './storage.js';
 import { seededRandom } from './testing.js';
@@ -12,15 +14,15 @@ const SILENT = { created() {}, deleted() {}, dataChanged() {}, sessionClosed() {
 
 class Stores {
   treeStore = new MemoryStore();
-  logStore = new MemoryStore();
+  logFiles = new MemoryLogDirectory();
   crash(): void {
     const random = seededRandom(1);
     this.treeStore = this.treeStore.crash(random);
-    this.logStore = this.logStore.crash(random);
+    this.logFiles = this.logFiles.crash(random);
   }
   async open() {
     const loader = new ReplicatedState();
-    const opened = await Storage.open({ ...this, memberId: 1, loader });
+    const opened = await Storage.open({ ...this, memberId: 1, randomBytes, loader });
     return { ...opened, state: loader };
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The storage of one member on memory-store and on LevelDB, from one life of a process to the next.
+ * The storage of one member in memory and on real files, from one life of a process to the next.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,24 +14,25 @@ import {
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { HistoryGoneError, SnapshotDamagedError } from './errors.js';
-import { openLevelStores } from './level-store.js';
+import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { META_NAME } from './meta.js';
 import { sealJson, unsealJson } from './records.js';
 import type { Storage } from './storage.js';
+import { openStores } from './stores.js';
 import { type Opened, openToy, proposalsAfter, TINY } from './testing.js';
 
 const SEEDLESS = () => 0;
 
 class Disk {
   treeStore = new MemoryStore();
-  logStore = new MemoryStore();
+  logFiles = new MemoryLogDirectory();
   open(): Promise<Opened> {
     return openToy(this);
   }
   crash(): void {
     this.treeStore = this.treeStore.crash(SEEDLESS);
-    this.logStore = this.logStore.crash(SEEDLESS);
+    this.logFiles = this.logFiles.crash(SEEDLESS);
   }
   async reopen(): Promise<Opened> {
     this.crash();
@@ -71,7 +72,7 @@ describe('data of another format', () => {
     }
     await database.close();
     await expect(disk.open()).rejects.toThrow(
-      /has format 1, this release reads 4 and 5: run the release/,
+      /has format 1, this release reads 4 to 6: run the release/,
     );
   });
 });
@@ -87,11 +88,11 @@ describe('the ensemble level of a directory', () => {
     return found;
   };
 
-  it('is the first one in a new directory, which then has the format of before', async () => {
+  it('is the first one in a new directory', async () => {
     const disk = new Disk();
     await disk.open();
     disk.crash();
-    expect(await formatOf(disk)).toEqual({ format: 4, level: 1 });
+    expect(await formatOf(disk)).toEqual({ format: 6, level: 1 });
   });
 
   it('is the first one where a release wrote it that knew no levels', async () => {
@@ -117,7 +118,7 @@ describe('the ensemble level of a directory', () => {
     storage.raiseLevel(2);
     await storage.idle();
     disk.crash();
-    expect(await formatOf(disk)).toEqual({ format: 5, level: 2 });
+    expect(await formatOf(disk)).toEqual({ format: 6, level: 2 });
     const older = openToy(disk, { ...TINY, levelMax: 1 });
     await expect(older).rejects.toThrow(/is at level 2, this release knows levels up to 1: start/);
     disk.crash();
@@ -125,7 +126,7 @@ describe('the ensemble level of a directory', () => {
     again.storage.raiseLevel(1);
     await again.storage.idle();
     disk.crash();
-    expect(await formatOf(disk)).toEqual({ format: 5, level: 2 });
+    expect(await formatOf(disk)).toEqual({ format: 6, level: 2 });
   });
 
   it('comes with a snapshot, unless this release does not know it', async () => {
@@ -202,7 +203,7 @@ describe('a member on an empty disk', () => {
     expect(packProposals(recovered.suffix)).toEqual(packProposals(proposals));
   });
 
-  it('does the same on LevelDB, and keeps a second process out', async () => {
+  it('does the same on real files, and keeps a second process out', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'rookery-storage-'));
     const setup = {
       dataDir: directory,
@@ -210,14 +211,14 @@ describe('a member on an empty disk', () => {
       memberId: 1,
       segmentBytesMax: TINY.segmentBytesMax,
     };
-    const first = await openToy(await openLevelStores(setup));
-    await expect(openLevelStores(setup)).rejects.toThrow('in use by another process');
-    await expect(openLevelStores({ ...setup, memberId: 1 })).rejects.toThrow('in use');
+    const first = await openToy(await openStores(setup));
+    await expect(openStores(setup)).rejects.toThrow('in use by another process');
+    await expect(openStores({ ...setup, memberId: 1 })).rejects.toThrow('in use');
     await first.storage.saveEpochs(EPOCHS);
     const proposals = await fill(first.storage, 20);
     await first.storage.truncate(makeZxid(1, 11));
     await first.storage.close();
-    const second = await openToy(await openLevelStores(setup));
+    const second = await openToy(await openStores(setup));
     expect(second.recovered.damaged).toBe(null);
     expect(packProposals(second.recovered.suffix)).toEqual(packProposals(proposals.slice(0, 11)));
     const zxids = proposals.slice(3, 9).map((proposal) => proposal.zxid);
@@ -305,7 +306,7 @@ describe('a snapshot', () => {
     expect(recovered.history.base).toBe(zxid);
     expect(state.entries).toEqual(leader.state.entries);
     expect(await disk.treeStore.list()).toEqual(['meta', 'tree-1']);
-    expect(await disk.logStore.list()).toEqual(['log-1-0']);
+    expect(await disk.logFiles.list()).toEqual(['1-0.log']);
   });
 
   it('that is not complete is not installed', async () => {

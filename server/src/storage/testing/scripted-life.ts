@@ -1,0 +1,133 @@
+/**
+ * A member's storage under a script of operations (seeded), which may die at any change of its disk;
+ * `expected` tells what the next process may find.
+ */
+import type { Proposal, Zxid } from '@rookery/protocol';
+import { sealChange } from '../checkpoint.js';
+import { StorageFault } from '../errors.js';
+import { MemoryLogDirectory } from '../memory-log.js';
+import { MemoryStore } from '../memory-store.js';
+import { type Opened, openToy, proposalsAfter, seededRandom } from '../testing.js';
+
+export interface Expected {
+  /** Of the log, acknowledged. */
+  proposals: readonly Proposal[];
+  /** What the log becomes if the operation under way reached the disk. */
+  next: readonly Proposal[];
+  accepted: number;
+  nextAccepted: number;
+  /** How much of the log is committed: applied, and never truncated. */
+  committed: number;
+}
+
+/** Counts over both stores, so that a process dies as a whole. */
+export class Disk {
+  treeStore = new MemoryStore();
+  logFiles = new MemoryLogDirectory();
+
+  crash(random: () => number): Disk {
+    const next = new Disk();
+    next.treeStore = this.treeStore.crash(random);
+    next.logFiles = this.logFiles.crash(random);
+    return next;
+  }
+}
+
+const OPERATION_COUNT = 30;
+
+/** Runs until it ends or the disk fails; `expected` always tells what is legal. */
+async function runScript(opened: Opened, random: () => number, expected: Expected): Promise<void> {
+  const { storage, state } = opened;
+  let counter = 0;
+  for (let i = 0; i < OPERATION_COUNT; i++) {
+    const choice = random();
+    const length = expected.proposals.length;
+    if (choice < 0.1) {
+      expected.nextAccepted = expected.accepted + 1;
+      counter = 0;
+      const { nextAccepted } = expected;
+      await storage.saveEpochs({
+        accepted: nextAccepted,
+        current: 0,
+        ensembleId: '',
+        founded: false,
+      });
+      expected.accepted = nextAccepted;
+    } else if (choice < 0.2 && length > expected.committed) {
+      const kept = expected.committed + Math.floor(random() * (length - expected.committed));
+      expected.next = expected.proposals.slice(0, kept);
+      await storage.truncate(expected.next.at(-1)?.zxid ?? 0);
+      // A truncated zxid is never used again: a new leader has a new epoch.
+      expected.proposals = expected.next;
+      expected.nextAccepted = expected.accepted + 1;
+      counter = 0;
+      const { nextAccepted } = expected;
+      await storage.saveEpochs({
+        accepted: nextAccepted,
+        current: 0,
+        ensembleId: '',
+        founded: false,
+      });
+      expected.accepted = nextAccepted;
+    } else if (choice < 0.35 && state.lastZxid > storage.checkpointZxid) {
+      storage.beginCheckpoint(state.lastZxid);
+      const frozen = state.freeze();
+      await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(sealChange), frozen);
+      storage.purge(0);
+    } else {
+      const at = {
+        epoch: expected.accepted,
+        counter: counter + 1,
+        count: 1 + Math.floor(random() * 8),
+      };
+      counter += at.count;
+      const proposals = proposalsAfter(storage.last, at);
+      expected.next = [...expected.proposals, ...proposals];
+      await storage.append(proposals);
+      expected.proposals = expected.next;
+      if (choice > 0.8) await storage.markLogEnd();
+      const committed =
+        expected.committed + Math.floor(random() * (expected.next.length - expected.committed + 1));
+      for (const proposal of expected.next.slice(expected.committed, committed))
+        state.apply(proposal);
+      expected.committed = committed;
+    }
+  }
+  await storage.idle();
+}
+
+export function zxidsOf(proposals: readonly Proposal[]): readonly Zxid[] {
+  return proposals.map((proposal) => proposal.zxid);
+}
+
+export async function lifeUntil(
+  seed: number,
+  limit: { tree?: number; log?: number },
+  when: 'before' | 'after' | 'torn',
+) {
+  const disk = new Disk();
+  const expected: Expected = {
+    proposals: [],
+    next: [],
+    accepted: 1,
+    nextAccepted: 1,
+    committed: 0,
+  };
+  const opened = await openToy(disk);
+  await opened.storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
+  const base = { tree: disk.treeStore.changeCount, log: disk.logFiles.changeCount };
+  if (limit.tree !== undefined && when !== 'torn') {
+    disk.treeStore.failAt(base.tree + limit.tree, when);
+  }
+  if (limit.log !== undefined) {
+    disk.logFiles.failAt(base.log + limit.log, when, seededRandom(seed + limit.log));
+  }
+  let failed = false;
+  try {
+    await runScript(opened, seededRandom(seed), expected);
+  } catch (error) {
+    if (!(error instanceof StorageFault)) throw error;
+    failed = true;
+  }
+  return { disk, expected, failed };
+}
