@@ -35,6 +35,12 @@ export {
   Storage,
   StorageFault,
 } from '../storage/index.js';
+export {
+  decodeHeader,
+  parseSegmentName,
+  RECORDS_START,
+  type SegmentHeader,
+} from '../storage/log-segment.js';
 export type { Tuning } from '../tuning.js';
 export type { RoleName, StorageOutput, Ticket, ZabInput, ZabOutput } from '../zab/index.js';
 export { MemoryClient } from './memory-client.js';

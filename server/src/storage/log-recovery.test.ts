@@ -1,7 +1,7 @@
 /** Headers and segments of a log that are lost, also after a crash between two of its changes. */
 import { describe, expect, it } from 'vitest';
 import { CLEARED_BYTES } from './log-files.js';
-import { Disk } from './testing/scripted-life.js';
+import { Disk } from './testing/life.js';
 import { openToy, proposalsAfter, seededRandom } from './testing.js';
 
 const RANDOM = () => seededRandom(1);

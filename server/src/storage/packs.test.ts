@@ -37,7 +37,7 @@ class Life {
   /** Returns what the disk is damaged by. */
   async open(): Promise<string | null> {
     this.state = new ReplicatedState();
-    const opened = await Storage.open({ ...this, memberId: 1, randomBytes, loader: this.state });
+    const opened = await Storage.open({ ...this, memberId: 1, loader: this.state, randomBytes });
     this.#storage = opened.storage;
     for (const { zxid } of opened.recovered.suffix) this.#applyTo(this.state, zxid);
     return opened.recovered.damaged;
@@ -253,8 +253,8 @@ describe('a checkpoint in packs', () => {
         const opened = await Storage.open({
           ...other,
           memberId: 1,
-          randomBytes,
           loader: new ReplicatedState(),
+          randomBytes,
         });
         expect(opened.recovered.damaged, JSON.stringify(key)).not.toBe(null);
       }

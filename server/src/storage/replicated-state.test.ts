@@ -22,7 +22,7 @@ class Stores {
   }
   async open() {
     const loader = new ReplicatedState();
-    const opened = await Storage.open({ ...this, memberId: 1, randomBytes, loader });
+    const opened = await Storage.open({ ...this, memberId: 1, loader, randomBytes });
     return { ...opened, state: loader };
   }
 }

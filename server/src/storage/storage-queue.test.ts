@@ -76,7 +76,6 @@ describe('the storage queue', () => {
 
   it('records the end of the log behind all that waits, and once', async () => {
     const { queue, events, logFiles, storage, treeStore } = await setUp();
-    // The meta record is written twice.
     const before = treeStore.changeCount;
     queue.markLogEnd();
     await queue.idle();
@@ -84,6 +83,7 @@ describe('the storage queue', () => {
     queue.markLogEnd();
     for (let i = 1; i <= 3; i++) queue.enqueue(append(i, i));
     await queue.idle();
+    // Both records of meta.
     expect(treeStore.changeCount).toBe(before + 2);
     expect(events).toEqual([`persisted 3 last ${makeZxid(1, 3)}`]);
     queue.markLogEnd();
@@ -92,7 +92,7 @@ describe('the storage queue', () => {
     queue.enqueue({ kind: 'truncate', ticket: 4, after: makeZxid(1, 1), diverged: false });
     queue.markLogEnd();
     await queue.idle();
-    // Lowered before the truncation, which begins a segment; it ends where it was lowered to.
+    // The end that the truncation brings, and the segment that it began.
     expect(treeStore.changeCount).toBe(before + 6);
     await storage.close();
     const random = seededRandom(1);

@@ -1,5 +1,5 @@
 /**
- * The storage of one member in memory and on real files, from one life of a process to the next.
+ * The storage of one member in memory and on a file system, from one life of a process to the next.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -203,14 +203,9 @@ describe('a member on an empty disk', () => {
     expect(packProposals(recovered.suffix)).toEqual(packProposals(proposals));
   });
 
-  it('does the same on real files, and keeps a second process out', async () => {
+  it('does the same on a file system, and keeps a second process out', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'rookery-storage-'));
-    const setup = {
-      dataDir: directory,
-      dataLogDir: directory,
-      memberId: 1,
-      segmentBytesMax: TINY.segmentBytesMax,
-    };
+    const setup = { dataDir: directory, dataLogDir: directory, memberId: 1 };
     const first = await openToy(await openStores(setup));
     await expect(openStores(setup)).rejects.toThrow('in use by another process');
     await expect(openStores({ ...setup, memberId: 1 })).rejects.toThrow('in use');

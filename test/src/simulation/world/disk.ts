@@ -1,12 +1,13 @@
 /**
- * A member's disk: two stores in memory whose every change takes time and may go wrong.
+ * A member's disk: its tree and its log in memory, whose every change takes time and may go wrong.
  *
  * Outlives the member's processes. Each change and each reading completes in an action of its own,
  * so that a process may die before any of them, or with one under way. Owns the damage that faults
  * do; never decides when.
  */
-import { MemoryStore, StorageFault, type Timers } from '../../simulated.js';
+import { MemoryLogDirectory, MemoryStore, StorageFault, type Timers } from '../../simulated.js';
 import type { Random } from '../random.js';
+import { StoredLog } from './stored-log.js';
 
 export interface DiskOptions {
   /** How long a synced change takes, ms; others take a tenth of it. */
@@ -32,26 +33,26 @@ export class SimulatedDisk {
   /** Of the process that uses the disk. */
   #timers: Timers | null = null;
   #tree: MemoryStore;
-  #log: MemoryStore;
+  #log: MemoryLogDirectory;
   #slowByMs = 0;
   #isFull = false;
   #failsNextSync = false;
   #hasFailed = false;
-  #copy: { readonly tree: MemoryStore; readonly log: MemoryStore } | null = null;
+  #copy: { readonly tree: MemoryStore; readonly log: MemoryLogDirectory } | null = null;
   #death: { count: number; readonly when: 'before' | 'after' } | null = null;
 
   constructor(options: DiskOptions, random: Random, onDeath: (when: 'before' | 'after') => void) {
     this.#options = options;
     this.#random = random;
     this.#onDeath = onDeath;
-    this.#tree = this.#newStore();
-    this.#log = this.#newStore();
+    this.#tree = new MemoryStore(this.#gates());
+    this.#log = new MemoryLogDirectory(this.#gates());
   }
 
   get tree(): MemoryStore {
     return this.#tree;
   }
-  get log(): MemoryStore {
+  get log(): MemoryLogDirectory {
     return this.#log;
   }
 
@@ -115,8 +116,8 @@ export class SimulatedDisk {
   }
 
   wipe(): void {
-    this.#tree = this.#newStore();
-    this.#log = this.#newStore();
+    this.#tree = new MemoryStore(this.#gates());
+    this.#log = new MemoryLogDirectory(this.#gates());
   }
 
   slowBy(ms: number): void {
@@ -133,17 +134,17 @@ export class SimulatedDisk {
   }
 
   /**
-   * One bit of one record, but not of the end of the log, whose loss looks like a torn write. Some
-   * records of the log are gone then: LevelDB skips a damaged one in silence.
+   * One bit of one record of the tree or the log, or sectors of the log that read as zeros; but not
+   * of the end of the log, whose loss looks like a torn write.
    */
   flipBit([whichStore, whichRecord, whichBit]: Dice): boolean {
-    if (whichStore > 0.75) return loseGroup(this.#log, whichRecord);
-    const inTree = whichStore < 0.5;
-    const records = inTree ? recordsOf(this.#tree) : recordsBeforeEnd(this.#log);
+    if (whichStore > 0.75) return this.#storedLog().loseSectors(whichRecord, whichBit);
+    if (whichStore >= 0.5) return this.#storedLog().flipBit(whichRecord, whichBit);
+    const records = recordsOf(this.#tree);
     const record = records[Math.floor(whichRecord * records.length)];
     if (record === undefined) return false;
     let flipped = false;
-    (inTree ? this.#tree : this.#log).tamper(record.name, (entries) => {
+    this.#tree.tamper(record.name, (entries) => {
       const text = Buffer.from(record.key).toString('latin1');
       const value = entries.get(text);
       if (value === undefined || value.length === 0) return;
@@ -157,30 +158,28 @@ export class SimulatedDisk {
   }
 
   /**
-   * The newest part of the log is gone, with the mark of its end: what an older copy of it holds.
-   * False where nothing on the disk tells that it was longer: that is how a crash leaves a log.
+   * The newest part of the log is gone: what an older copy of it holds. False where nothing on the
+   * disk tells that it was longer: that is how a crash leaves a log.
    */
   cutLog(how: number): boolean {
-    const recorded = recordedZxid(this.#tree);
-    // What a snapshot has replaced may still be there, and is nobody's log any more.
-    const inUse = `log-${generation(this.#tree)}-`;
-    const groups = groupsOf(this.#log).filter(({ name }) => name.startsWith(inUse));
-    const known = groups.findLastIndex(({ key }) => keyedZxid(key) <= recorded);
-    if (known < 0) return false;
-    for (const { name, key } of groups.slice(Math.floor(how * (known + 1)))) {
-      this.#log.tamper(name, (entries) => {
-        entries.delete(Buffer.from(key).toString('latin1'));
-        entries.delete(END_KEY);
-      });
-    }
-    return true;
+    return this.#storedLog().cut(how);
   }
 
-  #newStore(): MemoryStore {
-    return new MemoryStore({
-      gate: ({ sync }) => this.#change(sync),
-      readGate: () => this.#waits(this.#slowByMs / 2),
+  /** What a snapshot has replaced may still be there, and is nobody's log any more. */
+  #storedLog(): StoredLog {
+    const smallest = (name: string) => Math.min(...numbersInMeta(this.#tree, name));
+    return new StoredLog(this.#log, {
+      generation: numbersInMeta(this.#tree, 'generation')[0] ?? -1,
+      logSeq: smallest('logSeq'),
+      recordedZxid: smallest('recordedZxid'),
     });
+  }
+
+  #gates() {
+    return {
+      gate: ({ sync }: { readonly sync: boolean }) => this.#change(sync),
+      readGate: () => this.#waits(this.#slowByMs / 2),
+    };
   }
 
   #change(sync: boolean): Promise<void> {
@@ -215,55 +214,22 @@ export class SimulatedDisk {
   }
 }
 
-interface StoredRecord {
+interface TreeRecord {
   readonly name: string;
   readonly key: Uint8Array;
 }
 
-function recordsOf(store: MemoryStore): StoredRecord[] {
+function recordsOf(store: MemoryStore): TreeRecord[] {
   return store.names().flatMap((name) => store.keysOf(name).map((key) => ({ name, key })));
 }
 
-/** Keys of groups are 8 bytes, those of marks are not: see server/src/storage/segment.ts. */
-const GROUP_KEY_BYTES = 8;
-/** Of the mark of a segment's end, as text of one byte a character. */
-const END_KEY = '\xffe';
-
-/**
- * The last group is proved to have been there by the mark of the log's end, where it is behind it.
- */
-function loseGroup(log: MemoryStore, which: number): boolean {
-  const groups = groupsOf(log);
-  const end = groups.at(-1);
-  if (end !== undefined && markedEnd(log, end.name) < keyedZxid(end.key)) groups.pop();
-  const lost = groups[Math.floor(which * groups.length)];
-  if (lost === undefined) return false;
-  log.tamper(lost.name, (entries) => entries.delete(Buffer.from(lost.key).toString('latin1')));
-  return true;
-}
-
-/** In the order in which they were written. */
-function groupsOf(log: MemoryStore): StoredRecord[] {
-  const segments = log.names().toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
-  return segments.flatMap((name) =>
-    log.keysOf(name).flatMap((key) => (key.length === GROUP_KEY_BYTES ? [{ name, key }] : [])),
-  );
-}
-
-/** Where both records of meta say that the log has been: see server/src/storage/meta.ts. */
-function recordedZxid(tree: MemoryStore): number {
-  const recorded = metaRecords(tree).map((text) => {
-    const [, digits = '0'] = /"recordedZxid":(\d+)/.exec(text) ?? [];
-    return Number(digits);
+/** What both records of meta say, see server/src/storage/meta.ts; -1 for one that does not. */
+function numbersInMeta(tree: MemoryStore, name: string): readonly number[] {
+  const found = metaRecords(tree).map((text) => {
+    const [, digits] = new RegExp(`"${name}":(\\d+)`).exec(text) ?? [];
+    return digits === undefined ? -1 : Number(digits);
   });
-  return recorded.length > 0 ? Math.min(...recorded) : 0;
-}
-
-/** Of the tree and the log that are in use. */
-function generation(tree: MemoryStore): number {
-  const [text = ''] = metaRecords(tree);
-  const [, digits = '0'] = /"generation":(\d+)/.exec(text) ?? [];
-  return Number(digits);
+  return found.length > 0 ? found : [-1];
 }
 
 /** Both, as text; none of a disk that was never used. */
@@ -274,34 +240,4 @@ function metaRecords(tree: MemoryStore): readonly string[] {
     for (const sealed of entries.values()) texts.push(Buffer.from(sealed).toString('latin1'));
   });
   return texts;
-}
-
-/** Of a segment: the zxid up to which its mark vouches for it, 0 without one. */
-function markedEnd(log: MemoryStore, name: string): number {
-  let last = 0;
-  log.tamper(name, (entries) => {
-    const sealed = entries.get(END_KEY);
-    if (sealed === undefined) return;
-    const [, digits] = /"last":(\d+)/.exec(Buffer.from(sealed).toString('latin1')) ?? [];
-    last = Number(digits ?? 0);
-  });
-  return last;
-}
-
-function keyedZxid(key: Uint8Array): number {
-  return Number(Buffer.from(key).readBigUInt64BE());
-}
-
-/** What lies before the last group of the log; in the segment of that one, its header as well. */
-function recordsBeforeEnd(log: MemoryStore): StoredRecord[] {
-  const segments = log.names().toSorted((a, b) => sequenceOf(a) - sequenceOf(b));
-  const all = segments.flatMap((name) => log.keysOf(name).map((key) => ({ name, key })));
-  const last = all.findLastIndex(({ key }) => key.length === GROUP_KEY_BYTES);
-  return all.slice(0, Math.max(0, last));
-}
-
-/** `log-<generation>-<seq>`: the order in which they were begun. */
-function sequenceOf(name: string): number {
-  const [, generation = '0', sequence = '0'] = name.split('-');
-  return Number(generation) * 2 ** 26 + Number(sequence);
 }

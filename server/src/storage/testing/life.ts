@@ -1,13 +1,10 @@
-/**
- * A member's storage under a script of operations (seeded), which may die at any change of its disk;
- * `expected` tells what the next process may find.
- */
+/** A script of operations on a storage, and what a start may find after it has died on its way. */
 import type { Proposal, Zxid } from '@rookery/protocol';
 import { sealChange } from '../checkpoint.js';
 import { StorageFault } from '../errors.js';
 import { MemoryLogDirectory } from '../memory-log.js';
 import { MemoryStore } from '../memory-store.js';
-import { type Opened, openToy, proposalsAfter, seededRandom } from '../testing.js';
+import { type Opened, openToy, proposalsAfter, seededRandom, ToyState } from '../testing.js';
 
 export interface Expected {
   /** Of the log, acknowledged. */
@@ -20,7 +17,7 @@ export interface Expected {
   committed: number;
 }
 
-/** Counts over both stores, so that a process dies as a whole. */
+/** Of one member. */
 export class Disk {
   treeStore = new MemoryStore();
   logFiles = new MemoryLogDirectory();
@@ -100,10 +97,29 @@ export function zxidsOf(proposals: readonly Proposal[]): readonly Zxid[] {
   return proposals.map((proposal) => proposal.zxid);
 }
 
+/** What a state must be that applied the log up to `zxid`. */
+export function stateAt(proposals: readonly Proposal[], zxid: Zxid): string {
+  const state = new ToyState();
+  for (const proposal of proposals) if (proposal.zxid <= zxid) state.apply(proposal);
+  return state.digest();
+}
+
+export type When = 'before' | 'after' | 'torn';
+
+/** LevelDB's batches are never torn. */
+export function failAt(
+  disk: Disk,
+  { which, at, when }: { readonly which: 'tree' | 'log'; readonly at: number; readonly when: When },
+): void {
+  if (which === 'log') disk.logFiles.failAt(at, when, seededRandom(at));
+  else disk.treeStore.failAt(at, when === 'torn' ? 'before' : when);
+}
+
+/** A script of operations until it is through, or the disk fails at that change of it. */
 export async function lifeUntil(
   seed: number,
-  limit: { tree?: number; log?: number },
-  when: 'before' | 'after' | 'torn',
+  limit: { readonly tree?: number; readonly log?: number } = {},
+  when: When = 'before',
 ) {
   const disk = new Disk();
   const expected: Expected = {
@@ -116,12 +132,8 @@ export async function lifeUntil(
   const opened = await openToy(disk);
   await opened.storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
   const base = { tree: disk.treeStore.changeCount, log: disk.logFiles.changeCount };
-  if (limit.tree !== undefined && when !== 'torn') {
-    disk.treeStore.failAt(base.tree + limit.tree, when);
-  }
-  if (limit.log !== undefined) {
-    disk.logFiles.failAt(base.log + limit.log, when, seededRandom(seed + limit.log));
-  }
+  if (limit.tree !== undefined) failAt(disk, { which: 'tree', at: base.tree + limit.tree, when });
+  if (limit.log !== undefined) failAt(disk, { which: 'log', at: base.log + limit.log, when });
   let failed = false;
   try {
     await runScript(opened, seededRandom(seed), expected);
@@ -129,5 +141,5 @@ export async function lifeUntil(
     if (!(error instanceof StorageFault)) throw error;
     failed = true;
   }
-  return { disk, expected, failed };
+  return { disk, expected, opened, failed };
 }
