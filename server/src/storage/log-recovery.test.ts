@@ -77,6 +77,16 @@ describe('a lost segment is noticed', () => {
     expect((await restart()).recovered.damaged).toMatch(/has lost its header/);
   });
 
+  it('when it was begun after a crash', async () => {
+    const opened = await appendUntil(1);
+    await append(opened);
+    await append(await restart());
+    await restart();
+    const [, second = ''] = begun();
+    await disk.logFiles.remove(second);
+    expect((await restart()).recovered.damaged).toMatch(/is missing/);
+  });
+
   it('when it is empty, and was begun by a truncation', async () => {
     const opened = await appendUntil(2);
     await opened.storage.truncate(makeZxid(1, 2));
@@ -96,6 +106,18 @@ describe('a file of the log', () => {
     const { recovered } = await restart();
     expect(recovered).toMatchObject({ damaged: null, last });
     expect(disk.logFiles.names()).toEqual(['0-0.log']);
+  });
+
+  it('that nobody has begun is gone, whatever its number, and the log goes on', async () => {
+    const opened = await appendUntil(1);
+    await append(opened);
+    await restart();
+    await (await disk.logFiles.create('0-77.log')).close();
+    const again = await restart();
+    expect(again.recovered.damaged).toBe(null);
+    await append(again);
+    expect(disk.logFiles.names()).not.toContain('0-77.log');
+    expect((await restart()).recovered).toMatchObject({ damaged: null, last: makeZxid(1, 2) });
   });
 
   it('is written by the process that began it and by no other', async () => {

@@ -8,28 +8,28 @@ import { proposalsAfter } from './testing.js';
 import { TxnLog } from './txn-log.js';
 
 const SEGMENT_BYTES = 8 << 20;
+const FIRST_PREALLOCATED_BYTES = 1 << 20;
 const STEP_BYTES = 512 << 10;
-const FIRST_BYTES = 1 << 20;
 const LARGE_RECORD_BYTES = 32 << 10;
 const SMALL = LARGE_RECORD_BYTES / 2;
 const OPTIONS = { segmentBytesMax: SEGMENT_BYTES, groupBytesMax: 1 << 20, firstPart: 1 };
-
 const HOOKS = { onBegun: async () => {}, salt: () => '0123456789abcdef' };
 
-/** Tells how far each file was filled, and in which order. */
-class Directory extends MemoryLogDirectory {
+/** Tells in which order files are written and filled with zeros, and how long those make them. */
+class WatchedDirectory extends MemoryLogDirectory {
   readonly sizes = new Map<string, number>();
   events: string[] = [];
   /** What a preallocation waits for. */
-  held: Promise<void> = Promise.resolve();
+  gated: Promise<void> = Promise.resolve();
 
   override async create(name: string): Promise<LogFile> {
     const file = await super.create(name);
-    const [preallocate, write] = [file.preallocate.bind(file), file.write.bind(file)];
+    const preallocate = file.preallocate.bind(file);
+    const write = file.write.bind(file);
     return Object.assign(file, {
       preallocate: async (size: number) => {
-        await this.held;
-        this.events.push(`preallocate ${name}`);
+        await this.gated;
+        this.events.push(`zeros ${name}`);
         this.sizes.set(name, size);
         await preallocate(size);
       },
@@ -41,32 +41,28 @@ class Directory extends MemoryLogDirectory {
   }
 }
 
-async function newLog(directory: Directory, firstPart = 1): Promise<TxnLog> {
-  return await TxnLog.create(
-    directory,
-    { generation: 1, base: 0 },
-    { ...OPTIONS, firstPart },
-    HOOKS,
-  );
+async function newLog(directory: WatchedDirectory, firstPart = 1): Promise<TxnLog> {
+  const options = { ...OPTIONS, firstPart };
+  return await TxnLog.create(directory, { generation: 1, base: 0 }, options, HOOKS);
 }
 
-async function appendOne(log: TxnLog, bytes: number): Promise<void> {
+async function appendGroup(log: TxnLog, bytes: number): Promise<void> {
   const at = { epoch: 1, counter: counterOf(log.last) + 1, count: 1 };
   const proposals = proposalsAfter(log.last, at);
   await log.append([proposals.map((one) => ({ ...one, body: new Uint8Array(bytes) }))]);
 }
 
 /** Until there is so much of it in all, and what that leads to in background is done. */
-async function fill(log: TxnLog, bodyBytes: number, bytes: number): Promise<void> {
+async function fill(log: TxnLog, groupBytes: number, bytes: number): Promise<void> {
   while (log.writtenBytes < bytes) {
-    await appendOne(log, bodyBytes);
+    await appendGroup(log, groupBytes);
     await log.idle();
   }
 }
 
 describe('the next file of a log', () => {
-  it('is filled as the one before it fills, and is whole a little before that is full', async () => {
-    const directory = new Directory();
+  it('is filled with zeros as the one before it fills, and is whole a little before that is full', async () => {
+    const directory = new WatchedDirectory();
     const log = await newLog(directory);
     const shares: number[] = [];
     for (const share of [1 / 16, 1 / 4, 1 / 2, 0.95]) {
@@ -81,12 +77,12 @@ describe('the next file of a log', () => {
     expect(half).toBeGreaterThan(1 / 2 - step);
     expect(half).toBeLessThan(1 / 2 + 2 * step);
     expect(end).toBe(1);
-    expect(directory.sizes.get('1-0.log')).toBe(FIRST_BYTES);
+    expect(directory.sizes.get('1-0.log')).toBe(FIRST_PREALLOCATED_BYTES);
     await log.letGo();
   });
 
-  it('is made and not filled while records are large', async () => {
-    const directory = new Directory();
+  it('gets no zeros while records are large', async () => {
+    const directory = new WatchedDirectory();
     const log = await newLog(directory);
     await fill(log, 2 * LARGE_RECORD_BYTES, 0.95 * SEGMENT_BYTES);
     expect(await directory.list()).toEqual(['1-0.log', '1-1.log']);
@@ -94,40 +90,40 @@ describe('the next file of a log', () => {
     await log.letGo();
   });
 
-  it('is begun only when nothing is filling it', async () => {
-    const directory = new Directory();
+  it('gets no zeros while it is written', async () => {
+    const directory = new WatchedDirectory();
     const log = await newLog(directory);
     await fill(log, SMALL, SEGMENT_BYTES / 4);
     let open: () => void = () => undefined;
-    directory.held = new Promise((resolve) => {
+    directory.gated = new Promise((resolve) => {
       open = resolve;
     });
-    while (log.writtenBytes < SEGMENT_BYTES) await appendOne(log, SMALL);
+    while (log.writtenBytes < SEGMENT_BYTES) await appendGroup(log, SMALL);
     directory.events = [];
-    const first = appendOne(log, SMALL);
+    const first = appendGroup(log, SMALL);
     for (let turn = 0; turn < 10; turn++) await nextTurn();
     expect(directory.events).toEqual([]);
     open();
     await first;
-    expect(directory.events).toEqual(['preallocate 1-1.log', 'write 1-1.log', 'write 1-1.log']);
+    // The header, then the record.
+    expect(directory.events).toEqual(['zeros 1-1.log', 'write 1-1.log', 'write 1-1.log']);
     await fill(log, SMALL, 1.95 * SEGMENT_BYTES);
-    expect(directory.events.filter((event) => event === 'preallocate 1-1.log')).toHaveLength(1);
+    expect(directory.events.filter((event) => event === 'zeros 1-1.log')).toHaveLength(1);
     expect(directory.sizes.get('1-2.log')).toBe(SEGMENT_BYTES);
     await log.letGo();
   });
 });
 
 it('the first segment of a log is left after the part of it that is asked for', async () => {
-  const directory = new Directory();
+  const directory = new WatchedDirectory();
   const log = await newLog(directory, 1 / 4);
   await fill(log, SMALL, SEGMENT_BYTES / 4);
   directory.events = [];
-  await appendOne(log, SMALL);
-  // Its header, and the record.
+  await appendGroup(log, SMALL);
   expect(directory.events).toEqual(['write 1-1.log', 'write 1-1.log']);
   await fill(log, SMALL, 1.24 * SEGMENT_BYTES);
   directory.events = [];
-  await appendOne(log, SMALL);
-  expect(directory.events).toEqual(['write 1-1.log']);
+  await appendGroup(log, SMALL);
+  expect(directory.events).toContain('write 1-1.log');
   await log.letGo();
 });
