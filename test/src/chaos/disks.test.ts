@@ -43,7 +43,7 @@ it('one bit is flipped, in the first half of a file of a database or of the log'
     expect([1, 2, 4, 8, 16, 32, 64, 128]).toContain(bytes[0]?.value);
     struck.add(name);
   }
-  // Neither the notes, the lock, spare files and member.json, nor a log that may have a single record.
+  // Neither notes, lock, spare files and member.json, nor a log that may have a single record.
   expect([...struck].sort()).toEqual(STRUCK);
 });
 

@@ -1,9 +1,10 @@
 /**
  * What can befall a member's disk while the member is down, or (only `fill`) while it runs.
  *
- * Knows which files are the log's and the databases' own; leaves alone LevelDB's notes to people (LOG), locks,
- * and member.json, whose loss is the operator's to mend. Bits are flipped in the first half of a
- * file only, never in its last record, which nobody can tell from a torn write.
+ * Knows which files are the log's and the databases' own; leaves alone LevelDB's notes to people
+ * (LOG), locks, spare files, and member.json, whose loss is the operator's to mend. Bits are
+ * flipped in the first half of a file only, mostly not in its last record, which nobody can tell
+ * from a torn write.
  */
 import {
   closeSync,
