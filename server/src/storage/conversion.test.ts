@@ -1,5 +1,5 @@
 /**
- * Goal: a member whose release before kept its log in LevelDB goes on with it as files, whenever its
+ * Goal: a member whose last release kept its log in LevelDB goes on with it as files, whenever its
  * process dies on the way. Method: such a directory, and a death at each change of each disk.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The real LevelDB under tree and meta: what damage of its files looks like, and what is synced. */
+/** The real LevelDB under tree and meta: what damage of its files looks like, what is synced. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Damage in the files of a log on the real file system: it is told, or costs nothing that counts. */
+/** Damage in the files of a log on a real file system: it is told, or costs nothing that counts. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,8 +56,8 @@ async function written(): Promise<ReadonlyMap<string, Buffer>> {
 }
 
 /**
- * Flips a bit in every `step`th byte of the only segment's records, one at a time; what is recovered
- * without damage being told is handed to `undamaged`.
+ * Flips a bit in every `step`th byte of the only segment's records, one at a time; what is
+ * recovered without damage being told is handed to `undamaged`.
  */
 async function flipEach(
   step: number,

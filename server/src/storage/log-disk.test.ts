@@ -1,4 +1,4 @@
-/** The calls by which the system's disk is written, and a system that takes less than it is given. */
+/** The calls by which a disk is written, and a system that takes less than it is given. */
 import fs from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

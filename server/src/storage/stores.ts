@@ -1,8 +1,8 @@
 /**
  * What a member keeps on this machine: its tree and meta in LevelDB, its log in plain files.
  *
- * Opens both directories, or neither: nothing is written when either is another member's. The log's
- * directory may still hold the log of an older release, in LevelDB; it is handed out for conversion.
+ * Opens both directories, or neither: nothing is written when either is another member's. The
+ * log's directory may still hold the log of an older release, in LevelDB: it is handed out, too.
  */
 import { join } from 'node:path';
 import { checkOwner } from './data-directory.js';

@@ -1,5 +1,5 @@
 /**
- * The life of a process that can end as it does when it is killed, for all that it does with a disk.
+ * The life of a process that can end as it does when it is killed: all that it does with a disk.
  *
  * Used by `ending-store.ts` and `ending-log.ts`.
  */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Random } from '../simulation/random.js';
-import { databaseFiles, flip, truncate, wipe } from './disks.js';
+import { dataFiles, flip, truncate, wipe } from './disks.js';
 
 const LOG_BYTES = 10_000;
 const FILES = {
@@ -15,18 +15,20 @@ const FILES = {
   'tree/meta/LOG': 500,
   'tree/tree-1/000005.ldb': 3_000,
   'tree/tree-1/MANIFEST-000002': 300,
-  'log/log-1-1/000003.log': LOG_BYTES,
-  'log/log-1-2/000003.log': 1_000,
+  'log/1-1.log': LOG_BYTES,
+  'log/1-2.log': 1_000,
+  'log/spare-1': LOG_BYTES,
+  'tree/meta/000003.log': 1_000,
   'log/lock': 0,
 };
 const STRUCK = [
-  'log/log-1-1/000003.log',
+  'log/1-1.log',
   'tree/meta/CURRENT',
   'tree/tree-1/000005.ldb',
   'tree/tree-1/MANIFEST-000002',
 ];
 
-it('one bit is flipped, in the first half of a file of a database', () => {
+it('one bit is flipped, in the first half of a file of a database or of the log', () => {
   const struck = new Set<string>();
   for (let seed = 0; seed < 60; seed++) {
     const directory = newDisk();
@@ -41,11 +43,11 @@ it('one bit is flipped, in the first half of a file of a database', () => {
     expect([1, 2, 4, 8, 16, 32, 64, 128]).toContain(bytes[0]?.value);
     struck.add(name);
   }
-  // Neither the notes, the lock and member.json, nor a log that may have a single record.
+  // Neither notes, lock, spare files and member.json, nor a log that may have a single record.
   expect([...struck].sort()).toEqual(STRUCK);
 });
 
-it('one file of a database is cut, and stays a beginning of what it was', () => {
+it('one file of a database or of the log is cut, and stays a beginning of what it was', () => {
   const struck = new Set<string>();
   for (let seed = 0; seed < 60; seed++) {
     const directory = newDisk();
@@ -58,7 +60,7 @@ it('one file of a database is cut, and stays a beginning of what it was', () => 
     expect(sizeBytes).toBeLessThan(sizeOf(name));
     struck.add(name);
   }
-  expect([...struck].sort()).toEqual([...STRUCK, 'log/log-1-2/000003.log'].sort());
+  expect([...struck].sort()).toEqual([...STRUCK, 'log/1-2.log', 'tree/meta/000003.log'].sort());
 });
 
 it('a wiped disk is empty and has nothing to flip or to cut', () => {
@@ -67,7 +69,7 @@ it('a wiped disk is empty and has nothing to flip or to cut', () => {
   expect(readdirSync(directory)).toEqual([]);
   expect(flip(directory, new Random(1))).toBeNull();
   expect(truncate(directory, new Random(1))).toBeNull();
-  expect(databaseFiles(directory)).toEqual([]);
+  expect(dataFiles(directory)).toEqual([]);
 });
 
 function newDisk(): string {

@@ -1,9 +1,10 @@
 /**
  * What can befall a member's disk while the member is down, or (only `fill`) while it runs.
  *
- * Knows which files are the databases' own; leaves alone LevelDB's notes to people (LOG), locks,
- * and member.json, whose loss is the operator's to mend. Bits are flipped in the first half of a
- * file only, never in its last record, which nobody can tell from a torn write.
+ * Knows which files are the log's and the databases' own; leaves alone LevelDB's notes to people
+ * (LOG), locks, spare files, and member.json, whose loss is the operator's to mend. Bits are
+ * flipped in the first half of a file only, mostly not in its last record, which nobody can tell
+ * from a torn write.
  */
 import {
   closeSync,
@@ -23,7 +24,7 @@ const FILLER = 'filler';
 const CHUNK_BYTES = 1024 * 1024;
 /** Below this a file of records may hold a single one. */
 const FLIPPED_LOG_BYTES_MIN = 8 * 1024;
-const DATABASE_FILE = /(?:^|\/)(?:\d+\.(?:log|ldb)|MANIFEST-\d+|CURRENT)$/;
+const DATA_FILE = /(?:^|\/)(?:\d+\.(?:log|ldb)|\d+-\d+\.log|MANIFEST-\d+|CURRENT)$/;
 
 /** Takes all the room that is left. */
 export async function fill(directory: string): Promise<void> {
@@ -59,9 +60,9 @@ export function wipe(directory: string): void {
   }
 }
 
-/** Changes one bit of one database file; says which, or null where there is nothing to flip. */
+/** Changes one bit of one file; says which, or null where there is nothing to flip. */
 export function flip(directory: string, random: Random): string | null {
-  const candidates = databaseFiles(directory).filter(({ path, sizeBytes }) => {
+  const candidates = dataFiles(directory).filter(({ path, sizeBytes }) => {
     return sizeBytes >= (path.endsWith('.log') ? FLIPPED_LOG_BYTES_MIN : 2);
   });
   if (candidates.length === 0) return null;
@@ -79,9 +80,9 @@ export function flip(directory: string, random: Random): string | null {
   return `bit ${bit} of byte ${offset} of ${sizeBytes} in ${relative(directory, path)}`;
 }
 
-/** Cuts the tail off one database file; says which, or null where there is nothing to cut. */
+/** Cuts the tail off one file; says which, or null where there is nothing to cut. */
 export function truncate(directory: string, random: Random): string | null {
-  const candidates = databaseFiles(directory).filter(({ sizeBytes }) => sizeBytes > 1);
+  const candidates = dataFiles(directory).filter(({ sizeBytes }) => sizeBytes > 1);
   if (candidates.length === 0) return null;
   const { path, sizeBytes } = struckFile(candidates, random);
   const left = random.below(sizeBytes);
@@ -89,13 +90,13 @@ export function truncate(directory: string, random: Random): string | null {
   return `${relative(directory, path)} from ${sizeBytes} to ${left} bytes`;
 }
 
-interface DatabaseFile {
+interface DataFile {
   readonly path: string;
   readonly sizeBytes: number;
 }
 
 /** Mostly as a disk would choose, by size; but small files are what everything else hangs on. */
-function struckFile(files: readonly DatabaseFile[], random: Random): DatabaseFile {
+function struckFile(files: readonly DataFile[], random: Random): DataFile {
   if (random.chance(1 / 3)) return random.pick(files);
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   let at = random.below(bytes);
@@ -108,9 +109,9 @@ function struckFile(files: readonly DatabaseFile[], random: Random): DatabaseFil
 }
 
 /** In an order of their names, so that the same choice strikes the same file. */
-export function databaseFiles(directory: string): DatabaseFile[] {
+export function dataFiles(directory: string): DataFile[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((name) => DATABASE_FILE.test(name))
+    .filter((name) => DATA_FILE.test(name))
     .sort()
     .map((name) => join(directory, name))
     .map((path) => ({ path, sizeBytes: statSync(path).size }));

@@ -1,19 +1,18 @@
 /**
  * ZOOKEEPER-2332, 1621, 4813: a transaction log whose last write was cut short, down to its header,
- * kept a server from starting. On real LevelDB files.
+ * kept a server from starting. On real files.
  *
- * What was written may end at any byte behind the last that was synced, and the file with it, or
- * zeros that were there before follow; here that is each byte behind the first proposals. The
- * member must start, with the log up to some proposal, and go on from it.
+ * What was written may end at any byte behind the last that was durable, and the file with it, or
+ * zeros that were there before follow. The member must start, with the log up to some proposal, and
+ * go on from it.
  */
-import { cp, mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeZxid, type Proposal } from '@rookery/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openLevelStores, ReplicatedState, Storage } from '../simulated.js';
+import { openStores, ReplicatedState, Storage } from '../simulated.js';
 
-const SEGMENT_BYTES = 1000;
 const EPOCHS = { accepted: 1, current: 1, ensembleId: 'e', founded: true };
 
 let home = '';
@@ -23,10 +22,11 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true }));
 
 async function open(directory: string) {
-  const setup = { dataDir: directory, dataLogDir: directory, memberId: 1 };
-  const stores = await openLevelStores({ ...setup, segmentBytesMax: SEGMENT_BYTES });
-  const options = { segmentBytesMax: SEGMENT_BYTES };
-  return Storage.open({ ...stores, memberId: 1, loader: new ReplicatedState(), options });
+  const stores = await openStores({ dataDir: directory, dataLogDir: directory, memberId: 1 });
+  const options = { segmentBytesMax: 300 };
+  const randomBytes = (count: number) => new Uint8Array(count).fill(7);
+  const loader = new ReplicatedState();
+  return Storage.open({ ...stores, memberId: 1, loader, options, randomBytes });
 }
 
 async function append(storage: Storage): Promise<void> {
@@ -35,92 +35,92 @@ async function append(storage: Storage): Promise<void> {
   await storage.append([proposal]);
 }
 
-/** Appends, one by one; what `look` sees after each, when nothing is under way any more. */
-async function written<T>(count: number, look: () => Promise<T>): Promise<readonly T[]> {
-  const { storage } = await open(join(home, 'whole'));
+/** The directory as it was found if the process had been killed after so many appends. */
+function behind(appends: number): string {
+  return join(home, `after-${appends}`);
+}
+
+/** Appends, one by one, and keeps the directory as it is behind each. */
+async function write(count: number): Promise<void> {
+  const live = join(home, 'live');
+  const { storage } = await open(live);
   await storage.saveEpochs(EPOCHS);
-  const seen: T[] = [];
-  for (let index = 0; index < count; index++) {
-    await append(storage);
+  for (let appends = 0; appends <= count; appends++) {
+    if (appends > 0) await append(storage);
     await storage.idle();
-    seen.push(await look());
+    await cp(live, behind(appends), { recursive: true });
   }
   await storage.close();
-  return seen;
 }
+
+function segmentIn(directory: string, seq: number): string {
+  return join(directory, '1', 'log', `0-${seq}.log`);
+}
+
+/** What was written to it: no record, and no header, ends with a zero. Empty if it is not there. */
+async function writtenIn(directory: string, seq: number): Promise<Uint8Array> {
+  const bytes = await readFile(segmentIn(directory, seq)).catch(() => Buffer.alloc(0));
+  return bytes.subarray(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
+}
+
+/** What a write left behind, followed by nothing, or by zeros. */
+const TEARS = {
+  cut: (bytes: Uint8Array) => bytes,
+  zeros: (bytes: Uint8Array) => Buffer.concat([bytes, new Uint8Array(4096)]),
+};
 
 /**
- * Bytes written to the write-ahead file of the log's segment, which no record ends with a zero;
- * null when there is no such segment.
+ * Starts with these bytes in place of a segment of a directory; how many proposals are left. It
+ * must go on.
  */
-async function bytesOf(segment: number): Promise<number | null> {
-  const file = await fileOf(segment);
-  if (file === null) return null;
-  const bytes = await readFile(join(home, 'whole', file));
-  return bytes.findLastIndex((byte) => byte !== 0) + 1;
-}
-
-/** From the data directory. */
-async function fileOf(segment: number): Promise<string | null> {
-  const folder = join('1', 'log', `log-0-${segment}`);
-  const files = await readdir(join(home, 'whole', folder)).catch(() => []);
-  const name = files.find((file) => file.endsWith('.log'));
-  return name === undefined ? null : join(folder, name);
-}
-
-type Tear = 'cut' | 'zeros';
-const TEARS: readonly Tear[] = ['cut', 'zeros'];
-
-/**
- * Starts with so much of these segments' files, and nothing or zeros behind it; how many proposals
- * are left. It must go on.
- */
-async function startsWith(sizes: ReadonlyMap<number, number>, tear: Tear): Promise<number> {
+async function startsWith(from: string, seq: number, bytes: Uint8Array): Promise<number> {
   const directory = join(home, 'torn');
   await rm(directory, { recursive: true, force: true });
-  await cp(join(home, 'whole'), directory, { recursive: true });
-  for (const [segment, size] of sizes) {
-    const file = join(directory, (await fileOf(segment)) ?? '');
-    const { size: whole } = await stat(file);
-    await truncate(file, size);
-    if (tear === 'zeros') await truncate(file, whole);
-  }
+  await cp(from, directory, { recursive: true });
+  await writeFile(segmentIn(directory, seq), bytes);
   const { storage, recovered } = await open(directory);
-  expect(recovered.damaged, `${tear} from ${[...sizes].join(' and ')}`).toBe(null);
+  expect(recovered.damaged, `${bytes.length} bytes of segment ${seq}`).toBe(null);
   await append(storage);
   await storage.close();
   return recovered.suffix.length;
 }
 
-/** Each of the first and last few, and some between. */
-function sampled(from: number, to: number): readonly number[] {
+/** The first and last few, and some between. */
+function sampled(from: number, to: number, step: number): readonly number[] {
   const all = Array.from({ length: to - from }, (_, index) => from + index);
-  return all.filter((size) => size < from + 9 || size >= to - 2 || (size - from) % 16 === 0);
+  return all.filter((size) => size < from + 4 || size >= to - 2 || (size - from) % step === 0);
 }
 
 describe('a log whose last write was torn', () => {
   it('ZK-2332, ZK-1621: starts, wherever in it the file ends, with everything before it', async () => {
-    const sizes = await written(3, () => bytesOf(0));
-    const [, before = 0, whole = 0] = sizes.map((size) => size ?? 0);
-    expect(whole - before).toBeGreaterThan(30);
-    for (const size of sampled(before, whole)) {
-      for (const tear of TEARS) expect(await startsWith(new Map([[0, size]]), tear)).toBe(2);
+    await write(3);
+    const before = await writtenIn(behind(2), 0);
+    const whole = await writtenIn(behind(3), 0);
+    expect(whole.length - before.length).toBeGreaterThan(30);
+    for (const size of sampled(before.length, whole.length, 24)) {
+      for (const tear of Object.values(TEARS)) {
+        expect(await startsWith(behind(3), 0, tear(whole.subarray(0, size)))).toBe(2);
+      }
     }
-  }, 60_000);
+    expect(await startsWith(behind(3), 0, whole)).toBe(3);
+  });
 
   it('ZK-4813: starts when not even the header of a new file of the log was written', async () => {
-    const sizes = await written(8, async () => ({ old: await bytesOf(0), next: await bytesOf(1) }));
-    // The append that made the next file be prepared, without the mark that says it is there.
-    const made = sizes.findIndex(({ next }) => next !== null);
-    const appendBytes = (sizes[1]?.old ?? 0) - (sizes[0]?.old ?? 0);
-    const old = (sizes[made - 1]?.old ?? 0) + appendBytes;
-    expect(sizes[made]?.old).toBeGreaterThan(old);
-    for (const size of sampled(0, sizes[made]?.next ?? 0)) {
-      const cut = new Map([
-        [0, old],
-        [1, size],
-      ]);
-      for (const tear of TEARS) expect(await startsWith(cut, tear)).toBe(made + 1);
+    await write(10);
+    let made = 1;
+    while ((await writtenIn(behind(made), 1)).length === 0) made += 1;
+    expect(made).toBeGreaterThan(2);
+    // The header is durable before the meta record tells of it, and that before the first record.
+    const begun = await writtenIn(behind(made), 1);
+    const header = begun.subarray(0, 8192);
+    for (const size of sampled(0, header.length, 1024)) {
+      for (const tear of Object.values(TEARS)) {
+        expect(await startsWith(behind(made - 1), 1, tear(header.subarray(0, size)))).toBe(
+          made - 1,
+        );
+      }
     }
-  }, 60_000);
+    expect(await startsWith(behind(made - 1), 1, header)).toBe(made - 1);
+    expect(await startsWith(behind(made), 1, begun)).toBe(made);
+  });
 });

@@ -1,4 +1,4 @@
-/** Writes what a release left that kept its log in LevelDB: segments of the log, and its meta record. */
+/** Writes what a release left that kept its log in LevelDB: segments, and its meta record. */
 import { type Proposal, packProposals, type Zxid } from '@rookery/protocol';
 import { z } from 'zod';
 import type { KeyValueStore } from '../key-value.js';

@@ -19,9 +19,9 @@ export const diskMutants: readonly NamedMutant[] = [
   {
     name: 'zk-2332-torn-write-blocks-start',
     area: 'named',
-    file: 'storage/write-ahead-scan.ts',
-    find: 'pieceLength(block, at) !== null) return this.bad;\n    }\n    return null;',
-    replace: 'pieceLength(block, at) !== null) return this.bad;\n    }\n    return this.bad;',
+    file: 'storage/log-recovery.ts',
+    find: '  if (through === null && !(await reader.hasLaterWrite())) return;',
+    replace: '  if (through === null && (await reader.hasLaterWrite())) return;',
     breaks: 'a torn last write is as if it had never been, not damage',
     scenario: scenario(
       'log-files',
@@ -32,8 +32,8 @@ export const diskMutants: readonly NamedMutant[] = [
     name: 'zk-4813-torn-header-blocks-start',
     area: 'named',
     file: 'storage/log-recovery.ts',
-    find: '    if (read === null && previous !== undefined && !expected) {',
-    replace: '    if (read === null && previous !== undefined && expected) {',
+    find: '  if (newest === null || newest.seq < logSeq) {',
+    replace: '  if (newest === null || newest.seq < Math.max(...headers.keys())) {',
     breaks: 'a file of the log whose creation was cut short does not keep the member from starting',
     scenario: scenario(
       'log-files',
