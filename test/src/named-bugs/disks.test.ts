@@ -2,6 +2,7 @@
  * Disks on which ZooKeeper's servers came up wrong or not at all: snapshots that were gone or
  * empty, epochs apart from the history they belong to, checkpoints that the log had left behind.
  */
+import { randomBytes } from 'node:crypto';
 import { makeZxid } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import {
@@ -10,6 +11,7 @@ import {
   expectEqual,
   follower,
   type MemoryEnsemble,
+  MemoryLogDirectory,
   MemoryStore,
   names,
   notes,
@@ -132,8 +134,9 @@ async function joinsAfterKillAt(at: number, { disk, when, missed }: Course): Pro
 }
 
 it('ZK-4837: nothing that a checkpoint has, or will have, is ever truncated', async () => {
-  const stores = { treeStore: new MemoryStore(), logStore: new MemoryStore() };
-  const open = () => Storage.open({ ...stores, memberId: 1, loader: new ReplicatedState() });
+  const stores = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };
+  const open = () =>
+    Storage.open({ ...stores, memberId: 1, loader: new ReplicatedState(), randomBytes });
   const { storage } = await open();
   await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
   const [one, two, three] = [1, 2, 3].map((counter) => makeZxid(1, counter));
