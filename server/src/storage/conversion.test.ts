@@ -2,7 +2,7 @@
  * Goal: a member whose last release kept its log in LevelDB goes on with it as files, whenever its
  * process dies on the way. Method: such a directory, and a death at each change of each disk.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeZxid } from '@rookery/protocol';
@@ -151,6 +151,7 @@ describe('a log that is kept in LevelDB', () => {
     const written = new LevelStore(await OwnedDirectory.open(log, 1));
     await writeFormerLog(written);
     await written.close();
+    await writeFile(join(log, 'notes'), 'of somebody');
     const opened = await openToy(await openStores(setup));
     await expectGoesOn(opened, 'the first start');
     await opened.storage.close();
@@ -160,6 +161,7 @@ describe('a log that is kept in LevelDB', () => {
     const { storage, recovered } = await openToy(again);
     expect(recovered.suffix.length).toBe(ALL.length + 1);
     await storage.close();
+    expect(await readFile(join(log, 'notes'), 'utf8')).toBe('of somebody');
     await rm(home, { recursive: true });
   });
 });

@@ -247,7 +247,9 @@ async function withLogFiles(
   let meta = from.meta;
   if (meta.logSeq === null) {
     if (formerLog === null) throw new DamagedError(`the log is missing (log-${generation}-*)`);
-    for (const name of await logFiles.list()) await logFiles.remove(name);
+    for (const name of await logFiles.list()) {
+      if (parseSegmentName(name) !== null) await logFiles.remove(name);
+    }
     const former = await openFormerLog(formerLog, { generation, checkpoint });
     let logSeq = 0;
     const onBegun = async (seq: number) => {
