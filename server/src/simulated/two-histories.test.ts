@@ -75,7 +75,8 @@ describe('two leaderships of one epoch', () => {
     expect(errorsOf(ensemble, leader, 'sync.diverged')).toBe(1);
     expect(errorsOf(ensemble, knows, 'history.diverged')).toBe(1);
     expect(errorsOf(ensemble, knows, 'history.discarded')).toBe(1);
-    for (const id of [leader, knows]) expect(metric(ensemble, id, 'diverged_history_count')).toBe(1);
+    for (const id of [leader, knows])
+      expect(metric(ensemble, id, 'diverged_history_count')).toBe(1);
     expect(ids.map((id) => metric(ensemble, id, 'discarded_txn_count') >= 20)).toEqual(
       ids.map((id) => id === knows),
     );
