@@ -14,6 +14,7 @@ import { unfinishedFrames } from './unfinished-frames.js';
 import { unreadListings } from './unread-listings.js';
 import { watchesEnding } from './watches-ending.js';
 import { watchesListed } from './watches-listed.js';
+import { writesInFlight } from './writes-in-flight.js';
 
 export const BAD_NEIGHBOURS: readonly BadNeighbour[] = [
   longDump,
@@ -25,6 +26,7 @@ export const BAD_NEIGHBOURS: readonly BadNeighbour[] = [
   collidingNames,
   deepPaths,
   largeMultis,
+  writesInFlight,
   unfinishedFrames,
   unreadListings,
   sessionStorm,

@@ -4,7 +4,7 @@
  * A socket error is never thrown: it arrives as the reason of `onClose`. No timeouts here; who
  * dials gives up by `destroy`. Nothing is called before `dial` has returned.
  */
-import { lookup } from 'node:dns/promises';
+import { lookup as lookUp } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { NameLookups } from '@rookery/protocol';
@@ -26,15 +26,17 @@ export function socketDial(options: DialOptions): Dial {
  * Asks the system for the addresses of a name. One lookup of a name is under way at most, and while
  * it hangs the addresses that the name had last are given.
  */
-export function resolverBySystem(setTimer: Surroundings['setTimer']): Resolve {
-  const names = new NameLookups({
-    after: setTimer,
-    lookup: async (host) => {
-      const found = await lookup(host, { all: true, verbatim: true });
-      return found.map((entry) => entry.address);
-    },
-  });
+export function resolverBySystem(
+  setTimer: Surroundings['setTimer'],
+  lookup: Resolve = lookupBySystem,
+): Resolve {
+  const names = new NameLookups({ after: setTimer, lookup });
   return async (host) => (isIP(host) === 0 ? await names.resolve(host) : [host]);
+}
+
+async function lookupBySystem(host: string): Promise<readonly string[]> {
+  const found = await lookUp(host, { all: true, verbatim: true });
+  return found.map((entry) => entry.address);
 }
 
 function openSocket(address: Address, options: DialOptions): Socket {

@@ -100,6 +100,13 @@ class Forger {
       () => ({ kind: 'ack', zxid: zxid() }),
       () => ({ kind: 'commit', zxid: zxid() }),
       () => ({ kind: 'confirmAck', round: uint() }),
+      () => ({
+        kind: 'digests',
+        digests: Array.from({ length: this.#pick([1, 100]) }, () => ({
+          zxid: zxid(),
+          digest: this.#pick(['', 'garbage']),
+        })),
+      }),
       () => ({ kind: 'followerInfo', acceptedEpoch: this.#pick([1, 2, 2_097_150, 2_097_151]) }),
       () => ({ kind: 'newEpoch', epoch: this.#pick([1, 2_097_150]), established: true }),
       () => ({

@@ -50,14 +50,36 @@ async function split(seed: number, secondWrites = 20): Promise<Split> {
   return { ensemble, knows, wentBack, lagged };
 }
 
+/** How often a member has logged an event at error level. */
+function errorsOf(ensemble: MemoryEnsemble, id: number, event: string): number {
+  return ensemble.lines.filter((line) => {
+    const said = JSON.parse(line);
+    return said.member === id && said.level === 50 && line.includes(event);
+  }).length;
+}
+
+function metric(ensemble: MemoryEnsemble, id: number, name: string): number {
+  const { extraMetrics } = ensemble.member(id).status;
+  return extraMetrics.find((one) => one.name === name)?.value ?? -1;
+}
+
 describe('two leaderships of one epoch', () => {
   it('are told apart when the member that knew the first one returns', async () => {
     const { ensemble, knows } = await split(3);
     await ensemble.start(knows);
     await everyoneServes(ensemble);
     await expectEqual(ensemble);
-    expect(notes(ensemble, 'sync.diverged')).toBeGreaterThan(0);
-    expect(notes(ensemble, 'history.diverged')).toBeGreaterThan(0);
+    const ids = [1, 2, 3];
+    const leader = ensemble.leader;
+    // An error on both sides, an event of each, and counted.
+    expect(errorsOf(ensemble, leader, 'sync.diverged')).toBe(1);
+    expect(errorsOf(ensemble, knows, 'history.diverged')).toBe(1);
+    expect(errorsOf(ensemble, knows, 'history.discarded')).toBe(1);
+    for (const id of [leader, knows])
+      expect(metric(ensemble, id, 'diverged_history_count')).toBe(1);
+    expect(ids.map((id) => metric(ensemble, id, 'discarded_txn_count') >= 20)).toEqual(
+      ids.map((id) => id === knows),
+    );
     const kept = [...ensemble.kept].filter(([name]) => name.startsWith(`${knows}/discarded-`));
     const text = kept.flatMap(([, lines]) => lines).join('');
     for (const path of names('first', 20)) expect(text).toContain(`"path":"${path}"`);

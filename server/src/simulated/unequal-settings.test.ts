@@ -20,6 +20,8 @@ const UNEQUAL: readonly Partial<Config>[] = [
   { skipACL: true },
   { enforceQuota: true },
   { ephemeralsPerSessionMax: 10 },
+  { multiOpsMax: 100 },
+  { pathDepthMax: 50 },
   { treeBytesMax: 1_000_000_000 },
 ];
 
@@ -49,6 +51,28 @@ describe('a member whose file differs', () => {
     await ensemble.stop(3);
     await ensemble.start(3);
     await everyoneServes(ensemble);
+  });
+
+  it('lists other servers is refused on both sides, which name both lists', async () => {
+    const ensemble = await serving();
+    const { servers } = ensemble.config;
+    const text = (list: typeof servers) => list.map(({ id, host }) => `${id}=${host}`).join(' ');
+    const [first] = servers;
+    if (first === undefined) throw new Error('there are three');
+    const longer = [...servers, { ...first, id: 4, host: 'a-fourth' }];
+    await ensemble.stop(3);
+    await ensemble.until(() => ensemble.leader > 0, 'was there a leader');
+    ensemble.settings.set(3, { servers: longer });
+    await ensemble.start(3);
+    await ensemble.timers.advance(5_000);
+    expect(ensemble.serves(3)).toBe(false);
+    const told = ensemble.lines.filter((line) => line.includes('"level":50'));
+    for (const line of told) {
+      expect(line).toContain(`${text(longer)} at member 3`);
+      expect(line).toContain(`${text(servers)} at member `);
+    }
+    const members = new Set(told.map((line) => /"member":(\d)/.exec(line)?.[1]));
+    expect([...members].sort()).toEqual(['1', '2', '3']);
   });
 
   it('in what members need not share serves with the others', async () => {

@@ -23,6 +23,7 @@ export interface RunSettings {
   readonly globalOutstandingLimit: number;
   readonly multiOpsMax: number;
   readonly pathDepthMax: number;
+  readonly ephemeralsPerSessionMax: number;
   /** Null: no member comes near its bound. */
   readonly treeBytesMax: number | null;
 }
@@ -140,6 +141,8 @@ function drawSettings(random: Random): RunSettings {
     multiOpsMax: random.pick([4096, 4096, 8]),
     pathDepthMax: random.pick([2000, 2000, 9]),
     treeBytesMax: random.pick([null, null, null, 12_000]),
+    // Fewer than a client owns that hoards them: see hoards.ts.
+    ephemeralsPerSessionMax: random.fork('ephemerals').pick([1_000_000, 1_000_000, 7]),
   };
 }
 

@@ -1,0 +1,130 @@
+/**
+ * Bounds of the bulk transfers: what may wait in memory behind a snapshot that comes in, and how
+ * long a transfer may stand still before its link is dropped.
+ *
+ * Method: both ends alone, with a disk that never finishes and a peer that takes nothing.
+ */
+import type { CoreMessage, Proposal } from '@rookery/protocol';
+import { packProposals } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { ManualTimers } from '../net/manual-timers.js';
+import { ReplicatedState } from '../state/replicated-state.js';
+import type { Storage } from '../storage/storage.js';
+import { SnapshotReceiver } from './snapshot-receiver.js';
+import { Transfers } from './transfers.js';
+
+const LEADER = 3;
+const LEARNER = 2;
+const LINK = 1;
+const WAITING_BYTES_MAX = 100_000;
+const PATIENCE_MS = 20_000;
+
+function propose(counter: number, bytes: number): CoreMessage {
+  const proposal: Proposal = {
+    ...{ zxid: counter, previous: counter - 1 },
+    body: new Uint8Array(bytes),
+  };
+  return { kind: 'propose', proposals: [proposal] };
+}
+
+function bytesOf(message: CoreMessage): number {
+  return message.kind === 'propose' ? packProposals(message.proposals).length : 0;
+}
+
+describe('what waits behind an incoming snapshot', () => {
+  it('may have so many bytes while the disk hangs; one proposal more drops the link', () => {
+    const refused: string[] = [];
+    const delivered: CoreMessage[] = [];
+    const never = new Promise<never>(() => undefined);
+    const storage = { beginSnapshot: () => never } as unknown as Storage;
+    const limits = { snapshotWaitingBytesMax: WAITING_BYTES_MAX };
+    const receiver = new SnapshotReceiver(storage, limits, {
+      onWritten: () => undefined,
+      newState: () => new ReplicatedState(),
+      expectedFrom: () => LEADER,
+      onVerified: () => undefined,
+      onMessage: (_peer, _link, message) => delivered.push(message),
+      onRefused: (_peer, _link, reason) => refused.push(reason),
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+    void receiver.onChunk(LEADER, LINK, { kind: 'snapshotChunk', index: 0, records: [] });
+    expect(receiver.holds(LEADER, LINK, { kind: 'snapshotDone', zxid: 1 })).toBe(true);
+    const each = propose(2, 1_000);
+    const fit = Math.floor(WAITING_BYTES_MAX / bytesOf(each));
+    expect(fit).toBeGreaterThan(50);
+    for (let count = 0; count < fit; count++)
+      receiver.holds(LEADER, LINK, propose(2 + count, 1_000));
+    expect(refused).toEqual([]);
+    receiver.holds(LEADER, LINK, propose(2 + fit, 1_000));
+    expect(refused).toEqual(['the disk here cannot keep up with the snapshot']);
+    expect(delivered).toEqual([]);
+  });
+});
+
+/** A sender whose learner takes nothing; `queuedBytes` waits on the link. */
+function sending(queuedBytes: number) {
+  const timers = new ManualTimers();
+  const dropped: string[] = [];
+  const sent: number[] = [];
+  let isClosed = false;
+  const storage = {
+    openSnapshot: async () => ({
+      zxid: 9,
+      async *records() {
+        for (let chunk = 0; chunk < 100; chunk++) yield [];
+      },
+      close: async () => {
+        isClosed = true;
+      },
+    }),
+    async *readHistory() {
+      yield [{ zxid: 1, previous: 0, body: new Uint8Array(1) }];
+    },
+  } as unknown as Storage;
+  const links = {
+    isUp: () => dropped.length === 0,
+    send: () => sent.push(timers.nowMs()),
+    queuedBytes: () => queuedBytes,
+    drop: (_peer: number, _link: number, reason: string) => dropped.push(reason),
+    onSnapshotSent: () => undefined,
+    onHistorySent: () => undefined,
+    onUnreadable: () => undefined,
+  };
+  const transfers = new Transfers(storage, timers, links, { transferTimeoutMs: PATIENCE_MS });
+  return { timers, dropped, sent, transfers, isClosed: () => isClosed };
+}
+
+describe('a transfer that stands still', () => {
+  it('as a snapshot has a few chunks on its way, and is given up after its time', async () => {
+    const { timers, dropped, sent, transfers, isClosed } = sending(0);
+    void transfers.sendSnapshot(LEARNER, LINK);
+    await timers.advance(PATIENCE_MS - 1);
+    expect([sent.length, dropped, isClosed()]).toEqual([4, [], false]);
+    await timers.advance(1);
+    expect(dropped).toEqual(['it takes no more of the snapshot']);
+    // What pins the log and the tree on disk is given back.
+    expect([sent.length, isClosed()]).toEqual([4, true]);
+  });
+
+  it('begins its time anew with each chunk that the learner has written', async () => {
+    const { timers, dropped, sent, transfers } = sending(0);
+    void transfers.sendSnapshot(LEARNER, LINK);
+    for (let index = 0; index < 5; index++) {
+      await timers.advance(PATIENCE_MS - 1);
+      transfers.onSnapshotAck(LEARNER, LINK, index);
+    }
+    await timers.advance(0);
+    expect([sent.length, dropped]).toEqual([9, []]);
+  });
+
+  it('as a part of the log is given up after its time', async () => {
+    const { timers, dropped, sent, transfers } = sending(64 << 20);
+    void transfers.sendHistory(LEARNER, LINK, 0, 1);
+    await timers.advance(PATIENCE_MS);
+    expect([sent, dropped]).toEqual([[], []]);
+    await timers.advance(100);
+    expect([sent, dropped]).toEqual([[], ['it takes no more of the log']]);
+  });
+});

@@ -1,0 +1,71 @@
+/** What is kept of digests: by a leader of what it was told, by a member until its heartbeat. */
+import { type Digests, type Diverged, makeZxid } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { keptLog } from '../net/testing/fixtures.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import { Counters } from './counters.js';
+import { DigestWatch, type MemberRole } from './digest-watch.js';
+import type { DriverParts } from './parts.js';
+
+const KEPT_MAX = 64;
+const TOLD_MAX = 8;
+const SAMPLE_EVERY = 128;
+
+function bench(role: 'leading' | 'following') {
+  const counters = new Counters();
+  const told: (Digests | Diverged)[] = [];
+  const options = { id: 1, members: 3 };
+  const parts = { counters, options, logger: keptLog().logger } as unknown as DriverParts;
+  const watch = new DigestWatch(parts, {
+    links: { tell: (_peer, message) => told.push(message as Digests | Diverged) },
+    distrust: () => undefined,
+  });
+  const at = (zxid: number): MemberRole => {
+    const state = { lastZxid: zxid, digest: () => `of ${zxid}` } as unknown as ReplicatedState;
+    return { role, leader: role === 'leading' ? 1 : 2, keeper: { state } };
+  };
+  const hear = (from: number, zxid: number, digest: string) =>
+    watch.onMessage(at(0), from, { kind: 'digests', digests: [{ zxid, digest }] });
+  const apply = (zxid: number) => watch.onApplied(zxid, at(zxid).keeper.state);
+  return { watch, counters, told, at, hear, apply };
+}
+
+describe('a leader', () => {
+  it('compares what it is told of the last 64 zxids, and of none before', () => {
+    for (const [others, mismatches] of [
+      [KEPT_MAX - 1, 1],
+      [KEPT_MAX, 0],
+    ] as const) {
+      const { counters, hear } = bench('leading');
+      hear(2, 1, 'one');
+      for (let zxid = 2; zxid < 2 + others; zxid++) hear(2, zxid, 'same');
+      hear(3, 1, 'other');
+      expect(counters.digestMismatches).toBe(mismatches);
+    }
+  });
+
+  it('looks at no more of a message than a member says in one', () => {
+    const { watch, counters, hear, at } = bench('leading');
+    for (const zxid of [1, 2 + TOLD_MAX]) hear(2, zxid, 'one');
+    const zxids = Array.from({ length: 2 + TOLD_MAX }, (_, index) => 1 + index);
+    const digests = zxids.map((zxid) => ({ zxid, digest: 'other' }));
+    watch.onMessage(at(0), 3, { kind: 'digests', digests });
+    // The first one differs; the last one of them, which differs too, is one too many.
+    expect(counters.digestMismatches).toBe(1);
+  });
+});
+
+describe('a member that applies much between two heartbeats', () => {
+  it('tells its leader the last eight samples', () => {
+    const { watch, told, at, apply } = bench('following');
+    const last = 20 * SAMPLE_EVERY;
+    for (let counter = 1; counter <= last + 5; counter++) apply(makeZxid(1, counter));
+    watch.onHeartbeat(at(makeZxid(1, last + 5)));
+    const [message] = told;
+    if (message?.kind !== 'digests') throw new Error('it told no digests');
+    const counters = message.digests.map(({ zxid }) => zxid - makeZxid(1, 0));
+    expect(counters).toEqual(
+      Array.from({ length: TOLD_MAX }, (_, index) => (13 + index) * SAMPLE_EVERY),
+    );
+  });
+});
