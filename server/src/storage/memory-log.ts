@@ -4,8 +4,8 @@
  * Nothing here takes time but microtasks and what `gate` and `readGate` wait for. `crash` gives the
  * directory that the next process finds: what was done is there, of a write that was under way any
  * of its sectors, and what a dying process left so may be lost at a later crash until somebody
- * writes it again. `failAt` makes the process die at its n-th change. A removed file's content comes
- * back behind the first CLEARED_BYTES of a file that is created later.
+ * writes it again. `failAt` makes the process die at its n-th change. A removed file's content
+ * comes back behind the first CLEARED_BYTES of a file that is created later.
  */
 import { assert } from '@rookery/protocol';
 import { StorageFault } from './errors.js';

@@ -1,9 +1,9 @@
 /**
  * What a member keeps on disk: its identity and epochs, its log, its tree at one checkpoint.
  *
- * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The writing operations (append, truncate, saveEpochs, installSnapshot) are
- * durable when their promise resolves and must be run one at a time, in order: `StorageQueue` does.
- * Never decides what is committed; never retries a failed write: a rejection is fatal.
+ * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The
+ * writing operations (append, truncate, saveEpochs, installSnapshot) are durable when their promise
+ * resolves and must be run one at a time, in order: `StorageQueue` does. Never decides what is committed; never retries a failed write: a rejection is fatal.
  */
 import {
   assert,
