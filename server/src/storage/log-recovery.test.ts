@@ -1,4 +1,4 @@
-/** What a start makes of a log's files: lost ones, foreign ones, and what is left in their space. */
+/** What a start makes of a log: lost files, foreign ones, and what is left in their space. */
 import { makeZxid, type Zxid } from '@rookery/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeHeader, encodeHeader, RECORDS_START } from './log-segment.js';

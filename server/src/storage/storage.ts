@@ -3,7 +3,8 @@
  *
  * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The
  * writing operations (append, truncate, saveEpochs, installSnapshot) are durable when their promise
- * resolves and must be run one at a time, in order: `StorageQueue` does. Never decides what is committed; never retries a failed write: a rejection is fatal.
+ * resolves and must be run one at a time, in order: `StorageQueue` does. Never decides what is
+ * committed; never retries a failed write: a rejection is fatal.
  */
 import {
   assert,
