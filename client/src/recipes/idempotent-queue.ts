@@ -16,8 +16,8 @@
  *
  * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others
  * are given it. An enqueue or a wait fails with SessionExpiredError, or goes on in the next
- * session (`onSessionLost: 'rejoin'`), which harms nobody here; consume() and entries() do so unless
- * told 'fail'.
+ * session (`onSessionLost: 'rejoin'`), which harms nobody here; consume() and entries() do so
+ * unless told 'fail'.
  */
 import { joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';

@@ -16,8 +16,8 @@
  *
  * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others
  * are given it. A wait fails with SessionExpiredError, or goes on in the next session
- * (`onSessionLost: 'rejoin'`), as consume() and entries() do unless told 'fail'. A put that was under way may have happened; the error is
- * `ambiguous`.
+ * (`onSessionLost: 'rejoin'`), as consume() and entries() do unless told 'fail'. A put that was
+ * under way may have happened; the error is `ambiguous`.
  */
 import { joinPath, nameOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';

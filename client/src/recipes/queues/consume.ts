@@ -4,8 +4,8 @@
  *
  * An entry is done when its loop body or function has ended well, and given back when not. When it
  * was lost meanwhile somebody else gets it; that is the guarantee of a lock ("at least once"), and
- * ends neither loop nor workers, whatever the function has made of it. Nor does a lost session: they
- * go on in the client's next one.
+ * ends neither loop nor workers, whatever the function has made of it. Nor does a lost session:
+ * they go on in the client's next one.
  */
 import type { Client } from '../../api/client.js';
 import { checkCallOptions } from '../../call-options.js';
