@@ -201,10 +201,14 @@ export const EVENTS: Readonly<Record<string, Open>> = {
       await party.leave();
     };
   },
-  PersistentNode: async (client, path) => {
+  PersistentNode: async (client, path, other) => {
     const node = new library.PersistentNode(client, path);
     await node.whenStanding();
-    return () => node.setData('x');
+    return async () => {
+      // It looks whenever somebody else writes there, of which the sync has heard before it ends.
+      await other.setData(path, 'x');
+      await client.sync(path);
+    };
   },
   PersistentWatcher: async (client, path, other) => {
     await library.createRecursive(other, path);
