@@ -23,7 +23,7 @@ await main(stop.signal).catch((error) => {
 /** @param {AbortSignal} signal */
 async function main(signal) {
   const zk = await connect(servers, { sessionTimeoutMs: 6_000, signal });
-  const queue = new LockingQueue(zk, '/examples/crawl', { onSessionLost: 'rejoin' });
+  const queue = new LockingQueue(zk, '/examples/crawl');
   try {
     if (command === 'add') {
       await queue.putAll(urls, { signal });

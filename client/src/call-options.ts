@@ -13,7 +13,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['signal', 'timeoutMs', 'session'],
   ...['mode', 'acl', 'ttlMs', 'version', 'watcher', 'recursive', 'pageSize', 'capacity'],
   ...['parents', 'parentAcl', 'policy'],
-  ...['holder', 'priority', 'kind', 'payload', 'count', 'concurrency', 'timeoutError'],
+  ...['holder', 'priority', 'kind', 'payload', 'count', 'timeoutError'],
+  ...['concurrency', 'onError', 'attempts'],
   ...['onLost', 'onSessionLost', 'attempt', 'path', 'idempotent', 'batchSize', 'deleteSelf'],
 ]);
 

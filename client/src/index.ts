@@ -98,7 +98,6 @@ export {
 export { IdQueue } from './recipes/id-queue.js';
 export {
   type EnqueuedState,
-  IdempotentEntry,
   IdempotentQueue,
   type IdempotentQueueOptions,
 } from './recipes/idempotent-queue.js';
@@ -138,9 +137,11 @@ export {
   type PriorityQueueOptions,
 } from './recipes/priority-queue.js';
 export { Queue } from './recipes/queue.js';
-export type { HeldEntry } from './recipes/queues/claims.js';
+export type { AttemptOptions } from './recipes/queues/attempts.js';
 export type { ConsumeOptions } from './recipes/queues/consume.js';
 export type { QueueOptions, TakeOptions } from './recipes/queues/entry-queue.js';
+export type { HeldEntry } from './recipes/queues/held-entry.js';
+export { IdempotentEntry } from './recipes/queues/idempotent-entry.js';
 export { QueueFormatError } from './recipes/queues/item-format.js';
 export type { QueueEntry } from './recipes/queues/queue-entry.js';
 export { type LockSide, ReadWriteLock } from './recipes/read-write-lock.js';

@@ -14,6 +14,7 @@
 
 import type { Client } from '../api/client.js';
 import type { Acl, Node } from '../api/values.js';
+import { checkCallOptions } from '../call-options.js';
 import type { Codec } from './rendezvous.js';
 import { ambiguously } from './shared/ambiguous.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
@@ -87,6 +88,7 @@ export class Configuration<T> extends BackgroundRecipe implements AsyncDisposabl
   async *states(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<ConfigurationState<T>, void> {
+    checkCallOptions(options);
     const { signal } = options;
     this.start();
     // Who loops is thrown the failure.

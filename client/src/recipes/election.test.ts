@@ -1,4 +1,4 @@
-import { NoAuthError, SessionExpiredError } from '@rookery/protocol';
+import { NoAuthError, NotReadOnlyError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ClientClosedError, LeaseReleasedError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
@@ -149,6 +149,21 @@ describe('an election', () => {
     await one.close();
     await expect(ofOne.terms().next()).rejects.toThrow(ClientClosedError);
   });
+});
+
+it('an election waits out a server that is read-only for want of a quorum', async () => {
+  const { server, surroundings, one, ofOne } = setUp();
+  one.failNext('create', new NotReadOnlyError(PATH), 4);
+  const ran = ofOne.run(async (term) => {
+    one.failNext('multi', new NotReadOnlyError(PATH), 4);
+    await term.acknowledge();
+    one.failNext('delete', new NotReadOnlyError(PATH), 4);
+    return 'led';
+  });
+  await surroundings.settle();
+  expect(await ran).toBe('led');
+  await surroundings.settle();
+  expect(namesIn(server, PATH)).toEqual([]);
 });
 
 describe('the acknowledgement', () => {

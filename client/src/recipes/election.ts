@@ -21,6 +21,7 @@ import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
+import { checkCallOptions } from '../call-options.js';
 import { acknowledgedLeader, type ElectedLeader, leaderOf } from './shared/acknowledgement.js';
 import { ElectionTerm } from './shared/election-term.js';
 import { WaitTimeoutError } from './shared/errors.js';
@@ -87,6 +88,7 @@ export class Election {
   async *terms(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<Term, void> {
+    checkCallOptions(options);
     const { signal } = options;
     const isAborted = () => signal?.aborted === true;
     while (!isAborted()) {

@@ -16,21 +16,22 @@
  *
  * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others
  * are given it. An enqueue or a wait fails with SessionExpiredError, or goes on in the next
- * session (`onSessionLost: 'rejoin'`), which harms nobody here.
+ * session (`onSessionLost: 'rejoin'`), which harms nobody here; consume() and entries() do so
+ * unless told 'fail'.
  */
-import { joinPath, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
+import { joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
-import type { Lease } from '../api/lease.js';
 import type { TransactionOp } from '../api/transaction.js';
-import type { Acl, Data } from '../api/values.js';
+import type { Acl, Data, Session } from '../api/values.js';
 import { OptionError, TransactionError } from '../errors.js';
-import { HeldEntry, readOrNull } from './queues/claims.js';
-import { type ConsumeOptions, consumeAll, entriesOf } from './queues/consume.js';
+import { readOrNull } from './queues/claims.js';
+import { type ConsumeOptions, consumeAll, entriesOf, inLoops } from './queues/consume.js';
 import { EntryFeed } from './queues/entry-feed.js';
 import { IdempotentLayout } from './queues/entry-names.js';
 import { DirectorySource, type Entry } from './queues/entry-source.js';
+import { HeldEntry } from './queues/held-entry.js';
+import { IdempotentEntry, IdempotentZnodes } from './queues/idempotent-entry.js';
 import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
-import { RecipeStateError } from './shared/errors.js';
 import { ensureGone, ensureThere } from './shared/idempotent.js';
 import { bounds, persist, type Within } from './shared/persist.js';
 import type { WaitOptions } from './shared/wait-scope.js';
@@ -44,8 +45,7 @@ export interface IdempotentQueueOptions extends SessionLossOptions {
 /** What is known of an id. */
 export type EnqueuedState = 'unknown' | 'queued' | 'done';
 
-const QUEUED = 'queued';
-const DONE = 'done';
+const { flags: FLAGS, items: ITEMS, queued: QUEUED } = IdempotentZnodes;
 const ROUNDS_MAX = 10;
 
 export class IdempotentQueue {
@@ -61,8 +61,8 @@ export class IdempotentQueue {
     this.path = path;
     this.#client = client;
     this.#options = options;
-    this.#flags = joinPath(path, 'flags');
-    this.#items = joinPath(path, 'items');
+    this.#flags = joinPath(path, FLAGS);
+    this.#items = joinPath(path, ITEMS);
     this.#locks = joinPath(path, 'locks');
     const place = { directory: this.#items, locks: this.#locks, layout: IdempotentLayout };
     this.#feed = new EntryFeed(client, new DirectorySource(client, place));
@@ -109,10 +109,8 @@ export class IdempotentQueue {
   }
 
   /** Waits for an entry and takes it; errors as of Queue.take, never `ambiguous`. */
-  async take(options: WaitOptions = {}): Promise<IdempotentEntry> {
-    return await this.#asking(options, (within) =>
-      this.#feed.next(within, (entry) => this.#claim(entry, within)),
-    );
+  take(options: WaitOptions = {}): Promise<IdempotentEntry> {
+    return this.#take(options, this.#options);
   }
 
   /** An entry if one is free, else null, as of a reading at least as new as the call. */
@@ -126,7 +124,7 @@ export class IdempotentQueue {
   entries(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<IdempotentEntry, void> {
-    return entriesOf((given) => this.take(given), options.signal);
+    return entriesOf((given) => this.#take(given, inLoops(this.#options)), options);
   }
 
   /** As of Queue. */
@@ -134,7 +132,8 @@ export class IdempotentQueue {
     handle: (entry: IdempotentEntry) => unknown,
     options: ConsumeOptions = {},
   ): Promise<void> {
-    await consumeAll(this.#client, (given) => this.take(given), handle, options);
+    const take = (given: WaitOptions) => this.#take(given, inLoops(this.#options));
+    await consumeAll(this.#client, take, handle, options);
   }
 
   /** May be repeated: the flag says that it was done. */
@@ -168,12 +167,38 @@ export class IdempotentQueue {
       const flag = await readOrNull(this.#client, flagPath, within);
       within.signal.throwIfAborted();
       isOurs = flag?.data?.toString() === QUEUED && flag.stat.czxid === held.czxid;
-      if (isOurs) return new IdempotentEntry(held, entry, { flagPath, acl: this.#options.acl });
+      if (isOurs) return this.#entry(held, entry, { flagPath, session: within.session });
       await held.done();
       return null;
     } finally {
       if (!isOurs) await held.release();
     }
+  }
+
+  #entry(
+    held: HeldEntry,
+    entry: Entry,
+    { flagPath, session }: { readonly flagPath: string; readonly session: Session },
+  ): IdempotentEntry {
+    const { acl } = this.#options;
+    const given = acl === undefined ? {} : { acl };
+    const within = { session, signal: held.signal };
+    const makeDirectories = async (queuePath: string) => {
+      for (const name of [FLAGS, ITEMS]) {
+        await ensureThere(this.#client, joinPath(queuePath, name), given, within);
+      }
+    };
+    return new IdempotentEntry(held, entry, { flagPath, acl, makeDirectories });
+  }
+
+  async #take(
+    options: WaitOptions,
+    { onSessionLost }: SessionLossOptions,
+  ): Promise<IdempotentEntry> {
+    const given = { ...options, onSessionLost };
+    return await asDoubtful(this.#client, this.path, given, (within) =>
+      this.#feed.next(within, (entry) => this.#claim(entry, within)),
+    );
   }
 
   #flagOf(id: string): string {
@@ -186,89 +211,6 @@ export class IdempotentQueue {
   ): Promise<T> {
     const { onSessionLost } = this.#options;
     return await asDoubtful(this.#client, this.path, { ...options, onSessionLost }, attempt);
-  }
-}
-
-/** An entry that nobody else is given for as long as its lease is held. */
-export class IdempotentEntry implements AsyncDisposable {
-  readonly id: string;
-  readonly #held: HeldEntry;
-  readonly #head: string;
-  readonly #flagPath: string;
-  readonly #acl: readonly Acl[] | undefined;
-
-  /** @internal */
-  constructor(
-    held: HeldEntry,
-    { id, head }: Entry,
-    { flagPath, acl }: { readonly flagPath: string; readonly acl: readonly Acl[] | undefined },
-  ) {
-    this.id = decodeURIComponent(id ?? '');
-    this.#held = held;
-    this.#head = head;
-    this.#flagPath = flagPath;
-    this.#acl = acl;
-  }
-
-  get path(): string {
-    return this.#held.path;
-  }
-
-  get data(): Buffer | null {
-    return this.#held.data;
-  }
-
-  get lease(): Lease {
-    return this.#held.lease;
-  }
-
-  get signal(): AbortSignal {
-    return this.#held.signal;
-  }
-
-  /**
-   * Removes it, sets its flag and commits `ops`, all or nothing. As of Queue's; RecipeStateError
-   * when the id was forgotten meanwhile: the entry was withdrawn, and is still held.
-   */
-  async done(ops: readonly TransactionOp[] = []): Promise<void> {
-    const flag = { kind: 'setData', path: this.#flagPath, data: DONE, version: 0 } as const;
-    await this.#end([flag], ops);
-  }
-
-  /** Gives it back, to its old place. */
-  async release(): Promise<void> {
-    await this.#held.release();
-  }
-
-  /** Puts it to the end of the queue. */
-  async requeue(): Promise<void> {
-    const path = joinPath(parentOf(this.path), this.#head);
-    const given = this.#acl === undefined ? {} : { acl: this.#acl };
-    await this.#end(
-      [
-        // Anew, for an item belongs to the flag that was created with it.
-        { kind: 'delete', path: this.#flagPath, version: 0 },
-        { kind: 'create', path: this.#flagPath, data: QUEUED, ...given },
-        { kind: 'create', path, data: this.data, mode: 'persistentSequential', ...given },
-      ],
-      [],
-    );
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.release();
-  }
-
-  async #end(own: readonly TransactionOp[], ops: readonly TransactionOp[]): Promise<void> {
-    try {
-      await this.#held.done([...own, ...ops]);
-    } catch (error) {
-      if (!(error instanceof TransactionError)) throw error;
-      const { failedIndex, results } = error;
-      if (failedIndex < own.length) throw new RecipeStateError(this.path, 'the id is forgotten');
-      const errors = results.slice(own.length).map((one) => (one instanceof Error ? one : null));
-      throw new TransactionError(failedIndex - own.length, error.error, errors);
-    }
   }
 }
 

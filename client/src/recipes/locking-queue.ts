@@ -16,18 +16,18 @@
  *
  * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others
  * are given it. A wait fails with SessionExpiredError, or goes on in the next session
- * (`onSessionLost: 'rejoin'`). A put that was under way may have happened; the error is
- * `ambiguous`.
+ * (`onSessionLost: 'rejoin'`), as consume() and entries() do unless told 'fail'. A put that was
+ * under way may have happened; the error is `ambiguous`.
  */
-import { joinPath } from '@rookery/protocol';
+import { joinPath, nameOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Acl, Data } from '../api/values.js';
 import { OptionError } from '../errors.js';
-import { HeldEntry } from './queues/claims.js';
-import { type ConsumeOptions, consumeAll, entriesOf } from './queues/consume.js';
+import { type ConsumeOptions, consumeAll, entriesOf, inLoops } from './queues/consume.js';
 import { EntryFeed } from './queues/entry-feed.js';
 import { KAZOO_ENTRY, KazooLayout } from './queues/entry-names.js';
 import { DirectorySource, type Entry } from './queues/entry-source.js';
+import { HeldEntry } from './queues/held-entry.js';
 import { putEntries } from './queues/putting.js';
 import { asDoubtful } from './shared/doubt.js';
 import { ensureThere } from './shared/idempotent.js';
@@ -90,15 +90,13 @@ export class LockingQueue {
   }
 
   /** Waits for an entry and takes it; errors as of Queue.take, never `ambiguous`. */
-  async take(options: WaitOptions = {}): Promise<HeldEntry> {
-    return await this.#taking(options, (within) =>
-      this.#feed.next(within, (entry) => this.#claim(entry, within)),
-    );
+  take(options: WaitOptions = {}): Promise<HeldEntry> {
+    return this.#take(options, this.#options);
   }
 
   /** An entry if one is free, else null, as of a reading at least as new as the call. */
   async poll(options: WaitOptions = {}): Promise<HeldEntry | null> {
-    return await this.#taking(options, (within) =>
+    return await this.#taking(options, this.#options, (within) =>
       this.#feed.nextNow(within, (entry) => this.#claim(entry, within)),
     );
   }
@@ -107,7 +105,7 @@ export class LockingQueue {
   entries(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<HeldEntry, void> {
-    return entriesOf((given) => this.take(given), options.signal);
+    return entriesOf((given) => this.#take(given, inLoops(this.#options)), options);
   }
 
   /** As of Queue. */
@@ -115,11 +113,21 @@ export class LockingQueue {
     handle: (entry: HeldEntry) => unknown,
     options: ConsumeOptions = {},
   ): Promise<void> {
-    await consumeAll(this.#client, (given) => this.take(given), handle, options);
+    const take = (given: WaitOptions) => this.#take(given, inLoops(this.#options));
+    await consumeAll(this.#client, take, handle, options);
   }
 
-  async #taking<T>(options: WaitOptions, attempt: (within: Within) => Promise<T>): Promise<T> {
-    const { onSessionLost } = this.#options;
+  async #take(options: WaitOptions, onLoss: SessionLossOptions): Promise<HeldEntry> {
+    return await this.#taking(options, onLoss, (within) =>
+      this.#feed.next(within, (entry) => this.#claim(entry, within)),
+    );
+  }
+
+  async #taking<T>(
+    options: WaitOptions,
+    { onSessionLost }: SessionLossOptions,
+    attempt: (within: Within) => Promise<T>,
+  ): Promise<T> {
     return await asDoubtful(this.#client, this.path, { ...options, onSessionLost }, attempt);
   }
 
@@ -132,7 +140,8 @@ export class LockingQueue {
     }
     const lockPath = joinPath(this.#taken, entry.name);
     const onGivenBack = () => this.#feed.forgetKnown();
-    const plan = { marks: this.#marks, acl, holderName, onGivenBack };
+    const entriesIn = nameOf(this.#entries);
+    const plan = { marks: this.#marks, acl, holderName, entriesIn, onGivenBack };
     return await HeldEntry.claim(this.#client, { ...entry, lockPath }, plan, within);
   }
 }

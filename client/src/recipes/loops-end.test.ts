@@ -13,6 +13,8 @@ const PATH = '/a';
 
 interface Stop {
   readonly signal: AbortSignal;
+  /** No loop has it. */
+  readonly timeout?: number;
 }
 
 interface Row {
@@ -203,6 +205,18 @@ describe.each(Object.entries(ROWS))('the loop of %s', (_, row) => {
     expect(await last).toEqual(END);
     await expectNothingLeft();
   });
+});
+
+it.each(Object.entries(ROWS))('the loop of %s refuses an option that is none', async (_, row) => {
+  const { surroundings, one } = newWorld();
+  const { signal } = new AbortController();
+  const opening = Promise.resolve(row.open(one, { signal, timeout: 5 }));
+  await surroundings.settle();
+  const { values, closes } = await opening;
+  const first = values.next().catch((error: unknown) => error);
+  await surroundings.settle();
+  expect(await first).toBeInstanceOf(library.OptionError);
+  await closes?.[Symbol.asyncDispose]();
 });
 
 it('there is a row for each loop of the library', () => {

@@ -26,8 +26,13 @@ const FIRST: Record<string, (client: Client) => Promise<unknown>> = {
   LeaderLatch: (client) => new library.LeaderLatch(client, '/a').waitForLeadership(),
   Lock: (client) => new library.Lock(client, '/a').acquire(),
   LockingQueue: (client) => new library.LockingQueue(client, '/a').put('x'),
+  MultiLock: (client) => new library.MultiLock(client, [new library.Lock(client, '/a')]).acquire(),
+  MultiNonBlockingLease: (client) =>
+    new library.MultiNonBlockingLease(client, '/a', { durationMs: 1_000, count: 2 }).obtain(),
   Mutex: (client) => new library.Mutex(client, '/a').acquire(),
   NameService: (client) => new library.NameService(client, '/a').register('n', '127.0.0.1:1'),
+  NonBlockingLease: (client) =>
+    new library.NonBlockingLease(client, '/a', { durationMs: 1_000 }).obtain(),
   Party: (client) => new library.Party(client, '/a').join(),
   PersistentNode: async (client) => {
     const node = new library.PersistentNode(client, '/a');
@@ -39,10 +44,18 @@ const FIRST: Record<string, (client: Client) => Promise<unknown>> = {
   Queue: (client) => new library.Queue(client, '/a').put('x'),
   ReadWriteLock: (client) => new library.ReadWriteLock(client, '/a').read.acquire(),
   Rendezvous: (client) => new library.Rendezvous(client, '/a', TEXT).open(),
+  RevocableLock: (client) =>
+    new library.RevocableLock(client, '/a', {
+      onRevocationRequested: () => 'refuse' as const,
+    }).acquire(),
   Semaphore: (client) => new library.Semaphore(client, '/a', { maxLeases: 1 }).acquire(),
   ServiceDiscovery: (client) =>
     new library.ServiceDiscovery(client, '/a').register({ name: 'web', id: '1' }),
+  SetPartitioner: (client) =>
+    new library.SetPartitioner(client, '/a', { set: [], settleMs: 0 }).partitions().next(),
+  ShallowParty: (client) => new library.ShallowParty(client, '/a').join(),
   ShardedQueue: (client) => new library.ShardedQueue(client, '/a').put('x'),
+  SharedCount: (client) => new library.SharedCount(client, '/a', 1).set(2),
   SharedValue: (client) => new library.SharedValue(client, '/a', 'x').set('y'),
   SimpleLock: (client) => new library.SimpleLock(client, '/a').acquire(),
   SimpleQueue: (client) => new library.SimpleQueue(client, '/a').offer('x'),
@@ -57,11 +70,24 @@ const FIRST: Record<string, (client: Client) => Promise<unknown>> = {
 
 describe('a chroot that does not exist', () => {
   it.each(Object.entries(FIRST))('is created by %s', async (_, first) => {
-    const { server, one } = newWorld();
-    await first(one.namespace('/my/app'));
+    const { server, surroundings, one } = newWorld();
+    const done = first(one.namespace('/my/app'));
+    await surroundings.settle();
+    await done;
     const root = server.paths().filter((path) => path === '/my' || path === '/my/app');
     expect(root).toEqual(['/my', '/my/app']);
     expect(server.paths().some((path) => path === '/a' || path.startsWith('/a/'))).toBe(false);
+  });
+
+  it('has a row for each recipe that creates something', () => {
+    const helpers = ['BackgroundRecipe', 'IdempotentEntry'];
+    const readers = ['Group', 'PersistentWatcher', 'ServiceProvider', 'TransactionSite'];
+    const isOther = (name: string) =>
+      /Error$|Cache$/.test(name) || helpers.includes(name) || readers.includes(name);
+    const classes = Object.entries(library)
+      .filter(([, value]) => typeof value === 'function' && /^class\b/.test(String(value)))
+      .map(([name]) => name);
+    expect(Object.keys(FIRST)).toEqual(classes.filter((name) => !isOther(name)).sort());
   });
 
   it('is named by the error of a create, a transaction and what asks for the root', async () => {

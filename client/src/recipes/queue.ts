@@ -11,15 +11,17 @@
  * once. Entries are given in the order of the puts; those given back have their old place.
  *
  * **Znodes.** `<path>/queue-<number>`, persistent sequential: one entry with one or more items, in
- * Curator's format. `<lockPath>/queue-<number>`, ephemeral, while somebody is busy with it. Marks
+ * Curator's format; its version is the number of the attempts that consume() has counted there.
+ * `<lockPath>/queue-<number>`, ephemeral, while somebody is busy with it. Marks
  * of transactions under way, ephemeral, in `<path>-in-flight`, a container. `<path>` and
  * `lockPath` are persistent, as Curator has them. Curator's consumers do not watch the locks: an
  * entry that is free again they are given when the next one is put or removed.
  *
  * **Suspended.** Waits go on; what is held stays held. **Lost.** What is held is lost, its signal
  * says so, and others are given it. A wait fails with SessionExpiredError, or goes on in the next
- * session (`onSessionLost: 'rejoin'`). A put or removal that was under way may have happened; the
- * error says `ambiguous` (IdempotentQueue knows better).
+ * session (`onSessionLost: 'rejoin'`), as consume() and entries() do unless told 'fail'. A put or
+ * removal that was under way may have happened; the error says `ambiguous` (IdempotentQueue knows
+ * better), and where it goes on, an entry that nobody was given may be gone.
  *
  * **Size.** ZooKeeper is a poor place for large queues (Curator's Tech Note 4): all is in memory,
  * an entry has at most 1 MB, servers slow down and start slowly with very many znodes in one

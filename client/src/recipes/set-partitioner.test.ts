@@ -61,7 +61,8 @@ const left = (server: Parameters<typeof namesIn>[0]) => [
 
 describe('a set partitioner', () => {
   it('deals the set out to all, and anew when one comes or goes', async () => {
-    const { server, surroundings, clients, members } = setUp(2);
+    const options = { onSessionLost: 'fail' } as const;
+    const { server, surroundings, clients, members } = setUp(2, options);
     const [one, other] = members;
     if (one === undefined || other === undefined) throw new Error('two were made');
     const ended = one.start();
@@ -102,8 +103,25 @@ describe('a set partitioner', () => {
     expect(surroundings.timerCount).toBe(0);
   });
 
+  it('divides anew in the session that follows a lost one', async () => {
+    const { surroundings, clients, members } = setUp(1);
+    const [client] = clients;
+    const [one] = members;
+    if (client === undefined || one === undefined) throw new Error('one was made');
+    const ended = one.start();
+    for (let session = 1; session <= 2; session++) {
+      await turns(30);
+      surroundings.advance(SETTLE_MS);
+      await until(() => one.given.length === session);
+      expect(one.given.filter(({ signal }) => !signal.aborted)).toHaveLength(1);
+      if (session === 1) client.expire();
+    }
+    one.stop.abort();
+    await ended;
+  });
+
   it('has acquired nothing once its session is lost, while it waits for the next', async () => {
-    const { surroundings, clients, members } = setUp(1, { onSessionLost: 'rejoin' });
+    const { surroundings, clients, members } = setUp(1);
     const [client] = clients;
     const [one] = members;
     if (client === undefined || one === undefined) throw new Error('one was made');
@@ -198,13 +216,14 @@ describe('a set partitioner', () => {
     expectNothingLeft(clients);
   });
 
-  it('fails with its session, its client, and by what the server answers', async () => {
+  it('fails with its session where that is asked for, with its client, and by what the server answers', async () => {
     for (const [end, error] of [
       ['session', SessionExpiredError],
       ['client', ClientClosedError],
       ['refusal', NoAuthError],
     ] as const) {
-      const { server, surroundings, clients, members } = setUp(1);
+      const options = { onSessionLost: 'fail' } as const;
+      const { server, surroundings, clients, members } = setUp(1, options);
       const [client] = clients;
       const [only] = members;
       if (client === undefined || only === undefined) throw new Error('one was made');
@@ -244,7 +263,7 @@ describe('set partitioners under random faults', () => {
     'never give an item twice, and in the end all once (seed %i)',
     async (seed) => {
       const random = randomFrom(seed);
-      const options = { onSessionLost: 'rejoin', settleMs: 40 } as const;
+      const options = { settleMs: 40 } as const;
       const { server, surroundings, clients, members } = setUp(3, options);
       const ended = members.map(({ start }) => start());
       const held = () =>

@@ -12,8 +12,8 @@
  *
  * **States.** As kazoo's: 'allocating'; 'acquired'; 'release' when the party has changed and the
  * partition is to be given back; 'failure'. **Suspended.** Partitions stand ('hold-until-lost') or
- * are lost ('abort'). **Lost.** The partition is lost and the loop fails with SessionExpiredError,
- * or joins the party in the next session (`onSessionLost: 'rejoin'`).
+ * are lost ('abort'). **Lost.** The partition is lost and the loop joins the party in the next
+ * session, or fails with SessionExpiredError (`onSessionLost: 'fail'`).
  */
 import { hostname } from 'node:os';
 import { joinPath, SessionExpiredError } from '@rookery/protocol';
@@ -106,7 +106,7 @@ export class SetPartitioner {
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<Partition, void> {
     const { signal } = options;
-    const { onSessionLost } = this.#options;
+    const { onSessionLost = 'rejoin' } = this.#options;
     const scope = WaitScope.open(this.#client, options, () => new WaitTimeoutError(this.path, 0));
     try {
       for (;;) {

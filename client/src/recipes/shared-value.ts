@@ -15,6 +15,7 @@
  */
 import type { Client } from '../api/client.js';
 import type { Acl, Data, Node, Stat } from '../api/values.js';
+import { checkCallOptions } from '../call-options.js';
 import { upsert } from '../helpers/upsert.js';
 import { NodeCache } from './node-cache.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
@@ -133,6 +134,7 @@ export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
   async *values(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<VersionedValue> {
+    checkCallOptions(options);
     const { signal } = options;
     const isAborted = () => signal?.aborted === true;
     this.start();

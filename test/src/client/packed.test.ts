@@ -11,6 +11,7 @@ import {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -194,6 +195,18 @@ it.for(RESOLUTIONS)(
     expect(outcome.stdout).toBe(`held true bigint\nexists -110 false\nwatched /packed/${outDir}\n`);
   },
 );
+
+it('the first example of its README runs as printed, by whoever has only that', async (context) => {
+  needInstallation(context);
+  const readme = readFileSync(join(project, 'node_modules/@rookery/client/README.md'), 'utf8');
+  const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(readme) ?? [];
+  const printed = '127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183/';
+  expect(code).toContain(printed);
+  writeFileSync(join(project, 'first.mjs'), code.replace(printed, `${servers()}/`));
+  const outcome = await run(process.execPath, ['first.mjs']);
+  expect(outcome).toMatchObject({ code: 0, stderr: '' });
+  expect(outcome.stdout).toMatch(/^hello \d+n\nthe only one who works here true \d+n\n$/);
+});
 
 it('an example runs from where npm has put it', async (context) => {
   needInstallation(context);

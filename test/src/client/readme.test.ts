@@ -23,6 +23,7 @@ declare const logger: import('pino').Logger;
 declare const histogram: { record(labels: object, value: number): void };
 declare function readAgain(): Promise<void>;
 declare function apply(event: import('@rookery/client').WatchEvent): void;
+declare function work(items: readonly Buffer[]): Promise<void>;
 declare function writeReport(how: { signal: AbortSignal; token: bigint }): Promise<void>;
 `;
 

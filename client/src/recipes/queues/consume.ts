@@ -4,9 +4,11 @@
  *
  * An entry is done when its loop body or function has ended well, and given back when not. When it
  * was lost meanwhile somebody else gets it; that is the guarantee of a lock ("at least once"), and
- * ends neither loop nor workers.
+ * ends neither loop nor workers, whatever the function has made of it. Nor does a lost session:
+ * they go on in the client's next one.
  */
 import type { Client } from '../../api/client.js';
+import { checkCallOptions } from '../../call-options.js';
 import {
   LeaseLostError,
   LeaseReleasedError,
@@ -14,8 +16,10 @@ import {
   OptionError,
 } from '../../errors.js';
 import { WaitScope } from '../shared/wait-scope.js';
+import type { SessionLossOptions } from '../shared/waiting-line.js';
+import { type Attemptable, type AttemptOptions, Attempts } from './attempts.js';
 
-export interface Consumable extends AsyncDisposable {
+export interface Consumable extends Attemptable, AsyncDisposable {
   done(): Promise<void>;
   release(): Promise<void>;
   requeue(): Promise<void>;
@@ -31,14 +35,27 @@ export interface ConsumeOptions {
    * what is under way and rejects with the error; 'requeue' puts it at the end, 'drop' removes it.
    */
   readonly onError?: 'stop' | 'requeue' | 'drop' | undefined;
+  /** Instead of `onError`: to try such an entry again, and to put it aside when that is in vain. */
+  readonly attempts?: AttemptOptions | undefined;
 }
 
-type Take<Entry> = (options: { readonly signal?: AbortSignal | undefined }) => Promise<Entry>;
+interface LoopOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Take<Entry> = (options: LoopOptions) => Promise<Entry>;
+
+/** What a loop makes of the queue's options: it goes on after a lost session unless told not to. */
+export function inLoops({ onSessionLost = 'rejoin' }: SessionLossOptions): SessionLossOptions {
+  return { onSessionLost };
+}
 
 export async function* entriesOf<Entry extends Consumable>(
   take: Take<Entry>,
-  signal: AbortSignal | undefined,
+  options: LoopOptions,
 ): AsyncGenerator<Entry, void> {
+  checkCallOptions(options);
+  const { signal } = options;
   for (;;) {
     let entry: Entry;
     try {
@@ -52,7 +69,7 @@ export async function* entriesOf<Entry extends Consumable>(
       yield entry;
       isGoingOn = true;
     } finally {
-      if (isGoingOn) await unlessLost(entry.done());
+      if (isGoingOn) await finish(entry);
       else await entry.release();
     }
   }
@@ -62,19 +79,29 @@ export async function consumeAll<Entry extends Consumable>(
   client: Client,
   take: Take<Entry>,
   handle: (entry: Entry) => unknown,
-  { concurrency = 1, signal, onError = 'stop' }: ConsumeOptions,
+  options: ConsumeOptions,
 ): Promise<void> {
+  checkCallOptions(options);
+  const { concurrency = 1, signal, onError = 'stop' } = options;
   if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
     throw new OptionError('concurrency', `must be an integer of at least 1, is ${concurrency}`);
   }
+  const attempts = Attempts.of(client, options);
   const scope = WaitScope.open(client, { signal }, () => new Error('there is no time limit'));
   const work = async () => {
-    for await (const entry of entriesOf(take, scope.signal)) {
+    for await (const entry of entriesOf(take, { signal: scope.signal })) {
+      if (attempts !== null) {
+        const isDealtWith = await attempts.at(entry, handle, scope.signal);
+        // Leaving the loop gives it back.
+        if (!isDealtWith) return;
+        continue;
+      }
       try {
         await handle(entry);
       } catch (error) {
+        if (isLost(entry)) continue;
         if (onError === 'stop') throw error;
-        await unlessLost(onError === 'requeue' ? entry.requeue() : entry.done());
+        await unlessOver(onError === 'requeue' ? entry.requeue() : entry.done());
       }
     }
   };
@@ -94,8 +121,23 @@ export async function consumeAll<Entry extends Consumable>(
   }
 }
 
+/** Done, or given back if that is refused. */
+async function finish(entry: Consumable): Promise<void> {
+  try {
+    await unlessOver(entry.done());
+  } catch (error) {
+    await entry.release().catch(() => {});
+    throw error;
+  }
+}
+
+/** Whether it is somebody else's by now, or may soon be. */
+function isLost({ lease }: Pick<Consumable, 'lease'>): boolean {
+  return lease?.signal.reason instanceof LeaseLostError;
+}
+
 /** An entry that is lost is somebody else's; one that is over was ended by who had it. */
-async function unlessLost(ending: Promise<void>): Promise<void> {
+async function unlessOver(ending: Promise<void>): Promise<void> {
   try {
     await ending;
   } catch (error) {

@@ -14,11 +14,12 @@ import { ensureThere } from '../shared/idempotent.js';
 import { bounds, persist, type Within } from '../shared/persist.js';
 import type { WaitOptions } from '../shared/wait-scope.js';
 import type { SessionLossOptions } from '../shared/waiting-line.js';
-import { HeldEntry, removeEntry } from './claims.js';
-import { type ConsumeOptions, consumeAll, entriesOf } from './consume.js';
+import { removeEntry } from './claims.js';
+import { type ConsumeOptions, consumeAll, entriesOf, inLoops } from './consume.js';
 import { EntryFeed, type FeedOptions } from './entry-feed.js';
 import type { EntryLayout } from './entry-names.js';
 import { DirectorySource, type Entry, type EntrySource } from './entry-source.js';
+import { HeldEntry } from './held-entry.js';
 import { encodeItems } from './item-format.js';
 import { putEntries } from './putting.js';
 import { LockedQueueEntry, type QueueEntry, RemovedQueueEntry } from './queue-entry.js';
@@ -73,10 +74,8 @@ export abstract class EntryQueue {
    * whose entry is being removed at that moment ends with the entry, for nobody else could get it;
    * only a session that is lost then may take it along, and the error is `ambiguous`.
    */
-  async take(options: WaitOptions = {}): Promise<QueueEntry> {
-    return await this.#taking(options, (within, doubt) =>
-      this.#feed.next(within, (entry) => this.#claim(entry, within, doubt)),
-    );
+  take(options: WaitOptions = {}): Promise<QueueEntry> {
+    return this.#take(options, this.options);
   }
 
   /** An entry if one is free, else null, as of a reading at least as new as the call. */
@@ -87,23 +86,25 @@ export abstract class EntryQueue {
   }
 
   /**
-   * Takes one entry after the other until the signal is aborted. Going on to the next one says that
-   * the entry is done; leaving the loop, or an exception, gives it back (where it is locked).
+   * Takes one entry after the other until the signal is aborted, in the client's next session too
+   * unless `onSessionLost` is 'fail'. Going on to the next one says that the entry is done; leaving
+   * the loop, or an exception, gives it back (where it is locked).
    */
   entries(options: TakeOptions = {}): AsyncGenerator<QueueEntry, void> {
-    return entriesOf((given) => this.take(given), options.signal);
+    return entriesOf((given) => this.#take(given, inLoops(this.options)), options);
   }
 
   /**
    * Calls the function with each entry, with at most `concurrency` of them at once, until the
    * signal is aborted. Resolves when those under way have ended. An entry is done when its
-   * function's promise resolves.
+   * function's promise resolves. Goes on in the client's next session, as entries() does.
    */
   async consume(
     handle: (entry: QueueEntry) => unknown,
     options: ConsumeOptions = {},
   ): Promise<void> {
-    await consumeAll(this.client, (given) => this.take(given), handle, options);
+    const take = (given: TakeOptions) => this.#take(given, inLoops(this.options));
+    await consumeAll(this.client, take, handle, options);
   }
 
   /** How many znodes the directory has: entries that are not removed, locked ones as well. */
@@ -147,6 +148,15 @@ export abstract class EntryQueue {
     return { marks: this.marks, acl: this.options.acl, onGivenBack };
   }
 
+  async #take(options: WaitOptions, { onSessionLost }: SessionLossOptions): Promise<QueueEntry> {
+    return await asDoubtful(
+      this.client,
+      this.path,
+      { ...options, onSessionLost },
+      (within, doubt) => this.#feed.next(within, (entry) => this.#claim(entry, within, doubt)),
+    );
+  }
+
   async #taking<T>(
     options: WaitOptions,
     attempt: (within: Within, doubt: Doubt) => Promise<T>,
@@ -161,8 +171,8 @@ export abstract class EntryQueue {
       const removed = await removeEntry(this.client, entry, this.#plan, { within, doubt });
       if (removed === null) return null;
       const { name, path, head } = entry;
-      return new RemovedQueueEntry({ name, path, data: removed.data }, () => {
-        const plan = { ...this.#plan, directory: parentOf(path) };
+      return new RemovedQueueEntry({ name, path, data: removed.data }, (directory) => {
+        const plan = { ...this.#plan, directory };
         return putEntries(this.client, plan, [{ head, data: removed.data }], {});
       });
     }

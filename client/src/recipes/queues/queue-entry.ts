@@ -2,10 +2,11 @@
  * An entry of a queue in Curator's format, as a consumer gets it: locked until it is done, or, in a
  * queue without locks, removed already. Decodes; everything else is claims.ts's.
  */
+import { parentOf } from '@rookery/protocol';
 import type { Lease } from '../../api/lease.js';
 import type { TransactionOp } from '../../api/transaction.js';
 import { RecipeStateError } from '../shared/errors.js';
-import type { HeldEntry } from './claims.js';
+import type { HeldEntry } from './held-entry.js';
 import { decodeItems } from './item-format.js';
 
 /** Disposing gives back what is held and not done. */
@@ -28,6 +29,16 @@ export interface QueueEntry extends AsyncDisposable {
   release(): Promise<void>;
   /** Puts it at the end. */
   requeue(): Promise<void>;
+  /**
+   * Puts it at the end of the queue at another path, which need not exist; under a lock in one
+   * transaction.
+   */
+  moveTo(queuePath: string): Promise<void>;
+  /**
+   * Notes that work on it begins once more, and gives how often that was noted: under a lock by
+   * whomever, dead ones too, in the version of the entry's znode; otherwise here.
+   */
+  countAttempt(): Promise<number>;
 }
 
 export class LockedQueueEntry implements QueueEntry {
@@ -69,6 +80,14 @@ export class LockedQueueEntry implements QueueEntry {
     return this.#held.requeue();
   }
 
+  moveTo(queuePath: string): Promise<void> {
+    return this.#held.moveTo(queuePath);
+  }
+
+  countAttempt(): Promise<number> {
+    return this.#held.countAttempt();
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }
@@ -79,18 +98,19 @@ export class RemovedQueueEntry implements QueueEntry {
   readonly name: string;
   readonly path: string;
   readonly data: Buffer | null;
-  readonly #putAgain: () => Promise<void>;
+  readonly #putIn: (directory: string) => Promise<void>;
   #isOver = false;
+  #attempts = 0;
 
-  /** `putAgain` puts the same data at the end. */
+  /** `putIn` puts the same data at the end of a directory. */
   constructor(
     entry: { readonly name: string; readonly path: string; readonly data: Buffer | null },
-    putAgain: () => Promise<void>,
+    putIn: (directory: string) => Promise<void>,
   ) {
     this.name = entry.name;
     this.path = entry.path;
     this.data = entry.data;
-    this.#putAgain = putAgain;
+    this.#putIn = putIn;
   }
 
   get items(): readonly Buffer[] {
@@ -107,9 +127,18 @@ export class RemovedQueueEntry implements QueueEntry {
   }
 
   async requeue(): Promise<void> {
+    await this.moveTo(parentOf(this.path));
+  }
+
+  async moveTo(queuePath: string): Promise<void> {
     if (this.#isOver) throw new RecipeStateError(this.path, 'the entry is done');
     this.#isOver = true;
-    await this.#putAgain();
+    await this.#putIn(queuePath);
+  }
+
+  async countAttempt(): Promise<number> {
+    this.#attempts += 1;
+    return this.#attempts;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -57,9 +57,9 @@ export async function readChildren(
 export async function* followChildren(
   client: Client,
   path: string,
-  { signal, withData }: FollowOptions,
+  { withData, ...wait }: FollowOptions,
 ): AsyncGenerator<ChildrenByName, void> {
-  const scope = WaitScope.open(client, { signal }, () => new WaitTimeoutError(path, 0));
+  const scope = WaitScope.open(client, wait, () => new WaitTimeoutError(path, 0));
   const directory = new Directory(client, path, withData);
   try {
     for (;;) {
@@ -76,7 +76,7 @@ export async function* followChildren(
       }
     }
   } catch (error) {
-    if (signal?.aborted !== true) throw error;
+    if (wait.signal?.aborted !== true) throw error;
   } finally {
     scope.close();
     directory.forget();

@@ -5,6 +5,7 @@
  * applies to it; one whose consumer is too slow forgets its queue and begins again with another.
  * Used by the caches.
  */
+import { checkCallOptions } from '../../call-options.js';
 import type { Feed } from './feed.js';
 import type { Runner } from './runner.js';
 
@@ -24,8 +25,10 @@ export interface StreamOptions {
  */
 export async function* streamOf<E>(
   { feed, runner, snapshot }: StreamSource<E>,
-  { signal, capacity = CAPACITY_DEFAULT }: StreamOptions,
+  options: StreamOptions,
 ): AsyncGenerator<E, void> {
+  checkCallOptions(options);
+  const { signal, capacity = CAPACITY_DEFAULT } = options;
   // Its consumer is thrown the failure.
   const listening = runner.onFailure(() => {});
   let queue: E[] = [];

@@ -34,9 +34,9 @@ export interface Line<Marker extends string = string> {
 
 export interface SessionLossOptions {
   /**
-   * What becomes of a wait whose session is lost: it fails with SessionExpiredError, the default,
-   * for the caller may hold other things that are lost as well; or it takes a place at the end
-   * of the line in the client's next session.
+   * What becomes of a wait whose session is lost: it fails with SessionExpiredError, for the caller
+   * may hold other things that are lost as well; or it takes a place at the end of the line in the
+   * client's next session. By default a single wait fails, and what loops over many rejoins.
    */
   readonly onSessionLost?: 'fail' | 'rejoin' | undefined;
 }
