@@ -94,8 +94,8 @@ export const checkpointMutants: readonly Mutant[] = [
       'tuning.checkpointLogBytes=500',
     ],
     file: 'storage/txn-log.ts',
-    find: 'if (second.empty || second.first > checkpoint) return false;',
-    replace: 'if (second.empty) return false;',
+    find: 'if (first === undefined || second === undefined || second.base > checkpoint) return false;',
+    replace: 'if (first === undefined || second === undefined) return false;',
     also: [
       {
         file: 'storage/txn-log.ts',
