@@ -99,8 +99,8 @@ export const checkpointMutants: readonly Mutant[] = [
     also: [
       {
         file: 'storage/txn-log.ts',
-        find: 'if (segment !== first && !segment.empty && segment.last <= checkpoint) kept',
-        replace: 'if (segment !== first && !segment.empty && checkpoint > 0) kept',
+        find: 'if (segment !== first && segment.last <= checkpoint) kept',
+        replace: 'if (segment !== first && checkpoint > 0) kept',
       },
     ],
   },

@@ -149,8 +149,9 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'what was truncated is gone from the log on disk',
     aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
     file: 'storage/txn-log.ts',
+    // What is appended then comes behind it, in the same segment.
     find: '    await this.#begin(kept ?? null);\n',
-    replace: '    this.#active = null;\n',
+    replace: '    if (kept !== this.#active) await this.#begin(kept ?? null);\n',
   },
   {
     name: 'trunc-forgotten-at-a-start',
@@ -166,9 +167,26 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'everything after the common point leaves the log',
     aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
-    file: 'storage/log-recovery.ts',
-    find: 'if (through !== null && proposal.zxid > through) break;',
-    replace: 'if (through !== null && proposal.zxid > through + 1) break;',
+    file: 'storage/txn-log.ts',
+    find: `      kept.cut(after);
+    }
+    this.#last = after;
+    await this.#begin(kept ?? null);
+`,
+    replace: `      if (holds(kept, after + 1)) more = after + 1;
+      kept.cut(after);
+    }
+    this.#last = more;
+    await this.#begin(kept ?? null);
+    this.#last = after;
+`,
+    also: [
+      {
+        file: 'storage/txn-log.ts',
+        find: '    this.#truncations += 1;\n',
+        replace: '    this.#truncations += 1;\n    let more = after;\n',
+      },
+    ],
   },
   {
     name: 'segment-noted-before-its-header',
@@ -220,7 +238,7 @@ export const storageMutants: readonly Mutant[] = [
     aim: ['members=3', 'kinds=["flip-bit"]'],
     file: 'storage/log-recovery.ts',
     find: 'if (through === null && !(await reader.hasLaterWrite())) return;',
-    replace: 'if (!(await reader.hasLaterWrite())) return;',
+    replace: 'if (through !== 0 && !(await reader.hasLaterWrite())) return;',
   },
   {
     name: 'damage-taken-for-a-torn-write',
