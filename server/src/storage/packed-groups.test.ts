@@ -1,5 +1,5 @@
 /** Goal: a group is in the log as it was, and in its frame, whoever had the memory before it. */
-import { Packer, type Proposal } from '@rookery/protocol';
+import { claimRoom, Packer, type Proposal, packProposals } from '@rookery/protocol';
 import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 import { expect, it } from 'vitest';
 import { MemoryLogDirectory } from './memory-log.js';
@@ -64,4 +64,10 @@ it('a group that was received is logged without a copy, and can be sent on', asy
   const frame = encodePeerFrame({ kind: 'propose', proposals: group });
   expect(await logged(received(frame))).toEqual(['a', 'bc']);
   expect(bodiesOf(group)).toEqual(['a', 'bc']);
+});
+
+it('the memory before a pack is had once', () => {
+  const packed = packProposals(groupOf('a', 'bc'));
+  expect(claimRoom(packed, 1)).not.toBeNull();
+  expect(claimRoom(packed, 1)).toBeNull();
 });

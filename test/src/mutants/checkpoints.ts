@@ -94,13 +94,13 @@ export const checkpointMutants: readonly Mutant[] = [
       'tuning.checkpointLogBytes=500',
     ],
     file: 'storage/txn-log.ts',
-    find: 'if (second.empty || second.first > checkpoint) return false;',
-    replace: 'if (second.empty) return false;',
+    find: 'if (first === undefined || second === undefined || second.base > checkpoint) return false;',
+    replace: 'if (first === undefined || second === undefined) return false;',
     also: [
       {
         file: 'storage/txn-log.ts',
-        find: 'if (segment !== first && !segment.empty && segment.last <= checkpoint) kept',
-        replace: 'if (segment !== first && !segment.empty && checkpoint > 0) kept',
+        find: 'if (segment !== first && segment.last <= checkpoint) kept',
+        replace: 'if (segment !== first && checkpoint > 0) kept',
       },
     ],
   },

@@ -5,14 +5,27 @@ import type { Mutant } from './mutant.js';
 
 export const storageMutants: readonly Mutant[] = [
   {
-    name: 'log-append-unsynced',
+    name: 'log-append-not-awaited',
     area: 'storage',
     breaks: 'an append is durable when it resolves',
-    file: 'storage/segment.ts',
-    find: `: records;
-    await open.batch(operations, { sync: true });`,
-    replace: `: records;
-    await open.batch(operations, { sync: false });`,
+    file: 'storage/log-segment.ts',
+    find: '    await file.write(this.end, parts);\n',
+    replace: `    await this.written;
+    this.written = file.write(this.end, parts);
+    this.written.catch(() => undefined);
+`,
+    also: [
+      {
+        file: 'storage/log-segment.ts',
+        find: '  bytes = 0;\n',
+        replace: '  bytes = 0;\n  written: Promise<void> = Promise.resolve();\n',
+      },
+      {
+        file: 'storage/txn-log.ts',
+        find: 'this.#background.run(() => old.file.letGo());',
+        replace: 'this.#background.run(() => old.written.then(() => old.file.letGo()));',
+      },
+    ],
   },
   {
     name: 'meta-unsynced',
@@ -136,65 +149,104 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'what was truncated is gone from the log on disk',
     aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
     file: 'storage/txn-log.ts',
-    find: '      if (!segment.empty) await segment.cut(after);\n',
-    replace: '      if (!segment.empty) segment.last = after;\n',
+    // What is appended then comes behind it, in the same segment.
+    find: '    await this.#begin(kept ?? null);\n',
+    replace: '    if (kept !== this.#active) await this.#begin(kept ?? null);\n',
+  },
+  {
+    name: 'trunc-forgotten-at-a-start',
+    area: 'storage',
+    breaks: 'what a segment holds behind the base of its successor is void',
+    aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
+    file: 'storage/log-recovery.ts',
+    find: 'const through = next?.base ?? null;',
+    replace: 'const through = chain[index + 1] === next ? null : 0;',
   },
   {
     name: 'trunc-one-too-little',
     area: 'storage',
     breaks: 'everything after the common point leaves the log',
     aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
-    file: 'storage/segment.ts',
-    find: 'if (zxidOfKey(key) > after) operations',
-    replace: 'if (zxidOfKey(key) > after + 1) operations',
+    file: 'storage/txn-log.ts',
+    find: `      kept.cut(after);
+    }
+    this.#last = after;
+    await this.#begin(kept ?? null);
+`,
+    replace: `      if (holds(kept, after + 1)) more = after + 1;
+      kept.cut(after);
+    }
+    this.#last = more;
+    await this.#begin(kept ?? null);
+    this.#last = after;
+`,
     also: [
       {
-        file: 'storage/segment.ts',
-        find: 'const kept = proposals.filter((proposal) => proposal.zxid <= after);',
-        replace: `const kept = proposals.filter((proposal) => proposal.zxid <= after);
-  if (kept.length === 0) return [];`,
+        file: 'storage/txn-log.ts',
+        find: '    this.#truncations += 1;\n',
+        replace: '    this.#truncations += 1;\n    let more = after;\n',
       },
     ],
   },
   {
-    name: 'recovery-ignores-the-end-mark',
+    name: 'segment-noted-before-its-header',
     area: 'storage',
-    breaks: 'a log that was quiet has lost nothing of its end unnoticed',
-    aim: ['members=3', 'kinds=["flip-bit","clean-stop"]'],
+    breaks: 'a segment is noted in meta once its header is durable: a crash is no damage',
+    aim: ['kinds=["crash-at-change","crash"]'],
+    file: 'storage/txn-log.ts',
+    find: '    const segment = await Segment.begin(',
+    replace: '    await onBegun(seq);\n    const segment = await Segment.begin(',
+    also: [
+      {
+        file: 'storage/txn-log.ts',
+        find: '    await onBegun(seq);\n    const old',
+        replace: '    const old',
+      },
+    ],
+  },
+  {
+    name: 'lost-segment-unnoticed',
+    area: 'storage',
+    breaks: 'a log without the segment that was begun last is damaged',
+    aim: ['members=3', 'kinds=["cut-log"]'],
     file: 'storage/log-recovery.ts',
-    find: 'if (segment.last < end) {',
-    replace: 'if (segment.last < 0) {',
+    find: 'if (newest === null || newest.seq < logSeq) {',
+    replace: 'if (newest === null || logSeq < 0) {',
+  },
+  {
+    name: 'left-write-not-made-durable',
+    area: 'storage',
+    breaks: 'what a start reads of the last process is durable before it is relied on',
+    aim: ['kinds=["crash-at-change","crash"]', 'members=3'],
+    file: 'storage/log-recovery.ts',
+    find: 'return await makeDurable(file, newest, reader.position);',
+    replace: 'return newest < 0 ? await makeDurable(file, newest, reader.position) : undefined;',
+  },
+  {
+    name: 'salt-ignored',
+    area: 'storage',
+    breaks: 'what a file held before it was recycled is no record',
+    aim: ['kinds=["crash-at-change","crash"]', 'tuning.logSegmentBytes=2000'],
+    file: 'storage/log-record.ts',
+    find: '  return crc32(salt);\n',
+    replace: '  return salt.length;\n',
   },
   {
     name: 'recovery-accepts-a-gap',
     area: 'storage',
-    breaks: 'each proposal of the log names its predecessor (invariant 2)',
+    breaks: 'each segment of the log goes on where the one before it ends (invariant 2)',
+    aim: ['members=3', 'kinds=["flip-bit"]'],
     file: 'storage/log-recovery.ts',
-    find: 'if (this.last === null || previous === this.last) return;',
-    replace: 'if (this.last === null || previous >= 0) return;',
+    find: 'if (through === null && !(await reader.hasLaterWrite())) return;',
+    replace: 'if (through !== 0 && !(await reader.hasLaterWrite())) return;',
   },
   {
-    name: 'recovery-skips-what-is-damaged',
+    name: 'damage-taken-for-a-torn-write',
     area: 'storage',
-    // A record with a wrong checksum is left out, as if it had never been written.
     breaks: 'a damaged record is told from a torn write',
-    file: 'storage/segment.ts',
-    find: `  const packed = unseal(key, value);
-  if (packed === null) throw`,
-    replace: `  const packed = unseal(key, value);
-  if (packed === null) return [];
-  if (at === name) throw`,
-    also: [
-      {
-        file: 'storage/segment.ts',
-        find: 'if (proposals[0]?.zxid !== zxidOfKey(key)) throw',
-        replace: 'if (proposals.length > 0 && proposals[0]?.zxid !== zxidOfKey(key)) throw',
-      },
-      {
-        file: 'storage/log-recovery.ts',
-        find: 'if (this.last === null || previous === this.last) return;',
-        replace: 'if (this.last === null || previous >= 0) return;',
-      },
-    ],
+    aim: ['members=3', 'kinds=["flip-bit"]'],
+    file: 'storage/log-recovery.ts',
+    find: 'if (through === null && !(await reader.hasLaterWrite())) return;',
+    replace: 'if (through === null) return;',
   },
 ];

@@ -1,14 +1,15 @@
 /**
  * Bugs that ZooKeeper did not have and that no seed shows: each fails a scenario of its own.
  *
- * The simulator's disks lose no whole segment, and its transfers are over before much is written.
+ * The simulator goes by what meta says of the log, and its transfers are over before much is
+ * written.
  */
 import { type NamedMutant, trace } from './named-mutant.js';
 
 const LOG_RECOVERY = 'server/src/storage/log-recovery.test.ts';
 const LOST = 'is given up, with all before it, when a learner needs it and it cannot be read: lose';
 const ATTACHMENTS = 'server/src/pipeline/attachments.test.ts';
-const PREDECESSORS = 'server/src/storage/predecessors.test.ts';
+const UNREAD = 'server/src/storage/unread-segments.test.ts';
 
 export const ownMutants: readonly NamedMutant[] = [
   {
@@ -46,33 +47,38 @@ export const ownMutants: readonly NamedMutant[] = [
     scenario: trace('diff-from-disk-while-writes-go-on'),
   },
   {
-    name: 'next-segment-unmarked',
+    name: 'begun-segment-not-noted',
     area: 'named',
     file: 'storage/txn-log.ts',
-    find: '      await last.markSuccessor();\n',
-    replace: '',
+    find: '    await onBegun(seq);\n',
+    replace: '    if (seq < 0) await onBegun(seq);\n',
     breaks: 'a segment that is lost with all behind it is missed',
     scenario: { file: LOG_RECOVERY, name: 'with all from number 1 on' },
   },
   {
-    name: 'next-segment-unmarked-after-a-crash',
+    name: 'old-segment-is-appended-to',
     area: 'named',
-    file: 'storage/log-recovery.ts',
-    find: 'if (previous !== undefined && !expected) await previous.markSuccessor();',
-    replace: 'if (previous !== undefined && !expected) expected = false;',
-    breaks: 'a segment whose mark a crash has prevented is marked before it is used',
-    scenario: { file: LOG_RECOVERY, name: 'that was made just before a crash, and used after it' },
+    file: 'storage/txn-log.ts',
+    find: '    this.#segments = [...parts.segments];\n',
+    replace:
+      '    this.#segments = [...parts.segments];\n' +
+      '    this.#active = this.#segments.at(-1) ?? null;\n',
+    breaks: 'nothing durable is ever written over: a process writes to segments that it began',
+    scenario: {
+      file: LOG_RECOVERY,
+      name: 'is written by the process that began it and by no other',
+    },
   },
   {
-    name: 'what-a-segment-says-is-believed-unseen',
+    name: 'first-of-a-segment-follows-anything',
     area: 'named',
     file: 'storage/log-recovery.ts',
-    find: 'if (summaries.at(-1)?.last !== first[0]?.previous) break;',
-    replace: 'if (summaries.length === 0) break;',
-    breaks: 'a segment is left unread only if the chain goes on from what is said of it',
+    find: '  if (first?.previous === last) return;\n',
+    replace: '  if (last >= 0) return;\n',
+    breaks: 'each proposal of the log names its predecessor (invariant 2)',
     scenario: {
-      file: PREDECESSORS,
-      name: 'reads all when what a segment says of the others does not fit',
+      file: LOG_RECOVERY,
+      name: 'that another one says it follows holds what that one goes on after',
     },
   },
   {
@@ -82,16 +88,16 @@ export const ownMutants: readonly NamedMutant[] = [
     find: 'if (isOld || live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {',
     replace: 'if (isOld) {',
     breaks: 'what only a learner needs and cannot be read costs no member its vote',
-    scenario: { file: PREDECESSORS, name: LOST },
+    scenario: { file: UNREAD, name: LOST },
   },
   {
     name: 'cut-off-ranges-are-told-of',
     area: 'named',
-    file: 'storage/segment.ts',
+    file: 'storage/log-segment.ts',
     find: 'cutRanges(this.ranges, after);',
     replace: 'cutRanges(this.ranges, Number.MAX_SAFE_INTEGER);',
     breaks: 'what was cut off a segment is not said to be in it',
-    scenario: { file: PREDECESSORS, name: 'knows what one does that reads it, seed 2' },
+    scenario: { file: UNREAD, name: 'knows what one does that reads it, seed 2' },
   },
   {
     name: 'room-before-a-pack-given-twice',
@@ -101,8 +107,8 @@ export const ownMutants: readonly NamedMutant[] = [
     replace: '',
     breaks: 'memory before a pack is written by one: a frame that is under way stays as it is',
     scenario: {
-      file: 'server/src/storage/group-seal.test.ts',
-      name: 'a group that was sent before it was logged is in both as it was',
+      file: 'server/src/storage/packed-groups.test.ts',
+      name: 'the memory before a pack is had once',
     },
   },
 ];

@@ -96,10 +96,21 @@ export class StoredLog {
   }
 
   /**
-   * From some record on that the log is known to have held, the files are what an older copy has.
-   * False when no such record is there.
+   * From some record on that the log is known to have held, or from some segment on, the files are
+   * what an older copy has. False when the log is not known to have held anything.
    */
   cut(how: number): boolean {
+    if (how >= 0.75) return this.#loseSegments(4 * how - 3);
+    return this.#cutAtRecord(how / 0.75);
+  }
+
+  #loseSegments(which: number): boolean {
+    const lost = this.#chain.slice(Math.floor(which * this.#chain.length));
+    for (const { name } of lost) this.#log.tamper(name, () => new Uint8Array(0));
+    return lost.length > 0;
+  }
+
+  #cutAtRecord(how: number): boolean {
     const known = this.#chain.flatMap((segment, index) =>
       segment.records.filter((one) => this.#isKnown(one)).map(({ offset }) => ({ index, offset })),
     );
