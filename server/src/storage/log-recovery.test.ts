@@ -1,6 +1,7 @@
 /** What a start makes of a log: lost files, foreign ones, and what is left in their space. */
 import { makeZxid, type Zxid } from '@rookery/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { StorageFault } from './errors.js';
 import { decodeHeader, encodeHeader, RECORDS_START } from './log-segment.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
@@ -91,6 +92,20 @@ describe('a lost segment is noticed', () => {
     const opened = await appendUntil(2);
     await opened.storage.truncate(makeZxid(1, 2));
     await opened.storage.idle();
+    await restart();
+    await disk.logFiles.remove(begun().at(-1) ?? '');
+    expect((await restart()).recovered.damaged).toMatch(/is missing/);
+  });
+
+  it('when its process died before the meta record named it, once a start has read it', async () => {
+    const opened = await appendUntil(1);
+    for (let count = 0; count < 3; count++) await append(opened);
+    // The header of the truncation is the next change of the log, which meta's would follow.
+    const changes = disk.logFiles.changeCount;
+    disk.treeStore.failAt(disk.treeStore.changeCount + 1, 'before');
+    await expect(opened.storage.truncate(makeZxid(1, 1))).rejects.toThrow(StorageFault);
+    expect(disk.logFiles.changeCount).toBeGreaterThan(changes);
+    expect((await restart()).recovered.last).toBe(makeZxid(1, 1));
     await restart();
     await disk.logFiles.remove(begun().at(-1) ?? '');
     expect((await restart()).recovered.damaged).toMatch(/is missing/);

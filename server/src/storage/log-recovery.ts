@@ -36,6 +36,8 @@ export interface RecoveredLog {
   readonly history: HistorySummary;
   /** The proposals after `checkpoint`. */
   readonly suffix: readonly Proposal[];
+  /** The newest segment that was begun: greater than `logSeq` after a crash in its beginning. */
+  readonly newestSeq: number;
   /** Why segments in front of what a start needs were removed; absent when none was. */
   readonly unreadable?: string;
 }
@@ -80,6 +82,7 @@ export async function recoverLog(
     log,
     history: { base: log.base, ranges: joined(segments) },
     suffix,
+    newestSeq: segments.at(-1)?.seq ?? at.logSeq,
     ...(reason === undefined ? {} : { unreadable: reason }),
   };
 }
