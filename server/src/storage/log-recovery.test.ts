@@ -1,6 +1,7 @@
 /** What a start makes of a log: lost files, foreign ones, and what is left in their space. */
 import { makeZxid, type Zxid } from '@rookery/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { DamagedError } from './errors.js';
 import { decodeHeader, encodeHeader, RECORDS_START } from './log-segment.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
@@ -94,6 +95,53 @@ describe('a lost segment is noticed', () => {
     await restart();
     await disk.logFiles.remove(begun().at(-1) ?? '');
     expect((await restart()).recovered.damaged).toMatch(/is missing/);
+  });
+});
+
+/** From now on, these bytes of the file cannot be read. */
+function spoilSector(name: string, start: number): void {
+  const { logFiles } = disk;
+  const open = logFiles.open.bind(logFiles);
+  logFiles.open = async (opened) => {
+    const file = await open(opened);
+    const read = file.read.bind(file);
+    return Object.assign(file, {
+      read: async (offset: number, length: number) => {
+        const holdsIt = offset < start + 512 && offset + length > start;
+        if (opened === name && holdsIt) throw new DamagedError(`${name} cannot be read`);
+        return await read(offset, length);
+      },
+    });
+  };
+}
+
+describe('a sector that cannot be read', () => {
+  it.each([0, RECORDS_START / 2])(
+    'at %d, of one copy of a header, loses nothing',
+    async (start) => {
+      const opened = await appendUntil(2);
+      const { last } = opened.storage;
+      await restart();
+      disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+      spoilSector(begun().at(-1) ?? '', start);
+      expect((await openToy(disk)).recovered).toMatchObject({ damaged: null, last });
+    },
+  );
+
+  it('is damage where a start needs it', async () => {
+    await appendUntil(2);
+    disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+    spoilSector(begun()[0] ?? '', RECORDS_START);
+    expect((await openToy(disk)).recovered.damaged).toMatch(/cannot be read/);
+  });
+
+  it('is something, where the meta record is lost', async () => {
+    await founded();
+    disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+    disk.treeStore.tamper('meta', (entries) => entries.clear());
+    disk.logFiles.tamper('0-0.log', (bytes) => Buffer.concat([bytes, Buffer.alloc(512)]));
+    spoilSector('0-0.log', RECORDS_START);
+    expect((await openToy(disk)).recovered.damaged).toMatch(/meta record is missing/);
   });
 });
 

@@ -283,6 +283,7 @@ async function holdsAnything({ treeStore, logFiles, formerLog = null }: StorageS
   return false;
 }
 
+/** What cannot be read counts as something. */
 async function holdsProposals(
   logFiles: LogDirectory,
   { name, hasTree }: { readonly name: string; readonly hasTree: boolean },
@@ -294,6 +295,9 @@ async function holdsProposals(
     const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
     const isEmpty = (await reader.next()) === null && !(await reader.hasLaterWrite());
     return header.base !== 0 || !isEmpty;
+  } catch (error) {
+    if (error instanceof DamagedError) return true;
+    throw error;
   } finally {
     await file.close();
   }
