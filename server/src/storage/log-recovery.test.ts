@@ -145,6 +145,31 @@ describe('a sector that cannot be read', () => {
   });
 });
 
+describe('a segment that was begun right before a crash', () => {
+  it('is the newest for good: a later start without it knows that it is lost', async () => {
+    const opened = await appendUntil(1);
+    for (let count = 0; count < 3; count++) await append(opened);
+    const [before, later] = [disk.treeStore.crash(random), disk.treeStore.crash(random)];
+    disk = { treeStore: before, logFiles: disk.logFiles.crash(random) };
+    await (await openToy(disk)).storage.truncate(makeZxid(1, 1));
+    // The header was written, and the record of meta was not.
+    disk.treeStore = later;
+    expect((await restart()).recovered).toMatchObject({ damaged: null, last: makeZxid(1, 1) });
+    await restart();
+    await disk.logFiles.remove(begun().at(-1) ?? '');
+    expect((await restart()).recovered.damaged).toMatch(/the newest part of the log, is missing/);
+  });
+
+  it('has both copies of its header after the next start', async () => {
+    await founded();
+    await restart();
+    disk.logFiles.tamper('0-0.log', (bytes) => bytes.fill(0, 0, RECORDS_START / 2));
+    expect((await restart()).recovered.damaged).toBe(null);
+    disk.logFiles.tamper('0-0.log', (bytes) => bytes.fill(0, RECORDS_START / 2, RECORDS_START));
+    expect((await restart()).recovered.damaged).toBe(null);
+  });
+});
+
 describe('a file of the log', () => {
   it('that was made ahead, and not begun, is gone with nothing lost', async () => {
     const opened = await founded();

@@ -148,7 +148,7 @@ async function soundStorage(from: {
   try {
     const checkpoint = tree.checkpoint.zxid;
     refuseHigherLevel(tree.checkpoint.level, options.levelMax);
-    const meta = await withLogFiles(from, checkpoint);
+    let meta = await withLogFiles(from, checkpoint);
     const logAt = { generation, checkpoint, logSeq: meta.logSeq ?? 0 };
     // At the same time: the log mostly waits for the disk, the tree for the processor.
     const [loaded, read] = await Promise.allSettled([
@@ -160,7 +160,7 @@ async function soundStorage(from: {
       throw loaded.reason;
     }
     if (read.status === 'rejected') throw read.reason;
-    const { log, history, suffix, unreadable } = read.value;
+    const { log, logSeq, history, suffix, unreadable } = read.value;
     if (epochOf(log.last) > meta.acceptedEpoch) {
       await log.letGo();
       throw new DamagedError(
@@ -173,6 +173,11 @@ async function soundStorage(from: {
         `the log ends with ${formatZxid(log.last)}, but was durable up to ` +
           `${formatZxid(meta.recordedZxid)}: its newest part is missing`,
       );
+    }
+    if (logSeq !== meta.logSeq) {
+      // The last process ended right before it wrote this down.
+      meta = { ...meta, logSeq };
+      await metaStore.write(meta);
     }
     const recovered = {
       ...identityOf(meta),
