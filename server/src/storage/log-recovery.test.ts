@@ -170,6 +170,19 @@ describe('a segment that was begun right before a crash', () => {
   });
 });
 
+describe('a removal', () => {
+  it('is waited for by nobody who appends', async () => {
+    const { storage } = await appendUntil(3);
+    const { logFiles } = disk;
+    logFiles.remove = () => new Promise(() => undefined);
+    await storage.truncate(makeZxid(1, 1));
+    counter = 1;
+    for (const before = begun().length; begun().length < before + 2; counter++) {
+      await storage.append(proposalsAfter(storage.last, { epoch: 2, counter, count: 1 }));
+    }
+  });
+});
+
 describe('a file of the log', () => {
   it('that was made ahead, and not begun, is gone with nothing lost', async () => {
     const opened = await founded();
