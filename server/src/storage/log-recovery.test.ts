@@ -183,6 +183,17 @@ describe('a removal', () => {
   });
 });
 
+describe('what is no file of the log', () => {
+  it('does not make a founding that was interrupted look like a loss', async () => {
+    await founded();
+    disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+    disk.treeStore.tamper('meta', (entries) => entries.clear());
+    await (await disk.logFiles.create('notes')).close();
+    expect((await openToy(disk)).recovered.damaged).toBe(null);
+    expect(disk.logFiles.names()).toContain('notes');
+  });
+});
+
 describe('a file of the log', () => {
   it('that was made ahead, and not begun, is gone with nothing lost', async () => {
     const opened = await founded();

@@ -280,8 +280,9 @@ async function holdsAnything({ treeStore, logFiles, formerLog = null }: StorageS
     if (parseTreeName(name) !== 0 || (await holdsCheckpoint(treeStore, name))) return true;
   }
   for (const name of await logFiles.list()) {
-    const { generation = 0, seq = 0 } = parseSegmentName(name) ?? {};
-    if (generation !== 0 || seq !== 0) return true;
+    const segment = parseSegmentName(name);
+    if (segment === null) continue;
+    if (segment.generation !== 0 || segment.seq !== 0) return true;
     // A tree is made once the log's header is durable.
     if (await holdsProposals(logFiles, { name, hasTree: trees.length > 0 })) return true;
   }
