@@ -16,8 +16,12 @@ beforeEach(() => {
   counter = 1;
 });
 
-async function restart(): Promise<Opened> {
+function crash(): void {
   disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+}
+
+async function restart(): Promise<Opened> {
+  crash();
   return await openToy(disk);
 }
 
@@ -66,14 +70,14 @@ async function zxidsOf({ storage }: Opened): Promise<readonly Zxid[]> {
 describe('a lost segment is noticed', () => {
   it.each([0, 1, 2])('with all from number %d on', async (index) => {
     await appendUntil(3);
-    await restart();
+    crash();
     for (const name of begun().slice(index)) await disk.logFiles.remove(name);
     expect((await restart()).recovered.damaged).toMatch(/the log,? is missing/);
   });
 
   it.each([0, 1, 2])('when number %d has lost both copies of its header', async (index) => {
     await appendUntil(3);
-    await restart();
+    crash();
     disk.logFiles.tamper(begun()[index] ?? '', (bytes) => bytes.fill(0, 0, RECORDS_START));
     expect((await restart()).recovered.damaged).toMatch(/has lost its header/);
   });
@@ -82,7 +86,7 @@ describe('a lost segment is noticed', () => {
     const opened = await appendUntil(1);
     await append(opened);
     await append(await restart());
-    await restart();
+    crash();
     const [, second = ''] = begun();
     await disk.logFiles.remove(second);
     expect((await restart()).recovered.damaged).toMatch(/is missing/);
@@ -92,7 +96,7 @@ describe('a lost segment is noticed', () => {
     const opened = await appendUntil(2);
     await opened.storage.truncate(makeZxid(1, 2));
     await opened.storage.idle();
-    await restart();
+    crash();
     await disk.logFiles.remove(begun().at(-1) ?? '');
     expect((await restart()).recovered.damaged).toMatch(/is missing/);
   });
@@ -121,8 +125,7 @@ describe('a sector that cannot be read', () => {
     async (start) => {
       const opened = await appendUntil(2);
       const { last } = opened.storage;
-      await restart();
-      disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+      crash();
       spoilSector(begun().at(-1) ?? '', start);
       expect((await openToy(disk)).recovered).toMatchObject({ damaged: null, last });
     },
@@ -130,14 +133,14 @@ describe('a sector that cannot be read', () => {
 
   it('is damage where a start needs it', async () => {
     await appendUntil(2);
-    disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+    crash();
     spoilSector(begun()[0] ?? '', RECORDS_START);
     expect((await openToy(disk)).recovered.damaged).toMatch(/cannot be read/);
   });
 
   it('is something, where the meta record is lost', async () => {
     await founded();
-    disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+    crash();
     disk.treeStore.tamper('meta', (entries) => entries.clear());
     disk.logFiles.tamper('0-0.log', (bytes) => Buffer.concat([bytes, Buffer.alloc(512)]));
     spoilSector('0-0.log', RECORDS_START);
@@ -186,7 +189,7 @@ describe('a removal', () => {
 describe('what is no file of the log', () => {
   it('does not make a founding that was interrupted look like a loss', async () => {
     await founded();
-    disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+    crash();
     disk.treeStore.tamper('meta', (entries) => entries.clear());
     await (await disk.logFiles.create('notes')).close();
     expect((await openToy(disk)).recovered.damaged).toBe(null);
