@@ -5,7 +5,8 @@
  * become durable is log-disk.ts. Made by FileLogDirectory.
  */
 import { assert } from '@rookery/protocol';
-import { isFull, orFault } from './disk-errors.js';
+import { codesOf, isFull, orFault, textOf } from './disk-errors.js';
+import { DamagedError } from './errors.js';
 import type { DiskFile } from './log-disk.js';
 import type { LogFile } from './log-files.js';
 
@@ -41,8 +42,13 @@ export class FileLogFile implements LogFile {
     return this.file.size;
   }
 
-  read(offset: number, length: number): Promise<Uint8Array> {
-    return this.run(() => this.file.read(offset, length));
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    try {
+      return await this.run(() => this.file.read(offset, length));
+    } catch (error) {
+      if (!codesOf(error).includes('EIO')) throw error;
+      throw new DamagedError(`${this.path} cannot be read: ${textOf(error)}`, { cause: error });
+    }
   }
 
   write(offset: number, parts: readonly Uint8Array[]): Promise<void> {

@@ -4,7 +4,7 @@ import { link, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StorageFault, StoreLockedError } from './errors.js';
+import { DamagedError, StorageFault, StoreLockedError } from './errors.js';
 import { FileLogDirectory } from './file-log.js';
 import { type LogDisk, SYSTEM_DISK } from './log-disk.js';
 import { CLEARED_BYTES, type LogFile } from './log-files.js';
@@ -80,6 +80,31 @@ describe('a file of the log', () => {
     const found = await again.open('0-0.log');
     expect(Buffer.from(await all(found))).toEqual(expected);
     await again.close();
+  });
+
+  it('is damaged where a sector of it cannot be read, and nowhere else', async () => {
+    const bad = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+    const disk: LogDisk = {
+      ...SYSTEM_DISK,
+      create: async (name) => {
+        const file = await SYSTEM_DISK.create(name);
+        const read = file.read.bind(file);
+        return Object.assign(file, {
+          read: async (offset: number, length: number) => {
+            if (offset + length > 50) throw bad;
+            return await read(offset, length);
+          },
+        });
+      },
+    };
+    const directory = await opened(disk);
+    const file = await directory.create('0-0.log');
+    await file.write(0, [bytesOf(100)]);
+    const reading = file.read(0, 100);
+    await expect(reading).rejects.toThrow(DamagedError);
+    await expect(reading).rejects.toThrow(join(path, '0-0.log'));
+    expect((await file.read(0, 50)).length).toBe(50);
+    await directory.close();
   });
 
   it('takes no change during another one, nor after one that failed', async () => {

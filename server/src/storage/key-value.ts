@@ -1,5 +1,5 @@
 /**
- * The only thing that storage knows of a disk: ordered key-value databases that are opened by name.
+ * The only thing that tree and meta know of a disk: ordered key-value databases, opened by name.
  *
  * `level-store.ts` implements it on LevelDB, `memory-store.ts` in memory with crashes for tests and
  * the simulator. Keys sort as unsigned bytes. A batch is atomic; with `sync` it is durable when the

@@ -4,7 +4,7 @@
  * `file-log.ts` implements it on the file system, `memory-log.ts` in memory, with crashes that lose
  * and tear writes, for tests and the simulator. Nothing here is retried: after a failed write or
  * sync nobody knows what is on the disk, so the caller must end. Every method rejects with a
- * StorageFault when the disk fails.
+ * StorageFault when the disk fails; `read` with a DamagedError for a sector that cannot be read.
  */
 
 /** The bytes at the beginning of a file that `create` clears: two copies of a segment's header. */

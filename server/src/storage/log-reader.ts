@@ -12,8 +12,7 @@ import {
   unpackProposals,
   type Zxid,
 } from '@rookery/protocol';
-import { codesOf } from './disk-errors.js';
-import { DamagedError, HistoryGoneError, StorageFault, UnreadableHistoryError } from './errors.js';
+import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
 import { type LogRecord, RecordReader } from './log-record.js';
 import type { Segment } from './log-segment.js';
 
@@ -52,7 +51,8 @@ export async function* readLog(
     } catch (error) {
       // Truncated meanwhile, or not in use any more.
       if (truncations !== log.truncations || !log.isInUse(segment)) throw gone(previous);
-      if (!isUnreadable(error)) throw error;
+      // A later try would not read it either.
+      if (!(error instanceof DamagedError)) throw error;
       throw new UnreadableHistoryError(segment.last, error);
     }
   }
@@ -106,12 +106,6 @@ function checkFollows(segment: Segment, chunk: readonly Proposal[], after: Zxid)
     if (previous !== last) throw lost(segment, last);
     last = zxid;
   }
-}
-
-/** What a later try would not read either: not too many open files, nor the end of the process. */
-function isUnreadable(error: unknown): error is Error {
-  const isBadDisk = error instanceof StorageFault && codesOf(error).includes('EIO');
-  return isBadDisk || error instanceof DamagedError;
 }
 
 function lost({ name }: Segment, after: Zxid): DamagedError {

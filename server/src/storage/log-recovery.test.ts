@@ -1,7 +1,7 @@
 /** What a start makes of a log: lost files, foreign ones, and what is left in their space. */
 import { makeZxid, type Zxid } from '@rookery/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { StorageFault } from './errors.js';
+import { DamagedError } from './errors.js';
 import { decodeHeader, encodeHeader, RECORDS_START } from './log-segment.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
@@ -16,8 +16,12 @@ beforeEach(() => {
   counter = 1;
 });
 
-async function restart(): Promise<Opened> {
+function crash(): void {
   disk = { treeStore: disk.treeStore.crash(random), logFiles: disk.logFiles.crash(random) };
+}
+
+async function restart(): Promise<Opened> {
+  crash();
   return await openToy(disk);
 }
 
@@ -66,14 +70,14 @@ async function zxidsOf({ storage }: Opened): Promise<readonly Zxid[]> {
 describe('a lost segment is noticed', () => {
   it.each([0, 1, 2])('with all from number %d on', async (index) => {
     await appendUntil(3);
-    await restart();
+    crash();
     for (const name of begun().slice(index)) await disk.logFiles.remove(name);
     expect((await restart()).recovered.damaged).toMatch(/the log,? is missing/);
   });
 
   it.each([0, 1, 2])('when number %d has lost both copies of its header', async (index) => {
     await appendUntil(3);
-    await restart();
+    crash();
     disk.logFiles.tamper(begun()[index] ?? '', (bytes) => bytes.fill(0, 0, RECORDS_START));
     expect((await restart()).recovered.damaged).toMatch(/has lost its header/);
   });
@@ -82,7 +86,7 @@ describe('a lost segment is noticed', () => {
     const opened = await appendUntil(1);
     await append(opened);
     await append(await restart());
-    await restart();
+    crash();
     const [, second = ''] = begun();
     await disk.logFiles.remove(second);
     expect((await restart()).recovered.damaged).toMatch(/is missing/);
@@ -92,23 +96,104 @@ describe('a lost segment is noticed', () => {
     const opened = await appendUntil(2);
     await opened.storage.truncate(makeZxid(1, 2));
     await opened.storage.idle();
-    await restart();
+    crash();
     await disk.logFiles.remove(begun().at(-1) ?? '');
     expect((await restart()).recovered.damaged).toMatch(/is missing/);
   });
+});
 
-  it('when its process died before the meta record named it, once a start has read it', async () => {
+/** From now on, these bytes of the file cannot be read. */
+function spoilSector(name: string, start: number): void {
+  const { logFiles } = disk;
+  const open = logFiles.open.bind(logFiles);
+  logFiles.open = async (opened) => {
+    const file = await open(opened);
+    const read = file.read.bind(file);
+    return Object.assign(file, {
+      read: async (offset: number, length: number) => {
+        const holdsIt = offset < start + 512 && offset + length > start;
+        if (opened === name && holdsIt) throw new DamagedError(`${name} cannot be read`);
+        return await read(offset, length);
+      },
+    });
+  };
+}
+
+describe('a sector that cannot be read', () => {
+  it.each([0, RECORDS_START / 2])(
+    'at %d, of one copy of a header, loses nothing',
+    async (start) => {
+      const opened = await appendUntil(2);
+      const { last } = opened.storage;
+      crash();
+      spoilSector(begun().at(-1) ?? '', start);
+      expect((await openToy(disk)).recovered).toMatchObject({ damaged: null, last });
+    },
+  );
+
+  it('is damage where a start needs it', async () => {
+    await appendUntil(2);
+    crash();
+    spoilSector(begun()[0] ?? '', RECORDS_START);
+    expect((await openToy(disk)).recovered.damaged).toMatch(/cannot be read/);
+  });
+
+  it('is something, where the meta record is lost', async () => {
+    await founded();
+    crash();
+    disk.treeStore.tamper('meta', (entries) => entries.clear());
+    disk.logFiles.tamper('0-0.log', (bytes) => Buffer.concat([bytes, Buffer.alloc(512)]));
+    spoilSector('0-0.log', RECORDS_START);
+    expect((await openToy(disk)).recovered.damaged).toMatch(/meta record is missing/);
+  });
+});
+
+describe('a segment that was begun right before a crash', () => {
+  it('is the newest for good: a later start without it knows that it is lost', async () => {
     const opened = await appendUntil(1);
     for (let count = 0; count < 3; count++) await append(opened);
-    // The header of the truncation is the next change of the log, which meta's would follow.
-    const changes = disk.logFiles.changeCount;
-    disk.treeStore.failAt(disk.treeStore.changeCount + 1, 'before');
-    await expect(opened.storage.truncate(makeZxid(1, 1))).rejects.toThrow(StorageFault);
-    expect(disk.logFiles.changeCount).toBeGreaterThan(changes);
-    expect((await restart()).recovered.last).toBe(makeZxid(1, 1));
+    const [before, later] = [disk.treeStore.crash(random), disk.treeStore.crash(random)];
+    disk = { treeStore: before, logFiles: disk.logFiles.crash(random) };
+    await (await openToy(disk)).storage.truncate(makeZxid(1, 1));
+    // The header was written, and the record of meta was not.
+    disk.treeStore = later;
+    expect((await restart()).recovered).toMatchObject({ damaged: null, last: makeZxid(1, 1) });
     await restart();
     await disk.logFiles.remove(begun().at(-1) ?? '');
-    expect((await restart()).recovered.damaged).toMatch(/is missing/);
+    expect((await restart()).recovered.damaged).toMatch(/the newest part of the log, is missing/);
+  });
+
+  it('has both copies of its header after the next start', async () => {
+    await founded();
+    await restart();
+    disk.logFiles.tamper('0-0.log', (bytes) => bytes.fill(0, 0, RECORDS_START / 2));
+    expect((await restart()).recovered.damaged).toBe(null);
+    disk.logFiles.tamper('0-0.log', (bytes) => bytes.fill(0, RECORDS_START / 2, RECORDS_START));
+    expect((await restart()).recovered.damaged).toBe(null);
+  });
+});
+
+describe('a removal', () => {
+  it('is waited for by nobody who appends', async () => {
+    const { storage } = await appendUntil(3);
+    const { logFiles } = disk;
+    logFiles.remove = () => new Promise(() => undefined);
+    await storage.truncate(makeZxid(1, 1));
+    counter = 1;
+    for (const before = begun().length; begun().length < before + 2; counter++) {
+      await storage.append(proposalsAfter(storage.last, { epoch: 2, counter, count: 1 }));
+    }
+  });
+});
+
+describe('what is no file of the log', () => {
+  it('does not make a founding that was interrupted look like a loss', async () => {
+    await founded();
+    crash();
+    disk.treeStore.tamper('meta', (entries) => entries.clear());
+    await (await disk.logFiles.create('notes')).close();
+    expect((await openToy(disk)).recovered.damaged).toBe(null);
+    expect(disk.logFiles.names()).toContain('notes');
   });
 });
 

@@ -20,6 +20,7 @@ import type { LogDirectory, LogFile } from './log-files.js';
 import { proposalsOf } from './log-reader.js';
 import { RecordReader } from './log-record.js';
 import {
+  encodeHeader,
   ownerOf,
   parseSegmentName,
   RECORDS_START,
@@ -33,11 +34,11 @@ import { TxnLog, type TxnLogHooks, type TxnLogOptions } from './txn-log.js';
 
 export interface RecoveredLog {
   readonly log: TxnLog;
+  /** The newest segment that was begun: a start without it has lost something from now on. */
+  readonly logSeq: number;
   readonly history: HistorySummary;
   /** The proposals after `checkpoint`. */
   readonly suffix: readonly Proposal[];
-  /** The newest segment that was begun: greater than `logSeq` after a crash in its beginning. */
-  readonly newestSeq: number;
   /** Why segments in front of what a start needs were removed; absent when none was. */
   readonly unreadable?: string;
 }
@@ -80,9 +81,9 @@ export async function recoverLog(
   const reason = unreadable ?? broken;
   return {
     log,
+    logSeq: segments.at(-1)?.seq ?? at.logSeq,
     history: { base: log.base, ranges: joined(segments) },
     suffix,
-    newestSeq: segments.at(-1)?.seq ?? at.logSeq,
     ...(reason === undefined ? {} : { unreadable: reason }),
   };
 }
@@ -187,12 +188,13 @@ async function readSegment(
   let holdsCheckpoint = base >= checkpoint || (through !== null && through < checkpoint);
   await segment.file.use(async (file) => {
     const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
-    // Of the newest write; of the header while there is none.
-    let newest = 0;
+    // Where the newest write begins; null while there is only the header.
+    let newest: number | null = null;
     while (through === null || segment.last < through) {
       const record = await reader.next();
       if (record === null) {
         await checkEnd(segment, reader, through);
+        if (newest === null) return await file.write(0, [encodeHeader(header)]);
         return await makeDurable(file, newest, reader.position);
       }
       if (record.isFirstOfWrite) newest = record.offset;

@@ -18,6 +18,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { z } from 'zod';
+import { DamagedError } from './errors.js';
 import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
 import { addToRanges } from './log-ranges.js';
 import { recordBytes, recordParts } from './log-record.js';
@@ -195,10 +196,22 @@ export class Segment {
   }
 }
 
-/** Null when the file does not hold the header of this segment. */
+/** Null when the file does not hold the header of this segment, or it cannot be read. */
 export async function readHeader(file: LogFile, name: string): Promise<SegmentHeader | null> {
-  const header = decodeHeader(await file.read(0, CLEARED_BYTES));
+  const bytes = new Uint8Array(CLEARED_BYTES);
+  // Each by itself: the one is there for when a sector of the other cannot be read.
+  for (const start of [0, COPY_BYTES]) bytes.set(await readCopy(file, start), start);
+  const header = decodeHeader(bytes);
   return header !== null && segmentName(header.generation, header.seq) === name ? header : null;
+}
+
+async function readCopy(file: LogFile, start: number): Promise<Uint8Array> {
+  try {
+    return await file.read(start, COPY_BYTES);
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    return new Uint8Array();
+  }
 }
 
 /** For files that are opened when they are needed. */

@@ -1,30 +1,15 @@
 /**
- * How keys and values look on disk: big-endian zxid keys, and a checksum of ours in every value.
+ * How values look in LevelDB: with a checksum of ours in every one.
  *
  * LevelDB skips a damaged record of its write-ahead log in silence and reads blocks unchecked. The
  * checksum covers the key too, so that a value cannot pass under another key.
  */
 import { crc32 } from 'node:zlib';
-import { assert, type Zxid } from '@rookery/protocol';
+import { assert } from '@rookery/protocol';
 import type { z } from 'zod';
 import { DamagedError } from './errors.js';
 
 export const SEAL_BYTES = 4;
-const TWO_TO_32 = 0x1_0000_0000;
-
-export function zxidKey(zxid: Zxid): Uint8Array {
-  assert(Number.isSafeInteger(zxid) && zxid >= 0, `a zxid is a safe integer, not ${zxid}`);
-  const key = new Uint8Array(8);
-  const view = new DataView(key.buffer);
-  view.setUint32(0, Math.floor(zxid / TWO_TO_32));
-  view.setUint32(4, zxid % TWO_TO_32);
-  return key;
-}
-
-export function zxidOfKey(key: Uint8Array): Zxid {
-  const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
-  return view.getUint32(0) * TWO_TO_32 + view.getUint32(4);
-}
 
 /** The value as it is stored under this key. */
 export function seal(key: Uint8Array, payload: Uint8Array): Uint8Array {

@@ -160,7 +160,7 @@ async function soundStorage(from: {
       throw loaded.reason;
     }
     if (read.status === 'rejected') throw read.reason;
-    const { log, history, suffix, newestSeq, unreadable } = read.value;
+    const { log, logSeq, history, suffix, unreadable } = read.value;
     if (epochOf(log.last) > meta.acceptedEpoch) {
       await log.letGo();
       throw new DamagedError(
@@ -174,9 +174,9 @@ async function soundStorage(from: {
           `${formatZxid(meta.recordedZxid)}: its newest part is missing`,
       );
     }
-    if (newestSeq > (meta.logSeq ?? 0)) {
-      // The last process died before it could: without this, nobody would miss the segment.
-      meta = { ...meta, logSeq: newestSeq };
+    if (logSeq !== meta.logSeq) {
+      // The last process ended right before it wrote this down.
+      meta = { ...meta, logSeq };
       await metaStore.write(meta);
     }
     const recovered = {
@@ -280,14 +280,16 @@ async function holdsAnything({ treeStore, logFiles, formerLog = null }: StorageS
     if (parseTreeName(name) !== 0 || (await holdsCheckpoint(treeStore, name))) return true;
   }
   for (const name of await logFiles.list()) {
-    const { generation = 0, seq = 0 } = parseSegmentName(name) ?? {};
-    if (generation !== 0 || seq !== 0) return true;
+    const segment = parseSegmentName(name);
+    if (segment === null) continue;
+    if (segment.generation !== 0 || segment.seq !== 0) return true;
     // A tree is made once the log's header is durable.
     if (await holdsProposals(logFiles, { name, hasTree: trees.length > 0 })) return true;
   }
   return false;
 }
 
+/** What cannot be read counts as something. */
 async function holdsProposals(
   logFiles: LogDirectory,
   { name, hasTree }: { readonly name: string; readonly hasTree: boolean },
@@ -299,6 +301,9 @@ async function holdsProposals(
     const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
     const isEmpty = (await reader.next()) === null && !(await reader.hasLaterWrite());
     return header.base !== 0 || !isEmpty;
+  } catch (error) {
+    if (error instanceof DamagedError) return true;
+    throw error;
   } finally {
     await file.close();
   }

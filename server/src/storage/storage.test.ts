@@ -224,6 +224,29 @@ describe('a member on an empty disk', () => {
   });
 });
 
+describe('a reader of a log that a snapshot has replaced', () => {
+  it('is told that it is gone', async () => {
+    const donor = await new Disk().open();
+    await donor.storage.saveEpochs({ ...EPOCHS, accepted: 9 });
+    await fill(donor.storage, 1, 2);
+    for (const proposal of proposalsAfter(0, { epoch: 2, counter: 1, count: 2 })) {
+      donor.state.apply(proposal);
+    }
+    const { storage } = await new Disk().open();
+    await storage.saveEpochs({ ...EPOCHS, accepted: 9 });
+    await fill(storage, 12);
+    const reader = storage.readHistory(0, storage.last);
+    expect((await reader.next()).done).toBe(false);
+    const sink = await storage.beginSnapshot();
+    const source = await donor.storage.openSnapshot();
+    for await (const records of source.records()) await sink.write(records);
+    await source.close();
+    await storage.installSnapshot(source.zxid);
+    await storage.idle();
+    await expect(collect(reader)).rejects.toThrow(HistoryGoneError);
+  });
+});
+
 describe('the epochs', () => {
   it('never fall', async () => {
     const { storage } = await new Disk().open();

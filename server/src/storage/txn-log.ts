@@ -57,7 +57,10 @@ export class TxnLog {
   readonly #directory: LogDirectory;
   readonly #options: TxnLogOptions;
   readonly #hooks: TxnLogHooks;
+  /** Prepares the next segment, which waits for it. */
   readonly #background = new Background();
+  /** Removes segments that are not the log's any more: nobody waits for that. */
+  readonly #removals = new Background();
   readonly #pins = new Set<{ readonly after: Zxid }>();
   #segments: Segment[];
   #active: Segment | null = null;
@@ -118,6 +121,7 @@ export class TxnLog {
     const filled = batches.filter((batch) => batch.length > 0);
     if (filled.length === 0) return;
     this.#background.check();
+    this.#removals.check();
     this.#assertChain(filled);
     this.#enter();
     const active = await this.#writable();
@@ -148,7 +152,7 @@ export class TxnLog {
     this.#last = after;
     await this.#begin(kept ?? null);
     // The oldest last: what is left after a crash in between is void, as the new header says.
-    for (const segment of dropped.reverse()) this.#background.run(() => segment.file.retire());
+    for (const segment of dropped.reverse()) this.#removals.run(() => segment.file.retire());
     this.#isWriting = false;
   }
 
@@ -206,6 +210,7 @@ export class TxnLog {
   /** Waits for background work; throws its failure. */
   async idle(): Promise<void> {
     await this.#background.idle();
+    await this.#removals.idle();
   }
 
   /** For a log that is not used after all: closes what is open of it. */
@@ -217,7 +222,10 @@ export class TxnLog {
   /** Everything of it is garbage from now on. */
   async retire(): Promise<void> {
     await this.idle();
-    for (const segment of this.#segments) await segment.file.retire();
+    const segments = this.#segments;
+    // A reader that comes to its next segment finds that it is gone.
+    this.#segments = [];
+    for (const segment of segments) await segment.file.retire();
     if (this.#next === null) return;
     await this.#next.file.close();
     await this.#directory.remove(segmentName(this.generation, this.#lastSeq + 1));
@@ -316,7 +324,7 @@ export class TxnLog {
   #dropFirst(): void {
     const dropped = this.#segments.shift();
     assert(dropped !== undefined, 'there is a segment to drop');
-    this.#background.run(() => dropped.file.retire());
+    this.#removals.run(() => dropped.file.retire());
   }
 
   #mayDropFirst(checkpoint: Zxid, keepBytes: number): boolean {
