@@ -87,10 +87,19 @@ test('concurrent updates are all in the value', async () => {
     const configuration = new Configuration(client, path, NUMBERS);
     return Array.from({ length: 10 }, () => configuration.update((now) => (now ?? 0) + 1));
   });
-  const values = await Promise.all(updates);
-  expect(values.sort((left, right) => left - right)).toEqual(
-    Array.from({ length: 40 }, (_, index) => index + 1),
+  // On a busy machine a member may lose its leader, and its clients the reply to an update.
+  const results = await Promise.allSettled(updates);
+  const known: (number | undefined)[] = [];
+  for (const result of results) {
+    if (result.status === 'fulfilled') known.push(result.value);
+    else expect(result.reason).toMatchObject({ ambiguous: true });
+  }
+  expect(new Set(known).size, 'no update is over another one').toBe(known.length);
+  const total = await new Configuration(await useDirectClient(ensemble()), path, NUMBERS).update(
+    (now) => (now ?? 0) + 1,
   );
+  expect(total).toBeGreaterThan(known.length);
+  expect(total).toBeLessThanOrEqual(updates.length + 1);
 });
 
 test('a rendezvous is opened, filled and met though the reply to any step is lost', async () => {
