@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Checkpointer, type CheckpointOptions } from './checkpointer.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
-import { type Opened, openToy, proposalsAfter, seededRandom } from './testing.js';
+import { type Opened, openToy, proposalsAfter, seededRandom, TINY } from './testing.js';
 
 const OPTIONS: Partial<CheckpointOptions> = { dirtyCountMax: 5, sliceCount: 2, intervalMs: 1000 };
 
@@ -48,6 +48,32 @@ describe('the checkpointer', () => {
     expect(all.bases).toEqual([...all.bases].sort((a, b) => a - b));
     expect(all.storage.base).toBe(all.bases.at(-1));
     expect(all.storage.base).toBeLessThan(all.storage.checkpointZxid);
+  });
+
+  it('keeps disk use bounded over lives too short for a checkpoint', async () => {
+    const random = seededRandom(3);
+    let all = await setUp();
+    let most = 0;
+    for (let life = 1; life <= 40; life++) {
+      // One write and some turns, which is not enough of anything else that makes one due.
+      await write(all, life);
+      for (let step = 0; step < 9; step++) all.checkpointer.step(0, 0, always);
+      await all.checkpointer.idle();
+      await all.storage.idle();
+      most = Math.max(most, (await all.logFiles.list()).length);
+      const stores = {
+        treeStore: all.treeStore.crash(random),
+        logFiles: all.logFiles.crash(random),
+      };
+      const opened = await openToy(stores, { ...TINY, retainedBytesMin: 0 });
+      expect(opened.recovered.damaged).toBe(null);
+      for (const proposal of opened.recovered.suffix) opened.state.apply(proposal);
+      const options = { ...OPTIONS, dirtyCountMax: 1000, intervalMs: 1_000_000 };
+      const checkpointer = new Checkpointer(opened.storage, opened.state, all.hooks, options);
+      all = { ...all, ...opened, ...stores, checkpointer };
+    }
+    expect(most).toBeGreaterThan(8);
+    expect(most).toBeLessThan(14);
   });
 
   it('ends with all that was applied in the tree, from whatever it was doing', async () => {

@@ -56,6 +56,11 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
   packBytes: 128 * 1024,
 };
 
+/**
+ * A checkpoint is due when it makes so many files of log superfluous: each process begins one of
+ * its own, so many short lives would fill the disk with files that hold next to nothing.
+ */
+const SEGMENTS_MAX = 8;
 /** Bytes of records captured in one turn: paths and data may be of any size. */
 const SLICE_BYTES = 256 << 10;
 /** A slice is captured in such parts, as many as there is time for: new code is slow. */
@@ -187,6 +192,7 @@ export class Checkpointer {
       this.state.dirtyCount >= part * dirtyCountMax ||
       this.state.dirtyBytes >= part * dirtyBytesMax ||
       this.storage.logBytes - this.logBytesAtLast >= part * logBytesMax ||
+      this.storage.segmentsUpTo(this.state.lastZxid) >= SEGMENTS_MAX ||
       nowMs - (this.lastMs ?? nowMs) >= part * intervalMs
     );
   }

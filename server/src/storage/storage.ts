@@ -150,6 +150,10 @@ export class Storage {
   get logBytes(): number {
     return this.live?.log.writtenBytes ?? 0;
   }
+  /** Files of the log that a checkpoint at `zxid` would make superfluous for a start. */
+  segmentsUpTo(zxid: Zxid): number {
+    return this.live?.log.segmentsIn(this.checkpointZxid, zxid) ?? 0;
+  }
   /** Changes with every installed snapshot. */
   get generation(): number {
     return this.meta.value.generation;

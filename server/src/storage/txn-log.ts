@@ -177,6 +177,11 @@ export class TxnLog {
     }
   }
 
+  /** How many segments end in (after, through]. */
+  segmentsIn(after: Zxid, through: Zxid): number {
+    return this.#segments.filter(({ last }) => last > after && last <= through).length;
+  }
+
   /** The segment that holds what follows `after`. */
   holderOf(after: Zxid): Segment | undefined {
     const segment = this.#segments.find((candidate) => candidate.last > after);
