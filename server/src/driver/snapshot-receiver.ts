@@ -14,8 +14,9 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { SnapshotSink } from '../storage/contract.js';
 import { SnapshotDamagedError } from '../storage/errors.js';
-import type { SnapshotSink, Storage } from '../storage/storage.js';
+import type { Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
 
 export interface ReceiverHooks {

@@ -7,8 +7,9 @@
  */
 import type { PeerId, PeerMessage, Zxid } from '@rookery/protocol';
 import type { Timers } from '../net/timers.js';
+import type { SnapshotSource } from '../storage/contract.js';
 import { HistoryGoneError } from '../storage/errors.js';
-import type { SnapshotSource, Storage } from '../storage/storage.js';
+import type { Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
 
 /** What a transfer needs of the driver. */

@@ -188,7 +188,7 @@ async function readSegment(
   let holdsCheckpoint = base >= checkpoint || (through !== null && through < checkpoint);
   await segment.file.use(async (file) => {
     const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
-    // Where the newest write begins; null while there is only the header.
+    // The offset at which the newest write begins; null while only the header was read.
     let newest: number | null = null;
     while (through === null || segment.last < through) {
       const record = await reader.next();

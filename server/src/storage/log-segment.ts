@@ -29,7 +29,7 @@ export const RECORDS_START = CLEARED_BYTES;
 const COPY_BYTES = CLEARED_BYTES / 2;
 const HEADER_PREFIX_BYTES = 8;
 const FORMAT = 1;
-/** A reader finds its place by marks that are about so far apart. */
+/** Distance between the offsets that a segment remembers so that readers need not start at 0. */
 const MARK_BYTES = 256 * 1024;
 
 const RANGE_SCHEMA = z.object({
@@ -143,9 +143,6 @@ export class Segment {
   get base(): Zxid {
     return this.header.base;
   }
-  get isEmpty(): boolean {
-    return this.last === this.base;
-  }
   /** Where its next record goes. */
   get end(): number {
     return RECORDS_START + this.bytes;
@@ -198,10 +195,9 @@ export class Segment {
 
 /** Null when the file does not hold the header of this segment, or it cannot be read. */
 export async function readHeader(file: LogFile, name: string): Promise<SegmentHeader | null> {
-  const bytes = new Uint8Array(CLEARED_BYTES);
-  // Each by itself: the one is there for when a sector of the other cannot be read.
-  for (const start of [0, COPY_BYTES]) bytes.set(await readCopy(file, start), start);
-  const header = decodeHeader(bytes);
+  // Each copy is read by itself, because a sector of the other one may be unreadable.
+  const header =
+    decodeCopy(await readCopy(file, 0)) ?? decodeCopy(await readCopy(file, COPY_BYTES));
   return header !== null && segmentName(header.generation, header.seq) === name ? header : null;
 }
 

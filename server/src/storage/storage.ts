@@ -46,18 +46,7 @@ import { openSnapshotSource } from './snapshot-source.js';
 import { StartsRecord } from './starts-record.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
-export type {
-  Epochs,
-  Recovered,
-  SnapshotSink,
-  SnapshotSource,
-  StateLoader,
-  StorageOptions,
-  StorageSetup,
-  TreeRecord,
-} from './contract.js';
-
-/** Of a log segment's salt. */
+/** Random bytes in the salt of a log segment. */
 const SALT_BYTES = 8;
 
 export class Storage {
@@ -394,10 +383,8 @@ export class Storage {
   }
 
   private async destroyOld(old: Live | null, generation: number): Promise<void> {
-    if (old === null) {
-      await destroyGenerations({ treeStore: this.treeStore, logFiles: this.logFiles }, generation);
-      return;
-    }
+    const { treeStore, logFiles } = this;
+    if (old === null) return await destroyGenerations({ treeStore, logFiles }, generation);
     await old.tree.retire();
     await old.log.retire();
   }

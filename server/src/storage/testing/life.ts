@@ -4,6 +4,7 @@ import { sealChange } from '../checkpoint.js';
 import { StorageFault } from '../errors.js';
 import { MemoryLogDirectory } from '../memory-log.js';
 import { MemoryStore } from '../memory-store.js';
+import type { Storage } from '../storage.js';
 import { type Opened, openToy, proposalsAfter, seededRandom, ToyState } from '../testing.js';
 
 export interface Expected {
@@ -32,6 +33,13 @@ export class Disk {
 
 const OPERATION_COUNT = 30;
 
+async function acceptNextEpoch(storage: Storage, expected: Expected): Promise<void> {
+  const accepted = expected.accepted + 1;
+  expected.nextAccepted = accepted;
+  await storage.saveEpochs({ accepted, current: 0, ensembleId: '', founded: false });
+  expected.accepted = accepted;
+}
+
 /** Runs until it ends or the disk fails; `expected` always tells what is legal. */
 async function runScript(opened: Opened, random: () => number, expected: Expected): Promise<void> {
   const { storage, state } = opened;
@@ -40,32 +48,16 @@ async function runScript(opened: Opened, random: () => number, expected: Expecte
     const choice = random();
     const length = expected.proposals.length;
     if (choice < 0.1) {
-      expected.nextAccepted = expected.accepted + 1;
       counter = 0;
-      const { nextAccepted } = expected;
-      await storage.saveEpochs({
-        accepted: nextAccepted,
-        current: 0,
-        ensembleId: '',
-        founded: false,
-      });
-      expected.accepted = nextAccepted;
+      await acceptNextEpoch(storage, expected);
     } else if (choice < 0.2 && length > expected.committed) {
       const kept = expected.committed + Math.floor(random() * (length - expected.committed));
       expected.next = expected.proposals.slice(0, kept);
       await storage.truncate(expected.next.at(-1)?.zxid ?? 0);
       // A truncated zxid is never used again: a new leader has a new epoch.
       expected.proposals = expected.next;
-      expected.nextAccepted = expected.accepted + 1;
       counter = 0;
-      const { nextAccepted } = expected;
-      await storage.saveEpochs({
-        accepted: nextAccepted,
-        current: 0,
-        ensembleId: '',
-        founded: false,
-      });
-      expected.accepted = nextAccepted;
+      await acceptNextEpoch(storage, expected);
     } else if (choice < 0.35 && state.lastZxid > storage.checkpointZxid) {
       storage.beginCheckpoint(state.lastZxid);
       const frozen = state.freeze();
