@@ -128,13 +128,13 @@ export function readMultiReadOps(
 
 /**
  * How many operations the MultiRequest in the rest of `reader` has, as a measure of its work:
- * nothing is decoded. Of a request that is malformed it is how many come before the fault. Never
- * throws, and leaves the reader at any place.
+ * nothing is decoded. Stops at `countMax`. Of a request that is malformed it is how many come
+ * before the fault. Never throws, and leaves the reader at any place.
  */
-export function countMultiOps(reader: JuteReader): number {
+export function countMultiOps(reader: JuteReader, countMax: number): number {
   let count = 0;
   try {
-    for (;;) {
+    while (count < countMax) {
       const opcode = reader.int();
       const done = reader.bool();
       reader.int();
@@ -142,6 +142,7 @@ export function countMultiOps(reader: JuteReader): number {
       skipRequestOp(reader, opcode);
       count += 1;
     }
+    return count;
   } catch (error) {
     if (!(error instanceof MarshallingError)) throw error;
     return count;

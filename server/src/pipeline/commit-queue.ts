@@ -25,10 +25,10 @@ export interface QueueEntry extends OutgoingRequest {
   /** The member's number of a write or sync, 0 for a read. */
   readonly request: number;
   readonly sinceMs: number;
-  /** The work that a write is: 1, or the operations of a multi. */
-  readonly changes: number;
   /** Of a read that waits, at a guess; 0 for what is no read. */
   readonly answerBytes: number;
+  /** The work that a write is, as FairForwarding counts it; 0 before it was given to that. */
+  changes: number;
   /** A write that was handed on: the leader has it or will. */
   isForwarded: boolean;
   /** A sync that was confirmed: it is answered once this zxid is applied. */

@@ -9,16 +9,17 @@
  * of one connection stay in order. Every member counts by itself. Called by Requests and
  * Throttle.
  */
-import { Fifo } from '@rookery/protocol';
+import { countMultiOps, Fifo, JuteReader, OpCode } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
+import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
 
 /**
  * Writes are handed on while fewer changes than these are on the way; the last may go beyond it.
  * More than single writes reach, of which `outstandingMax` may be pending.
  */
-const CHANGES_MAX = 2_048;
+const CHANGES_MAX = 1_024;
 /** What a connection may hand on in one turn. */
 const CHANGES_PER_TURN = 64;
 
@@ -31,15 +32,20 @@ interface Held {
 export class FairForwarding {
   readonly #outbox: Outbox;
   readonly #changesMax: number;
+  readonly #multiOpsMax: number;
   /** Connections whose writes are held, in the order of their turns. */
   readonly #held = new Map<Connection, Held>();
   /** Handed on, and not answered. */
   #changes = 0;
 
   /** `outstandingMax` single writes are never held. */
-  constructor(outbox: Outbox, outstandingMax: number) {
+  constructor(
+    outbox: Outbox,
+    { outstandingMax, multiOpsMax }: Pick<PipelineOptions, 'outstandingMax' | 'multiOpsMax'>,
+  ) {
     this.#outbox = outbox;
     this.#changesMax = Math.max(CHANGES_MAX, outstandingMax + 1);
+    this.#multiOpsMax = multiOpsMax;
   }
 
   /** Changes on the way to the leader and back. */
@@ -49,6 +55,7 @@ export class FairForwarding {
 
   /** The write goes to the leader, now or in its turn. */
   forward(connection: Connection, entry: QueueEntry): void {
+    entry.changes = entry.opcode === OpCode.multi ? this.#operationsOf(entry) : 1;
     if (this.#held.size === 0 && this.#changes < this.#changesMax) return this.#handOn(entry);
     let held = this.#held.get(connection);
     if (held === undefined) {
@@ -67,6 +74,11 @@ export class FairForwarding {
   /** The connection is gone: what was not handed on never will be. */
   dropped(connection: Connection): void {
     this.#held.delete(connection);
+  }
+
+  /** An empty or a malformed multi is work, too; one beyond what is allowed is refused early. */
+  #operationsOf({ body }: QueueEntry): number {
+    return Math.max(1, countMultiOps(new JuteReader(body), this.#multiOpsMax));
   }
 
   #takeTurns(): void {

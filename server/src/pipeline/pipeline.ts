@@ -79,7 +79,7 @@ export class Pipeline {
     this.#outbox = outbox;
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
-    const forwarding = new FairForwarding(outbox, options.outstandingMax);
+    const forwarding = new FairForwarding(outbox, options);
     const throttle = new Throttle(options, this.#connections, forwarding);
     this.#throttle = throttle;
     this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });

@@ -7,7 +7,6 @@
  */
 import {
   assert,
-  countMultiOps,
   ErrorCode,
   ErrorResponse,
   JuteReader,
@@ -278,7 +277,7 @@ export class Requests {
       requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
-      changes: opcode === OpCode.multi ? changesOf(body) : 1,
+      changes: 0,
       answerBytes: kind === 'read' ? answerBytesOf(tree, { opcode, body, writeBytes }) : 0,
       isForwarded: false,
       syncedAt: null,
@@ -392,9 +391,4 @@ export class Requests {
     assert(connection !== undefined, () => `connection ${entry.connection} waits`);
     return connection;
   }
-}
-
-/** An empty or a malformed multi is work, too. */
-function changesOf(body: Uint8Array): number {
-  return Math.max(1, countMultiOps(new JuteReader(body)));
 }
