@@ -2,8 +2,8 @@
  * A batch of proposals: the bytes that the leader writes once, and that go over links and into logs
  * as they are.
  *
- * One proposal after the other: zxid (8 bytes), previous zxid (8), length of the body (4), body; all
- * big-endian. Nobody changes a batch, so the core, links, log and memory share it. There is no
+ * One proposal after the other: zxid (8 bytes), previous zxid (8), length of the body (4), body,
+ * all big-endian. Nobody changes a batch, so the core, links, log and memory share it. There is no
  * object for each proposal: a cursor goes through them where they lie. Memory before the bytes, the
  * headroom, is for the head of the one frame in which the batch is sent.
  * Invariant: a batch is not empty, and each of its proposals names the one before it.

@@ -286,7 +286,7 @@ export class Storage {
   }
 
   /**
-   * The log in (after, through], in batches of bounded size; `after` must be in the log or its base.
+   * The log in (after, through], in batches of bounded size; `after` is in the log or its base.
    * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there:
    * what cannot be read and is behind the checkpoint is given up (an UnreadableHistoryError is its
    * cause), the base goes on. DamagedError for what every start reads.
