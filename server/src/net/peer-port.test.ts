@@ -1,7 +1,7 @@
 /**
  * Peer ports over the network in memory: one link per pair, hellos, refusals, bounds, reconnects.
  */
-import { ProposalBatch, WIRE_VERSION_MAX } from '@rookery/protocol';
+import { InvariantViolation, ProposalBatch, WIRE_VERSION_MAX } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
@@ -51,6 +51,15 @@ describe('peer links', () => {
       [0, 1, 2, 3, 4].flatMap((round) => ['propose from 1', `ack ${round} from 1`]),
     );
     expect(one.port.queuedBytes(2, one.linkTo(2))).toBe(0);
+  });
+
+  it('are given nothing that the other side would refuse as too long', async () => {
+    const { one } = await pair({ frameBytesMax: 5_000 });
+    const of = (bytes: number) =>
+      ProposalBatch.of([{ zxid: 1, previous: 0, body: new Uint8Array(bytes) }]);
+    one.port.send(2, one.linkTo(2), { kind: 'propose', batch: of(4_900) });
+    const tooLong = () => one.port.send(2, one.linkTo(2), { kind: 'propose', batch: of(5_000) });
+    expect(tooLong).toThrow(InvariantViolation);
   });
 
   it('carry messages both ways in order, one write per flush', async () => {
