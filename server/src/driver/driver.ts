@@ -12,7 +12,7 @@ import {
   type Hello,
   type PeerId,
   type PeerMessage,
-  type Proposal,
+  type ProposalBatch,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -185,9 +185,9 @@ export class Driver {
     if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
     const isUndecided = this.#zab.delivered < this.#zab.last;
     if (!this.#pace.isDue({ proposals: desk.gathered, isUndecided }, this.#turns.nowMs)) return;
-    for (const proposals of desk.takeProposals()) {
-      this.#parts.counters.proposals += proposals.length;
-      this.#step({ kind: 'propose', proposals });
+    for (const batch of desk.takeBatches()) {
+      this.#parts.counters.proposals += batch.count;
+      this.#step({ kind: 'propose', batch });
     }
     desk.askToConfirm();
   }
@@ -323,7 +323,7 @@ export class Driver {
       case 'send':
         return this.#send(output.peer, output.link, output.message);
       case 'deliver':
-        return this.#deliver(output.proposals);
+        return this.#deliver(output.batch);
       case 'confirmed':
         return this.#desk?.onConfirmed(output.id, output.zxid);
       case 'role':
@@ -345,18 +345,19 @@ export class Driver {
     }
   }
 
-  #deliver(proposals: readonly Proposal[]): void {
+  #deliver(batch: ProposalBatch): void {
     this.#readOnly.end();
-    for (const proposal of proposals) {
+    for (const proposal = batch.cursor(); proposal.next(); ) {
+      const { zxid } = proposal;
       const txn = this.#txns.txnOf(proposal);
       if (txn.op.kind === 'raiseLevel') this.#level.raise(txn.op.level);
-      this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
-      this.#desk?.onApplied(proposal.zxid, txn);
-      this.#digests.onApplied(proposal.zxid, this.keeper.state);
+      this.#pipeline.apply(zxid, txn, this.#turns.nowMs);
+      this.#desk?.onApplied(zxid, txn);
+      this.#digests.onApplied(zxid, this.keeper.state);
       // What observers get, they keep.
-      this.#parts.observer?.onApplied(proposal.zxid, txnOf(proposal), this.keeper.state);
+      this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
-    this.#parts.counters.commits += proposals.length;
+    this.#parts.counters.commits += batch.count;
   }
 
   #onRole(output: RoleOutput): void {

@@ -46,10 +46,12 @@ export class TestDesk {
 
   /** All that was prepared since the last time. */
   apply(): void {
-    for (const proposal of this.desk.takeProposals().flat()) {
-      const txn = this.#txns.txnOf(proposal);
-      this.state.apply(proposal.zxid, txn, IGNORE_CHANGES);
-      this.desk.onApplied(proposal.zxid, txn);
+    for (const batch of this.desk.takeBatches()) {
+      for (const proposal = batch.cursor(); proposal.next(); ) {
+        const txn = this.#txns.txnOf(proposal);
+        this.state.apply(proposal.zxid, txn, IGNORE_CHANGES);
+        this.desk.onApplied(proposal.zxid, txn);
+      }
     }
   }
 

@@ -123,9 +123,9 @@ export class Transfers {
   /** Of an empty range it says when the link has room. */
   async sendHistory(peer: PeerId, link: LinkId, after: Zxid, through: Zxid): Promise<void> {
     try {
-      for await (const proposals of this.#storage.readHistory(after, through)) {
+      for await (const batch of this.#storage.readHistory(after, through)) {
         if (!(await this.#hasRoomInTime(peer, link))) return;
-        this.#links.send(peer, link, { kind: 'propose', proposals });
+        this.#links.send(peer, link, { kind: 'propose', batch });
       }
     } catch (error) {
       if (!(error instanceof HistoryGoneError)) throw error;

@@ -7,7 +7,7 @@ import { NodeStore } from './node-store.js';
 import { CHAIN_NODES_MAX } from './path-finder.js';
 import { KNOWN_PATH_KEY, PathHash } from './path-hash.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn } from './testing.js';
+import { encodeTxn, proposalOf } from './testing.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
 import { TxnPlaces } from './txn-places.js';
@@ -30,7 +30,7 @@ class Member {
   apply(op: TxnOp): void {
     const zxid = ++this.#zxid;
     const body = encodeTxn({ origin: 1, request: zxid, session: 0, time: 1000 + zxid, op });
-    this.state.apply(zxid, this.#places.txnOf({ zxid, previous: zxid - 1, body }), IGNORE_CHANGES);
+    this.state.apply(zxid, this.#places.txnOf(proposalOf(body)), IGNORE_CHANGES);
   }
   create(path: string, text = ''): void {
     this.apply(createOf(path, text));

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { dumpModel, dumpState, Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn } from './testing.js';
+import { encodeTxn, proposalOf } from './testing.js';
 import type { NodeMode } from './txn.js';
 import { TxnPlaces } from './txn-places.js';
 
@@ -197,7 +197,7 @@ describe('the packed state', () => {
           const { op, session } = model.fulfil(wished);
           const txn = { origin: 1, request: 1, session, time: model.time, op };
           state.apply(model.zxid, txn, IGNORE_CHANGES);
-          const proposal = { zxid: model.zxid, previous: 0, body: encodeTxn(txn) };
+          const proposal = proposalOf(encodeTxn(txn));
           recovered.apply(model.zxid, places.txnOf(proposal), IGNORE_CHANGES);
         }
         expect(recovered.digest()).toBe(state.digest());

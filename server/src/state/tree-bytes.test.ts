@@ -11,7 +11,7 @@ import { encodeAcl } from './acl-codec.js';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn } from './testing.js';
+import { encodeTxn, proposalOf } from './testing.js';
 import { aclListBytes, nameBytesIn, payloadBytes, sessionBytes, znodeBytes } from './tree-bytes.js';
 import type { NodeMode } from './txn.js';
 import { TxnPlaces } from './txn-places.js';
@@ -90,7 +90,7 @@ describe('what the state takes by its estimate', () => {
         for (const wished of wishes) {
           const { op, session } = model.fulfil(wished);
           const txn = { origin: 1, request: 1, session, time: model.time, op };
-          const proposal = { zxid: model.zxid, previous: 0, body: encodeTxn(txn) };
+          const proposal = proposalOf(encodeTxn(txn));
           state.apply(model.zxid, places.txnOf(proposal), IGNORE_CHANGES);
           expect(state.bytes).toBe(recounted(model));
         }

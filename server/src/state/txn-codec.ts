@@ -14,7 +14,6 @@ import {
   type JuteWriter,
   MarshallingError,
   type Proposal,
-  pointAtBody,
   requiredCount,
   requiredNatural,
   requiredString,
@@ -58,9 +57,9 @@ export function writeTxn(writer: JuteWriter, { origin, request, session, time, o
   writeOp(writer, op);
 }
 
-/** Data and passwords are views of its pack. Throws MarshallingError. */
-export function txnOf(proposal: Proposal): Txn {
-  pointAtBody(bodyReader, proposal);
+/** Data and passwords are views of the body. Throws MarshallingError. */
+export function txnOf({ body }: Pick<Proposal, 'body'>): Txn {
+  bodyReader.point(body, 0, body.length);
   return readTxn(bodyReader);
 }
 

@@ -1,8 +1,8 @@
-import { MarshallingError, type Proposal } from '@rookery/protocol';
+import { MarshallingError } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlacedOp } from './placed-op.js';
-import { decodeTxn, encodeTxn } from './testing.js';
+import { decodeTxn, encodeTxn, proposalOf } from './testing.js';
 import type { NodeOp, Txn } from './txn.js';
 import { TxnPlaces } from './txn-places.js';
 
@@ -32,10 +32,6 @@ const txn: fc.Arbitrary<Txn> = fc.record({
 });
 
 const places = new TxnPlaces();
-
-function proposalOf(body: Uint8Array): Proposal {
-  return { zxid: 2, previous: 1, body };
-}
 
 /** Of a setData or a create, with what is made when it is asked for. */
 function fieldsOf({ op: whole, ...head }: Txn): unknown {

@@ -6,7 +6,7 @@
  * others, and whatever is not as it should be, are left to the codec, which checks every field; the
  * layout is its. Called by the driver.
  */
-import { JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
+import { JuteReader, type ProposalCursor } from '@rookery/protocol';
 import { NODE_MODES } from './modes.js';
 import { PlacedCreate, PlacedSetData, placeFields, placeName, WorldAcls } from './placed-op.js';
 import type { Txn, TxnOp } from './txn.js';
@@ -30,10 +30,10 @@ export class TxnPlaces {
   readonly #acls = new WorldAcls();
   #view = this.#reader.view;
 
-  /** Valid until the next call. Throws MarshallingError. */
-  txnOf(proposal: Proposal): Txn {
+  /** Of the proposal that the cursor is at; valid until the next call. Throws MarshallingError. */
+  txnOf(proposal: ProposalCursor): Txn {
     const reader = this.#reader;
-    pointAtBody(reader, proposal);
+    proposal.pointAtBody(reader);
     const at = reader.position;
     const end = at + reader.remaining;
     this.#view = reader.view;

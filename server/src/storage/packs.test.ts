@@ -3,7 +3,7 @@
  * how much room they take, and that nothing of them is lost or changed unnoticed.
  */
 import { randomBytes } from 'node:crypto';
-import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { makeZxid, ProposalBatch, type Zxid } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
@@ -15,7 +15,7 @@ import { Checkpointer } from './checkpointer.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { Storage } from './storage.js';
-import { seededRandom } from './testing.js';
+import { proposalsIn, seededRandom } from './testing.js';
 
 const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 const TREE = 'tree-0';
@@ -39,7 +39,7 @@ class Life {
     this.state = new ReplicatedState();
     const opened = await Storage.open({ ...this, memberId: 1, loader: this.state, randomBytes });
     this.#storage = opened.storage;
-    for (const { zxid } of opened.recovered.suffix) this.#applyTo(this.state, zxid);
+    for (const { zxid } of proposalsIn(opened.recovered.suffix)) this.#applyTo(this.state, zxid);
     return opened.recovered.damaged;
   }
 
@@ -53,8 +53,8 @@ class Life {
   async write(op: TxnOp): Promise<void> {
     const zxid = makeZxid(1, this.#ops.size + 1);
     this.#ops.set(zxid, op);
-    const proposal: Proposal = { zxid, previous: this.storage.last, body: Uint8Array.of(1) };
-    await this.storage.append([proposal]);
+    const proposal = { zxid, previous: this.storage.last, body: Uint8Array.of(1) };
+    await this.storage.append(ProposalBatch.of([proposal]));
     this.#applyTo(this.state, zxid);
     this.#applyTo(this.unstopped, zxid);
   }

@@ -5,7 +5,7 @@
  * ever dropped or retried: the first failure is reported to `onFatal` once and ends the queue.
  * Called by the driver only; no hook is called inside `enqueue`.
  */
-import { Fifo, type Proposal, packProposals, unreachable, type Zxid } from '@rookery/protocol';
+import { Fifo, type ProposalBatch, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
 import type { Storage } from './storage.js';
 
@@ -117,7 +117,7 @@ export class StorageQueue {
     if (output === undefined) return;
     switch (output.kind) {
       case 'append':
-        return await this.storage.append(...batch.flatMap(proposalsOf));
+        return await this.storage.append(...batch.flatMap(appendedBy));
       case 'truncate':
         if (output.diverged) await this.hooks.onDiscard(output.after);
         return await this.storage.truncate(output.after);
@@ -136,10 +136,10 @@ export class StorageQueue {
   }
 }
 
-function proposalsOf(output: StorageOutput): readonly (readonly Proposal[])[] {
-  return output.kind === 'append' ? [output.proposals] : [];
+function appendedBy(output: StorageOutput): readonly ProposalBatch[] {
+  return output.kind === 'append' ? [output.batch] : [];
 }
 
 function bytesOf(output: StorageOutput): number {
-  return output.kind === 'append' ? packProposals(output.proposals).length : 0;
+  return output.kind === 'append' ? output.batch.bytes.length : 0;
 }

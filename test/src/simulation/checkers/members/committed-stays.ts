@@ -11,7 +11,7 @@ import type { PeerId, Zxid } from '@rookery/protocol';
 import type { ZabOutput } from '../../../simulated.js';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { DiskStruck, End, OfMember, Started, Step } from '../../contract/observation.js';
-import { DiskModel, lastOf } from './model/disk-model.js';
+import { DiskModel } from './model/disk-model.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 import { ZxidRanges } from './model/zxid-ranges.js';
@@ -70,7 +70,7 @@ class CommittedStays implements Checker {
       if (output === undefined) continue;
       switch (output.kind) {
         case 'deliver':
-          this.#onDeliver(member, lastOf(output.proposals), output);
+          this.#onDeliver(member, output.batch.last, output);
           break;
         case 'truncate':
           this.#onTruncate(seen, member, output.after);
@@ -105,13 +105,12 @@ class CommittedStays implements Checker {
   #onDeliver(
     member: MemberSeen,
     last: Zxid,
-    { proposals }: Extract<ZabOutput, { kind: 'deliver' }>,
+    { batch }: Extract<ZabOutput, { kind: 'deliver' }>,
   ): void {
     member.delivered = last;
     const newest = this.#committed.last;
     if (last <= newest) return;
-    const isNew = (proposals[0]?.zxid ?? 0) > newest;
-    this.#committed.append(isNew ? proposals : proposals.filter(({ zxid }) => zxid > newest));
+    this.#committed.append([...batch].filter(({ zxid }) => zxid > newest));
   }
 
   #onTruncate(seen: Step, member: MemberSeen, after: Zxid): void {

@@ -20,7 +20,7 @@ import {
 import type { ZabOutput } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, Started, Step } from '../../contract/observation.js';
-import { DiskModel, lastOf } from './model/disk-model.js';
+import { DiskModel } from './model/disk-model.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 import { ZxidRanges } from './model/zxid-ranges.js';
@@ -89,7 +89,7 @@ class Durability implements Checker {
           this.#onSend(seen, member, output.peer, output.message);
           break;
         case 'deliver':
-          this.#onDeliver(seen, member, lastOf(output.proposals));
+          this.#onDeliver(seen, member, output.batch.last);
           break;
         case 'role':
           if (output.role === 'leading') this.#onLeading(seen, output.epoch);

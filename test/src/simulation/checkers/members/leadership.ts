@@ -10,7 +10,6 @@
 import type { PeerId, Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { Started, Step } from '../../contract/observation.js';
-import { lastOf } from './model/disk-model.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
@@ -64,7 +63,7 @@ class Leadership implements Checker {
       const output = outputs[at];
       switch (output?.kind) {
         case 'append':
-          member.proposed = lastOf(output.proposals);
+          member.proposed = output.batch.last;
           break;
         case 'truncate':
           member.proposed = output.after;
@@ -73,7 +72,7 @@ class Leadership implements Checker {
           member.proposed = output.zxid;
           break;
         case 'deliver':
-          this.#delivered = Math.max(this.#delivered, lastOf(output.proposals));
+          this.#delivered = Math.max(this.#delivered, output.batch.last);
           break;
         case 'role':
           this.#endTerm(member);

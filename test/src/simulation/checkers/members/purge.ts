@@ -8,7 +8,6 @@
 import type { Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, Started, Step } from '../../contract/observation.js';
-import { lastOf } from './model/disk-model.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
@@ -72,7 +71,7 @@ class Purge implements Checker {
     }
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];
-      if (output?.kind === 'deliver') marks.delivered = lastOf(output.proposals);
+      if (output?.kind === 'deliver') marks.delivered = output.batch.last;
       else if (output?.kind === 'installSnapshot') marks.delivered = output.zxid;
       // A restart before the next snapshot finds nothing that it trusts.
       else if (output?.kind === 'giveUp') marks.struck = true;

@@ -11,7 +11,7 @@
 import type { Recovered, StorageOutput, Ticket } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, OfMember, Started, Step } from '../../contract/observation.js';
-import { applyTo, DiskModel, lastOf, type SavedEpochs } from './model/disk-model.js';
+import { applyTo, DiskModel, type SavedEpochs } from './model/disk-model.js';
 import { broken } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 import { ZxidRanges } from './model/zxid-ranges.js';
@@ -119,8 +119,8 @@ function isSame(recovered: Recovered, epochs: SavedEpochs): boolean {
 /** The log in which `output` was done as far as `found` says; whole writes of it in order. */
 function partOf(before: ZxidRanges, output: StorageOutput, found: ZxidRanges): ZxidRanges {
   const log = before.clone();
-  if (output.kind === 'append' && found.last < lastOf(output.proposals)) {
-    log.append(output.proposals.filter(({ zxid }) => zxid <= found.last));
+  if (output.kind === 'append' && found.last < output.batch.last) {
+    log.append([...output.batch].filter(({ zxid }) => zxid <= found.last));
   } else if (output.kind === 'truncate' && found.last > output.after) {
     log.cut(found.last);
   }
