@@ -5,7 +5,7 @@
  * member knows the new level, and never falls. Whatever a release writes that the release before it
  * cannot read (a kind of transaction, a field of one, a record or format on disk) gets the next
  * level, is written only while `state.level >= LEVEL.thatName`, and is read at any level. The table
- * of levels is in ARCHITECTURE.md, Versions.
+ * of levels is in docs/architecture/versions.md.
  */
 export const LEVEL = {
   /** What was written before there were levels; also the level of a fresh state. */

@@ -5,7 +5,8 @@
  * as the slabs round them, the distinct ACL lists, the sessions. So it is the same on every member
  * at one zxid and after every restart, whatever memory a member really has reserved, and it is kept
  * by adding and subtracting integers. The constants were calibrated against the resident memory of
- * members (ARCHITECTURE.md, Memory). Called by Tree, and by the leader for what is in flight.
+ * members (docs/architecture/performance.md, "Memory"). Called by Tree, and by the leader for what
+ * is in flight.
  */
 import { slotBytesFor } from './data-slabs.js';
 import { PlacedOp, type WithPath } from './placed-op.js';

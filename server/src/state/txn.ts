@@ -98,8 +98,8 @@ export interface Txn {
   /** The session it is done for; for createSession 0: the new session's id is the zxid. */
   readonly session: SessionId;
   /**
-   * ms since 1970; see ARCHITECTURE.md, Time. It falls from one transaction to the next only where
-   * a majority of clocks has corrected it, and never before the level of that.
+   * ms since 1970; see docs/architecture/sessions.md, "Time". It falls from one transaction to the
+   * next only where a majority of clocks has corrected it, and never before the level of that.
    */
   readonly time: number;
   readonly op: TxnOp;
