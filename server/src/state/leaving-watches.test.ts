@@ -1,5 +1,5 @@
-// A watcher that is gone may have had millions of watches: they are taken off over many turns, and
-// meanwhile it is told of nothing and its watches keep the room that they take.
+// A closed connection may have had millions of watches. They are removed over many turns; meanwhile
+// the watcher is notified of nothing, and its watches still count against the bound.
 import { EventType } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { watchBytesOf } from './watched-paths.js';
 import { type WatchChange, type WatchMode, WatchTable } from './watches.js';
 
 const LIMITS = { watcherBytesMax: 1 << 30, bytesMax: 1 << 30 };
-/** What one turn takes off. */
+/** The number that one turn removes. */
 const PER_TURN = 5_000;
 const GONE = 1;
 const OTHER = 2;
@@ -26,7 +26,7 @@ function fire(table: WatchTable, kind: WatchChange['kind'], path: string): reado
   return told;
 }
 
-/** The paths that hear of data, in order, and who watches them. */
+/** The paths with data watches, in order, and their watchers. */
 function listed(table: WatchTable): [string, number[]][] {
   const all = [...watchedPaths(table)].map(({ path, watchers }): [string, number[]] => [
     path,

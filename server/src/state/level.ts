@@ -10,13 +10,15 @@
 export const LEVEL = {
   /** What was written before there were levels; also the level of a fresh state. */
   first: 1,
-  /** The transaction that raises the level, and format 5 of the meta record, which names it. */
+  /**
+   * Adds the transaction that raises the level, and format 5 of the meta record, which names it.
+   */
   named: 2,
-  /** `beginClose`, and the mark in the record of a session that is closing. */
+  /** Adds `beginClose`, and the mark in the record of a session that is closing. */
   endsInParts: 3,
   /** A transaction may carry an earlier time than the one before it. */
   timeFalls: 4,
 } as const;
 
-/** The highest one that this release knows. */
+/** The highest level that this release knows. */
 export const LEVEL_MAX: number = Math.max(...Object.values(LEVEL));

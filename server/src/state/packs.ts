@@ -1,11 +1,12 @@
 /**
- * Which packs of records the checkpoint on disk has, and which of their records are dead.
+ * Knows which record blocks the checkpoint on disk has, and which of their records are dead.
  *
- * A pack is written once. A record is *dead* when its znode has a newer one or is gone; the numbers
- * of the dead ones are a bitmap under key 'd' + number of the pack, so that a recovery may take the
- * records that live in any order. A pack without a living record goes; of one with few, Capture
- * writes the znodes again. A record is known by `number of its pack << RECORD_BITS | index`,
- * never 0. Changed by Capture only, in step with what it hands out.
+ * A block is written once. A record is *dead* when its znode has a newer one or is gone. The
+ * indexes of the dead ones are a bitmap under the key 'd' + number of the block, so that a recovery
+ * may take the live records in any order. A block without a live record is removed; the znodes of a
+ * block with few live records are written again by Capture. A record is identified by `number of
+ * its block << RECORD_BITS | index`, which is never 0. Changed by Capture only, together with what
+ * it hands out.
  */
 import { assert } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
@@ -16,19 +17,23 @@ const KEY_BYTES = 5;
 const INDEX_MASK = (1 << RECORD_BITS) - 1;
 const NUMBER_MAX = (1 << (31 - RECORD_BITS)) - 1;
 
-/** One record of a checkpoint; a null value deletes. Where a key comes twice, the later counts. */
+/**
+ * One record of a checkpoint. A null value deletes. If a key occurs twice, the later one counts.
+ */
 export interface CheckpointRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
-  /** The value has memory of its own, with ROOM_BYTES right before it for whoever stores it. */
+  /**
+   * The value has memory of its own, with ROOM_BYTES free right before it for whatever stores it.
+   */
   readonly isSealable?: true;
 }
 
 interface Pack {
-  /** By index; a row may be another's by now. */
+  /** By index. The row may belong to another node by now. */
   readonly nodes: Int32Array;
   readonly sizes: Int32Array;
-  /** One bit a record. */
+  /** One bit for each record. */
   readonly dead: Uint8Array;
   readonly bytes: number;
   livingBytes: number;
@@ -39,14 +44,14 @@ export class Packs {
   readonly #packs = new Map<number, Pack>();
   readonly #freeNumbers: number[] = [];
   #lastNumber = 0;
-  /** Those that may have become sparse. */
+  /** Blocks that may have become sparse. */
   readonly #thinned = new Set<number>();
-  /** Those with a record that died and was not handed out as such. */
+  /** Blocks in which a record died that was not handed out as dead yet. */
   readonly #touched = new Set<number>();
-  /** At recovery: bitmaps whose packs have not come yet. */
+  /** During recovery: bitmaps whose blocks have not come yet. */
   readonly #loadedDead = new Map<number, Uint8Array>();
 
-  /** Numbers are used again once the pack that had one is gone from the disk. */
+  /** Numbers are used again once the block that had one is gone from the disk. */
   takeNumber(): number {
     const number = this.#freeNumbers.pop() ?? ++this.#lastNumber;
     assert(number <= NUMBER_MAX, () => `${number} is the number of a pack`);
@@ -79,7 +84,7 @@ export class Packs {
     return this.#touched.size > 0;
   }
 
-  /** What became of a pack in which records died. */
+  /** Returns the new bitmaps, or the deletions, of the blocks in which records died. */
   takeTouched(): readonly CheckpointRecord[] {
     for (const number of this.#touched) {
       this.#touched.delete(number);
@@ -99,8 +104,9 @@ export class Packs {
   }
 
   /**
-   * The nodes of a pack that is less than half full, and the record that the first of them had;
-   * null when there is none. Told of each once, and again after more of its records died.
+   * Returns the nodes of a block that is less than half full, and the record that the first of them
+   * had, or null if there is none. Each block is returned once, and again after more of its records
+   * died.
    */
   takeSparse(packBytes: number): { readonly nodes: Int32Array; readonly first: number } | null {
     for (const number of this.#thinned) {
@@ -113,12 +119,14 @@ export class Packs {
     return null;
   }
 
-  /** Recovery: before the pack that it speaks of. Throws DamagedCheckpointError. */
+  /** Recovery: loads a bitmap, which comes before its block. Throws DamagedCheckpointError. */
   loadDead(key: Uint8Array, value: Uint8Array): void {
     this.#loadedDead.set(numberOf(key), Uint8Array.from(value));
   }
 
-  /** Recovery: the number of the pack with that key, and the bitmap that came; null for none. */
+  /**
+   * Recovery: returns the number of the block with that key, and its bitmap, or null if none came.
+   */
   loading(key: Uint8Array): { readonly number: number; readonly dead: Uint8Array | null } {
     const number = numberOf(key);
     const dead = this.#loadedDead.get(number) ?? null;

@@ -1,5 +1,5 @@
-// HalfSipHash-1-3 with 32 bits of output, against the vectors that Linux tests its own with: the
-// key is the bytes 0 to 7, the input of vector n the bytes 0 to n - 1.
+// Tests HalfSipHash-1-3 with 32 bits of output against the vectors with which Linux tests its own:
+// the key is the bytes 0 to 7, the input of vector n the bytes 0 to n - 1.
 import { describe, expect, it } from 'vitest';
 import { collidingNames } from './colliding-names.js';
 import { hashPath } from './hash.js';

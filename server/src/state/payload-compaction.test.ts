@@ -1,5 +1,5 @@
-// Memory of chunks that are mostly free is given back, whatever a client creates and deletes, and
-// what moves stays what it was.
+// The memory of chunks that are mostly free is given back, whatever a client creates and deletes,
+// and what moves keeps its content.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
@@ -18,7 +18,7 @@ interface Row {
   readonly fill: number;
 }
 
-/** Rows with bytes of their own, compacted as soon as anything lies idle. */
+/** Rows with bytes of their own, compacted as soon as anything is idle. */
 class Rows {
   readonly slabs = new DataSlabs();
   readonly rows: Row[] = [];
@@ -98,7 +98,7 @@ describe('compaction', () => {
     const rest = { acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1 } as const;
     const held: number[] = [];
     const kept = new Map<string, Buffer>();
-    // Each size has a class of its own, and one of 32 stays: at least one in every chunk.
+    // Each size has a class of its own, and one of 32 znodes stays: at least one in every chunk.
     for (let round = 0; round < 6; round++) {
       const bytes = 2000 + 256 * round;
       const count = Math.floor((24 * MEGABYTE) / bytes);
@@ -112,7 +112,7 @@ describe('compaction', () => {
       }
       held.push(state.tree.payloadBytesReserved);
     }
-    // Of 144 MB created 4.5 stay; at most one round more than the idle part is held.
+    // Of 144 MB created, 4.5 MB stay; at most one round more than the idle part is held.
     expect(Math.max(...held)).toBeLessThan(48 * MEGABYTE);
     const { tree } = state;
     for (const [path, data] of kept) {

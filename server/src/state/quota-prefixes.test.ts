@@ -1,4 +1,5 @@
-// Against the definition: of all prefixes that are the path or an ancestor of it, the longest.
+// Compares with the definition: of all prefixes that are the path or an ancestor of it, the
+// longest.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { QuotaPrefixes } from './quota-prefixes.js';

@@ -1,5 +1,5 @@
-// Goal: the statistics of a quota are what lies below its path, on every member alike, whatever
-// happened. Method: random changes, applied to a state and to one that recovers in between.
+// Goal: the statistics of a quota equal what is below its path, on every member alike, whatever
+// happened. Method: random changes are applied to a state and to one that recovers in between.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
@@ -115,7 +115,7 @@ describe('the statistics of a quota', () => {
       member.create('/q/c', '6', 'ephemeral');
       expect(member.text(STATS)).toBe('count=4,bytes=6');
     }
-    // Afterwards the session's ephemerals are chained in another order.
+    // After this, the session's ephemerals are linked in another order.
     recovered.recover();
     live.apply({ kind: 'closeSession' });
     recovered.apply({ kind: 'closeSession' });
@@ -213,7 +213,7 @@ interface Size {
   readonly bytes: number;
 }
 
-/** What lies below, and the bytes of the node itself; as the tree has it at hand. */
+/** The size of what is below, and the bytes of the node itself, as the tree keeps them. */
 function measured({ tree }: ReplicatedState): readonly (Size | null)[] {
   return MEASURED.map((path) => tree.find(path)).map((node) =>
     node === -1 ? null : { count: tree.descendantCount(node), bytes: tree.subtreeDataBytes(node) },

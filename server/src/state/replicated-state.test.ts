@@ -23,7 +23,7 @@ function createOp(path: string, more: Partial<CreateOp> = {}): CreateOp {
   };
 }
 
-/** Applies operations at zxids 1, 2, 3 ... and times 1000, 2000, 3000 ... */
+/** Applies operations at the zxids 1, 2, 3 ... and the times 1000, 2000, 3000 ... */
 function stateWith(ops: readonly { readonly op: TxnOp; readonly session?: number }[]) {
   const state = new ReplicatedState();
   const calls: string[] = [];

@@ -1,9 +1,9 @@
 /**
- * Goal: the packed state is what a naive model is, after any sequence of transactions, and any
- * capture is exactly the state at its freeze.
+ * Goal: the state equals a naive model after any sequence of transactions, and any capture is
+ * exactly the state at its freeze.
  *
  * Method: random wishes over a small set of paths. What the model allows becomes a transaction, as
- * prepare would make it, and is done to both; the rest becomes an error transaction.
+ * prepare would make it, and is applied to both; everything else becomes an error transaction.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const pathOf = (length: number, names: readonly string[]) =>
   fc
     .array(fc.constantFrom(...names), { minLength: length, maxLength: length })
     .map((segments) => `/${segments.join('/')}`);
-/** From one record a pack to all in one. */
+/** From one record in each block to all in one block. */
 const packSize = fc.constantFrom(1, 400, 1000, 1 << 17);
 const path = fc.oneof(
   { weight: 6, arbitrary: pathOf(1, NAMES.slice(0, 4)) },
@@ -131,7 +131,7 @@ describe('the packed state', () => {
             if (!state.captureDone || frozenDump === null) {
               return;
             }
-            // Packs in any order, behind the bitmaps of their dead records.
+            // Blocks in any order, after the bitmaps of their dead records.
             const keys = (all: string[]) => (reversed ? all.sort().reverse() : all.sort());
             const deadFirst = (all: string[]) => [
               ...all.filter((key) => key.startsWith('d')),

@@ -1,9 +1,9 @@
 /**
- * Goal: the estimate is a function of the state alone: whatever led there, in whatever order, and
- * however often it was recovered, it is what a count of all that is there gives.
+ * Goal: the estimate is a function of the state alone. Whatever led there, in whatever order, and
+ * however often it was recovered, it equals a count of everything that exists.
  *
  * Method: the wishes of the naive model, which does not know of the estimate; the count goes over
- * the model's znodes, not over the tree.
+ * the model's znodes and not over the tree.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   },
 );
 
-/** Of all that the model has. */
+/** Counts everything that the model has. */
 function recounted(model: Model): number {
   const lists = new Map<string, number>();
   let bytes = sessionBytes(model.sessions.size);
@@ -131,7 +131,7 @@ describe('what the state takes by its estimate', () => {
       );
     };
     const other = [{ perms: 3, scheme: 'digest', id: 'someone:else' }];
-    // READ is that of /zookeeper/config.
+    // READ is the list of /zookeeper/config.
     expect(state.tree.aclGrowth(READ)).toBe(0);
     expect(state.tree.aclGrowth(other)).toBe(aclListBytes(encodeAcl(other).length));
     const before = state.bytes;

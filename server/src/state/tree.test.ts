@@ -1,4 +1,7 @@
-/** Goal: what the property tests do not reach: many nodes, long names, and damaged checkpoints. */
+/**
+ * Goal: cover what the property tests do not reach: many nodes, long names, and damaged
+ * checkpoints.
+ */
 import { JuteReader, JuteWriter, Stat, viewOf } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
@@ -108,7 +111,7 @@ describe('a path that is still bytes', () => {
       const bytes = viewOf(Buffer.from(`/x${path}/y`));
       expect(tree.findBytes(bytes, 2, bytes.byteLength - 2), path).toBe(tree.find(path));
     }
-    // Bytes that are no UTF-8, but the UTF-16 units of a name.
+    // Bytes that are no UTF-8, but are the UTF-16 units of a name.
     const units = viewOf(Buffer.from('/gr\u00f6\u00dfe', 'latin1'));
     expect(tree.findBytes(units, 0, units.byteLength)).toBe(NO_NODE);
   });
@@ -215,7 +218,9 @@ describe('recovery', () => {
   const keyOf = (record: CheckpointRecord) => Buffer.from(record.key).toString('latin1');
   const packs = records.filter((record) => keyOf(record)[0] === 'p');
   const renumbered = ({ value }: CheckpointRecord) => ({ key: Buffer.from('p\0\0\0\x07'), value });
-  /** The records of the only pack: the four that a state begins with, then as created. */
+  /**
+   * The records of the only block: the four that a state begins with, then those that were created.
+   */
   const deadKey = (bits: number, length = 1) => ({
     key: Buffer.from('d\0\0\0\x01'),
     value: Buffer.alloc(length, bits),

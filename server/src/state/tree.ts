@@ -1,13 +1,13 @@
 /**
- * The changes of the tree, for ReplicatedState only. TreeLoader recovers it.
+ * Changes the tree, for ReplicatedState only. TreeLoader recovers it.
  *
- * A change decides nothing: what it does was decided by prepare, so what does not fit is an
- * assertion. The digest of the changed rows is kept here. Nothing here knows of dirty sets,
- * the session table or watches.
+ * A change decides nothing: prepare has decided what it does, so what does not fit is an assertion.
+ * The digest of the changed rows is maintained here. Nothing here knows of dirty sets, the session
+ * table or watches.
  *
  * Invariants: each node but the root is in the path index and in its parent's list of children;
- * childCount is the length of that list; the digest has every node once. The data of
- * /zookeeper/config is local: set by each member for itself and in no digest.
+ * childCount is the length of that list; the digest contains every node once. The data of
+ * /zookeeper/config is local: each member sets it for itself, and it is in no digest.
  */
 import { assert, parentOf, type Zxid } from '@rookery/protocol';
 import { linkChild, unlinkChild } from './child-list.js';
@@ -27,13 +27,13 @@ import { nextVersion } from './versions.js';
 export type { Family } from './ephemeral-paths.js';
 export { NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
 
-/** What a fresh tree has. Their order gives their numbers. */
+/** The nodes of a fresh tree. Their order gives their numbers. */
 const FRESH_PATHS = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as const;
 const OPEN_ACL: readonly Acl[] = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 const READ_ACL: readonly Acl[] = [{ perms: 1, scheme: 'world', id: 'anyone' }];
 const NO_DATA = new Uint8Array(0);
 
-/** Where, when and for whom a change happens. */
+/** When and for which session a change happens. */
 export interface ChangePoint {
   readonly zxid: Zxid;
   readonly time: number;
@@ -43,9 +43,9 @@ export interface ChangePoint {
 export class Tree extends TreeReads {
   readonly #digest: Digest;
   readonly #parts: TreeParts;
-  /** Of all znodes, by `znodeBytes`; the local data of /zookeeper/config are left out. */
+  /** The sum of `znodeBytes` over all znodes, without the local data of /zookeeper/config. */
   #znodesBytes = 0;
-  /** While a checkpoint is loaded. */
+  /** Not null while a checkpoint is loaded. */
   #loader: TreeLoader | null = null;
 
   constructor(digest: Digest, pathKey: PathKey, limits?: ListingLimits) {
@@ -67,7 +67,7 @@ export class Tree extends TreeReads {
     }
   }
 
-  /** What the tree takes in memory by the estimate that all members share (tree-bytes.ts). */
+  /** The memory of the tree, by the estimate that all members share (tree-bytes.ts). */
   get bytes(): number {
     return this.#znodesBytes + this.acls.bytes;
   }
@@ -76,20 +76,20 @@ export class Tree extends TreeReads {
     return this.acls.growthFor(acl);
   }
 
-  /** After a transaction: part of the way of giving back memory that is mostly free. */
+  /** Called after each transaction: one step of giving back memory that is mostly free. */
   compactSome(): void {
     this.payloads.compactSome();
   }
 
-  /** Those a state begins with; none of them is ever deleted. */
+  /** The nodes with which a state begins; none of them is ever deleted. */
   freshNodes(): readonly number[] {
     return [...FRESH_PATHS.keys()];
   }
 
-  /** NO_NODE when it is not there. */
+  /** NO_NODE if the parent does not exist. */
   findParentOf(op: WithPath): number {
     if (!(op instanceof PlacedCreate)) return this.find(parentOf(op.path));
-    // That of the root is the slash.
+    // The path of the root, as a parent, is the slash itself.
     return this.findAscii(op.view, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
   }
 
@@ -131,7 +131,7 @@ export class Tree extends TreeReads {
     return node;
   }
 
-  /** What losing children does to the one that has them, however many; then `delete` each. */
+  /** Records at a parent that it loses children, however many; then `delete` each of them. */
   losesChildren(parent: number, at: ChangePoint): void {
     this.#count(parent, -1);
     this.store.setDouble(parent, DOUBLE.pzxid, at.zxid);
@@ -139,8 +139,8 @@ export class Tree extends TreeReads {
   }
 
   /**
-   * After `losesChildren` of its parent. A closed session may delete a great many in one step, so
-   * each field is read from the row where it lies.
+   * Called after `losesChildren` of its parent. A closed session may delete a great many nodes in
+   * one step, so each field is read directly from the row.
    */
   delete(node: number, path: string): void {
     const store = this.store;
@@ -180,7 +180,7 @@ export class Tree extends TreeReads {
     this.#count(node, 1);
   }
 
-  /** The statistics of a quota at a path: neither version nor times change. */
+  /** Sets the statistics of a quota at a path: neither version nor times change. */
   setQuotaStats(node: number, stats: { readonly path: string; readonly data: Uint8Array }): void {
     this.#count(node, -1);
     this.#replaceData(node, stats);
@@ -212,23 +212,23 @@ export class Tree extends TreeReads {
     return this.store.isLive(node);
   }
 
-  /** Where the newest checkpoint record of the node lies, 0 for none; for Capture. */
+  /** The location of the node's newest checkpoint record, 0 if there is none; for Capture. */
   record(node: number): number {
     return this.store.int(node, INT.record);
   }
   setRecord(node: number, record: number): void {
     this.store.setInt(node, INT.record, record);
   }
-  /** About the bytes of a record of the node. */
+  /** The approximate size of a record of the node, in bytes. */
   recordBytes(node: number): number {
     return nodeRecordBytes(this.store, node);
   }
-  /** Returns the bytes that the record took. */
+  /** Returns the size of the record in bytes. */
   writeRecord(node: number, writer: PackWriter): number {
     return writer.add(this.#parts, node);
   }
 
-  /** Recovery: the packs may come in any order. Throws DamagedCheckpointError. */
+  /** Recovery: the blocks may come in any order. Throws DamagedCheckpointError. */
   load(pack: PackToLoad): PackContent {
     this.#loader ??= new TreeLoader(this.#parts);
     return this.#loader.load(pack);
@@ -252,7 +252,7 @@ export class Tree extends TreeReads {
     this.listings.childChanged(parent, child, by === 1);
   }
 
-  /** A persistent node with a name, data and a place, without an ACL and not yet counted. */
+  /** Adds a persistent node with a name, data and a parent, without an ACL and not counted yet. */
   #attach(path: string, parent: number, data: Uint8Array | null): number {
     const node = this.#newRow();
     this.payloads.write(node, path, data);
@@ -263,7 +263,7 @@ export class Tree extends TreeReads {
     return node;
   }
 
-  /** As `#attach`, once it was looked for by `findPlaced`. */
+  /** Like `#attach`, after `findPlaced` has searched for it. */
   #attachPlaced(op: PlacedCreate, parent: number): number {
     const node = this.#newRow();
     this.payloads.writePlaced(node, op);
@@ -330,7 +330,7 @@ interface ChildChange {
   readonly dataBytes: number;
 }
 
-/** That of the root is 0: it is in no index, and has no name. */
+/** The root's hash is 0: it is in no index, and has no name. */
 function digestPathHash(node: number, op: WithPath): number {
   return node === ROOT_NODE ? 0 : pathHashOf(op);
 }
