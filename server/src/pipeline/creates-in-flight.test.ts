@@ -1,5 +1,5 @@
-// Random creates come and go, next to a plain list of them: each is found by parent and name, the
-// newest by its parent, and no other. Hashes collide on purpose, and places grow.
+// Random creates come and go, compared with a plain list of them: each is found by parent and name,
+// the newest by its parent, and no other. Hashes collide on purpose, and the arrays grow.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CREATED_NAME_BYTES_MAX, type CreatePlace, CreatesInFlight } from './creates-in-flight.js';

@@ -1,24 +1,25 @@
 /**
- * Which znodes are being created in the plainest way: persistent, by a request of its own, below a
- * parent that is in the tree and that nothing else in flight changes but its data.
+ * Knows which znodes are being created in the plainest way: persistent, by a request of its own,
+ * below a parent that is in the tree and of which nothing else in flight changes more than the
+ * data.
  *
- * A queue in the order of zxids; found by parent and name, and by the parent alone the newest one.
- * What all of them do to a parent is told by that one: each adds a child and raises the count of
- * creates by one. Called by Overlay.
+ * It is a queue in the order of zxids. A create is found by parent and name, and the newest one by
+ * the parent alone. That one tells what all of them do to a parent: each adds a child and raises
+ * the count of creates by one. Called by Overlay.
  */
 import { assert, type Zxid } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
 import { InFlight, PLACES_FIRST, twice } from './in-flight.js';
 import { hashOfNode, Newest, NONE } from './newest.js';
 
-/** Of a name: what is longer is not for this queue. */
+/** The bound of a name; a create with a longer one does not go into this queue. */
 export const CREATED_NAME_BYTES_MAX = 64;
 
-/** Which znode, as its path lies in memory. */
+/** A znode, given by where its path is in memory. */
 export interface CreatePlace {
-  /** Of the whole path; of ASCII wherever it is to be found. */
+  /** The hash of the whole path, which is ASCII wherever it is to be found. */
   readonly hash: number;
-  /** In the tree, for as long as the create is in flight. */
+  /** The node in the tree, for as long as the create is in flight. */
   readonly parent: number;
   readonly bytes: Uint8Array;
   readonly nameStart: number;
@@ -27,7 +28,7 @@ export interface CreatePlace {
 
 export interface Created {
   readonly zxid: Zxid;
-  /** Creates ever done below the parent, this one included. */
+  /** The number of creates ever done below the parent, this one included. */
   readonly creates: number;
   readonly acl: readonly Acl[];
   readonly dataBytes: number;
@@ -41,13 +42,13 @@ export class CreatesInFlight extends InFlight {
   #creates = new Int32Array(PLACES_FIRST);
   #dataBytes = new Int32Array(PLACES_FIRST);
   #acls: (readonly Acl[])[] = new Array(PLACES_FIRST).fill(NO_ACL);
-  /** Each has room for the longest; how much of it counts is beside. */
+  /** Each entry has room for the longest name; how much of it counts is stored separately. */
   #names = new Uint8Array(PLACES_FIRST * CREATED_NAME_BYTES_MAX);
   #nameBytes = new Uint8Array(PLACES_FIRST);
   readonly #byPath = new Newest();
   readonly #byParent = new Newest();
 
-  /** Behind all others; it is not among them. */
+  /** Adds it after all others; it must not be among them. */
   add(where: CreatePlace, { zxid, creates, acl, dataBytes }: Created): void {
     const { hash, parent, bytes, nameStart, pathEnd } = where;
     const size = pathEnd - nameStart;

@@ -1,7 +1,7 @@
 /**
- * Which data are being set: of each setData in flight its znode, and what it leaves there.
+ * Knows which data are being set: for each setData in flight, its znode and the result.
  *
- * A queue in the order of zxids, and by znode the newest one. Called by Overlay.
+ * It is a queue in the order of zxids, and finds the newest change of a znode. Called by Overlay.
  */
 import type { Zxid } from '@rookery/protocol';
 import { InFlight, PLACES_FIRST, twice } from './in-flight.js';
@@ -9,9 +9,9 @@ import { hashOfNode, Newest, NONE } from './newest.js';
 
 export interface DataChange {
   readonly zxid: Zxid;
-  /** In the tree, for as long as the change is in flight. */
+  /** The node in the tree, for as long as the change is in flight. */
   readonly node: number;
-  /** What it has afterwards. */
+  /** The version of the znode afterwards. */
   readonly version: number;
   readonly dataBytes: number;
 }
@@ -22,7 +22,7 @@ export class DataInFlight extends InFlight {
   #dataBytes = new Int32Array(PLACES_FIRST);
   readonly #byNode = new Newest();
 
-  /** Behind all others. */
+  /** Adds it after all others. */
   add({ zxid, node, version, dataBytes }: DataChange): void {
     const number = this.push(zxid);
     const place = this.placeOf(number);

@@ -1,9 +1,10 @@
 /**
- * What both queues of plain changes in flight are: numbers that only grow, in the order of zxids,
- * and the place of each in typed arrays, since there is one for every write.
+ * The common base of both queues of plain changes in flight: numbers that only grow, in the order
+ * of zxids, and an entry for each in typed arrays, because there is one for every write.
  *
- * Holds memory for the most that ever were in flight, which is what all members may have
- * outstanding. DataInFlight and CreatesInFlight extend it; they keep the rest at the same places.
+ * It keeps memory for the most that ever were in flight, which is what all members may have
+ * outstanding. DataInFlight and CreatesInFlight extend it; they keep their fields at the same
+ * indexes.
  */
 import { assert, type Zxid } from '@rookery/protocol';
 
@@ -12,7 +13,7 @@ export const PLACES_FIRST = 256;
 
 export abstract class InFlight {
   #zxids = new Float64Array(PLACES_FIRST);
-  /** Numbers of the first one, and of the next to come. */
+  /** The number of the first entry, and of the next to come. */
   protected first = 0;
   protected end = 0;
 
@@ -20,13 +21,13 @@ export abstract class InFlight {
     return this.end - this.first;
   }
 
-  /** Infinite when there is none. */
+  /** Infinite if there is none. */
   get firstZxid(): Zxid {
     if (this.end === this.first) return Number.POSITIVE_INFINITY;
     return this.#zxids[this.placeOf(this.first)] ?? 0;
   }
 
-  /** The first one is applied. */
+  /** The first one was applied. */
   shift(): void {
     assert(this.length > 0, 'the change that is applied was in flight');
     this.first += 1;
@@ -36,7 +37,7 @@ export abstract class InFlight {
     return number & (this.#zxids.length - 1);
   }
 
-  /** A number behind all others: the last one before `end`. */
+  /** Returns a number after all others: the last one before `end`. */
   protected push(zxid: Zxid): number {
     if (this.length === this.#zxids.length) {
       this.#zxids = twice(this.#zxids, new Float64Array(2 * this.length));
@@ -48,7 +49,7 @@ export abstract class InFlight {
     return number;
   }
 
-  /** Each array gets so many places: `twice` as many. */
+  /** Enlarges each array to this many entries, twice as many as before (see `twice`). */
   protected abstract grow(places: number): void;
 }
 
@@ -58,8 +59,8 @@ interface Places<T> {
 }
 
 /**
- * `from` in both halves of `into`: whatever place a number, or a hash, has among twice as many,
- * what was known of it is there.
+ * Copies `from` to both halves of `into`: whatever index a number, or a hash, has among twice as
+ * many entries, what was known of it is there.
  */
 export function twice<T extends Places<T>>(from: T, into: T): T {
   into.set(from);

@@ -1,24 +1,24 @@
 /**
- * Of changes in flight by hash the newest one, which leads to the older ones of the same hash.
+ * Finds, by hash, the newest change in flight, which leads to the older ones of the same hash.
  *
- * Changes have numbers that only grow, and whoever asks stops at the first one that has left: so
- * what has left is told by its number alone, and nothing is ever unlinked. Typed arrays, since
- * there is one for every write. Called by DataInFlight and CreatesInFlight.
+ * Changes have numbers that only grow, and a search stops at the first one that has left the queue.
+ * What has left is thus recognised by its number alone, and nothing is ever unlinked. Typed arrays,
+ * because there is an entry for every write. Called by DataInFlight and CreatesInFlight.
  */
 
 import { PLACES_FIRST, twice } from './in-flight.js';
 
 export const NONE = -1;
-/** Spreads the numbers of znodes over the places. */
+/** Spreads the numbers of znodes over the entries. */
 const SPREAD = 0x9e3779b1 | 0;
 
 export class Newest {
-  /** The number of the one before it that has the same hash; it may have left. */
+  /** The number of the change before it that has the same hash; it may have left the queue. */
   #older = new Float64Array(PLACES_FIRST).fill(NONE);
-  /** By hash; it may have left. */
+  /** By hash; it may have left the queue. */
   #newest = new Float64Array(PLACES_FIRST).fill(NONE);
 
-  /** Holds the last `places` numbers, twice as many as before. */
+  /** Enlarges it so that it holds the last `places` numbers, twice as many as before. */
   grow(places: number): void {
     this.#older = twice(this.#older, new Float64Array(places));
     this.#newest = twice(this.#newest, new Float64Array(places));
@@ -31,7 +31,7 @@ export class Newest {
     this.#newest[at] = number;
   }
 
-  /** The newest number with that hash, or with another one that shares its place; or NONE. */
+  /** The newest number with that hash, or with another hash that shares its entry; or NONE. */
   of(hash: number): number {
     return this.#newest[hash & (this.#newest.length - 1)] ?? NONE;
   }

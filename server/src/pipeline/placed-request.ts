@@ -1,9 +1,9 @@
 /**
- * A plain request where it lies, if that is enough to decide it: a setData, or a create of a
+ * Reads a plain request in place, if that is enough to decide it: a setData, or a create of a
  * persistent znode with the usual ACL, of or below a znode of which nothing else is in flight.
  *
- * Nearly every write is one; of none an object is made: each is written over the one before it.
- * What is not plain is for the codec, and is not judged here. Called by Prepare.
+ * Nearly every write is one. No object is made for it: each is written over the one before it. What
+ * is not plain is left to the codec, and is not judged here. Called by Prepare.
  */
 import type { JuteReader } from '@rookery/protocol';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../state/placed-op.js';
 import type { Overlay } from './overlay.js';
 
-/** Of the list that lets everybody do something. */
+/** The size of a list that allows everybody something. */
 const WORLD_ACL_BYTES = 27;
 
 export class PlacedRequest {
@@ -28,7 +28,7 @@ export class PlacedRequest {
     this.#overlay = overlay;
   }
 
-  /** Null when it is not plain. The reader stays where it is. */
+  /** Returns null if it is not plain. The reader stays where it is. */
   setData(reader: JuteReader): PlacedSetData | null {
     const op = this.#setData;
     const at = reader.position;
@@ -39,7 +39,7 @@ export class PlacedRequest {
     return this.#overlay.place(op) ? op : null;
   }
 
-  /** As `setData`. */
+  /** Like `setData`. */
   create(reader: JuteReader, opcode: number): PlacedCreate | null {
     const op = this.#create;
     const at = reader.position;
@@ -55,7 +55,7 @@ export class PlacedRequest {
   }
 }
 
-/** A vector of one entry: its permissions, `world` and `anyone`. */
+/** Whether it is a vector of one entry: its permissions, `world` and `anyone`. */
 function isWorldAcl(view: DataView, at: number): boolean {
   if (view.getInt32(at) !== 1 || view.getInt32(at + 8) !== 5) return false;
   if (view.getInt32(at + 12) !== 0x776f726c || view.getInt32(at + 16) !== 0x64000000) return false;

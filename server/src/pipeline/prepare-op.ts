@@ -1,9 +1,9 @@
 /**
- * The checks of one operation against the overlay: its decided form, or the code of its error.
+ * Checks one operation against the overlay and returns its decided form, or the code of its error.
  *
  * The order of the checks is the contract: clients and their tests rely on which error wins. An
- * operation that passes has changed the overlay. Called by Prepare, for single requests and for
- * each operation of a multi alike.
+ * operation that passes has changed the overlay. Called by Prepare, both for single requests and
+ * for each operation of a multi.
  */
 import {
   type CreateRequest,
@@ -30,7 +30,7 @@ import type { Overlay } from './overlay.js';
 import type { QuotaGuard } from './quota-guard.js';
 import type { TreeRoom } from './tree-room.js';
 
-/** Not to be deleted by anyone. */
+/** Nobody may delete these. */
 const SPECIAL_PATHS: ReadonlySet<string> = new Set([
   '/',
   '/zookeeper',
@@ -49,11 +49,11 @@ export type Decision = NodeOp | ErrorCode;
 export interface Requester extends Principal {
   readonly session: SessionId;
   readonly opcode: number;
-  /** TTL nodes may be created. */
+  /** Whether TTL nodes may be created. */
   readonly extendedTypes: boolean;
-  /** Ephemerals that one session may own. */
+  /** The number of ephemerals that one session may own. */
   readonly ephemeralsMax: number;
-  /** Segments of the path of a znode that is created. */
+  /** The number of segments that the path of a created znode may have. */
   readonly pathDepthMax: number;
   readonly quotas: QuotaGuard;
   readonly room: TreeRoom;
@@ -79,7 +79,8 @@ export function decideCreate(
   if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
   const full = created.sequential ? path + sequenceSuffix(parent.creates) : path;
   if (validatePath(full) !== null) return ErrorCode.badArguments;
-  // With the largest frames that can be configured, a name could be longer than a znode has room.
+  // With the largest frames that can be configured, a name could be longer than a znode has room
+  // for.
   if (nameOf(full).length > NAME_CHARS_MAX) return ErrorCode.badArguments;
   if (depthOf(full) > requester.pathDepthMax) return ErrorCode.badArguments;
   if (overlay.node(full).exists) return ErrorCode.nodeExists;
@@ -106,12 +107,14 @@ export function decideCreate(
   };
 }
 
-/** What is in flight counts: else a client that does not wait for answers passes the limit. */
+/** What is in flight counts: otherwise a client that does not wait for answers passes the limit. */
 function hasTooMany(overlay: Overlay, { session, ephemeralsMax }: Requester): boolean {
   return overlay.ephemeralsOwned(session) >= ephemeralsMax;
 }
 
-/** The same of a plain one that has its place: so its path is legal, and it does not exist. */
+/**
+ * The same for a plain create that was found in place: its path is legal, and it does not exist.
+ */
 export function decidePlacedCreate(
   overlay: Overlay,
   requester: Requester,
@@ -167,7 +170,7 @@ export function decideSetData(
   return { kind: 'setData', path, data, version: overlay.setData(path, node, dataBytes) };
 }
 
-/** The same of a request that has its place: so its znode exists, and its path is legal. */
+/** The same for a request that was found in place: its znode exists, and its path is legal. */
 export function decidePlaced(
   overlay: Overlay,
   requester: Requester,
@@ -180,7 +183,7 @@ export function decidePlaced(
   return errorOfSetData(requester, node, asked) ?? overlay.setPlaced(request, node);
 }
 
-/** Of who asks, and of what the znode is by now. */
+/** Checks the client that asks, and the znode as it is by now. */
 function errorOfSetData(
   requester: Requester,
   node: NodeView,

@@ -1,5 +1,5 @@
 /**
- * Goal: no clock alone moves the time of transactions or ages a znode, and time comes back to the
+ * Goal: no single clock moves the time of transactions or ages a znode, and time returns to the
  * majority's. Method: clocks are arguments, so years pass in a line.
  */
 import fc from 'fast-check';
