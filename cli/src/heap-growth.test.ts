@@ -1,4 +1,4 @@
-/** How much a heap may grow between two collections of all of it. */
+/** Tests how much a heap may grow between two full collections. */
 import { expect, it } from 'vitest';
 import { growthPercent } from './heap-growth.js';
 

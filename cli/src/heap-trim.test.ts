@@ -1,4 +1,4 @@
-/** When a member gives back the memory that V8 keeps for new objects. */
+/** Tests when a member gives back the memory that V8 keeps for new objects. */
 import { expect, it } from 'vitest';
 import { isWorthCollecting, isWorthTrimming } from './heap-trim.js';
 
