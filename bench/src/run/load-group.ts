@@ -2,8 +2,8 @@
  * One load spread over several generator processes, and its results as if it were one.
  *
  * One of the processes first creates the znodes that the workload needs. Connections are
- * distributed evenly. Of silences, those of the process with the shortest count: while one hears
- * answers, the system is not silent.
+ * distributed evenly. The fewest silences that any process heard are what counts: while one process
+ * hears answers, the system is not silent.
  */
 import { Agent } from '../load/agent.js';
 import type { Host } from '../load/connection.js';
