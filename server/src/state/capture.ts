@@ -10,8 +10,8 @@
  * `beforeChange` before every change of a row.
  */
 import { assert } from '@rookery/protocol';
-import { PackWriter, RECORD_BITS } from './node-record.js';
-import { type CheckpointRecord, Packs, packKey } from './packs.js';
+import { BlockWriter, RECORD_BITS } from './node-record.js';
+import { blockKey, type CheckpointRecord, RecordBlocks } from './record-blocks.js';
 import type { Session } from './session.js';
 import { encodeSession, sessionKey } from './session-record.js';
 import type { SessionTable } from './session-table.js';
@@ -32,11 +32,11 @@ const REWRITTEN_BYTES_MIN = 1 << 20;
 export class Capture {
   readonly #tree: Tree;
   readonly #sessions: SessionTable;
-  readonly #packs = new Packs();
-  readonly #writer = new PackWriter();
+  readonly #blocks = new RecordBlocks();
+  readonly #writer = new BlockWriter();
   /** The number of the record block that is being written. */
-  #packNumber = 0;
-  #packBytes = 0;
+  #blockNumber = 0;
+  #blockBytes = 0;
   #generation = 1;
   /**
    * Rows that were marked in this generation. It may name a row twice, or one that is free again.
@@ -95,9 +95,9 @@ export class Capture {
     this.#changedBytes += Math.max(0, bytes);
   }
 
-  freeze(packBytes: number): void {
+  freeze(blockBytes: number): void {
     assert(this.done, 'one capture at a time');
-    this.#packBytes = packBytes;
+    this.#blockBytes = blockBytes;
     this.#rewriteSparse();
     this.#frozenNodes = this.#changed;
     this.#frozenDead = this.#dead;
@@ -113,7 +113,7 @@ export class Capture {
     return (
       this.#allWritten &&
       this.#ready.length === 0 &&
-      !this.#packs.hasTouched &&
+      !this.#blocks.hasTouched &&
       this.#frozenSessions.length === 0
     );
   }
@@ -138,24 +138,24 @@ export class Capture {
       const value = session === null ? null : encodeSession(session);
       slice.hand([{ key: sessionKey(id), value }]);
     }
-    while (slice.hasRoom && this.#allWritten && this.#packs.hasTouched) {
-      slice.hand(this.#packs.takeTouched());
+    while (slice.hasRoom && this.#allWritten && this.#blocks.hasTouched) {
+      slice.hand(this.#blocks.takeTouched());
     }
     return slice.handed;
   }
 
-  /** Called at recovery, as is `loadPack`. Both throw DamagedCheckpointError. */
+  /** Called at recovery, as is `loadBlock`. Both throw DamagedCheckpointError. */
   loadDead(key: Uint8Array, value: Uint8Array): void {
-    this.#packs.loadDead(key, value);
+    this.#blocks.loadDead(key, value);
   }
-  loadPack(key: Uint8Array, value: Uint8Array): void {
-    const { number, dead } = this.#packs.loading(key);
-    this.#packs.loaded(number, this.#tree.load({ number, value, dead }), dead);
+  loadBlock(key: Uint8Array, value: Uint8Array): void {
+    const { number, dead } = this.#blocks.loading(key);
+    this.#blocks.loaded(number, this.#tree.load({ number, value, dead }), dead);
   }
 
   /** Ends recovery: what was loaded is what the checkpoint has. Throws DamagedCheckpointError. */
   loaded(): void {
-    this.#packs.finishLoad();
+    this.#blocks.finishLoad();
     this.#changed = [];
     this.#changedBytes = 0;
     this.#generation++;
@@ -181,7 +181,7 @@ export class Capture {
     while (slice.hasRoom) {
       const record = this.#frozenDead.pop();
       if (record === undefined) break;
-      this.#packs.kill(record);
+      this.#blocks.kill(record);
       slice.count(0);
     }
   }
@@ -196,7 +196,7 @@ export class Capture {
     if (this.#nextNode === this.#frozenNodes.length && this.#nextNode > 0) {
       this.#frozenNodes = [];
       this.#nextNode = 0;
-      this.#closePack();
+      this.#closeBlock();
     }
   }
 
@@ -204,26 +204,26 @@ export class Capture {
   #write(node: number): number {
     const tree = this.#tree;
     if (this.#writer.count === 0) {
-      this.#packNumber = this.#packs.takeNumber();
+      this.#blockNumber = this.#blocks.takeNumber();
     }
     const before = tree.record(node);
     if (before !== NO_RECORD) {
-      this.#packs.kill(before);
+      this.#blocks.kill(before);
     }
-    tree.setRecord(node, (this.#packNumber << RECORD_BITS) | this.#writer.count);
+    tree.setRecord(node, (this.#blockNumber << RECORD_BITS) | this.#writer.count);
     tree.setMark(node, CLEAN);
     const bytes = tree.writeRecord(node, this.#writer);
-    if (this.#writer.isFull(this.#packBytes)) {
-      this.#closePack();
+    if (this.#writer.isFull(this.#blockBytes)) {
+      this.#closeBlock();
     }
     return bytes;
   }
 
-  #closePack(): void {
+  #closeBlock(): void {
     if (this.#writer.count > 0) {
       const { value, ...content } = this.#writer.take();
-      this.#packs.add(this.#packNumber, content);
-      this.#ready.push({ key: packKey(this.#packNumber), value, isSealable: true });
+      this.#blocks.add(this.#blockNumber, content);
+      this.#ready.push({ key: blockKey(this.#blockNumber), value, isSealable: true });
     }
   }
 
@@ -233,7 +233,7 @@ export class Capture {
     const most = 2 * this.#changed.length + this.#dead.length + REWRITTEN_MIN;
     const bytesMost = 2 * this.#changedBytes + REWRITTEN_BYTES_MIN;
     while (this.#changed.length < most && this.#changedBytes < bytesMost) {
-      const sparse = this.#packs.takeSparse(this.#packBytes);
+      const sparse = this.#blocks.takeSparse(this.#blockBytes);
       if (sparse === null) {
         return;
       }

@@ -13,11 +13,11 @@ import type { AclTable } from './acl-table.js';
 import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 import type { Payloads } from './payloads.js';
 
-export const PACK_KEY = 0x70;
+export const BLOCK_KEY = 0x70;
 /** Reads as another number where the byte order differs. */
-export const PACK_FORMAT = 0x7061_0001;
+export const BLOCK_FORMAT = 0x7061_0001;
 /** The words before the first record: format and count. */
-export const PACK_HEAD = 2;
+export const BLOCK_HEAD = 2;
 /** The bits of a record's index in its block. */
 export const RECORD_BITS = 11;
 const RECORDS_MAX = (1 << RECORD_BITS) - 1;
@@ -57,12 +57,12 @@ export interface NodeParts {
 }
 
 /** The nodes of a block and the bytes of their records, by index. */
-export interface PackContent {
+export interface BlockContent {
   readonly nodes: Int32Array;
   readonly sizes: Int32Array;
 }
 
-export interface WrittenPack extends PackContent {
+export interface WrittenBlock extends BlockContent {
   readonly value: Uint8Array;
 }
 
@@ -79,11 +79,11 @@ export function nodeRecordBytes(store: NodeStore, node: number): number {
 }
 
 /** Writes one record block after the other, in memory that is used again. */
-export class PackWriter {
+export class BlockWriter {
   #bytes = Buffer.alloc(0);
   #ints = new Int32Array(0);
   /** The number of words written. */
-  #length = PACK_HEAD;
+  #length = BLOCK_HEAD;
   #nodes: number[] = [];
   #sizes: number[] = [];
   /**
@@ -96,8 +96,8 @@ export class PackWriter {
   get count(): number {
     return this.#nodes.length;
   }
-  isFull(packBytes: number): boolean {
-    return 4 * this.#length >= packBytes || this.#nodes.length === RECORDS_MAX;
+  isFull(blockBytes: number): boolean {
+    return 4 * this.#length >= blockBytes || this.#nodes.length === RECORDS_MAX;
   }
 
   /** The record's index is the count before the call. Returns its size in bytes. */
@@ -146,19 +146,19 @@ export class PackWriter {
   }
 
   /** Returns the block and begins the next one. */
-  take(): WrittenPack {
-    this.#ints[0] = PACK_FORMAT;
+  take(): WrittenBlock {
+    this.#ints[0] = BLOCK_FORMAT;
     this.#ints[1] = this.#nodes.length;
     const value = new Uint8Array(ROOM_BYTES + 4 * this.#length).subarray(ROOM_BYTES);
     value.set(this.#bytes.subarray(0, value.length));
-    const pack = {
+    const block = {
       value,
       nodes: Int32Array.from(this.#nodes),
       sizes: Int32Array.from(this.#sizes),
     };
     this.#nodes = [];
     this.#sizes = [];
-    this.#length = PACK_HEAD;
+    this.#length = BLOCK_HEAD;
     this.#parent = null;
     this.#aclId = null;
     // One large znode must not keep its memory for good.
@@ -166,7 +166,7 @@ export class PackWriter {
       this.#bytes = Buffer.alloc(0);
       this.#ints = new Int32Array(0);
     }
-    return pack;
+    return block;
   }
 
   #reserve(words: number): void {

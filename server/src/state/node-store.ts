@@ -48,7 +48,7 @@ export const INT = {
    * number of children that the record announced.
    */
   mark: 30,
-  /** The location of its newest checkpoint record (packs.ts); 0 while it has none. */
+  /** The location of its newest checkpoint record (record-blocks.ts); 0 while it has none. */
   record: 31,
 } as const;
 

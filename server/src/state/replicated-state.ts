@@ -13,18 +13,18 @@ import { DamagedCheckpointError } from './damage.js';
 import { Digest } from './digest.js';
 import { LEVEL } from './level.js';
 import type { ListingLimits } from './listings.js';
-import { PACK_KEY } from './node-record.js';
-import { type CheckpointRecord, DEAD_KEY } from './packs.js';
+import { BLOCK_KEY } from './node-record.js';
 import { KNOWN_PATH_KEY, type PathKey } from './path-hash.js';
 import { PlacedOp } from './placed-op.js';
 import { Quotas } from './quotas.js';
+import { type CheckpointRecord, DEAD_KEY } from './record-blocks.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
 import { type ChangePoint, type Family, NO_NODE, Tree } from './tree.js';
 import { sessionBytes } from './tree-bytes.js';
 import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
-export type { CheckpointRecord } from './packs.js';
+export type { CheckpointRecord } from './record-blocks.js';
 
 /** What a capture captures: the state at `zxid`. */
 export interface FrozenSummary {
@@ -122,11 +122,11 @@ export class ReplicatedState {
   }
   /**
    * Starts a capture, at lastZxid, of the changes since the last one, into record blocks of about
-   * `packBytes`. No capture may be under way.
+   * `blockBytes`. No capture may be under way.
    */
-  freeze(packBytes: number): FrozenSummary {
+  freeze(blockBytes: number): FrozenSummary {
     assert(!this.#loading, 'recovery is finished before anything is captured');
-    this.#capture.freeze(packBytes);
+    this.#capture.freeze(blockBytes);
     this.#frozen = {
       zxid: this.#lastZxid,
       digest: this.digest(),
@@ -161,8 +161,8 @@ export class ReplicatedState {
   load(key: Uint8Array, value: Uint8Array): void {
     assert(this.#lastZxid === 0, 'records are loaded before anything is applied');
     this.#loading = true;
-    if (key[0] === PACK_KEY) {
-      this.#capture.loadPack(key, value);
+    if (key[0] === BLOCK_KEY) {
+      this.#capture.loadBlock(key, value);
     } else if (key[0] === DEAD_KEY) {
       this.#capture.loadDead(key, value);
     } else if (key[0] === SESSION_KEY) {

@@ -34,7 +34,7 @@ const pathOf = (length: number, names: readonly string[]) =>
     .array(fc.constantFrom(...names), { minLength: length, maxLength: length })
     .map((segments) => `/${segments.join('/')}`);
 /** From one record in each block to all in one block. */
-const packSize = fc.constantFrom(1, 400, 1000, 1 << 17);
+const blockSize = fc.constantFrom(1, 400, 1000, 1 << 17);
 const path = fc.oneof(
   { weight: 6, arbitrary: pathOf(1, NAMES.slice(0, 4)) },
   { weight: 4, arbitrary: pathOf(2, NAMES.slice(0, 3)) },
@@ -117,8 +117,8 @@ describe('the packed state', () => {
       fc.property(
         fc.array(step, { maxLength: 120, size: 'max' }),
         fc.boolean(),
-        packSize,
-        (steps, reversed, packBytes) => {
+        blockSize,
+        (steps, reversed, blockBytes) => {
           const model = new Model();
           const state = new ReplicatedState();
           const store = new Map<string, Uint8Array>();
@@ -154,7 +154,7 @@ describe('the packed state', () => {
               capture(next.max);
             } else if (state.captureDone) {
               frozenDump = dumpState(state);
-              state.freeze(packBytes);
+              state.freeze(blockBytes);
             }
           }
           while (!state.captureDone) {
@@ -169,13 +169,13 @@ describe('the packed state', () => {
   it('goes on after recovery as if there had been none', () => {
     const wishes = fc.array(wish, { minLength: 1, maxLength: 40, size: 'max' });
     fc.assert(
-      fc.property(wishes, wishes, packSize, (before, after, packBytes) => {
+      fc.property(wishes, wishes, blockSize, (before, after, blockBytes) => {
         const model = new Model();
         const state = new ReplicatedState();
         const store = new Map<string, Uint8Array>();
         const places = new TxnPlaces();
         const checkpoint = (from: ReplicatedState): void => {
-          from.freeze(packBytes);
+          from.freeze(blockBytes);
           while (!from.captureDone) {
             for (const { key, value } of from.captureSome(7, 1 << 20)) {
               const name = Buffer.from(key).toString('latin1');

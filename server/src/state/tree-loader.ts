@@ -6,18 +6,18 @@
  * names are hashed, compared and copied as bytes. Made by Tree; useless after `finish`.
  */
 import { parentOf, validatePath } from '@rookery/protocol';
+import { BlockReader } from './block-reader.js';
 import { linkChild } from './child-list.js';
 import { DamagedCheckpointError, must } from './damage.js';
 import type { Digest, Hash64 } from './digest.js';
 import type { Ephemerals } from './ephemerals.js';
 import { hashName, hashPrefix, type NameBytes } from './hash.js';
 import { isTimed, MODE } from './modes.js';
-import { CONFIG_NODE, type NodeParts, type PackContent, RECORD_BITS } from './node-record.js';
+import { type BlockContent, CONFIG_NODE, type NodeParts, RECORD_BITS } from './node-record.js';
 import { DOUBLE, INT, modeOf, NONE } from './node-store.js';
-import { PackReader } from './pack-reader.js';
-import { isDead } from './packs.js';
 import type { PathFinder } from './path-finder.js';
 import type { PathPrefix } from './path-hash.js';
+import { isDead } from './record-blocks.js';
 import type { SubtreeCounts } from './subtree-counts.js';
 import type { TimedNodes } from './timed-nodes.js';
 import { znodeBytes } from './tree-bytes.js';
@@ -33,7 +33,7 @@ export interface TreeParts extends NodeParts {
   readonly freshCount: number;
 }
 
-export interface PackToLoad {
+export interface BlockToLoad {
   readonly number: number;
   readonly value: Uint8Array;
   readonly dead: Uint8Array | null;
@@ -102,9 +102,9 @@ export class TreeLoader {
   }
 
   /** A dead record has NONE for a node. Throws DamagedCheckpointError. */
-  load({ number, value, dead }: PackToLoad): PackContent {
-    const reader = new PackReader(value);
-    must(dead === null || isBitmap(dead, reader.count), 'a bitmap does not fit its pack');
+  load({ number, value, dead }: BlockToLoad): BlockContent {
+    const reader = new BlockReader(value);
+    must(dead === null || isBitmap(dead, reader.count), 'a bitmap does not fit its block');
     const nodes = new Int32Array(reader.count).fill(NONE);
     const sizes = new Int32Array(reader.count);
     this.#familyAt = NO_FAMILY;
@@ -141,7 +141,7 @@ export class TreeLoader {
     must(told === store.count - 1, `${store.count - 1} znodes are children, ${told} are told of`);
   }
 
-  #loadRecord(reader: PackReader, record: number): number {
+  #loadRecord(reader: BlockReader, record: number): number {
     const { store, digest } = this.#parts;
     const { ints, at } = reader;
     if (this.#familyAt !== reader.parentStart) {
@@ -186,7 +186,7 @@ export class TreeLoader {
   }
 
   /** Returns a new row, or the one of a path that is known without its record. */
-  #rowFor(name: PackReader): number {
+  #rowFor(name: BlockReader): number {
     const { store, paths, payloads, digest, acls, freshCount } = this.#parts;
     const { parent, prefix } = this.#family;
     const isRoot = parent === NONE;
@@ -209,7 +209,7 @@ export class TreeLoader {
   }
 
   /** Loads name and data; returns their hash. */
-  #loadPayload(node: number, reader: PackReader): Hash64 {
+  #loadPayload(node: number, reader: BlockReader): Hash64 {
     const { store, digest } = this.#parts;
     const { ints, bytes, start, end, dataBytes } = reader;
     const pathHash = node === ROOT_NODE ? 0 : hashName(this.#family.hash, reader);
@@ -247,7 +247,7 @@ export class TreeLoader {
     return node;
   }
 
-  #aclOf(reader: PackReader): number {
+  #aclOf(reader: BlockReader): number {
     const { acls } = this.#parts;
     if (this.#aclAt === reader.aclStart) {
       return acls.useAgain(this.#aclId);

@@ -14,12 +14,17 @@ import { linkChild, unlinkChild } from './child-list.js';
 import type { Digest } from './digest.js';
 import type { ListingLimits } from './listings.js';
 import { isTimed, MODE } from './modes.js';
-import { CONFIG_NODE, nodeRecordBytes, type PackContent, type PackWriter } from './node-record.js';
+import {
+  type BlockContent,
+  type BlockWriter,
+  CONFIG_NODE,
+  nodeRecordBytes,
+} from './node-record.js';
 import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
 import type { PathKey } from './path-hash.js';
 import { PlacedCreate, PlacedOp, pathHashOf, type WithPath } from './placed-op.js';
 import { payloadBytes, znodeBytes } from './tree-bytes.js';
-import { type PackToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
+import { type BlockToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
 import type { Acl, CreateOp, SessionId, SetDataOp } from './txn.js';
 import { nextVersion } from './versions.js';
@@ -224,14 +229,14 @@ export class Tree extends TreeReads {
     return nodeRecordBytes(this.store, node);
   }
   /** Returns the size of the record in bytes. */
-  writeRecord(node: number, writer: PackWriter): number {
+  writeRecord(node: number, writer: BlockWriter): number {
     return writer.add(this.#parts, node);
   }
 
   /** Recovery: the blocks may come in any order. Throws DamagedCheckpointError. */
-  load(pack: PackToLoad): PackContent {
+  load(block: BlockToLoad): BlockContent {
     this.#loader ??= new TreeLoader(this.#parts);
-    return this.#loader.load(pack);
+    return this.#loader.load(block);
   }
 
   /** Ends recovery. Returns whether there was any record. Throws DamagedCheckpointError. */

@@ -10,7 +10,7 @@
  */
 import { assert } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
-import { PACK_KEY, type PackContent, RECORD_BITS } from './node-record.js';
+import { BLOCK_KEY, type BlockContent, RECORD_BITS } from './node-record.js';
 
 export const DEAD_KEY = 0x64;
 const KEY_BYTES = 5;
@@ -29,7 +29,7 @@ export interface CheckpointRecord {
   readonly isSealable?: true;
 }
 
-interface Pack {
+interface RecordBlock {
   /** By index. The row may belong to another node by now. */
   readonly nodes: Int32Array;
   readonly sizes: Int32Array;
@@ -40,8 +40,8 @@ interface Pack {
   livingCount: number;
 }
 
-export class Packs {
-  readonly #packs = new Map<number, Pack>();
+export class RecordBlocks {
+  readonly #blocks = new Map<number, RecordBlock>();
   readonly #freeNumbers: number[] = [];
   #lastNumber = 0;
   /** Blocks that may have become sparse. */
@@ -54,28 +54,28 @@ export class Packs {
   /** Numbers are used again once the block that had one is gone from the disk. */
   takeNumber(): number {
     const number = this.#freeNumbers.pop() ?? ++this.#lastNumber;
-    assert(number <= NUMBER_MAX, () => `${number} is the number of a pack`);
+    assert(number <= NUMBER_MAX, () => `${number} is the number of a block`);
     return number;
   }
 
-  add(number: number, { nodes, sizes }: PackContent): void {
+  add(number: number, { nodes, sizes }: BlockContent): void {
     const dead = new Uint8Array((nodes.length + 7) >>> 3);
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     const living = { livingBytes: bytes, livingCount: nodes.length };
-    this.#packs.set(number, { nodes, sizes, dead, bytes, ...living });
+    this.#blocks.set(number, { nodes, sizes, dead, bytes, ...living });
     this.#thinned.add(number);
   }
 
   kill(record: number): void {
     const number = record >>> RECORD_BITS;
     const index = record & INDEX_MASK;
-    const pack = this.#pack(number);
-    const byte = pack.dead[index >>> 3] ?? 0;
+    const block = this.#block(number);
+    const byte = block.dead[index >>> 3] ?? 0;
     const bit = 1 << (index & 7);
-    assert(index < pack.nodes.length && (byte & bit) === 0, 'a record dies once');
-    pack.dead[index >>> 3] = byte | bit;
-    pack.livingBytes -= pack.sizes[index] ?? 0;
-    pack.livingCount--;
+    assert(index < block.nodes.length && (byte & bit) === 0, 'a record dies once');
+    block.dead[index >>> 3] = byte | bit;
+    block.livingBytes -= block.sizes[index] ?? 0;
+    block.livingCount--;
     this.#touched.add(number);
     this.#thinned.add(number);
   }
@@ -88,15 +88,15 @@ export class Packs {
   takeTouched(): readonly CheckpointRecord[] {
     for (const number of this.#touched) {
       this.#touched.delete(number);
-      const pack = this.#pack(number);
-      if (pack.livingCount > 0) {
-        return [{ key: keyOf(DEAD_KEY, number), value: Uint8Array.from(pack.dead) }];
+      const block = this.#block(number);
+      if (block.livingCount > 0) {
+        return [{ key: keyOf(DEAD_KEY, number), value: Uint8Array.from(block.dead) }];
       }
-      this.#packs.delete(number);
+      this.#blocks.delete(number);
       this.#thinned.delete(number);
       this.#freeNumbers.push(number);
       return [
-        { key: packKey(number), value: null },
+        { key: blockKey(number), value: null },
         { key: keyOf(DEAD_KEY, number), value: null },
       ];
     }
@@ -108,11 +108,11 @@ export class Packs {
    * had, or null if there is none. Each block is returned once, and again after more of its records
    * died.
    */
-  takeSparse(packBytes: number): { readonly nodes: Int32Array; readonly first: number } | null {
+  takeSparse(blockBytes: number): { readonly nodes: Int32Array; readonly first: number } | null {
     for (const number of this.#thinned) {
       this.#thinned.delete(number);
-      const { nodes, bytes, livingBytes } = this.#pack(number);
-      if (2 * livingBytes < Math.max(packBytes, bytes)) {
+      const { nodes, bytes, livingBytes } = this.#block(number);
+      if (2 * livingBytes < Math.max(blockBytes, bytes)) {
         return { nodes, first: number << RECORD_BITS };
       }
     }
@@ -134,7 +134,7 @@ export class Packs {
     return { number, dead };
   }
 
-  loaded(number: number, content: PackContent, dead: Uint8Array | null): void {
+  loaded(number: number, content: BlockContent, dead: Uint8Array | null): void {
     this.#lastNumber = Math.max(this.#lastNumber, number);
     this.add(number, content);
     for (let index = 0; dead !== null && index < content.nodes.length; index++) {
@@ -147,25 +147,25 @@ export class Packs {
   /** Ends recovery. Throws DamagedCheckpointError. */
   finishLoad(): void {
     for (const number of this.#loadedDead.keys()) {
-      throw new DamagedCheckpointError(`pack ${number} is missing, but has dead records`);
+      throw new DamagedCheckpointError(`block ${number} is missing, but has dead records`);
     }
     this.#touched.clear();
     for (let number = this.#lastNumber; number > 0; number--) {
-      if (!this.#packs.has(number)) {
+      if (!this.#blocks.has(number)) {
         this.#freeNumbers.push(number);
       }
     }
   }
 
-  #pack(number: number): Pack {
-    const pack = this.#packs.get(number);
-    assert(pack !== undefined, () => `pack ${number} is there`);
-    return pack;
+  #block(number: number): RecordBlock {
+    const block = this.#blocks.get(number);
+    assert(block !== undefined, () => `block ${number} is there`);
+    return block;
   }
 }
 
-export function packKey(number: number): Uint8Array {
-  return keyOf(PACK_KEY, number);
+export function blockKey(number: number): Uint8Array {
+  return keyOf(BLOCK_KEY, number);
 }
 
 export function isDead(dead: Uint8Array, index: number): boolean {
@@ -180,7 +180,9 @@ function numberOf(key: Uint8Array): number {
   const number =
     key.length === KEY_BYTES ? new DataView(key.buffer, key.byteOffset).getInt32(1) : 0;
   if (number <= 0 || number > NUMBER_MAX) {
-    throw new DamagedCheckpointError(`the key of a pack has ${key.length} bytes, number ${number}`);
+    throw new DamagedCheckpointError(
+      `the key of a block has ${key.length} bytes, number ${number}`,
+    );
   }
   return number;
 }

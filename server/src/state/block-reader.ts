@@ -7,10 +7,10 @@
  */
 import { must } from './damage.js';
 import type { NameBytes } from './hash.js';
-import { PACK_FORMAT, PACK_HEAD, RECORD, RECORD_BITS, RECORD_HEAD } from './node-record.js';
+import { BLOCK_FORMAT, BLOCK_HEAD, RECORD, RECORD_BITS, RECORD_HEAD } from './node-record.js';
 import { FLAG, INT, nameBytesOf, SHAPE_MASK } from './node-store.js';
 
-export class PackReader implements NameBytes {
+export class BlockReader implements NameBytes {
   readonly ints: Int32Array;
   readonly bytes: Buffer;
   readonly count: number;
@@ -35,7 +35,7 @@ export class PackReader implements NameBytes {
   aclEnd = 0;
   parentStart = 0;
   parentEnd = 0;
-  #next = PACK_HEAD;
+  #next = BLOCK_HEAD;
 
   /** Throws DamagedCheckpointError, as does `next`. */
   constructor(value: Uint8Array) {
@@ -44,8 +44,8 @@ export class PackReader implements NameBytes {
     this.bytes = Buffer.from(buffer, byteOffset, length);
     this.ints = new Int32Array(buffer, byteOffset, length >>> 2);
     this.count = this.ints[1] ?? 0;
-    must(length % 4 === 0 && this.ints[0] === PACK_FORMAT, 'a pack has another format');
-    must(this.count > 0 && this.count < 1 << RECORD_BITS, 'a pack has no such number of records');
+    must(length % 4 === 0 && this.ints[0] === BLOCK_FORMAT, 'a block has another format');
+    must(this.count > 0 && this.count < 1 << RECORD_BITS, 'a block has no such number of records');
   }
 
   /** Returns false after the last record. */
@@ -55,7 +55,7 @@ export class PackReader implements NameBytes {
     this.at = at;
     this.index++;
     if (this.index === this.count) {
-      must(at === ints.length, 'a pack is longer than its records');
+      must(at === ints.length, 'a block is longer than its records');
       return false;
     }
     must(at + RECORD_HEAD <= ints.length, 'a record is cut short');
