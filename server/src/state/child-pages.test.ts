@@ -48,7 +48,7 @@ const name = fc.string({
 const names = fc.uniqueArray(name, { maxLength: 40, size: 'max' });
 
 describe('a page', () => {
-  it('has the names behind the given one, in code-unit order, and says whether there are more', () => {
+  it('has the names after the given one, in code-unit order, and says whether there are more', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...CLASSES),
@@ -111,7 +111,7 @@ describe('paging through a directory that changes', () => {
     );
   });
 
-  it('gives a list up that has changed too much, and one of a directory that is gone', () => {
+  it('drops a list that has changed too much, and that of a deleted directory', () => {
     const directory = new Directory(['a', 'b'], CLASSES[1]);
     directory.page('', 1);
     expect(directory.pages.keeps(NODE)).toBe(true);
@@ -122,7 +122,7 @@ describe('paging through a directory that changes', () => {
     expect(directory.pages.keeps(NODE)).toBe(false);
   });
 
-  it('keeps no more than fits, those used last', () => {
+  it('keeps no more than fits, the most recently used', () => {
     const pages = new ChildPages(100);
     const page = (node: number, name: string) =>
       pages.page(

@@ -85,7 +85,7 @@ describe('data slabs', () => {
     for (const location of locations) expect(slabs.offset(location)).toBeLessThan(64 << 20);
   });
 
-  it('give the chunks of one size to another', () => {
+  it('reuse the chunks of one size for another', () => {
     const slabs = new DataSlabs();
     const small = Array.from({ length: 20_000 }, () => slabs.allocate(100));
     const peak = slabs.reservedBytes;

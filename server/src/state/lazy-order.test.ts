@@ -29,7 +29,7 @@ function expected(names: Iterable<string>, after: string, count: number): string
 }
 
 describe('an order made where it is read', () => {
-  it('is the order of a sort, wherever it is read and whatever changes', () => {
+  it('equals a full sort, wherever it is read and whatever changes', () => {
     for (const seed of [1, 2, 3, 4]) {
       const random = randomOf(seed);
       const nameOf = () => `n${random(1 << 30).toString(36)}`;
@@ -55,7 +55,7 @@ describe('an order made where it is read', () => {
     }
   });
 
-  it('is so for names that defeat its guesses of the middle', () => {
+  it('equals a full sort for names that defeat its pivot guesses', () => {
     // The smallest names are where the pivot candidates are taken: each cut takes off very few.
     const names = Array.from({ length: 31 * 1_000 }, (_, index) =>
       index % 1_000 === 0 ? `a${index}` : `b${(index * 7_919) % 31_000}`,
@@ -65,7 +65,7 @@ describe('an order made where it is read', () => {
     expect(take(order, '', 40_000)).toEqual([...names].sort());
   });
 
-  it('takes changes in that lie where nothing was read yet, and undoes them', () => {
+  it('accepts changes where nothing was read yet, and undoes them', () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
     const order = new LazyOrder([...names]);
     order.change('n5', false);
@@ -76,7 +76,7 @@ describe('an order made where it is read', () => {
     expect(order.pendingCount).toBe(0);
   });
 
-  it('keeps no place for names that are long gone', () => {
+  it('keeps no memory for names that are long gone', () => {
     let made = 0;
     const nextName = () => `n${String(made++).padStart(9, '0')}`;
     const order = new LazyOrder(Array.from({ length: 20_000 }, nextName));

@@ -63,7 +63,7 @@ class Rows {
 }
 
 describe('compaction', () => {
-  it('leaves every name and all data what they were, whatever comes and goes meanwhile', () => {
+  it('changes no name and no data, whatever is created and deleted meanwhile', () => {
     const size = fc.constantFrom(0, 1, 8, 100, 1000, 9000, 30_000, 40_000);
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ size, count: fc.nat(20) }) },
@@ -89,7 +89,7 @@ describe('compaction', () => {
     );
   });
 
-  it('bounds what a client makes a member hold that fills, deletes most and changes the size', () => {
+  it('bounds the memory that a client can fill by creating, deleting most and changing the size', () => {
     const state = new ReplicatedState();
     const apply = (op: TxnOp): void => {
       const txn = { origin: 1, request: 1, session: 1, time: 1, op };

@@ -80,7 +80,7 @@ function copyOf(state: ReplicatedState, model: Model): ReplicatedState {
 }
 
 describe('what the state takes by its estimate', () => {
-  it('is what a count of all that is there gives, after any transactions and recoveries', () => {
+  it('equals a count of everything that exists, after any transactions and recoveries', () => {
     fc.assert(
       fc.property(fc.array(wish, { maxLength: 80, size: 'max' }), (wishes) => {
         const model = new Model();
@@ -118,7 +118,7 @@ describe('what the state takes by its estimate', () => {
     expect(nameBytesIn({ path: '/a/bäd' })).toBe(6);
   });
 
-  it('grows by a list once, however many znodes have it', () => {
+  it('counts a list once, however many znodes have it', () => {
     const model = new Model();
     const state = new ReplicatedState();
     const create = (at: string) => {

@@ -45,7 +45,7 @@ class Applier {
 }
 
 describe('a tree of many nodes', () => {
-  it('finds all that are there and none that was deleted', () => {
+  it('finds all znodes that exist and none that was deleted', () => {
     const applier = new Applier();
     const { state } = applier;
     const count = 5000;
@@ -62,7 +62,7 @@ describe('a tree of many nodes', () => {
     expect(state.tree.stat(0).cversion).toBe(count + count / 2 - 1);
   });
 
-  it('has none at the empty path, not even the one that was found last and is gone', () => {
+  it('finds none at the empty path, not even the one that was found last and then deleted', () => {
     const applier = new Applier();
     applier.apply(createOp('/a'));
     applier.apply({ kind: 'delete', path: '/a' });
@@ -71,7 +71,7 @@ describe('a tree of many nodes', () => {
 });
 
 describe('the node that was found last', () => {
-  it('is found by its own path only, and not any more once it or another is deleted', () => {
+  it('is found by its own path only, and no longer once it or another is deleted', () => {
     const applier = new Applier();
     const { tree } = applier.state;
     for (const path of ['/a', '/b']) applier.apply(createOp(path));
