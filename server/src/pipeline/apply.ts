@@ -9,7 +9,7 @@
  */
 import { assert, EventType, type Stat, type Zxid } from '@rookery/protocol';
 import type { ChangeSink } from '../state/change-sink.js';
-import type { WithPath } from '../state/placed-op.js';
+import type { WithPath } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, Txn } from '../state/txn.js';

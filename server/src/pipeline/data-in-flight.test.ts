@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DataChange, DataInFlight } from './data-in-flight.js';
-import { NONE } from './newest.js';
+import { NONE } from './newest-by-hash.js';
 
 interface Step {
   readonly adds: number;

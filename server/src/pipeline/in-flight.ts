@@ -9,10 +9,10 @@
 import { assert, type Zxid } from '@rookery/protocol';
 
 /** A power of two. */
-export const PLACES_FIRST = 256;
+export const CAPACITY_FIRST = 256;
 
 export abstract class InFlight {
-  #zxids = new Float64Array(PLACES_FIRST);
+  #zxids = new Float64Array(CAPACITY_FIRST);
   /** The number of the first entry, and of the next to come. */
   protected first = 0;
   protected end = 0;
@@ -24,7 +24,7 @@ export abstract class InFlight {
   /** Infinite if there is none. */
   get firstZxid(): Zxid {
     if (this.end === this.first) return Number.POSITIVE_INFINITY;
-    return this.#zxids[this.placeOf(this.first)] ?? 0;
+    return this.#zxids[this.indexOf(this.first)] ?? 0;
   }
 
   /** The first one was applied. */
@@ -33,27 +33,27 @@ export abstract class InFlight {
     this.first += 1;
   }
 
-  protected placeOf(number: number): number {
+  protected indexOf(number: number): number {
     return number & (this.#zxids.length - 1);
   }
 
   /** Returns a number after all others: the last one before `end`. */
   protected push(zxid: Zxid): number {
     if (this.length === this.#zxids.length) {
-      this.#zxids = twice(this.#zxids, new Float64Array(2 * this.length));
+      this.#zxids = doubled(this.#zxids, new Float64Array(2 * this.length));
       this.grow(this.#zxids.length);
     }
     const number = this.end;
     this.end += 1;
-    this.#zxids[this.placeOf(number)] = zxid;
+    this.#zxids[this.indexOf(number)] = zxid;
     return number;
   }
 
-  /** Enlarges each array to this many entries, twice as many as before (see `twice`). */
-  protected abstract grow(places: number): void;
+  /** Enlarges each array to this many entries, twice as many as before (see `doubled`). */
+  protected abstract grow(capacity: number): void;
 }
 
-interface Places<T> {
+interface Numbers<T> {
   readonly length: number;
   set(from: T, at?: number): void;
 }
@@ -62,7 +62,7 @@ interface Places<T> {
  * Copies `from` to both halves of `into`: whatever index a number, or a hash, has among twice as
  * many entries, what was known of it is there.
  */
-export function twice<T extends Places<T>>(from: T, into: T): T {
+export function doubled<T extends Numbers<T>>(from: T, into: T): T {
   into.set(from);
   into.set(from, from.length);
   return into;

@@ -14,7 +14,7 @@
  */
 import { assert, Fifo, nameOf, parentOf, type Zxid } from '@rookery/protocol';
 import { CONFIG_NODE } from '../state/node-record.js';
-import type { PlacedCreate, PlacedSetData } from '../state/placed-op.js';
+import type { CreateView, SetDataView } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
@@ -23,7 +23,7 @@ import { nextVersion } from '../state/versions.js';
 import { CREATED_NAME_BYTES_MAX, CreatesInFlight } from './creates-in-flight.js';
 import { DataInFlight } from './data-in-flight.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import { NONE } from './newest.js';
+import { NONE } from './newest-by-hash.js';
 import { absent, type NodeRecord, type NodeView } from './node-view.js';
 import { type ChildChange, OverlayChildren } from './overlay-children.js';
 
@@ -63,8 +63,8 @@ export class Overlay {
   /** No record is made for these changes; a record that is made later includes them. */
   readonly #data = new DataInFlight();
   readonly #creates = new CreatesInFlight();
-  /** The object that `placed` returns. */
-  readonly #placed = absent();
+  /** The object that `viewOf` returns. */
+  readonly #view = absent();
   /** The transaction that is being prepared, and the number of changes before its own. */
   #zxid: Zxid = 0;
   #begin = 0;
@@ -94,10 +94,10 @@ export class Overlay {
   }
 
   /**
-   * Points `op` at its znode, for `placed`. Returns false where `node` must be used, because the
+   * Points `op` at its znode, for `viewOf`. Returns false where `node` must be used, because the
    * znode is not in the tree, or will differ in more than its data, or nobody may set its data.
    */
-  place(op: PlacedSetData): boolean {
+  locate(op: SetDataView): boolean {
     const { tree } = this.#state;
     const node = tree.findAscii(op.view, op.pathStart, op.pathEnd);
     if (node === NO_NODE || node === CONFIG_NODE || this.#isClosing(tree.owner(node))) return false;
@@ -107,18 +107,18 @@ export class Overlay {
   }
 
   /**
-   * Like `node`, for an operation that `place` has pointed at its znode; valid until the next call.
+   * Like `node`, for an operation that `locate` has pointed at its znode; valid until the next call.
    */
-  placed(op: PlacedSetData): NodeView {
-    return this.#fill(this.#placed, op.node);
+  viewOf(op: SetDataView): NodeView {
+    return this.#fill(this.#view, op.node);
   }
 
   /**
-   * Points `op` at its parent, for `placedParent`. Returns false where `node` must be used, because
+   * Points `op` at its parent, for `parentNodeOf`. Returns false where `node` must be used, because
    * there are records, the parent is not in the tree or is an ephemeral, or the znode exists or
    * will.
    */
-  placeCreate(op: PlacedCreate): boolean {
+  locateCreate(op: CreateView): boolean {
     const { tree } = this.#state;
     if (op.pathEnd - op.nameStart > CREATED_NAME_BYTES_MAX) return false;
     // Asking the records needs strings, and a record below the parent soon makes one of the parent.
@@ -126,13 +126,13 @@ export class Overlay {
     const parent = tree.findParentOf(op);
     if (parent === NO_NODE || tree.owner(parent) !== 0) return false;
     op.parent = parent;
-    if (tree.findPlaced(op) !== NO_NODE) return false;
+    if (tree.findView(op) !== NO_NODE) return false;
     return this.#creates.find(op) === NONE;
   }
 
   /** Like `node` of the parent; valid until the next call. */
-  placedParent(op: PlacedCreate): NodeView {
-    return this.#fill(this.#placed, op.parent);
+  parentNodeOf(op: CreateView): NodeView {
+    return this.#fill(this.#view, op.parent);
   }
 
   hasChildren(path: string): boolean {
@@ -247,8 +247,8 @@ export class Overlay {
     return record.version;
   }
 
-  /** `node` is the result of `placed` for it. A transaction of its own, unless it is refused. */
-  setPlaced(op: PlacedSetData, node: NodeView): PlacedSetData {
+  /** `node` is the result of `viewOf` for it. A transaction of its own, unless it is refused. */
+  setDataView(op: SetDataView, node: NodeView): SetDataView {
     op.version = nextVersion(node.version);
     const { node: place, version } = op;
     const dataBytes = Math.max(0, op.dataBytes);
@@ -256,8 +256,8 @@ export class Overlay {
     return op;
   }
 
-  /** `parent` is the result of `placedParent` for it. A transaction of its own. */
-  createPlaced(op: PlacedCreate, parent: NodeView): PlacedCreate {
+  /** `parent` is the result of `parentNodeOf` for it. A transaction of its own. */
+  createView(op: CreateView, parent: NodeView): CreateView {
     const { acl } = op;
     const creates = (parent.creates + 1) | 0;
     this.#creates.add(op, { zxid: this.#zxid, creates, acl, dataBytes: Math.max(0, op.dataBytes) });

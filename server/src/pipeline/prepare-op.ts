@@ -18,7 +18,7 @@ import {
   validatePath,
 } from '@rookery/protocol';
 import { NAME_CHARS_MAX } from '../state/node-store.js';
-import type { PlacedCreate, PlacedSetData, WithPath } from '../state/placed-op.js';
+import type { CreateView, SetDataView, WithPath } from '../state/op-view.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester as Principal } from './access.js';
@@ -115,13 +115,13 @@ function hasTooMany(overlay: Overlay, { session, ephemeralsMax }: Requester): bo
 /**
  * The same for a plain create that was found in place: its path is legal, and it does not exist.
  */
-export function decidePlacedCreate(
+export function decideCreateView(
   overlay: Overlay,
   requester: Requester,
-  request: PlacedCreate,
+  request: CreateView,
 ): Decision {
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
-  const parent = overlay.placedParent(request);
+  const parent = overlay.parentNodeOf(request);
   if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
   if (request.depth > requester.pathDepthMax) return ErrorCode.badArguments;
   const dataBytes = Math.max(0, request.dataBytes);
@@ -129,7 +129,7 @@ export function decidePlacedCreate(
     return ErrorCode.quotaExceeded;
   }
   if (requester.room.refusesCreate(request, dataBytes, null)) return ErrorCode.quotaExceeded;
-  return overlay.createPlaced(request, parent);
+  return overlay.createView(request, parent);
 }
 
 export function decideDelete(
@@ -171,16 +171,16 @@ export function decideSetData(
 }
 
 /** The same for a request that was found in place: its znode exists, and its path is legal. */
-export function decidePlaced(
+export function decideSetDataView(
   overlay: Overlay,
   requester: Requester,
-  request: PlacedSetData,
+  request: SetDataView,
 ): Decision {
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
-  const node = overlay.placed(request);
+  const node = overlay.viewOf(request);
   const { dataBytes, version } = request;
   const asked = { request, dataBytes: Math.max(0, dataBytes), version };
-  return errorOfSetData(requester, node, asked) ?? overlay.setPlaced(request, node);
+  return errorOfSetData(requester, node, asked) ?? overlay.setDataView(request, node);
 }
 
 /** Checks the client that asks, and the znode as it is by now. */

@@ -38,14 +38,14 @@ import { multiCreateOpcode } from './create-mode.js';
 import { EpochZxids } from './epoch-zxids.js';
 import { failure, multiFailure } from './failure.js';
 import { Overlay } from './overlay.js';
-import { PlacedRequest } from './placed-request.js';
+import { RequestView } from './request-view.js';
 import {
   type Decision,
   decideCheck,
   decideCreate,
   decideDelete,
-  decidePlaced,
-  decidePlacedCreate,
+  decideSetDataView,
+  decideCreateView,
   decideSetAcl,
   decideSetData,
   type Requester,
@@ -104,7 +104,7 @@ export class Prepare {
   /** The client whose request is being decided. */
   readonly #requester: Reused<Requester>;
   readonly #reader = new JuteReader(NO_BYTES);
-  readonly #placed: PlacedRequest;
+  readonly #requestView: RequestView;
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
   readonly #zxids = new EpochZxids();
 
@@ -121,7 +121,7 @@ export class Prepare {
     const allowed = { skipAcl, extendedTypes, ephemeralsMax, pathDepthMax };
     this.#requester = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
     this.#overlay = new Overlay(state);
-    this.#placed = new PlacedRequest(this.#overlay);
+    this.#requestView = new RequestView(this.#overlay);
   }
 
   /** What is in flight, for deciding what to prepare next. */
@@ -279,8 +279,8 @@ export class Prepare {
     switch (request.opcode) {
       case OpCode.create:
       case OpCode.create2: {
-        const placed = this.#placed.create(reader, request.opcode);
-        if (placed !== null) return this.#single(decidePlacedCreate(overlay, requester, placed));
+        const view = this.#requestView.create(reader, request.opcode);
+        if (view !== null) return this.#single(decideCreateView(overlay, requester, view));
         return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
       }
       case OpCode.createContainer:
@@ -290,8 +290,8 @@ export class Prepare {
       case OpCode.delete:
         return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
       case OpCode.setData: {
-        const placed = this.#placed.setData(reader);
-        if (placed !== null) return this.#single(decidePlaced(overlay, requester, placed));
+        const view = this.#requestView.setData(reader);
+        if (view !== null) return this.#single(decideSetDataView(overlay, requester, view));
         return this.#single(decideSetData(overlay, requester, SetDataRequest.read(reader)));
       }
       case OpCode.setAcl:

@@ -22,7 +22,7 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import { PlacedOp, type WithPath } from '../state/placed-op.js';
+import { OpView, type WithPath } from '../state/op-view.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { NodeOp, Txn } from '../state/txn.js';
 
@@ -110,14 +110,14 @@ export function writeTxnReply(writer: JuteWriter, tree: Tree, reply: TxnReply): 
 }
 
 function writePath(writer: JuteWriter, op: WithPath): void {
-  if (!(op instanceof PlacedOp)) return writer.string(op.path);
+  if (!(op instanceof OpView)) return writer.string(op.path);
   const { view, pathStart, pathEnd } = op;
   writer.int(pathEnd - pathStart);
   writer.rawWithin(view, pathStart, pathEnd - pathStart);
 }
 
 function writeStat(writer: JuteWriter, tree: Tree, op: WithPath): void {
-  const node = op instanceof PlacedOp ? op.node : tree.find(op.path);
+  const node = op instanceof OpView ? op.node : tree.find(op.path);
   assert(node !== NO_NODE, () => `${op.path} is there after its own change`);
   tree.writeStat(node, writer);
 }

@@ -11,11 +11,11 @@
  * prepare-op.
  */
 import type { Zxid } from '@rookery/protocol';
-import type { WithPath } from '../state/placed-op.js';
+import type { WithPath } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { nameBytesIn, payloadBytes, znodeBytes } from '../state/tree-bytes.js';
 import type { Acl } from '../state/txn.js';
-import { InFlight, PLACES_FIRST, twice } from './in-flight.js';
+import { InFlight, CAPACITY_FIRST, doubled } from './in-flight.js';
 
 export interface TreeBound {
   /** The bound of `ReplicatedState.bytes`; it may fall below what exists. */
@@ -120,7 +120,7 @@ export class TreeRoom {
 
 /** What each transaction in flight adds or takes, if anything, and the sum. */
 class GrowthsInFlight extends InFlight {
-  #growths = new Float64Array(PLACES_FIRST);
+  #growths = new Float64Array(CAPACITY_FIRST);
   #bytes = 0;
 
   get bytes(): number {
@@ -128,16 +128,16 @@ class GrowthsInFlight extends InFlight {
   }
 
   add(zxid: Zxid, growth: number): void {
-    this.#growths[this.placeOf(this.push(zxid))] = growth;
+    this.#growths[this.indexOf(this.push(zxid))] = growth;
     this.#bytes += growth;
   }
 
   override shift(): void {
-    this.#bytes -= this.#growths[this.placeOf(this.first)] ?? 0;
+    this.#bytes -= this.#growths[this.indexOf(this.first)] ?? 0;
     super.shift();
   }
 
-  protected override grow(places: number): void {
-    this.#growths = twice(this.#growths, new Float64Array(places));
+  protected override grow(capacity: number): void {
+    this.#growths = doubled(this.#growths, new Float64Array(capacity));
   }
 }

@@ -8,7 +8,7 @@
  * (the Stat with which a multi answers). A listener never changes the state. Setting an ACL, a
  * check, an error and a new session call nothing.
  */
-import type { WithPath } from './placed-op.js';
+import type { WithPath } from './op-view.js';
 import type { Acl, SessionId } from './txn.js';
 
 export interface ChangeSink {

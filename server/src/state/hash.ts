@@ -73,7 +73,7 @@ export interface NameBytes {
 }
 
 /** The place to which words are copied. */
-export interface WordsPlace {
+export interface WordsTarget {
   readonly words: Int32Array;
   readonly at: number;
 }
@@ -131,14 +131,14 @@ export class Hasher {
     this.#lastOf(from, end, size);
   }
   /** Like `packed`, and copies the words, the last one as a whole. */
-  packedCopy(from: Int32Array, at: number, size: number, to: WordsPlace): void {
+  packedCopy(from: Int32Array, at: number, size: number, to: WordsTarget): void {
     const count = size >>> 2;
     this.copied(from, at, count, to);
     if ((size & 3) > 0) to.words[to.at + count] = from[at + count] ?? 0;
     this.#lastOf(from, at + count, size);
   }
   /** Like `words`, and copies them. */
-  copied(from: Int32Array, start: number, count: number, to: WordsPlace): void {
+  copied(from: Int32Array, start: number, count: number, to: WordsTarget): void {
     const { words, at } = to;
     let low = this.low;
     let high = this.high;

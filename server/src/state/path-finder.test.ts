@@ -10,7 +10,7 @@ import { ReplicatedState } from './replicated-state.js';
 import { encodeTxn } from './testing.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
-import { TxnPlaces } from './txn-places.js';
+import { TxnViews } from './txn-views.js';
 
 const NAMES = 4096;
 /** This many bits of the keyed hash are 0. */
@@ -19,7 +19,7 @@ const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 
 class Member {
   readonly state: ReplicatedState;
-  readonly #places = new TxnPlaces();
+  readonly #places = new TxnViews();
   #zxid = 0;
 
   constructor(key = KNOWN_PATH_KEY) {
@@ -55,7 +55,7 @@ describe('finding znodes', () => {
     vi.restoreAllMocks();
   });
 
-  it('takes as few steps when all names collide in the hash that everybody knows', () => {
+  it('takes as few steps if all names collide in the public hash', () => {
     const member = new Member();
     const reads = vi.spyOn(NodeStore.prototype, 'int');
     const paths = collidingNames(NAMES).map((name) => `/${name}`);
@@ -68,7 +68,7 @@ describe('finding znodes', () => {
     expect(reads.mock.calls.length).toBeLessThan(20 * NAMES);
   });
 
-  it('walks a chain of bounded length even for who knows the key', () => {
+  it('walks a chain of bounded length even if somebody knows the key', () => {
     const member = new Member();
     const { tree } = member.state;
     const paths = pathsOfOneBucket(5 * CHAIN_NODES_MAX);
@@ -93,7 +93,7 @@ describe('finding znodes', () => {
     expect(member.state.digest()).toBe(digestWithout(paths.length, member.state));
   });
 
-  it('has no part in the digest, which is the one that checkpoints of old have', () => {
+  it('has no part in the digest, which equals that of old checkpoints', () => {
     const members = [KNOWN_PATH_KEY, { low: 1, high: 2 }].map((key) => new Member(key));
     for (const member of members) {
       member.create('/a', '1');

@@ -11,7 +11,7 @@ import { INT, NONE, type NodeStore } from './node-store.js';
 import { PathHash, type PathKey, type PathPrefix } from './path-hash.js';
 import { PathIndex } from './path-index.js';
 import type { Payloads } from './payloads.js';
-import type { PlacedCreate } from './placed-op.js';
+import type { CreateView } from './op-view.js';
 
 const ROOT_NODE = 0;
 const SLASH = 0x2f;
@@ -92,7 +92,7 @@ export class PathFinder {
   }
 
   /** Like `find`. Leaves the hash of the path in `op`. */
-  findPlaced(op: PlacedCreate): number {
+  findView(op: CreateView): number {
     const { view, pathStart, pathEnd } = op;
     op.hash = this.#hash.ofBytes(view, pathStart, pathEnd);
     return this.#searchAscii(op.hash, view, pathStart, pathEnd);

@@ -10,7 +10,7 @@ import { DataSlabs } from './data-slabs.js';
 import type { Hasher, NameBytes } from './hash.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 import { PayloadCompaction } from './payload-compaction.js';
-import type { DataPlace, PlacedCreate } from './placed-op.js';
+import type { DataRange, CreateView } from './op-view.js';
 
 const ASCII_MAX = 0x7f;
 const SLASH = 0x2f;
@@ -23,7 +23,7 @@ const WITHIN_BYTES_MAX = 512;
  */
 const WORDS_BYTES_MAX = 512;
 /** Shorter payloads are copied faster word by word. */
-const PLACED_BYTES_MAX = 512;
+const VIEW_BYTES_MAX = 512;
 const EMPTY = Buffer.alloc(0);
 
 /** The memory of records, as words and as bytes, and the index of a word in it. */
@@ -84,7 +84,7 @@ export class Payloads {
   }
 
   /** Like `write`. */
-  writePlaced(node: number, op: PlacedCreate): void {
+  writeView(node: number, op: CreateView): void {
     const store = this.#store;
     const nameBytes = op.pathEnd - op.nameStart;
     const mode = modeOf(store.int(node, INT.shape));
@@ -97,7 +97,7 @@ export class Payloads {
     for (let i = op.nameStart; i < op.pathEnd; i++) {
       bytes[at++] = op.bytes[i] ?? 0;
     }
-    this.#copyPlaced(op, location, at);
+    this.#copyView(op, location, at);
   }
 
   /**
@@ -161,11 +161,11 @@ export class Payloads {
     }
   }
 
-  replaceDataPlaced(node: number, data: DataPlace): void {
+  replaceDataView(node: number, data: DataRange): void {
     const location = this.#makeRoom(node, data.dataBytes);
     if (data.dataBytes > 0) {
       const nameBytes = nameBytesOf(this.#store.int(node, INT.shape));
-      this.#copyPlaced(data, location, this.#slabs.offset(location) + nameBytes);
+      this.#copyView(data, location, this.#slabs.offset(location) + nameBytes);
     }
   }
 
@@ -285,13 +285,13 @@ export class Payloads {
     return location;
   }
 
-  #copyPlaced(
-    { bytes, view, dataStart, dataBytes }: DataPlace,
+  #copyView(
+    { bytes, view, dataStart, dataBytes }: DataRange,
     location: number,
     at: number,
   ): void {
     const to = this.#slabs.view(location);
-    if (to === null || dataBytes > PLACED_BYTES_MAX) {
+    if (to === null || dataBytes > VIEW_BYTES_MAX) {
       bytes.copy(this.#slabs.bytes(location), at, dataStart, dataStart + Math.max(0, dataBytes));
       return;
     }

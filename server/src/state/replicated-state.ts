@@ -15,7 +15,7 @@ import { LEVEL } from './level.js';
 import type { ListingLimits } from './listings.js';
 import { BLOCK_KEY } from './node-record.js';
 import { KNOWN_PATH_KEY, type PathKey } from './path-hash.js';
-import { PlacedOp } from './placed-op.js';
+import { OpView } from './op-view.js';
 import { Quotas } from './quotas.js';
 import { type CheckpointRecord, DEAD_KEY } from './record-blocks.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
@@ -248,7 +248,7 @@ export class ReplicatedState {
     this.#capture.beforeChange(parent);
     const node = this.tree.create(op, parent, at);
     this.#capture.created(node);
-    if (op instanceof PlacedOp) op.node = node;
+    if (op instanceof OpView) op.node = node;
     this.quotas.created(op, node);
     sink.created(op, node);
   }
@@ -303,7 +303,7 @@ export class ReplicatedState {
   }
 
   #placeOf(op: SetDataOp): number {
-    if (!(op instanceof PlacedOp)) return this.#existing(op.path);
+    if (!(op instanceof OpView)) return this.#existing(op.path);
     op.node = this.tree.findBytes(op.view, op.pathStart, op.pathEnd);
     assert(op.node !== NO_NODE, 'the path of a transaction exists');
     return op.node;

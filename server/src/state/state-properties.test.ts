@@ -12,7 +12,7 @@ import { dumpModel, dumpState, Model, OPEN, READ, type Wish } from './naive-mode
 import { ReplicatedState } from './replicated-state.js';
 import { encodeTxn } from './testing.js';
 import type { NodeMode } from './txn.js';
-import { TxnPlaces } from './txn-places.js';
+import { TxnViews } from './txn-views.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }], []];
 const NAMES = ['a', 'b', 'a-b', 'ä', '日本', 'a long name of more than forty characters, really'];
@@ -76,7 +76,7 @@ function applyWish(state: ReplicatedState, model: Model, wished: Wish): void {
 }
 
 describe('the packed state', () => {
-  it('is what a naive model is after any transactions', () => {
+  it('equals a naive model after any transactions', () => {
     fc.assert(
       fc.property(fc.array(wish, { maxLength: 60, size: 'max' }), (wishes) => {
         const model = new Model();
@@ -166,14 +166,14 @@ describe('the packed state', () => {
     );
   });
 
-  it('goes on after recovery as if there had been none', () => {
+  it('continues after recovery as if there had been none', () => {
     const wishes = fc.array(wish, { minLength: 1, maxLength: 40, size: 'max' });
     fc.assert(
       fc.property(wishes, wishes, blockSize, (before, after, blockBytes) => {
         const model = new Model();
         const state = new ReplicatedState();
         const store = new Map<string, Uint8Array>();
-        const places = new TxnPlaces();
+        const places = new TxnViews();
         const checkpoint = (from: ReplicatedState): void => {
           from.freeze(blockBytes);
           while (!from.captureDone) {

@@ -14,7 +14,7 @@ import { ReplicatedState } from './replicated-state.js';
 import { encodeTxn } from './testing.js';
 import { aclListBytes, nameBytesIn, payloadBytes, sessionBytes, znodeBytes } from './tree-bytes.js';
 import type { NodeMode } from './txn.js';
-import { TxnPlaces } from './txn-places.js';
+import { TxnViews } from './txn-views.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }]];
 const PATHS = ['/a', '/b', '/a/b', '/ä', '/日本', '/a/ä', `/${'long '.repeat(60)}x`] as const;
@@ -86,7 +86,7 @@ describe('what the state takes by its estimate', () => {
         const model = new Model();
         const state = new ReplicatedState();
         state.setConfigNode('text that is this member’s own');
-        const places = new TxnPlaces();
+        const places = new TxnViews();
         for (const wished of wishes) {
           const { op, session } = model.fulfil(wished);
           const txn = { origin: 1, request: 1, session, time: model.time, op };

@@ -10,7 +10,7 @@
  * Tree, and by the leader for what is in flight.
  */
 import { slotBytesFor } from './data-slabs.js';
-import { PlacedOp, type WithPath } from './placed-op.js';
+import { OpView, type WithPath } from './op-view.js';
 
 /**
  * A row of 128 bytes, 12 for the counts below the znode, 5 to 10 in the path index, 8 for its
@@ -48,7 +48,7 @@ export function sessionBytes(count: number): number {
 
 /** The size of the name at the end of the path, as it is stored; see Payloads. */
 export function nameBytesIn(op: WithPath): number {
-  if (op instanceof PlacedOp) {
+  if (op instanceof OpView) {
     let start = op.pathEnd;
     while (start > op.pathStart && op.bytes[start - 1] !== SLASH) start--;
     return op.pathEnd - start;

@@ -23,7 +23,7 @@ import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
 import { PathFinder } from './path-finder.js';
 import type { PathKey } from './path-hash.js';
 import { Payloads } from './payloads.js';
-import type { PlacedCreate } from './placed-op.js';
+import type { CreateView } from './op-view.js';
 import { SubtreeCounts } from './subtree-counts.js';
 import { TimedNodes } from './timed-nodes.js';
 import type { Acl, NodeMode, SessionId } from './txn.js';
@@ -83,10 +83,10 @@ export class TreeReads {
     return this.paths.findAscii(bytes, start, end);
   }
   /** Like `find`. Leaves the hash of the path in `op`. */
-  findPlaced(op: PlacedCreate): number {
-    return this.paths.findPlaced(op);
+  findView(op: CreateView): number {
+    return this.paths.findView(op);
   }
-  /** The hash that `findPlaced` leaves; valid as long as this tree. */
+  /** The hash that `findView` leaves; valid as long as this tree. */
   indexHash(path: string): number {
     return this.paths.hashOf(path);
   }

@@ -22,7 +22,7 @@ import {
 } from './node-record.js';
 import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
 import type { PathKey } from './path-hash.js';
-import { PlacedCreate, PlacedOp, pathHashOf, type WithPath } from './placed-op.js';
+import { CreateView, OpView, pathHashOf, type WithPath } from './op-view.js';
 import { payloadBytes, znodeBytes } from './tree-bytes.js';
 import { type BlockToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
@@ -93,7 +93,7 @@ export class Tree extends TreeReads {
 
   /** NO_NODE if the parent does not exist. */
   findParentOf(op: WithPath): number {
-    if (!(op instanceof PlacedCreate)) return this.find(parentOf(op.path));
+    if (!(op instanceof CreateView)) return this.find(parentOf(op.path));
     // The path of the root, as a parent, is the slash itself.
     return this.findAscii(op.view, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
   }
@@ -101,15 +101,15 @@ export class Tree extends TreeReads {
   /** `parent` is the node of the parent path. */
   create(op: CreateOp, parent: number, at: ChangePoint): number {
     const store = this.store;
-    const found = op instanceof PlacedCreate ? this.findPlaced(op) : this.find(op.path);
+    const found = op instanceof CreateView ? this.findView(op) : this.find(op.path);
     assert(found === NONE, 'a created path did not exist');
     assert(this.modeNumber(parent) !== MODE.ephemeral, 'an ephemeral has no children');
     this.#count(parent, -1);
     store.setInt(parent, INT.cversion, this.cversion(parent) + 1);
     store.setDouble(parent, DOUBLE.pzxid, at.zxid);
     const node =
-      op instanceof PlacedCreate
-        ? this.#attachPlaced(op, parent)
+      op instanceof CreateView
+        ? this.#attachView(op, parent)
         : this.#attach(op.path, parent, op.data);
     this.#count(parent, 1);
     this.#setMode(node, MODE[op.mode]);
@@ -268,10 +268,10 @@ export class Tree extends TreeReads {
     return node;
   }
 
-  /** Like `#attach`, after `findPlaced` has searched for it. */
-  #attachPlaced(op: PlacedCreate, parent: number): number {
+  /** Like `#attach`, after `findView` has searched for it. */
+  #attachView(op: CreateView, parent: number): number {
     const node = this.#newRow();
-    this.payloads.writePlaced(node, op);
+    this.payloads.writeView(node, op);
     this.dataSize += op.pathEnd - op.pathStart + Math.max(0, op.dataBytes);
     this.#znodesBytes += znodeBytes(op.pathEnd - op.nameStart, op.dataBytes);
     this.#link(node, parent, op);
@@ -308,7 +308,7 @@ export class Tree extends TreeReads {
 
   #replaceData(node: number, by: Pick<SetDataOp, 'data'>): void {
     const before = this.dataLength(node);
-    if (by instanceof PlacedOp) this.payloads.replaceDataPlaced(node, by);
+    if (by instanceof OpView) this.payloads.replaceDataView(node, by);
     else this.payloads.replaceData(node, by.data);
     const grown = this.dataLength(node) - before;
     if (grown !== 0) {

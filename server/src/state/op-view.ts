@@ -4,7 +4,7 @@
  *
  * It has the fields of the operation, but makes path and data only when they are read: a change of
  * the tree finds the znode by the bytes of its path and copies the data from where they are. One
- * object serves one transaction after the other (txn-places.ts, prepare.ts), so nobody may keep it.
+ * object serves one transaction after the other (txn-views.ts, prepare.ts), so nobody may keep it.
  * The path of a create is ASCII. The functions of this file take an operation of either form.
  */
 import type { JuteReader } from '@rookery/protocol';
@@ -28,7 +28,7 @@ export interface WithPath {
 }
 
 /** The place of the data. */
-export interface DataPlace {
+export interface DataRange {
   readonly bytes: Buffer;
   /** A view of the same bytes. */
   readonly view: DataView;
@@ -37,7 +37,7 @@ export interface DataPlace {
   readonly dataBytes: number;
 }
 
-export abstract class PlacedOp implements DataPlace {
+export abstract class OpView implements DataRange {
   bytes: Buffer = NO_BYTES;
   view: DataView = NO_VIEW;
   pathStart = 0;
@@ -56,12 +56,12 @@ export abstract class PlacedOp implements DataPlace {
   }
 }
 
-export class PlacedSetData extends PlacedOp implements SetDataOp {
+export class SetDataView extends OpView implements SetDataOp {
   readonly kind = 'setData';
   version = 0;
 }
 
-export class PlacedCreate extends PlacedOp implements CreateOp {
+export class CreateView extends OpView implements CreateOp {
   readonly kind = 'create';
   acl = NO_ACL;
   mode: NodeMode = 'persistent';
@@ -94,8 +94,8 @@ export class WorldAcls {
  * Finds path and data, which are in the reader's bytes from `at` on: each a length and its content.
  * Returns where they end, or -1 if they are null or reach beyond `end`.
  */
-export function placeFields(
-  op: PlacedOp,
+export function locateFields(
+  op: OpView,
   reader: JuteReader,
   place: { readonly at: number; readonly end: number },
 ): number {
@@ -122,7 +122,7 @@ export function placeFields(
  * Finds the name in the path if that is a legal ASCII path of which no segment begins with a dot.
  * Returns false for all others, because only a string tells whether those are legal.
  */
-export function placeName(op: PlacedCreate): boolean {
+export function locateName(op: CreateView): boolean {
   const { bytes, pathStart, pathEnd } = op;
   let nameStart = pathEnd;
   let depth = 0;
@@ -142,12 +142,12 @@ export function placeName(op: PlacedCreate): boolean {
 
 /** The hash of its path, as the digest uses it. */
 export function pathHashOf(op: WithPath): number {
-  if (!(op instanceof PlacedOp)) return hashPath(op.path);
+  if (!(op instanceof OpView)) return hashPath(op.path);
   return hashPathBytes(op.view, op.pathStart, op.pathEnd);
 }
 
 export function beginsWith(op: WithPath, text: string): boolean {
-  if (!(op instanceof PlacedOp)) return op.path.startsWith(text);
+  if (!(op instanceof OpView)) return op.path.startsWith(text);
   if (op.pathEnd - op.pathStart < text.length) return false;
   for (let i = 0; i < text.length; i++) {
     if (op.bytes[op.pathStart + i] !== text.charCodeAt(i)) return false;

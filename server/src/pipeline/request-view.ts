@@ -7,21 +7,21 @@
  */
 import type { JuteReader } from '@rookery/protocol';
 import {
-  PlacedCreate,
-  PlacedSetData,
-  placeFields,
-  placeName,
+  CreateView,
+  SetDataView,
+  locateFields,
+  locateName,
   WorldAcls,
-} from '../state/placed-op.js';
+} from '../state/op-view.js';
 import type { Overlay } from './overlay.js';
 
 /** The size of a list that allows everybody something. */
 const WORLD_ACL_BYTES = 27;
 
-export class PlacedRequest {
+export class RequestView {
   readonly #overlay: Overlay;
-  readonly #setData = new PlacedSetData();
-  readonly #create = new PlacedCreate();
+  readonly #setData = new SetDataView();
+  readonly #create = new CreateView();
   readonly #acls = new WorldAcls();
 
   constructor(overlay: Overlay) {
@@ -29,26 +29,26 @@ export class PlacedRequest {
   }
 
   /** Returns null if it is not plain. The reader stays where it is. */
-  setData(reader: JuteReader): PlacedSetData | null {
+  setData(reader: JuteReader): SetDataView | null {
     const op = this.#setData;
     const at = reader.position;
     const end = at + reader.remaining;
-    const next = placeFields(op, reader, { at, end });
+    const next = locateFields(op, reader, { at, end });
     if (next < 0 || next + 4 > end) return null;
     op.version = reader.view.getInt32(next);
-    return this.#overlay.place(op) ? op : null;
+    return this.#overlay.locate(op) ? op : null;
   }
 
   /** Like `setData`. */
-  create(reader: JuteReader, opcode: number): PlacedCreate | null {
+  create(reader: JuteReader, opcode: number): CreateView | null {
     const op = this.#create;
     const at = reader.position;
     const end = at + reader.remaining;
-    const next = placeFields(op, reader, { at, end });
+    const next = locateFields(op, reader, { at, end });
     if (next < 0 || next + WORLD_ACL_BYTES + 4 > end) return null;
     const { view } = reader;
     if (!isWorldAcl(view, next) || view.getInt32(next + WORLD_ACL_BYTES) !== 0) return null;
-    if (!placeName(op) || !this.#overlay.placeCreate(op)) return null;
+    if (!locateName(op) || !this.#overlay.locateCreate(op)) return null;
     op.acl = this.#acls.of(view.getInt32(next + 4));
     op.opcode = opcode;
     return op;

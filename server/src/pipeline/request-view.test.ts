@@ -111,10 +111,10 @@ describe('a create that is decided where it lies', () => {
     const asked = fc.record({ opcode, body: created });
     fc.assert(
       fc.property(fc.array(asked, { minLength: 1, maxLength: 12 }), (all) => {
-        const placed = leader(skipAcl, false);
+        const viewing = leader(skipAcl, false);
         const read = leader(skipAcl, true);
         for (const one of all) {
-          expect(placed.ask(one.opcode, one.body)).toBe(read.ask(one.opcode, one.body));
+          expect(viewing.ask(one.opcode, one.body)).toBe(read.ask(one.opcode, one.body));
         }
       }),
       { numRuns: 300 },
@@ -150,10 +150,10 @@ describe('a setData that is decided where it lies', () => {
   it.each([true, false])('is what the codec makes of it (skipACL %s)', (skipAcl) => {
     fc.assert(
       fc.property(fc.array(body, { minLength: 1, maxLength: 12 }), (bodies) => {
-        const placed = leader(skipAcl, false);
+        const viewing = leader(skipAcl, false);
         const read = leader(skipAcl, true);
         for (const one of bodies) {
-          expect(placed.ask(OpCode.setData, one)).toBe(read.ask(OpCode.setData, one));
+          expect(viewing.ask(OpCode.setData, one)).toBe(read.ask(OpCode.setData, one));
         }
       }),
       { numRuns: 100 },

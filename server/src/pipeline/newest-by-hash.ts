@@ -6,22 +6,22 @@
  * because there is an entry for every write. Called by DataInFlight and CreatesInFlight.
  */
 
-import { PLACES_FIRST, twice } from './in-flight.js';
+import { CAPACITY_FIRST, doubled } from './in-flight.js';
 
 export const NONE = -1;
 /** Spreads the numbers of znodes over the entries. */
 const SPREAD = 0x9e3779b1 | 0;
 
-export class Newest {
+export class NewestByHash {
   /** The number of the change before it that has the same hash; it may have left the queue. */
-  #older = new Float64Array(PLACES_FIRST).fill(NONE);
+  #older = new Float64Array(CAPACITY_FIRST).fill(NONE);
   /** By hash; it may have left the queue. */
-  #newest = new Float64Array(PLACES_FIRST).fill(NONE);
+  #newest = new Float64Array(CAPACITY_FIRST).fill(NONE);
 
-  /** Enlarges it so that it holds the last `places` numbers, twice as many as before. */
-  grow(places: number): void {
-    this.#older = twice(this.#older, new Float64Array(places));
-    this.#newest = twice(this.#newest, new Float64Array(places));
+  /** Enlarges it so that it holds the last `capacity` numbers, twice as many as before. */
+  grow(capacity: number): void {
+    this.#older = doubled(this.#older, new Float64Array(capacity));
+    this.#newest = doubled(this.#newest, new Float64Array(capacity));
   }
 
   add(hash: number, number: number): void {
