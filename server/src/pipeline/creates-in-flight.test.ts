@@ -2,7 +2,7 @@
 // the newest by its parent, and no other. Hashes collide on purpose, and the arrays grow.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CREATED_NAME_BYTES_MAX, type CreateTarget, CreatesInFlight } from './creates-in-flight.js';
+import { CREATED_NAME_BYTES_MAX, CreatesInFlight, type CreateTarget } from './creates-in-flight.js';
 import { NONE } from './newest-by-hash.js';
 
 interface Listed {

@@ -9,7 +9,7 @@
  */
 import { assert, type Zxid } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
-import { InFlight, CAPACITY_FIRST, doubled } from './in-flight.js';
+import { CAPACITY_FIRST, doubled, InFlight } from './in-flight.js';
 import { hashOfNode, NewestByHash, NONE } from './newest-by-hash.js';
 
 /** The bound of a name; a create with a longer one does not go into this queue. */

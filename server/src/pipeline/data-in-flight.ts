@@ -4,7 +4,7 @@
  * It is a queue in the order of zxids, and finds the newest change of a znode. Called by Overlay.
  */
 import type { Zxid } from '@rookery/protocol';
-import { InFlight, CAPACITY_FIRST, doubled } from './in-flight.js';
+import { CAPACITY_FIRST, doubled, InFlight } from './in-flight.js';
 import { hashOfNode, NewestByHash, NONE } from './newest-by-hash.js';
 
 export interface DataChange {

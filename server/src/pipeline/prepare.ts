@@ -38,19 +38,19 @@ import { multiCreateOpcode } from './create-mode.js';
 import { EpochZxids } from './epoch-zxids.js';
 import { failure, multiFailure } from './failure.js';
 import { Overlay } from './overlay.js';
-import { RequestView } from './request-view.js';
 import {
   type Decision,
   decideCheck,
   decideCreate,
-  decideDelete,
-  decideSetDataView,
   decideCreateView,
+  decideDelete,
   decideSetAcl,
   decideSetData,
+  decideSetDataView,
   type Requester,
 } from './prepare-op.js';
 import { QuotaGuard } from './quota-guard.js';
+import { RequestView } from './request-view.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
 
 /** Must be encoded before the next one is prepared, which overwrites it. */

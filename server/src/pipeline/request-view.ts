@@ -6,13 +6,7 @@
  * is not plain is left to the codec, and is not judged here. Called by Prepare.
  */
 import type { JuteReader } from '@rookery/protocol';
-import {
-  CreateView,
-  SetDataView,
-  locateFields,
-  locateName,
-  WorldAcls,
-} from '../state/op-view.js';
+import { CreateView, locateFields, locateName, SetDataView, WorldAcls } from '../state/op-view.js';
 import type { Overlay } from './overlay.js';
 
 /** The size of a list that allows everybody something. */

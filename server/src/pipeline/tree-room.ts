@@ -15,7 +15,7 @@ import type { WithPath } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { nameBytesIn, payloadBytes, znodeBytes } from '../state/tree-bytes.js';
 import type { Acl } from '../state/txn.js';
-import { InFlight, CAPACITY_FIRST, doubled } from './in-flight.js';
+import { CAPACITY_FIRST, doubled, InFlight } from './in-flight.js';
 
 export interface TreeBound {
   /** The bound of `ReplicatedState.bytes`; it may fall below what exists. */

@@ -8,10 +8,10 @@
  */
 import { type NameBytes, textAt } from './hash.js';
 import { INT, NONE, type NodeStore } from './node-store.js';
+import type { CreateView } from './op-view.js';
 import { PathHash, type PathKey, type PathPrefix } from './path-hash.js';
 import { PathIndex } from './path-index.js';
 import type { Payloads } from './payloads.js';
-import type { CreateView } from './op-view.js';
 
 const ROOT_NODE = 0;
 const SLASH = 0x2f;

@@ -9,8 +9,8 @@ import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs } from './data-slabs.js';
 import type { Hasher, NameBytes } from './hash.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
+import type { CreateView, DataRange } from './op-view.js';
 import { PayloadCompaction } from './payload-compaction.js';
-import type { DataRange, CreateView } from './op-view.js';
 
 const ASCII_MAX = 0x7f;
 const SLASH = 0x2f;
@@ -285,11 +285,7 @@ export class Payloads {
     return location;
   }
 
-  #copyView(
-    { bytes, view, dataStart, dataBytes }: DataRange,
-    location: number,
-    at: number,
-  ): void {
+  #copyView({ bytes, view, dataStart, dataBytes }: DataRange, location: number, at: number): void {
     const to = this.#slabs.view(location);
     if (to === null || dataBytes > VIEW_BYTES_MAX) {
       bytes.copy(this.#slabs.bytes(location), at, dataStart, dataStart + Math.max(0, dataBytes));

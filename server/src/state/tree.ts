@@ -21,8 +21,8 @@ import {
   nodeRecordBytes,
 } from './node-record.js';
 import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
-import type { PathKey } from './path-hash.js';
 import { CreateView, OpView, pathHashOf, type WithPath } from './op-view.js';
+import type { PathKey } from './path-hash.js';
 import { payloadBytes, znodeBytes } from './tree-bytes.js';
 import { type BlockToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';

@@ -8,7 +8,7 @@
  */
 import { JuteReader, type Proposal, pointAtBody } from '@rookery/protocol';
 import { NODE_MODES } from './modes.js';
-import { CreateView, SetDataView, locateFields, locateName, WorldAcls } from './op-view.js';
+import { CreateView, locateFields, locateName, SetDataView, WorldAcls } from './op-view.js';
 import type { Txn, TxnOp } from './txn.js';
 import { KIND, ORIGIN_BITS, ORIGIN_MAX, readTxn, WORLD_ANYONE } from './txn-codec.js';
 
