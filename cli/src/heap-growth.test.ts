@@ -12,6 +12,6 @@ it('a small heap grows by 16 MB, a large one as V8 decides', () => {
   expect(growthPercent(1000 * MB)).toBe(0);
 });
 
-it('a heap that has only begun to fill is not granted many times what the next collection finds', () => {
+it('a heap that has only begun to fill gets no multiple of what the next collection finds', () => {
   expect(growthPercent(3 * MB)).toBe(400);
 });

@@ -46,12 +46,17 @@ export function manyEphemerals(): BadNeighbour {
     },
     attack: async (context, signal) => {
       if (closing === null) throw new Error('the session to close was prepared');
+      const owner = closing;
       const over = new AbortController();
-      const asking = askAgainAndAgain(context, AbortSignal.any([signal, over.signal]));
-      await closing.close();
-      await untilGone(await context.client(), root, signal);
-      over.abort();
-      await asking;
+      const close = async (): Promise<void> => {
+        await owner.close();
+        await untilGone(await context.client(), root, signal);
+        over.abort();
+      };
+      await Promise.all([
+        close(),
+        askAgainAndAgain(context, AbortSignal.any([signal, over.signal])),
+      ]);
     },
   };
 }
@@ -88,7 +93,9 @@ async function createAll(client: Client, paths: readonly string[]): Promise<void
   }
 }
 
-/** Rookery is expected to answer that there are too many to list. */
+/**
+ * Rookery is expected to answer that there are too many to list, ZooKeeper to close the connection.
+ */
 async function askAgainAndAgain(context: Context, signal: AbortSignal): Promise<void> {
   const sizes = context.settings.isQuick ? QUICK_SIZES : SIZES;
   const client = await context.client();
@@ -98,7 +105,9 @@ async function askAgainAndAgain(context: Context, signal: AbortSignal): Promise<
   const ask = async (): Promise<void> => {
     while (!signal.aborted) {
       await client.getEphemerals().catch((error: unknown) => {
-        if (!(error instanceof ThrottledOpError)) throw error;
+        const isExpected =
+          error instanceof ThrottledOpError || error instanceof ConnectionLossError;
+        if (!isExpected) throw error;
       });
     }
   };

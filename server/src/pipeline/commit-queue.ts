@@ -29,6 +29,8 @@ export interface QueueEntry extends OutgoingRequest {
   readonly sinceMs: number;
   /** The estimated size of the answer to a waiting read; 0 for anything else. */
   readonly answerBytes: number;
+  /** The work of the write, as FairForwarding counts it; 0 before it was given to that. */
+  changes: number;
   /** A write that was forwarded: the leader has it or will have it. */
   isForwarded: boolean;
   /** For a sync that was confirmed: it is answered once this zxid is applied. */

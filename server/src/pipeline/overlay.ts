@@ -107,7 +107,8 @@ export class Overlay {
   }
 
   /**
-   * Like `node`, for an operation that `locate` has pointed at its znode; valid until the next call.
+   * Like `node`, for an operation that `locate` has pointed at its znode; valid until the next
+   * call.
    */
   viewOf(op: SetDataView): NodeView {
     return this.#fill(this.#view, op.node);
