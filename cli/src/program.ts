@@ -1,9 +1,10 @@
 /**
- * The `rookery` command: reads the arguments, runs one command, turns its end into an exit code.
+ * The `rookery` command: reads the arguments, runs one command, and turns its result into an exit
+ * code.
  *
- * 0 is a clean stop, 2 a mistake of whoever called (arguments, config, a port in use, a directory
- * that is not ours), 1 everything else. A mistake prints its message alone on standard error;
- * anything unexpected prints its stack. Called by `main.ts`.
+ * 0 is a clean stop, 2 a mistake of the caller (arguments, config, a port in use, a directory that
+ * belongs to somebody else), 1 everything else. A mistake prints only its message on standard
+ * error; anything unexpected prints its stack. Called by `main.ts`.
  */
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';

@@ -4,7 +4,7 @@
  * Knows nothing of files. Every problem is found in one pass: a relation is checked whenever the
  * settings it relates are each valid, whatever else is wrong. An unknown key is a problem, because
  * a misspelt setting that is silently ignored is found out on the day it was needed. Called by
- * `config.ts` alone.
+ * `config.ts`, and by the generator of the configuration reference.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -103,6 +103,14 @@ const settingsSchema = z.strictObject(
   },
   { error: 'expected an object' },
 );
+
+/**
+ * The schema of the config file as JSON Schema: types, ranges and defaults. How settings relate to
+ * each other is not part of it.
+ */
+export function settingsJsonSchema(): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(settingsSchema, { io: 'input' });
+}
 
 /** `settings` is null if and only if there are problems. */
 export function checkSettings(raw: unknown): {

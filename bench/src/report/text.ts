@@ -70,7 +70,7 @@ function targetsText(verdicts: readonly Verdict[]): string {
   return `${head}\n${alignColumns(cells)}`.trimEnd();
 }
 
-/** What is asked for. */
+/** The goal as text. */
 export function goalText({ goal, unit }: GoalVerdict): string {
   if (goal.kind === 'ratio') return `at least ${goal.least}x`;
   const isInEveryRound = goal.kind === 'everyRoundAtMost';
@@ -78,7 +78,7 @@ export function goalText({ goal, unit }: GoalVerdict): string {
   return `at most ${formatValue(goal.most, unit)}${isInEveryRound ? ' in every round' : ''}`;
 }
 
-/** What was found. */
+/** The measurement as text. */
 export function goalMeasured({ outcome, measured, baseline, ratio, unit }: GoalVerdict): string {
   if (measured === null) return 'not measured';
   const parts = [formatValue(measured, unit)];
@@ -90,7 +90,7 @@ export function goalMeasured({ outcome, measured, baseline, ratio, unit }: GoalV
   return `${parts.join(', ')}: ${outcome}`;
 }
 
-/** Columns as wide as their widest cell; the last one is not padded. */
+/** Columns are as wide as their widest cell; the last one is not padded. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

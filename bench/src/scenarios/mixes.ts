@@ -1,9 +1,9 @@
 /**
  * Loads on a thousand keys: mixes of reads and writes, values of several sizes, more members.
  *
- * 30 connections, spread over all members, each with 32 requests outstanding or with one. Values
- * of 8 KB and more have 8 connections with 4 each: enough to keep every system busy, and what is
- * outstanding stays a few megabytes.
+ * 30 connections are spread over all members, each with 32 requests outstanding or with one. Values
+ * of 8 KB and more have 8 connections with 4 each: enough to keep every system busy, while what is
+ * outstanding stays at a few megabytes.
  */
 import type { Workload } from '../load/workloads.js';
 import { LOAD_FIGURES, measureLoad } from './load-figures.js';

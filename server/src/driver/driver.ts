@@ -21,7 +21,7 @@ import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { txnOf } from '../state/txn-codec.js';
-import { TxnPlaces } from '../state/txn-places.js';
+import { TxnViews } from '../state/txn-views.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
@@ -64,7 +64,7 @@ export class Driver {
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
   readonly #toLeader = (message: DeskMessage): void => this.#sendToLeader(message);
-  readonly #txns = new TxnPlaces();
+  readonly #txns = new TxnViews();
   readonly #delivery: DeliveryHooks = {
     next: () => this.#step({ kind: 'deliver' }),
     sendAll: () => this.#sendAll(),

@@ -1,5 +1,5 @@
 /**
- * The frame of a watch event, and who is told of it: whoever may read the znode.
+ * Writes the frame of a watch event, and decides who receives it: whoever may read the znode.
  */
 import {
   ErrorCode,
@@ -14,7 +14,7 @@ import { mayDo } from './access.js';
 import type { GuardedEvent } from './apply.js';
 import type { Connection } from './connection.js';
 
-/** The zxid of an event that tells of a missed change. */
+/** The zxid of an event that reports a missed change. */
 export const CATCH_UP_ZXID = -1;
 
 /** `zxid` is that of the transaction that triggered it (ZOOKEEPER-4655), or CATCH_UP_ZXID. */
@@ -24,7 +24,7 @@ export interface WatchEvent {
   readonly path: string;
 }
 
-/** Its watcher hears of the change, unless the ACL keeps it from that. */
+/** Notifies the watcher of the change, unless the ACL forbids it. */
 export function tellWatcher(connection: Connection, event: GuardedEvent, zxid: number): void {
   const { requester, output } = connection;
   const { type, path, acl } = event;

@@ -16,7 +16,7 @@ import {
 import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { encodeTxn, proposalOf } from '../state/testing.js';
-import { TxnPlaces } from '../state/txn-places.js';
+import { TxnViews } from '../state/txn-views.js';
 import { Leadership, type PreparedTxn } from './leadership.js';
 import type { LeadershipOptions, PipelineOptions } from './options.js';
 import { Pipeline } from './pipeline.js';
@@ -80,7 +80,7 @@ export class TestEnsemble {
   nowMs = 0;
   wallMs = 1_700_000_000_000;
   readonly #log: LoggedTxn[] = [];
-  readonly #txns = new TxnPlaces();
+  readonly #txns = new TxnViews();
   #nextConnection = 1;
   #passwords = 0;
 

@@ -24,8 +24,8 @@ export interface CheckpointSource {
   readonly dirtyCount: number;
   readonly dirtyBytes: number;
   readonly captureDone: boolean;
-  /** Records are put together in packs of about so many bytes. */
-  freeze(packBytes: number): FrozenState;
+  /** Records are put together in blocks of about so many bytes. */
+  freeze(blockBytes: number): FrozenState;
   captureSome(max: number, bytesMax: number): readonly ChangedRecord[];
 }
 
@@ -42,8 +42,8 @@ export interface CheckpointOptions {
   readonly firstPart: number;
   /** Records captured in one turn. */
   readonly sliceCount: number;
-  /** Of a pack of them. */
-  readonly packBytes: number;
+  /** Of a block of them. */
+  readonly blockBytes: number;
 }
 
 export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
@@ -53,7 +53,7 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
   intervalMs: 30_000,
   firstPart: 1,
   sliceCount: 2000,
-  packBytes: 128 * 1024,
+  blockBytes: 128 * 1024,
 };
 
 /**
@@ -200,7 +200,7 @@ export class Checkpointer {
   private start(nowMs: number): void {
     assert(this.changes.length === 0, 'one checkpoint at a time');
     this.storage.beginCheckpoint(this.state.lastZxid);
-    this.frozen = this.state.freeze(this.options.packBytes);
+    this.frozen = this.state.freeze(this.options.blockBytes);
     this.part = 1;
     this.lastMs = nowMs;
     this.logBytesAtLast = this.storage.logBytes;

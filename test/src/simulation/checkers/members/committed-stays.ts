@@ -1,6 +1,7 @@
 /**
  * Property: what was delivered anywhere stays in every log that has it, and with who serves later.
- * Source: Zab's commit guarantee; ARCHITECTURE.md invariant 5; ZOOKEEPER-1154, 2678, 2845, 3642.
+ * Source: Zab's commit guarantee; docs/architecture/core.md, invariant 5; ZOOKEEPER-1154, 2678,
+ * 2845, 3642.
  *
  * A truncation or a snapshot takes nothing of it away, and no truncation goes below what its member
  * has delivered. A new leader has all of it, a follower that serves all that was delivered when its

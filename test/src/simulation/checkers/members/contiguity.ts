@@ -1,6 +1,6 @@
 /**
- * Property: every log, and everything delivered, is a chain without holes.
- * Source: ARCHITECTURE.md invariant 2; Zab's prefix property; ZOOKEEPER-4925, 2846, 2418, 5094.
+ * Property: every log, and everything delivered, is a chain without holes. Source:
+ * docs/architecture/core.md, invariant 2; Zab's prefix property; ZOOKEEPER-4925, 2846, 2418, 5094.
  *
  * Each proposal names the one before it: that must be the last of the log it is appended to, the
  * last delivered where it is delivered, the one before it on disk. Zxids of one epoch are

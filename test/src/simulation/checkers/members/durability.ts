@@ -1,6 +1,7 @@
 /**
  * Property: what a member says is durable before it says it, and what is committed is on a quorum.
- * Source: ARCHITECTURE.md invariants 3 and 4; ZOOKEEPER-3911, 4643, 4646, 4685, 4785, 3023.
+ * Source: docs/architecture/core.md, invariants 3 and 4; ZOOKEEPER-3911, 4643, 4646, 4685, 4785,
+ * 3023.
  *
  * Durable is what storage reported to the core (`persisted`), whatever messages say. Acks, promises
  * and votes are compared with it; a commit, an upToDate or a delivery beyond all before must be on

@@ -1,6 +1,6 @@
 /**
- * Property: epochs never fall, and each has one leader.
- * Source: ARCHITECTURE.md invariant 3 and "one epoch, one leader"; ZOOKEEPER-335, 1653, 2354, 3608.
+ * Property: epochs never fall, and each has one leader. Source: docs/architecture/core.md,
+ * invariant 3 and "one epoch, one leader"; ZOOKEEPER-335, 1653, 2354, 3608.
  *
  * A member's accepted and current epoch never fall, across restarts neither, unless its disk was
  * struck; current is at most accepted. Only one life of one member establishes an epoch, once; it

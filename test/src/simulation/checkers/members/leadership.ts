@@ -1,6 +1,6 @@
 /**
- * Property: a leader confirms only what a quorum confirmed to it after it was asked.
- * Source: ARCHITECTURE.md, The life of a write (sync); ZOOKEEPER-1675, 2136.
+ * Property: a leader confirms only what a quorum confirmed to it after it was asked. Source:
+ * docs/architecture/life-of-a-request.md on sync; ZOOKEEPER-1675, 2136.
  *
  * Rounds are numbered: a round proves something for a question only if its `confirm` left no
  * earlier than the question came. Only who has acknowledged this leader's NEWLEADER, and nothing of

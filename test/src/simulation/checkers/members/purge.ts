@@ -1,6 +1,6 @@
 /**
  * Property: the log begins at or before the checkpoint, the checkpoint at or before what is
- * applied. Source: ARCHITECTURE.md invariant 1; ZOOKEEPER-1549, 2325, 3056, 3644, 4837.
+ * applied. Source: docs/architecture/core.md, invariant 1; ZOOKEEPER-1549, 2325, 3056, 3644, 4837.
  *
  * What is purged must be in the tree on disk: that shows at the next start, which must find a
  * checkpoint at or above all that was ever purged, and none of what had not been applied then.

@@ -1,7 +1,7 @@
 /**
- * Property: a restart finds what was durable, and a beginning of what was under way.
- * Source: ARCHITECTURE.md, "Storage outputs ... run strictly in order", On disk; ZOOKEEPER-1653,
- * 2332, 2354, 3642, 4643, 4813, 4837, 5094.
+ * Property: a restart finds what was durable, and a beginning of what was under way. Source:
+ * docs/architecture/core.md, "Storage outputs ... run strictly in order";
+ * docs/architecture/storage.md; ZOOKEEPER-1653, 2332, 2354, 3642, 4643, 4813, 4837, 5094.
  *
  * Exactly: log and epochs are those after some number of the outputs that storage was given and had
  * not reported, in their order; the next one may have been done in part. Only a disk that was

@@ -1,6 +1,6 @@
 /**
- * Property: all members apply the same transactions in the same order.
- * Source: Zab's total order; ARCHITECTURE.md invariant 5; ZOOKEEPER-1154, 2678, 2845, 4925.
+ * Property: all members apply the same transactions in the same order. Source: Zab's total order;
+ * docs/architecture/core.md, invariant 5; ZOOKEEPER-1154, 2678, 2845, 4925.
  *
  * The first to deliver the n-th transaction says which one it is; everyone else must deliver and
  * apply that one, with the bytes that its leader proposed. A restart goes on behind its checkpoint,

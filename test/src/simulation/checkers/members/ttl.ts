@@ -1,7 +1,7 @@
 /**
  * Property: a TTL znode goes when it was not written to for its time: not earlier, whatever clocks
- * say, and not much later.
- * Source: ARCHITECTURE.md, "Time"; ZooKeeper's programmer's guide, "TTL Nodes".
+ * say, and not much later. Source: docs/architecture/sessions.md, "Time"; ZooKeeper's programmer's
+ * guide, "TTL Nodes".
  *
  * Time is the run's own, counted from when a modification was first proposed: what a leader leaves
  * behind uncommitted may be applied under the next one, much later. Early means before

@@ -1,12 +1,11 @@
 /**
- * A setData or a create as it lies in the bytes of its transaction, or of its request: nearly all
- * writes are.
+ * A setData or a create in place, within the bytes of its transaction or of its request. Nearly all
+ * writes are one of the two.
  *
- * It has the fields of the operation, but path and data are made only for who asks for them: a
- * change of the tree finds the znode by the bytes of its path and copies the data from where they
- * are. One object serves one transaction after the other (txn-places.ts, prepare.ts), so nobody
- * keeps it. The path of a create is ASCII. Who has an operation of either form asks the functions
- * here.
+ * It has the fields of the operation, but makes path and data only when they are read: a change of
+ * the tree finds the znode by the bytes of its path and copies the data from where they are. One
+ * object serves one transaction after the other (txn-views.ts, prepare.ts), so nobody may keep it.
+ * The path of a create is ASCII. The functions of this file take an operation of either form.
  */
 import type { JuteReader } from '@rookery/protocol';
 import { hashPath, hashPathBytes } from './hash.js';
@@ -15,7 +14,7 @@ import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
 const NONE = -1;
 const SLASH = 0x2f;
 const DOT = 0x2e;
-/** Of the characters that a path may have, those of ASCII. */
+/** The ASCII characters that a path may contain. */
 const CHAR_MIN = 0x20;
 const CHAR_MAX = 0x7e;
 const PERMS_KNOWN = 32;
@@ -23,29 +22,29 @@ const NO_ACL: readonly Acl[] = [];
 const NO_BYTES = Buffer.alloc(0);
 const NO_VIEW = new DataView(new ArrayBuffer(0));
 
-/** What a transaction tells of a change; the path may be made when it is asked for. */
+/** The part of a change that is reported; the path may be made when it is read. */
 export interface WithPath {
   readonly path: string;
 }
 
-/** Where data lie. */
-export interface DataPlace {
+/** The place of the data. */
+export interface DataRange {
   readonly bytes: Buffer;
-  /** The same bytes. */
+  /** A view of the same bytes. */
   readonly view: DataView;
   readonly dataStart: number;
   /** -1 for null. */
   readonly dataBytes: number;
 }
 
-export abstract class PlacedOp implements DataPlace {
+export abstract class OpView implements DataRange {
   bytes: Buffer = NO_BYTES;
   view: DataView = NO_VIEW;
   pathStart = 0;
   pathEnd = 0;
   dataStart = 0;
   dataBytes = -1;
-  /** The znode, once it was found: to be decided, or as it is applied. */
+  /** The znode, once it was found: while the operation is decided, or while it is applied. */
   node = -1;
 
   get path(): string {
@@ -57,28 +56,28 @@ export abstract class PlacedOp implements DataPlace {
   }
 }
 
-export class PlacedSetData extends PlacedOp implements SetDataOp {
+export class SetDataView extends OpView implements SetDataOp {
   readonly kind = 'setData';
   version = 0;
 }
 
-export class PlacedCreate extends PlacedOp implements CreateOp {
+export class CreateView extends OpView implements CreateOp {
   readonly kind = 'create';
   acl = NO_ACL;
   mode: NodeMode = 'persistent';
   ttlMs = 0;
   opcode = 0;
-  /** Behind the last slash of the path. */
+  /** The index after the last slash of the path. */
   nameStart = 0;
-  /** Segments of the path. */
+  /** The number of segments of the path. */
   depth = 0;
-  /** Of the path, for the index, once it was looked for. */
+  /** The hash of the path for the index, once it was searched for. */
   hash = 0;
-  /** While it is decided: the znode that gets a child. */
+  /** While the operation is decided: the znode that gets a child. */
   parent = -1;
 }
 
-/** Lists that let everybody do something, each made once. */
+/** ACL lists that allow everybody something, each made once. */
 export class WorldAcls {
   readonly #acls: (readonly Acl[])[] = [];
 
@@ -92,11 +91,11 @@ export class WorldAcls {
 }
 
 /**
- * Path and data, which lie in the reader's bytes from `at` on: the lengths and what they tell of.
- * Returns where they end, or -1 when they are null or reach beyond `end`.
+ * Finds path and data, which are in the reader's bytes from `at` on: each a length and its content.
+ * Returns where they end, or -1 if they are null or reach beyond `end`.
  */
-export function placeFields(
-  op: PlacedOp,
+export function locateFields(
+  op: OpView,
   reader: JuteReader,
   place: { readonly at: number; readonly end: number },
 ): number {
@@ -120,10 +119,10 @@ export function placeFields(
 }
 
 /**
- * Finds the name in the path when that is a legal one of ASCII, no segment of which begins with a
- * dot. False for all others: a string must be made of them to say whether they are legal.
+ * Finds the name in the path if that is a legal ASCII path of which no segment begins with a dot.
+ * Returns false for all others, because only a string tells whether those are legal.
  */
-export function placeName(op: PlacedCreate): boolean {
+export function locateName(op: CreateView): boolean {
   const { bytes, pathStart, pathEnd } = op;
   let nameStart = pathEnd;
   let depth = 0;
@@ -141,14 +140,14 @@ export function placeName(op: PlacedCreate): boolean {
   return nameStart < pathEnd && bytes[pathStart] === SLASH;
 }
 
-/** Of its path, as the digest has it. */
+/** The hash of its path, as the digest uses it. */
 export function pathHashOf(op: WithPath): number {
-  if (!(op instanceof PlacedOp)) return hashPath(op.path);
+  if (!(op instanceof OpView)) return hashPath(op.path);
   return hashPathBytes(op.view, op.pathStart, op.pathEnd);
 }
 
 export function beginsWith(op: WithPath, text: string): boolean {
-  if (!(op instanceof PlacedOp)) return op.path.startsWith(text);
+  if (!(op instanceof OpView)) return op.path.startsWith(text);
   if (op.pathEnd - op.pathStart < text.length) return false;
   for (let i = 0; i < text.length; i++) {
     if (op.bytes[op.pathStart + i] !== text.charCodeAt(i)) return false;

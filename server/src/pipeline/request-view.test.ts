@@ -1,7 +1,9 @@
-// A setData is decided where it lies when its znode is in the tree and only data are in flight, a
-// plain create when its parent is so; else as the codec reads it. Both ways must make the same
-// transaction of the same bytes. Method: two leaders with the same tree; one has a setACL of each
-// znode in flight, to what its ACL is, which rules out the first way, and changes nothing else.
+// A setData is decided in place if its znode is in the tree and only data are in flight, and so is
+// a plain create if that holds for its parent; otherwise it is decided as the codec reads it. Both
+// ways must make the same transaction from the same bytes.
+//
+// Method: two leaders with the same tree. One has a setACL of each znode in flight, to what its ACL
+// is already, which rules out the first way and changes nothing else.
 import {
   type Acl,
   CreateRequest,
@@ -77,7 +79,7 @@ const body = fc
     return bytes;
   });
 
-/** Below znodes that are there, of a name that is legal, or nearly so. */
+/** Below existing znodes, with a name that is legal, or nearly so. */
 const created = fc
   .record({
     parent: fc.constantFrom('', ...THERE, '/none', '/zookeeper/config'),
@@ -97,7 +99,7 @@ const created = fc
     const bytes = Buffer.from(encode(CreateRequest, { path, data, flags, acl }));
     if (spoilt === 'cut') return bytes.subarray(0, at % bytes.length);
     if (spoilt === 'longer') return Buffer.concat([bytes, Buffer.alloc(1 + (at % 9))]);
-    // Of the list or the flags.
+    // A byte of the list or the flags.
     const last = bytes.length - 1 - (at % Math.min(bytes.length, 31));
     if (spoilt === 'byte') bytes[last] = (bytes[last] ?? 0) ^ (1 << (at % 8));
     return bytes;
@@ -109,10 +111,10 @@ describe('a create that is decided where it lies', () => {
     const asked = fc.record({ opcode, body: created });
     fc.assert(
       fc.property(fc.array(asked, { minLength: 1, maxLength: 12 }), (all) => {
-        const placed = leader(skipAcl, false);
+        const viewing = leader(skipAcl, false);
         const read = leader(skipAcl, true);
         for (const one of all) {
-          expect(placed.ask(one.opcode, one.body)).toBe(read.ask(one.opcode, one.body));
+          expect(viewing.ask(one.opcode, one.body)).toBe(read.ask(one.opcode, one.body));
         }
       }),
       { numRuns: 300 },
@@ -133,7 +135,7 @@ describe('a create that is decided where it lies', () => {
     const codeOf = (path: string): number => {
       const request = { path, data: null, flags: 0, acl: OPEN_ACL };
       const txn = ask(OpCode.create, encode(CreateRequest, request));
-      // Behind head, request, session and time, of an error.
+      // For an error, the code follows head, request, session and time.
       return txn.startsWith('0000070') ? Buffer.from(txn, 'hex').readInt32BE(28) : 0;
     };
     expect(codeOf('/new')).toBe(0);
@@ -148,10 +150,10 @@ describe('a setData that is decided where it lies', () => {
   it.each([true, false])('is what the codec makes of it (skipACL %s)', (skipAcl) => {
     fc.assert(
       fc.property(fc.array(body, { minLength: 1, maxLength: 12 }), (bodies) => {
-        const placed = leader(skipAcl, false);
+        const viewing = leader(skipAcl, false);
         const read = leader(skipAcl, true);
         for (const one of bodies) {
-          expect(placed.ask(OpCode.setData, one)).toBe(read.ask(OpCode.setData, one));
+          expect(viewing.ask(OpCode.setData, one)).toBe(read.ask(OpCode.setData, one));
         }
       }),
       { numRuns: 100 },

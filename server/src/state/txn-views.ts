@@ -2,13 +2,13 @@
  * Reads the transactions of proposals that are to be applied, one after the other.
  *
  * The two that nearly all are, setData and create of a znode with an ASCII path and the usual ACL,
- * are found where they lie (placed-op.ts): no object, no string and no view is made of them. All
+ * are found where they lie (op-view.ts): no object, no string and no view is made of them. All
  * others, and whatever is not as it should be, are left to the codec, which checks every field; the
  * layout is its. Called by the driver.
  */
 import { JuteReader, type ProposalCursor } from '@rookery/protocol';
 import { NODE_MODES } from './modes.js';
-import { PlacedCreate, PlacedSetData, placeFields, placeName, WorldAcls } from './placed-op.js';
+import { CreateView, locateFields, locateName, SetDataView, WorldAcls } from './op-view.js';
 import type { Txn, TxnOp } from './txn.js';
 import { KIND, ORIGIN_BITS, ORIGIN_MAX, readTxn, WORLD_ANYONE } from './txn-codec.js';
 
@@ -22,10 +22,10 @@ const CREATE_TAIL_BYTES = 4 + 4 + 4 + 8 + 4;
 const CREATE_BYTES = PATH_AT + 4 + 4 + CREATE_TAIL_BYTES;
 const NONE = -1;
 
-export class TxnPlaces {
+export class TxnViews {
   readonly #reader = new JuteReader(new Uint8Array(0));
-  readonly #setData = new PlacedSetData();
-  readonly #create = new PlacedCreate();
+  readonly #setData = new SetDataView();
+  readonly #create = new CreateView();
   readonly #txn = { origin: 0, request: 0, session: 0, time: 0, op: this.#setData as TxnOp };
   readonly #acls = new WorldAcls();
   #view = this.#reader.view;
@@ -38,10 +38,10 @@ export class TxnPlaces {
     const end = at + reader.remaining;
     this.#view = reader.view;
     const kind = end - at < SET_DATA_BYTES ? 0 : this.#view.getInt32(at) >> ORIGIN_BITS;
-    const isPlaced =
-      (kind === KIND.setData && this.#placeSetData(at, end)) ||
-      (kind === KIND.create && this.#placeCreate(at, end));
-    return isPlaced && this.#readHead(at, kind) ? this.#txn : readTxn(reader);
+    const isView =
+      (kind === KIND.setData && this.#locateSetData(at, end)) ||
+      (kind === KIND.create && this.#locateCreate(at, end));
+    return isView && this.#readHead(at, kind) ? this.#txn : readTxn(reader);
   }
 
   #readHead(at: number, kind: number): boolean {
@@ -54,24 +54,24 @@ export class TxnPlaces {
     return txn.request >= 0 && txn.session >= 0 && txn.time >= 0;
   }
 
-  #placeSetData(at: number, end: number): boolean {
+  #locateSetData(at: number, end: number): boolean {
     const op = this.#setData;
-    const next = placeFields(op, this.#reader, { at: at + PATH_AT, end });
+    const next = locateFields(op, this.#reader, { at: at + PATH_AT, end });
     if (next === NONE || next + 4 !== end) return false;
     op.version = this.#view.getInt32(next);
     return true;
   }
 
-  #placeCreate(at: number, end: number): boolean {
+  #locateCreate(at: number, end: number): boolean {
     if (end - at < CREATE_BYTES) return false;
     const op = this.#create;
-    const next = placeFields(op, this.#reader, { at: at + PATH_AT, end });
+    const next = locateFields(op, this.#reader, { at: at + PATH_AT, end });
     if (next === NONE || next + CREATE_TAIL_BYTES !== end) return false;
     const view = this.#view;
     if (view.getInt32(next) !== WORLD_ANYONE) return false;
     const mode = NODE_MODES[view.getInt32(next + 8)];
     const ttlMs = this.#natural(next + 12);
-    if (mode === undefined || ttlMs < 0 || !placeName(op)) return false;
+    if (mode === undefined || ttlMs < 0 || !locateName(op)) return false;
     op.acl = this.#acls.of(view.getInt32(next + 4));
     op.mode = mode;
     op.ttlMs = ttlMs;

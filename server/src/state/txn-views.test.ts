@@ -1,10 +1,10 @@
 import { MarshallingError } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PlacedOp } from './placed-op.js';
+import { OpView } from './op-view.js';
 import { decodeTxn, encodeTxn, proposalOf } from './testing.js';
 import type { NodeOp, Txn } from './txn.js';
-import { TxnPlaces } from './txn-places.js';
+import { TxnViews } from './txn-views.js';
 
 const int = fc.integer();
 const name = fc.oneof(fc.string({ unit: 'grapheme-ascii' }), fc.string());
@@ -31,7 +31,7 @@ const txn: fc.Arbitrary<Txn> = fc.record({
   ...{ time: fc.maxSafeNat(), op },
 });
 
-const places = new TxnPlaces();
+const places = new TxnViews();
 
 /** Of a setData or a create, with what is made when it is asked for. */
 function fieldsOf({ op: whole, ...head }: Txn): unknown {
@@ -98,9 +98,9 @@ describe('a transaction that is found where it lies', () => {
     ];
     for (const one of ops) {
       const body = encodeTxn({ ...usual, op: one });
-      expect(places.txnOf(proposalOf(body)).op).toBeInstanceOf(PlacedOp);
+      expect(places.txnOf(proposalOf(body)).op).toBeInstanceOf(OpView);
     }
     const wide = encodeTxn({ ...usual, op: { ...create, path: '/ä', ttlMs: 0, opcode: 1 } });
-    expect(places.txnOf(proposalOf(wide)).op).not.toBeInstanceOf(PlacedOp);
+    expect(places.txnOf(proposalOf(wide)).op).not.toBeInstanceOf(OpView);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The packs of a checkpoint on disk, under the real state: from one life of a process to the next,
+ * The blocks of a checkpoint on disk, under the real state: from one life of a process to the next,
  * how much room they take, and that nothing of them is lost or changed unnoticed.
  */
 import { randomBytes } from 'node:crypto';
@@ -26,12 +26,12 @@ class Life {
   logFiles = new MemoryLogDirectory();
   readonly unstopped = new ReplicatedState();
   state = new ReplicatedState();
-  readonly #packBytes: number;
+  readonly #blockBytes: number;
   readonly #ops = new Map<Zxid, TxnOp>();
   #storage: Storage | null = null;
 
-  constructor(packBytes: number) {
-    this.#packBytes = packBytes;
+  constructor(blockBytes: number) {
+    this.#blockBytes = blockBytes;
   }
 
   /** Returns what the disk is damaged by. */
@@ -77,7 +77,7 @@ class Life {
     const { state, storage } = this;
     if (state.lastZxid === storage.checkpointZxid) return;
     storage.beginCheckpoint(state.lastZxid);
-    const frozen = state.freeze(this.#packBytes);
+    const frozen = state.freeze(this.#blockBytes);
     const changes = [];
     while (!state.captureDone) {
       changes.push(...state.captureSome(3, 1000).map(sealChange));
@@ -94,9 +94,9 @@ class Life {
     });
     return all;
   }
-  packBytes(): number {
-    const packs = [...this.entries()].filter(([key]) => key.startsWith('p'));
-    return packs.reduce((sum, [, { length }]) => sum + length, 0);
+  blockBytes(): number {
+    const blocks = [...this.entries()].filter(([key]) => key.startsWith('p'));
+    return blocks.reduce((sum, [, { length }]) => sum + length, 0);
   }
 
   get storage(): Storage {
@@ -112,8 +112,8 @@ class Life {
   }
 }
 
-async function begun(packBytes: number): Promise<Life> {
-  const life = new Life(packBytes);
+async function begun(blockBytes: number): Promise<Life> {
+  const life = new Life(blockBytes);
   await life.open();
   await life.storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
   return life;
@@ -142,14 +142,14 @@ async function makeChange(life: Life, what: Change): Promise<void> {
   else await life.remove(what.path);
 }
 
-describe('a checkpoint in packs', () => {
+describe('a checkpoint in blocks', () => {
   it('gives the state back after any changes, checkpoints and crashes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 60, size: 'max' }),
         fc.constantFrom(1, 500, 1500, 1 << 17),
-        async (steps, packBytes) => {
-          const life = await begun(packBytes);
+        async (steps, blockBytes) => {
+          const life = await begun(blockBytes);
           for (const next of steps) {
             if (next.kind === 'crash') expect(await life.crash()).toBe(null);
             else if (next.kind !== 'checkpoint') await makeChange(life, next);
@@ -170,18 +170,18 @@ describe('a checkpoint in packs', () => {
     const random = seededRandom(5);
     for (let i = 0; i < 500; i++) await life.set(`/n${i}`, 100);
     await life.checkpoint();
-    const fresh = life.packBytes();
+    const fresh = life.blockBytes();
     for (let round = 0; round < 60; round++) {
       for (let i = 0; i < 20; i++) await life.set(`/n${Math.floor(500 * random())}`, 100);
       await life.checkpoint();
-      expect(life.packBytes()).toBeLessThan(2.2 * fresh);
+      expect(life.blockBytes()).toBeLessThan(2.2 * fresh);
       if (round % 20 === 19) expect(await life.crash()).toBe(null);
     }
     for (let i = 0; i < 500; i++) await life.remove(`/n${i}`);
     await life.checkpoint();
     await life.set('/last', 1);
     await life.checkpoint();
-    expect(life.packBytes()).toBeLessThan(4000);
+    expect(life.blockBytes()).toBeLessThan(4000);
     expect(await life.crash()).toBe(null);
     expect(life.state.digest()).toBe(life.unstopped.digest());
   });
@@ -215,7 +215,7 @@ describe('a checkpoint in packs', () => {
         if (before.get(key) !== value) written += value.length;
       expect(written).toBeLessThan(1.4 * (1 << 20));
     }
-    expect(life.packBytes()).toBeLessThan(1.4 * fresh);
+    expect(life.blockBytes()).toBeLessThan(1.4 * fresh);
   });
 
   it('is taken at a clean stop, of large znodes too', async () => {

@@ -1,58 +1,61 @@
 /**
- * Goes through the records of a pack (node-record.ts), one after the other, and checks their form.
+ * Iterates over the records of a block (node-record.ts) and checks their form.
  *
- * Bytes from a disk: guarded by a checksum, and all the same never believed so far that a read
- * could leave them. The fields are those of the record that `next` came to; no object per record.
- * Called by TreeLoader.
+ * The bytes come from a disk. A checksum guards them, but they are still never trusted so far that
+ * a read could leave them. The fields are those of the record at which `next` arrived; there is no
+ * object for each record. Called by TreeLoader.
  */
 import { must } from './damage.js';
 import type { NameBytes } from './hash.js';
-import { PACK_FORMAT, PACK_HEAD, RECORD, RECORD_BITS, RECORD_HEAD } from './node-record.js';
+import { BLOCK_FORMAT, BLOCK_HEAD, RECORD, RECORD_BITS, RECORD_HEAD } from './node-record.js';
 import { FLAG, INT, nameBytesOf, SHAPE_MASK } from './node-store.js';
 
-export class PackReader implements NameBytes {
+export class BlockReader implements NameBytes {
   readonly ints: Int32Array;
   readonly bytes: Buffer;
   readonly count: number;
-  /** Of the record, -1 before the first. */
+  /** The index of the record, -1 before the first. */
   index = -1;
-  /** The word that the record begins with. */
+  /** The word at which the record begins. */
   at = 0;
   sizeBytes = 0;
   shape = 0;
   childCount = 0;
   /** -1 for null data. */
   dataBytes = 0;
-  /** The name; the data begin where it ends. Bytes, as the others. */
+  /** Where the name begins; the data begin where it ends. In bytes, like the others. */
   start = 0;
   end = 0;
   unitBytes: 1 | 2 = 1;
-  /** What counts for this record, given with it or with one before. */
+  /**
+   * The list and the parent that apply to this record, whether they came with it or with an earlier
+   * one.
+   */
   aclStart = 0;
   aclEnd = 0;
   parentStart = 0;
   parentEnd = 0;
-  #next = PACK_HEAD;
+  #next = BLOCK_HEAD;
 
-  /** Throws DamagedCheckpointError, as `next` does. */
+  /** Throws DamagedCheckpointError, as does `next`. */
   constructor(value: Uint8Array) {
     const aligned = value.byteOffset % 4 === 0 ? value : Uint8Array.from(value);
     const { buffer, byteOffset, length } = aligned;
     this.bytes = Buffer.from(buffer, byteOffset, length);
     this.ints = new Int32Array(buffer, byteOffset, length >>> 2);
     this.count = this.ints[1] ?? 0;
-    must(length % 4 === 0 && this.ints[0] === PACK_FORMAT, 'a pack has another format');
-    must(this.count > 0 && this.count < 1 << RECORD_BITS, 'a pack has no such number of records');
+    must(length % 4 === 0 && this.ints[0] === BLOCK_FORMAT, 'a block has another format');
+    must(this.count > 0 && this.count < 1 << RECORD_BITS, 'a block has no such number of records');
   }
 
-  /** False behind the last one. */
+  /** Returns false after the last record. */
   next(): boolean {
     const { ints, bytes } = this;
     const at = this.#next;
     this.at = at;
     this.index++;
     if (this.index === this.count) {
-      must(at === ints.length, 'a pack is longer than its records');
+      must(at === ints.length, 'a block is longer than its records');
       return false;
     }
     must(at + RECORD_HEAD <= ints.length, 'a record is cut short');
@@ -88,7 +91,7 @@ export class PackReader implements NameBytes {
   }
 }
 
-/** Numbers beyond 2^31 too: lengths are not to be trusted. */
+/** Works for numbers beyond 2^31 too, because lengths are not to be trusted. */
 function aligned(bytes: number): number {
   return 4 * Math.ceil(bytes / 4);
 }
