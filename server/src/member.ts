@@ -96,6 +96,8 @@ export class Member {
       new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
     const state = newState();
     const instance = surroundings.uuid();
+    const counters = new Counters();
+    const begunMs = surroundings.timers.nowMs();
     const { storage, recovered } = await Storage.open({
       treeStore: surroundings.treeStore,
       logFiles: surroundings.logFiles,
@@ -109,10 +111,22 @@ export class Member {
         firstPart: firstPartsOf(config.servers, options.id).segment,
       },
     });
+    counters.starts.record(surroundings.timers.nowMs() - begunMs);
+    counters.startTransactions.record(recovered.suffix.length);
     logRecovery(logger, recovered);
     const plan = await beginServing(storage, recovered, { config, logger });
     surroundings.observer?.onRecovered(recovered);
-    const own = { surroundings, storage, instance, recovered, plan, budget, files, newState };
+    const own = {
+      surroundings,
+      storage,
+      instance,
+      recovered,
+      plan,
+      budget,
+      files,
+      newState,
+      counters,
+    };
     return new Member(
       { config, self, options, ...own },
       recovered.damaged === null ? state : newState(),
@@ -131,7 +145,7 @@ export class Member {
     state.setConfigNode(membership);
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
-    const counters = new Counters();
+    const { counters } = parts;
     const treeBound = newTreeBound(config, budget, options.logger);
     const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
     const directories = memberDirectories(config, self.id);
@@ -276,6 +290,7 @@ interface MemberParts {
   readonly budget: MemoryBudget;
   readonly files: FileBudget;
   newState(): ReplicatedState;
+  readonly counters: Counters;
 }
 
 function newZab(parts: MemberParts, limits: DerivedLimits): Zab {

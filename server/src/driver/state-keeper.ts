@@ -16,6 +16,9 @@ import type { DriverParts } from './parts.js';
 /** Without a write for so long, the end of the log is marked: one more sync, then no more. */
 const QUIET_MS = 1000;
 
+/** As ZooKeeper's fsync.warningthresholdms: one line for each. */
+const SLOW_SYNC_MS = 1000;
+
 /** Of a checkpoint, in one turn. */
 const CAPTURE_MS_MAX = 2;
 
@@ -52,6 +55,7 @@ export class StateKeeper {
     this.#queue = new StorageQueue(parts.storage, {
       onPersisted: hooks.onPersisted,
       onInstalled: (zxid) => this.#replace(zxid),
+      appending: () => this.#timeSync(),
       onDiscard: (after) => keepDiscarded(parts, { after, through: parts.storage.last }),
       onFatal: hooks.onFatal,
     });
@@ -68,6 +72,7 @@ export class StateKeeper {
   enqueue(output: StorageOutput): void {
     // The tree in use is not the ensemble's: nothing more of it is saved.
     if (output.kind === 'giveUp') this.#isGivenUp = true;
+    if (output.kind === 'append') this.#parts.counters.appended += output.proposals.length;
     this.#queue.enqueue(output);
   }
 
@@ -135,8 +140,31 @@ export class StateKeeper {
     this.#isGivenUp = false;
   }
 
+  /** What takes so long keeps the ensemble, where this member is needed for a quorum. */
+  #timeSync(): () => void {
+    const { timers, counters, logger } = this.#parts;
+    const begunMs = timers.nowMs();
+    return () => {
+      const ms = timers.nowMs() - begunMs;
+      counters.syncs.record(ms);
+      if (ms < SLOW_SYNC_MS) return;
+      counters.slowSyncs += 1;
+      logger.warn({ ms: Math.round(ms) }, 'log.slow_sync: the disk took so long to sync a write');
+    };
+  }
+
+  #onCheckpoint({ records, begunMs }: { records: number; begunMs: number }): void {
+    const { timers, counters } = this.#parts;
+    counters.checkpoints.record(timers.nowMs() - begunMs);
+    counters.checkpointRecords += records;
+  }
+
   #newCheckpointer(): Checkpointer {
-    const hooks = { onPurged: this.#hooks.onPurged, onFatal: this.#hooks.onFatal };
+    const hooks = {
+      onPurged: this.#hooks.onPurged,
+      onCheckpoint: (at: { records: number; begunMs: number }) => this.#onCheckpoint(at),
+      onFatal: this.#hooks.onFatal,
+    };
     const { storage, options } = this.#parts;
     return new Checkpointer(storage, this.#state, hooks, options.checkpoint);
   }

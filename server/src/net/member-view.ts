@@ -8,7 +8,7 @@
  * read. Nothing here may wait: sizes of directories are the last ones known.
  */
 import type { Int64, Zxid } from '@rookery/protocol';
-import type { Summary } from './summary.js';
+import type { SummaryView } from '../measures/summary.js';
 
 export type ServerMode = 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only';
 
@@ -97,11 +97,11 @@ export interface DigestAt {
   readonly digest: string;
 }
 
-/** A further line of mntr, without `zk_`; a real number with decimals is printed with decimals. */
+/** A figure, by mntr's name without `zk_`; a counter begins at 0 with the process. */
 export interface Metric {
+  readonly kind: 'gauge' | 'counter';
   readonly name: string;
   readonly value: number;
-  readonly decimal: boolean;
 }
 
 export interface MemberView {
@@ -129,7 +129,7 @@ export interface MemberView {
   readonly digests: readonly DigestAt[];
   readonly extraMetrics: readonly Metric[];
   /** By mntr's names. */
-  summaries(): readonly (readonly [name: string, summary: Summary])[];
+  summaries(): readonly (readonly [name: string, summary: SummaryView])[];
   /** How many sessions own ephemerals. */
   readonly ephemeralOwners: number;
   /** Those sessions, each with its ephemerals. */

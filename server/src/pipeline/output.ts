@@ -33,8 +33,8 @@ export interface OutputStats {
   outstanding: number;
   /** The record is lent: what is kept of it is copied. */
   replied(reply: ReplyRecord): void;
-  /** Packets that answer nothing: watch events. */
-  sentPackets(count: number): void;
+  /** A watch event of so many bytes. */
+  sentEvent(bytes: number): void;
 }
 
 export interface Output {

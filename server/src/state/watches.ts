@@ -10,6 +10,7 @@
  * watchers that are gone. Called by the pipeline, `trigger` right after each applied change.
  */
 import { assert, EventType, parentOf } from '@rookery/protocol';
+import { WatchFanOut } from './watch-fan-out.js';
 import { WatchOverlap } from './watch-overlap.js';
 import { WatchedNodes, type WatchedTree } from './watched-nodes.js';
 import { WatchedPaths } from './watched-paths.js';
@@ -39,6 +40,7 @@ export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: st
 const RELEASED_PER_TURN = 5_000;
 
 export class WatchTable {
+  readonly fanOut = new WatchFanOut();
   readonly #limits: WatchLimits;
   readonly #overlap = new WatchOverlap();
   /** Of the paths that are watched recursively. */
