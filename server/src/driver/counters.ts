@@ -46,6 +46,8 @@ export class Counters {
   /** Groups of proposals whose writing to the disk took longer than SLOW_SYNC_MS. */
   slowSyncs = 0;
   checkpointRecords = 0;
+  /** The last one that was taken, since the process started. */
+  checkpoint: { readonly zxid: Zxid; readonly wallMs: number } = { zxid: 0, wallMs: 0 };
   /** From looking for a leader to having found one, ms. */
   readonly elections = new Durations();
   /** From looking for a leader to serving clients: of all terms, and of those as the leader. */
@@ -72,6 +74,8 @@ export class Counters {
   readonly #times = new ProposalTimes(this.quorumAcks, this.proposalsApplied);
   #lookingSinceMs = 0;
   #foundAtMs = 0;
+  /** When the write began that the disk is at; null for none. */
+  #writingSinceMs: number | null = null;
 
   /** By the core's notes. */
   count(event: string, nowMs: number): void {
@@ -113,6 +117,22 @@ export class Counters {
   onSnapshot(underWay: number): void {
     this.snapshotsSent += 1;
     this.snapshotsUnderWay.record(underWay);
+  }
+
+  onWriting(nowMs: number): void {
+    this.#writingSinceMs = nowMs;
+  }
+
+  /** It is durable. Returns how long that took, ms. */
+  onWritten(nowMs: number): number {
+    const ms = this.writeWaitMs(nowMs);
+    this.syncs.record(ms);
+    this.#writingSinceMs = null;
+    return ms;
+  }
+
+  writeWaitMs(nowMs: number): number {
+    return this.#writingSinceMs === null ? 0 : nowMs - this.#writingSinceMs;
   }
 
   #onLooking(nowMs: number): void {

@@ -1,6 +1,7 @@
 /**
  * What the four-letter words may know of this member, read from its parts at the moment of asking.
  */
+import { counterOf, epochOf, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';
 import { electionPortOf, memberDirectories } from '../config.js';
 import type { SummaryView } from '../measures/summary.js';
@@ -9,6 +10,8 @@ import { readEnvironment } from '../net/four-letter/envi.js';
 import type {
   ConfigurationView,
   DigestAt,
+  HealthView,
+  InsideView,
   LeaderView,
   MemberView,
   Metric,
@@ -185,6 +188,35 @@ export class MemberStatus implements MemberView {
     ];
   }
 
+  get health(): HealthView {
+    const { config, driver, pipeline, zab, counters, nowMs } = this.#parts;
+    return {
+      role: driver.role,
+      roleForMs: driver.roleForMs,
+      isReadOnly: pipeline.isReadOnly,
+      writeWaitMs: counters.writeWaitMs(nowMs()),
+      writeWaitMsMax: config.syncLimit * config.tickTimeMs,
+      behind: transactionsBetween(zab.delivered, zab.committed),
+    };
+  }
+
+  get inside(): InsideView {
+    const { self, driver, zab, counters, treeBound } = this.#parts;
+    const { state } = driver.keeper;
+    return {
+      memberId: self.id,
+      ensembleId: zab.ensembleId,
+      role: driver.role,
+      leaderId: driver.role === 'looking' ? 0 : driver.leader,
+      epoch: zab.currentEpoch,
+      zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },
+      treeBytes: state.bytes,
+      treeBytesMax: treeBound.bytesMax,
+      counters,
+      checkpoint: counters.checkpoint,
+    };
+  }
+
   get openFiles(): { readonly count: number; readonly max: number } {
     const max = openFilesMax();
     return { count: openFilesCount(), max: Number.isFinite(max) ? max : 0 };
@@ -248,6 +280,12 @@ export class MemberStatus implements MemberView {
   #sessionOf(watcher: WatcherId): SessionId {
     return this.#parts.pipeline.view(watcher)?.session ?? 0;
   }
+}
+
+/** At a change of epochs, those of the newer one: of the older one it is not known here. */
+function transactionsBetween(before: Zxid, after: Zxid): number {
+  if (after <= before) return 0;
+  return epochOf(after) === epochOf(before) ? after - before : counterOf(after);
 }
 
 function* timeoutsOf(sessions: SessionTable): Generator<{ id: SessionId; timeoutMs: number }> {

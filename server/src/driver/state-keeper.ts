@@ -27,6 +27,12 @@ const CAPTURE_MS_MAX = 2;
  */
 const CHECKPOINT_MS_MAX = 400;
 
+interface CheckpointDone {
+  readonly zxid: Zxid;
+  readonly records: number;
+  readonly begunMs: number;
+}
+
 export interface StateKeeperHooks {
   onPersisted(ticket: Ticket): void;
   onPurged(base: Zxid): void;
@@ -143,26 +149,26 @@ export class StateKeeper {
   /** What takes so long keeps the ensemble, where this member is needed for a quorum. */
   #timeSync(): () => void {
     const { timers, counters, logger } = this.#parts;
-    const begunMs = timers.nowMs();
+    counters.onWriting(timers.nowMs());
     return () => {
-      const ms = timers.nowMs() - begunMs;
-      counters.syncs.record(ms);
+      const ms = counters.onWritten(timers.nowMs());
       if (ms < SLOW_SYNC_MS) return;
       counters.slowSyncs += 1;
       logger.warn({ ms: Math.round(ms) }, 'log.slow_sync: the disk took so long to sync a write');
     };
   }
 
-  #onCheckpoint({ records, begunMs }: { records: number; begunMs: number }): void {
+  #onCheckpoint({ zxid, records, begunMs }: CheckpointDone): void {
     const { timers, counters } = this.#parts;
     counters.checkpoints.record(timers.nowMs() - begunMs);
     counters.checkpointRecords += records;
+    counters.checkpoint = { zxid, wallMs: timers.wallMs() };
   }
 
   #newCheckpointer(): Checkpointer {
     const hooks = {
       onPurged: this.#hooks.onPurged,
-      onCheckpoint: (at: { records: number; begunMs: number }) => this.#onCheckpoint(at),
+      onCheckpoint: (at: CheckpointDone) => this.#onCheckpoint(at),
       onFatal: this.#hooks.onFatal,
     };
     const { storage, options } = this.#parts;
