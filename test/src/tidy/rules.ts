@@ -17,6 +17,7 @@ const RANKS = {
   protocol: 0,
   base: 1,
   measures: 1,
+  'zookeeper-files': 1,
   events: 1,
   client: 1,
   zab: 2,

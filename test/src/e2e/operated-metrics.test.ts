@@ -8,7 +8,7 @@ import { httpGet, scrape } from '../harness/http.js';
 import { create, exists } from '../harness/operations.js';
 import { useClient } from '../harness/use-client.js';
 import { until } from '../harness/wait.js';
-import { alertQueries, dashboardQueries, namesIn } from './queries.js';
+import { alertQueries, dashboardQueries, namesIn } from '../operating/queries.js';
 
 const TEST_DEADLINE_MS = 120_000;
 const DEADLINE_MS = 30_000;
