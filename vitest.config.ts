@@ -61,7 +61,10 @@ const recipes =
   'locking-queue,operations,persistent-node,queues,read-write-lock,semaphore,sessions,' +
   'two-phase-commit,values,watches}.test.ts';
 
+/** Tests provoke these on purpose, and look at the event and not at what is printed. */
+const expectedWarnings = ['ROOKERY_RECIPE_FAILED', 'ROOKERY_NO_SERVER'];
 const seeded = {
+  execArgv: expectedWarnings.map((code) => `--disable-warning=${code}`),
   setupFiles: [fileURLToPath(new URL('./test/src/harness/seeded-properties.ts', import.meta.url))],
 };
 const unit = {

@@ -67,6 +67,7 @@ export {
   StatResponse,
 } from './client/hot-records.js';
 export {
+  countMultiOps,
   type MultiErrorResult,
   MultiReadRequest,
   type MultiReadRequestOp,

@@ -46,12 +46,17 @@ export function manyEphemerals(): BadNeighbour {
     },
     attack: async (context, signal) => {
       if (closing === null) throw new Error('the session to close was prepared');
+      const owner = closing;
       const over = new AbortController();
-      const asking = askAgainAndAgain(context, AbortSignal.any([signal, over.signal]));
-      await closing.close();
-      await untilGone(await context.client(), root, signal);
-      over.abort();
-      await asking;
+      const close = async (): Promise<void> => {
+        await owner.close();
+        await untilGone(await context.client(), root, signal);
+        over.abort();
+      };
+      await Promise.all([
+        close(),
+        askAgainAndAgain(context, AbortSignal.any([signal, over.signal])),
+      ]);
     },
   };
 }
@@ -85,7 +90,7 @@ async function createAll(client: Client, paths: readonly string[]): Promise<void
   }
 }
 
-/** That there are too many to list is the answer to expect of Rookery. */
+/** Too many to list is the answer to expect of Rookery, and a lost connection that of ZooKeeper. */
 async function askAgainAndAgain(context: Context, signal: AbortSignal): Promise<void> {
   const sizes = context.settings.isQuick ? QUICK_SIZES : SIZES;
   const client = await context.client();
@@ -95,7 +100,9 @@ async function askAgainAndAgain(context: Context, signal: AbortSignal): Promise<
   const ask = async (): Promise<void> => {
     while (!signal.aborted) {
       await client.getEphemerals().catch((error: unknown) => {
-        if (!(error instanceof ThrottledOpError)) throw error;
+        const isExpected =
+          error instanceof ThrottledOpError || error instanceof ConnectionLossError;
+        if (!isExpected) throw error;
       });
     }
   };

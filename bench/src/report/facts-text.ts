@@ -31,7 +31,7 @@ export function factLines(results: Results): readonly (readonly [string, string]
 /** What a reader must know before believing any number; null when there is nothing. */
 export function caveat(results: Results): string | null {
   if (results.settings.isQuick) {
-    return 'A quick run: sizes are tiny, figures and verdicts mean nothing.';
+    return 'A quick run: sizes are tiny, its figures mean nothing, and the targets are not judged.';
   }
   if (results.machine.loadBefore > 1) {
     return 'The machine was busy with something else when the run began.';

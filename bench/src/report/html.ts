@@ -78,6 +78,7 @@ function legendOf({ settings, systems }: Results): string {
 
 /** What was measured in sight, the rest on request: most runs are of a few scenarios. */
 function targetsHtml(verdicts: readonly Verdict[]): string {
+  if (verdicts.length === 0) return '<p>A quick run says nothing about the targets.</p>';
   const isMeasured = ({ goals }: Verdict) => goals.some(({ measured }) => measured !== null);
   const measured = verdicts.filter(isMeasured);
   const others = verdicts.filter((verdict) => !isMeasured(verdict));

@@ -59,6 +59,7 @@ function growthText(growth: number | null | undefined): string {
 }
 
 function targetsText(verdicts: readonly Verdict[]): string {
+  if (verdicts.length === 0) return 'targets: a quick run says nothing about them';
   const measured = verdicts.filter(({ goals }) => goals.some((goal) => goal.measured !== null));
   const cells = measured.flatMap(({ what, outcome, goals }) => [
     [`  ${outcome}`, what, '', ''],

@@ -54,7 +54,14 @@ function write(request: number): QueueEntry {
   const requester = { identities: [], skipAcl: false };
   const header = { connection: 1, kind: 'write', xid: request, opcode: OpCode.setData } as const;
   const body = new Uint8Array(MB);
-  const more = { attachment: 1, isForwarded: true, syncedAt: null, sinceMs: 0, answerBytes: 0 };
+  const more = {
+    attachment: 1,
+    isForwarded: true,
+    syncedAt: null,
+    sinceMs: 0,
+    answerBytes: 0,
+    changes: 1,
+  };
   return { ...header, ...more, body, bytes: MB, requester, request, session: 1, identities: [] };
 }
 

@@ -27,6 +27,8 @@ export interface QueueEntry extends OutgoingRequest {
   readonly sinceMs: number;
   /** Of a read that waits, at a guess; 0 for what is no read. */
   readonly answerBytes: number;
+  /** The work that a write is, as FairForwarding counts it; 0 before it was given to that. */
+  changes: number;
   /** A write that was handed on: the leader has it or will. */
   isForwarded: boolean;
   /** A sync that was confirmed: it is answered once this zxid is applied. */

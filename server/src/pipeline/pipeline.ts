@@ -27,6 +27,7 @@ import { Applier } from './apply.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
 import { tellWatcher } from './event.js';
+import { FairForwarding } from './fair-forwarding.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
 import { isLocalId, LocalSessions } from './local-sessions.js';
@@ -78,12 +79,13 @@ export class Pipeline {
     this.#outbox = outbox;
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
-    const throttle = new Throttle(options, this.#connections);
+    const forwarding = new FairForwarding(outbox, options);
+    const throttle = new Throttle(options, this.#connections, forwarding);
     this.#throttle = throttle;
     this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
     this.#authenticator = new Authenticator({ digestOf, superDigest: options.superDigest });
     this.#requests = new Requests(state, {
-      ...{ outbox, throttle, authenticator: this.#authenticator },
+      ...{ outbox, throttle, forwarding, authenticator: this.#authenticator },
       watches: this.watches,
       connections: this.#connections,
       multiOpsMax: options.multiOpsMax,

@@ -25,6 +25,7 @@ import { answerBytesOf } from './answer-size.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
+import type { FairForwarding } from './fair-forwarding.js';
 import type { Authenticator } from './identities.js';
 import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
 import { operationName } from './operation-names.js';
@@ -50,6 +51,7 @@ const FORCED_BYTES_MAX = 8 << 20;
 export interface RequestsParts {
   readonly outbox: Outbox;
   readonly throttle: Throttle;
+  readonly forwarding: FairForwarding;
   readonly authenticator: Authenticator;
   readonly watches: WatchTable;
   readonly connections: Connections;
@@ -275,6 +277,7 @@ export class Requests {
       requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
+      changes: 0,
       answerBytes: kind === 'read' ? answerBytesOf(tree, { opcode, body, writeBytes }) : 0,
       isForwarded: false,
       syncedAt: null,
@@ -288,12 +291,7 @@ export class Requests {
     if (entry.kind === 'read') return;
     this.#waiting.add(entry);
     if (entry.kind === 'sync') this.#parts.outbox.sync(entry.request);
-    else if (admission === 'forward') this.#forward(entry);
-  }
-
-  #forward(entry: QueueEntry): void {
-    entry.isForwarded = true;
-    this.#parts.outbox.forward(entry);
+    else if (admission === 'forward') this.#parts.forwarding.forward(connection, entry);
   }
 
   /** Everything that can go on, in order, as long as the output has room. */
@@ -309,7 +307,7 @@ export class Requests {
       } else if (entry.kind === 'sync') {
         this.#answerSync(connection, entry);
       } else {
-        this.#forward(entry);
+        this.#parts.forwarding.forward(connection, entry);
       }
     }
     this.#maybeFinish(connection);

@@ -14,6 +14,7 @@
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
+import type { FairForwarding } from './fair-forwarding.js';
 import type { PipelineOptions } from './options.js';
 
 /** Of what may be outstanding. */
@@ -23,8 +24,9 @@ export class Throttle {
   readonly #options: PipelineOptions;
   readonly #connections: Connections;
   readonly #throttled = new Set<Connection>();
-  /** Bytes of writes that the leader has and whose connections are gone, by their numbers. */
-  readonly #orphans = new Map<number, number>();
+  readonly #forwarding: FairForwarding;
+  /** Writes that the leader has and whose connections are gone, by their numbers. */
+  readonly #orphans = new Map<number, Pick<QueueEntry, 'bytes' | 'changes'>>();
   #requests = 0;
   #bytes = 0;
   /** Bytes of the handshakes that the leader has and did not answer, by their numbers. */
@@ -37,9 +39,10 @@ export class Throttle {
   #heavy = false;
   #pauses = 0;
 
-  constructor(options: PipelineOptions, connections: Connections) {
+  constructor(options: PipelineOptions, connections: Connections, forwarding: FairForwarding) {
     this.#options = options;
     this.#connections = connections;
+    this.#forwarding = forwarding;
   }
 
   get requests(): number {
@@ -98,6 +101,7 @@ export class Throttle {
   /** `entry` was answered and is out of the queue. */
   answered(connection: Connection, entry: QueueEntry): void {
     this.#subtract(entry.bytes);
+    if (entry.isForwarded) this.#forwarding.answered(entry);
     const own = connection.queue.length;
     if (own === 0) this.#busy -= 1;
     connection.output.stats.outstanding = own;
@@ -113,8 +117,9 @@ export class Throttle {
     this.#throttled.delete(connection);
     connection.throttled = false;
     if (entries.length > 0) this.#busy -= 1;
-    for (const { isForwarded, request, bytes } of entries) {
-      if (isForwarded) this.#orphans.set(request, bytes);
+    this.#forwarding.dropped(connection);
+    for (const { isForwarded, request, bytes, changes } of entries) {
+      if (isForwarded) this.#orphans.set(request, { bytes, changes });
       else this.#subtract(bytes);
     }
     this.#maybeOpen();
@@ -122,10 +127,11 @@ export class Throttle {
 
   /** A request of this member is applied or refused; its connection may be gone. */
   left(request: number): void {
-    const bytes = this.#orphans.get(request);
-    if (bytes === undefined) return;
+    const orphan = this.#orphans.get(request);
+    if (orphan === undefined) return;
     this.#orphans.delete(request);
-    this.#subtract(bytes);
+    this.#subtract(orphan.bytes);
+    this.#forwarding.answered(orphan);
     this.#maybeOpen();
   }
 

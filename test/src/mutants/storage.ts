@@ -72,7 +72,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
     replace:
-      'const last = Math.max(current, this.meta.acceptedEpoch);\n' +
+      'const last = Math.max(current, this.meta.value.acceptedEpoch);\n' +
       '    const saved = { acceptedEpoch: last, currentEpoch: current };',
   },
   {
@@ -82,7 +82,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
     replace:
-      'const currentEpoch = Math.min(current, this.meta.currentEpoch);\n' +
+      'const currentEpoch = Math.min(current, this.meta.value.currentEpoch);\n' +
       '    const saved = { acceptedEpoch: accepted, currentEpoch };',
   },
   {
