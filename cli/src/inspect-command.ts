@@ -3,7 +3,8 @@
  * whole.
  *
  * Nothing is written. Exit code 0: it is whole; 1: it is damaged, and the message says where; 2:
- * the file cannot be opened. A digest that differs is told and is no damage: see `snapshot-reader.ts`.
+ * the file cannot be opened. A digest that differs is told and is no damage: see
+ * `snapshot-reader.ts` of the server.
  */
 import {
   OperatorError,
