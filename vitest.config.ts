@@ -36,7 +36,7 @@ const members = 'test/src/e2e/**/*.test.ts';
 const answers = [
   'catch-up,disk-bound,fuzz',
   'bad-input,five-members,foreign-*,four-letter,hanging-resolver,large-directory,limits,local-sessions,model',
-  'operator-errors,pipelined-order,quota,reaper,read-only,rollover,super-user,wiped,wire-vectors',
+  'operated-*,operator-errors,pipelined-order,quota,reaper,read-only,rollover,super-user,wiped,wire-vectors',
 ].map((names) => `test/src/e2e/{${names}}.test.ts`);
 const client = 'test/src/client/**/*.test.ts';
 const proof = 'test/src/proof/**/*.test.ts';

@@ -30,6 +30,17 @@ export interface ServerAddress {
   readonly clientPort: number;
   /** The TCP port for the other members. Nobody else needs to reach it: do not expose it. */
   readonly peerPort: number;
+  /**
+   * TCP port of HTTP for monitoring, on `metricsHost`: `/metrics` for Prometheus, `/livez` and
+   * `/readyz` for probes. By default it is not there. It shows numbers and states to whoever
+   * reaches it, and changes nothing.
+   */
+  readonly metricsPort?: number | undefined;
+  /**
+   * TCP port of HTTP for administrators, on `adminHost`: `/commands/*` as ZooKeeper's, the events
+   * of the member, and what the metrics port has. By default it is not there.
+   */
+  readonly adminPort?: number | undefined;
 }
 
 export interface Config {
@@ -227,6 +238,23 @@ export interface Config {
    * Without it, the level is raised as soon as every member runs the new release.
    */
   readonly holdLevel: number | null;
+  /**
+   * Where each member's `metricsPort` listens; default null: on the server's own `host`. A wildcard
+   * such as 0.0.0.0 is allowed.
+   */
+  readonly metricsHost: string | null;
+  /**
+   * Where each member's `adminPort` listens; default 127.0.0.1: this machine alone can ask. Another
+   * address than a loopback one needs `adminUsers` or `superDigest`, because paths, sessions and
+   * addresses of clients are shown. There is no TLS: passwords cross the network readable.
+   */
+  readonly adminHost: string;
+  /**
+   * Who may use the admin port: `user:` and the base64 SHA-1 of `user:password` each, as in an ACL
+   * of scheme digest. Default none. While there are any, or `superDigest`, each request must bring
+   * one of their passwords.
+   */
+  readonly adminUsers: readonly string[];
   /**
    * The least severe log line that is written; default 'info'. 'debug' writes a line for each
    * request.

@@ -59,6 +59,11 @@ export class Transfers {
     this.#links = links;
   }
 
+  /** Under way. */
+  get snapshots(): number {
+    return this.#acknowledged.size;
+  }
+
   onSnapshotAck(peer: PeerId, link: LinkId, index: number): void {
     const acknowledged = this.#acknowledged.get(peer);
     if (acknowledged?.link !== link) return;

@@ -39,6 +39,7 @@ export class Applier implements ChangeSink {
     this.#state = state;
     this.#watches = watches;
     this.#emit = (watcher, type, path) => {
+      watches.fanOut.told(type, path);
       emit(watcher, { type, path, acl: this.#aclOf(type, path) });
     };
   }
@@ -50,6 +51,7 @@ export class Applier implements ChangeSink {
   apply(zxid: Zxid, txn: Txn, isOwn: boolean): readonly Stat[] {
     this.#stats = isOwn && txn.op.kind === 'multi' ? [] : null;
     this.#state.apply(zxid, txn, this);
+    this.#watches.fanOut.end();
     return this.#stats ?? NO_STATS;
   }
 

@@ -29,14 +29,16 @@ export function tellWatcher(connection: Connection, event: GuardedEvent, zxid: n
   const { requester, output } = connection;
   const { type, path, acl } = event;
   if (!mayDo(requester, acl, Perms.read)) return;
-  output.stats.sentPackets(1);
-  writeEvent(output.writer, { zxid, type, path });
+  output.stats.sentEvent(writeEvent(output.writer, { zxid, type, path }));
 }
 
-export function writeEvent(writer: JuteWriter, event: WatchEvent): void {
+/** Returns how many bytes it has. */
+export function writeEvent(writer: JuteWriter, event: WatchEvent): number {
   const { zxid, type, path } = event;
+  const before = writer.length;
   writer.beginFrame();
   ReplyHeader.write(writer, { xid: WATCH_XID, zxid, error: ErrorCode.ok });
   WatcherEvent.write(writer, { type, state: KeeperState.syncConnected, path });
   writer.endFrame();
+  return writer.length - before;
 }

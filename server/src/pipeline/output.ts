@@ -36,8 +36,8 @@ export interface OutputStats {
   outstanding: number;
   /** The record is lent: what is kept of it must be copied. */
   replied(reply: ReplyRecord): void;
-  /** Packets that answer nothing, such as watch events. */
-  sentPackets(count: number): void;
+  /** A watch event of so many bytes. */
+  sentEvent(bytes: number): void;
 }
 
 export interface Output {

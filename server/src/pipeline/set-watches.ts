@@ -57,6 +57,6 @@ function maybeTell(
 }
 
 function tell(scene: ReadScene, type: EventType, path: string): void {
-  scene.output.stats.sentPackets(1);
-  writeEvent(scene.output.writer, { zxid: CATCH_UP_ZXID, type, path });
+  const { stats, writer } = scene.output;
+  stats.sentEvent(writeEvent(writer, { zxid: CATCH_UP_ZXID, type, path }));
 }

@@ -13,6 +13,7 @@
  * applied change.
  */
 import { assert, EventType, parentOf } from '@rookery/protocol';
+import { WatchFanOut } from './watch-fan-out.js';
 import { WatchOverlap } from './watch-overlap.js';
 import { WatchedNodes, type WatchedTree } from './watched-nodes.js';
 import { WatchedPaths } from './watched-paths.js';
@@ -42,6 +43,7 @@ export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: st
 const RELEASED_PER_TURN = 5_000;
 
 export class WatchTable {
+  readonly fanOut = new WatchFanOut();
   readonly #limits: WatchLimits;
   readonly #overlap = new WatchOverlap();
   /** The znodes of the paths that are watched recursively. */

@@ -74,7 +74,12 @@ const FINISH_FACTOR = 4;
 export interface CheckpointerHooks {
   /** The log now starts after `base`: tell the core. Called only when it has changed. */
   onPurged(base: Zxid): void;
-  onCheckpoint?(at: { readonly zxid: Zxid; readonly records: number }): void;
+  /** `begunMs`: the `nowMs` of the step that began it. */
+  onCheckpoint?(at: {
+    readonly zxid: Zxid;
+    readonly records: number;
+    readonly begunMs: number;
+  }): void;
   onFatal(error: unknown): void;
 }
 
@@ -210,6 +215,7 @@ export class Checkpointer {
   /** Never rejects: a failure goes to onFatal. */
   private async write(treeBytes: number): Promise<void> {
     const { frozen, changes } = this;
+    const begunMs = this.lastMs ?? 0;
     assert(frozen !== null, 'a checkpoint is written after its freeze');
     this.changes = [];
     try {
@@ -220,7 +226,7 @@ export class Checkpointer {
       const baseBefore = this.storage.base;
       const base = this.storage.purge(treeBytes);
       this.phase = 'idle';
-      this.hooks.onCheckpoint?.({ zxid, records: changes.length });
+      this.hooks.onCheckpoint?.({ zxid, records: changes.length, begunMs });
       if (base !== baseBefore) this.hooks.onPurged(base);
     } catch (error) {
       this.phase = 'ended';

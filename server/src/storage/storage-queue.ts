@@ -16,6 +16,8 @@ export interface StorageQueueHooks {
   onInstalled(zxid: Zxid): void | Promise<void>;
   /** What the log holds after `after` is about to go, though it may have been acknowledged. */
   onDiscard(after: Zxid): Promise<void>;
+  /** A group of appends begins; what is returned is called when it is durable. */
+  appending?(): () => void;
   /** The member must end. */
   onFatal(error: unknown): void;
 }
@@ -116,8 +118,11 @@ export class StorageQueue {
     const output = batch[0];
     if (output === undefined) return;
     switch (output.kind) {
-      case 'append':
-        return await this.storage.append(...batch.flatMap(appendedBy));
+      case 'append': {
+        const appended = this.hooks.appending?.();
+        await this.storage.append(...batch.flatMap(appendedBy));
+        return appended?.();
+      }
       case 'truncate':
         if (output.diverged) await this.hooks.onDiscard(output.after);
         return await this.storage.truncate(output.after);

@@ -9,7 +9,18 @@ const BUCKETS_PER_DOUBLING = 8;
 /** Up to 2^31. */
 const BUCKETS = EXACT_MAX + 28 * BUCKETS_PER_DOUBLING;
 
-export class Summary {
+/** What is shown of a summary; each of these is 0 before the first record. */
+export interface SummaryView {
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+  readonly average: number;
+  /** What `share` of all are not above, rounded down to its bucket. */
+  percentile(share: number): number;
+}
+
+export class Summary implements SummaryView {
   count = 0;
   sum = 0;
   min = 0;
@@ -20,15 +31,18 @@ export class Summary {
     return this.count === 0 ? 0 : this.sum / this.count;
   }
 
-  /** Whole numbers, as ZooKeeper keeps them: what comes with a fraction loses it. */
-  record(value: number): void {
+  /**
+   * Whole numbers, as ZooKeeper keeps them: what comes with a fraction loses it. `times` records
+   * are made at once.
+   */
+  record(value: number, times = 1): void {
     const whole = Math.max(0, Math.floor(value));
     if (this.count === 0 || whole < this.min) this.min = whole;
     if (whole > this.max) this.max = whole;
-    this.count += 1;
-    this.sum += whole;
+    this.count += times;
+    this.sum += whole * times;
     const bucket = bucketOf(whole);
-    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
+    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + times;
   }
 
   /** What `share` of all are not above, rounded down to its bucket; 0 when there is nothing. */
@@ -40,6 +54,14 @@ export class Summary {
       if (left <= 0) return Math.max(this.min, leastOf(bucket));
     }
     return this.max;
+  }
+
+  /** How many are below `value`, rounded down to its bucket. */
+  countBelow(value: number): number {
+    const end = bucketOf(Math.max(0, Math.floor(value)));
+    let count = 0;
+    for (let bucket = 0; bucket < end; bucket++) count += this.#buckets[bucket] ?? 0;
+    return count;
   }
 
   reset(): void {
