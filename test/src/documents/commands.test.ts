@@ -43,10 +43,13 @@ it('a command that does not exist is found', () => {
   expect(problemsOf('npm run sim -- --secnods 3')).toEqual(['no option --secnods']);
   expect(problemsOf('node cli/dist/nothing.js server')).toEqual(['no file cli/dist/nothing.js']);
   expect(problemsOf('npx vitest run test/src/nothing')).toEqual(['no file test/src/nothing']);
-  expect(problemsOf('curl localhost')).toEqual(['starts with none of npm, npx, node, rookery']);
+  expect(problemsOf('wget localhost')).toEqual(['starts with none of npm, npx, node, rookery']);
+  expect(problemsOf('curl http://localhost:7000/nothing')).toEqual(['no HTTP path /nothing']);
+  expect(problemsOf('curl http://localhost:7000/readyz?verbose')).toEqual([]);
 });
 
 function problemsOf(line: string): string[] {
+  if (line.startsWith('curl ')) return pathProblems(line);
   if (!COMMAND.test(`${line} `)) return ['starts with none of npm, npx, node, rookery'];
   const words = line.split(' ').filter((word) => !/^[A-Z_]+=/.test(word));
   const [tool = '', first = '', second = ''] = words;
@@ -64,6 +67,16 @@ function problemsOf(line: string): string[] {
   if (missing.length > 0) return missing.map((file) => `no file ${file}`);
   if (tool === 'npx' && first !== 'rookery') return [];
   return optionProblems(words, sourcesOf('cli/dist/main.js', []));
+}
+
+/** What members answer over HTTP is named in the sources of their ports. */
+function pathProblems(line: string): string[] {
+  const [, path = ''] = /https?:\/\/[^/\s]+(\/[\w/]+)/.exec(line) ?? [];
+  const known = sourcesOf('server/src/http/index.ts', []).some((text) =>
+    text.includes(`'${path}'`),
+  );
+  const isCommand = /^\/commands\/\w+$/.test(path);
+  return known || isCommand ? [] : [`no HTTP path ${path}`];
 }
 
 /** Paths that the command makes or that stand for the reader's own. */
