@@ -80,7 +80,7 @@ describe('a chroot that does not exist', () => {
   });
 
   it('has a row for each recipe that creates something', () => {
-    const helpers = ['BackgroundRecipe', 'IdempotentEntry'];
+    const helpers = ['BackgroundRecipe', 'ClientMetrics', 'IdempotentEntry'];
     const readers = ['Group', 'PersistentWatcher', 'ServiceProvider', 'TransactionSite'];
     const isOther = (name: string) =>
       /Error$|Cache$/.test(name) || helpers.includes(name) || readers.includes(name);
