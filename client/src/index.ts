@@ -158,6 +158,13 @@ export {
   type RevocationAnswer,
   requestRevocation,
 } from './recipes/revocable-lock.js';
+export { type LeaderRunOptions, type Leadership, runAsLeader } from './recipes/run-as-leader.js';
+export {
+  type JobRunOptions,
+  type JobTurn,
+  ScheduledJob,
+  type ScheduledJobOptions,
+} from './recipes/scheduled-job.js';
 export { Semaphore, type SemaphoreOptions } from './recipes/semaphore.js';
 export {
   ServiceCache,
@@ -194,6 +201,7 @@ export {
   WaitTimeoutError,
 } from './recipes/shared/errors.js';
 export type { BackgroundStatus, FailureListener } from './recipes/shared/failures.js';
+export { every, type JobOutcome, type JobRun, type Schedule } from './recipes/shared/job-runs.js';
 export type { SharedMaximum } from './recipes/shared/lease-count.js';
 export type { NumberFormat } from './recipes/shared/number-format.js';
 export type { PayloadOptions } from './recipes/shared/payloads.js';

@@ -48,6 +48,11 @@ const FIRST: Record<string, (client: Client) => Promise<unknown>> = {
     new library.RevocableLock(client, '/a', {
       onRevocationRequested: () => 'refuse' as const,
     }).acquire(),
+  ScheduledJob: (client) => {
+    const now = () => client.surroundings.nowMs();
+    const schedule = (afterMs: number) => (afterMs < 10 ? 10 : null);
+    return new library.ScheduledJob(client, '/a', { schedule, now }).run(() => {});
+  },
   Semaphore: (client) => new library.Semaphore(client, '/a', { maxLeases: 1 }).acquire(),
   ServiceDiscovery: (client) =>
     new library.ServiceDiscovery(client, '/a').register({ name: 'web', id: '1' }),
