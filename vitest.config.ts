@@ -36,7 +36,7 @@ const members = 'test/src/e2e/**/*.test.ts';
 const answers = [
   'catch-up,disk-bound,fuzz',
   'bad-input,five-members,foreign-*,four-letter,hanging-resolver,large-directory,limits,local-sessions,model',
-  'operator-errors,pipelined-order,quota,reaper,read-only,rollover,super-user,wiped,wire-vectors',
+  'operated-*,operator-errors,pipelined-order,quota,reaper,read-only,rollover,super-user,wiped,wire-vectors',
 ].map((names) => `test/src/e2e/{${names}}.test.ts`);
 const client = 'test/src/client/**/*.test.ts';
 const proof = 'test/src/proof/**/*.test.ts';
@@ -61,7 +61,10 @@ const recipes =
   'locking-queue,operations,persistent-node,queues,read-write-lock,semaphore,sessions,' +
   'two-phase-commit,values,watches}.test.ts';
 
+/** Tests provoke these on purpose, and look at the event and not at what is printed. */
+const expectedWarnings = ['ROOKERY_RECIPE_FAILED', 'ROOKERY_NO_SERVER'];
 const seeded = {
+  execArgv: expectedWarnings.map((code) => `--disable-warning=${code}`),
   setupFiles: [fileURLToPath(new URL('./test/src/harness/seeded-properties.ts', import.meta.url))],
 };
 const unit = {

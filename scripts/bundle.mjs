@@ -1,5 +1,6 @@
 /**
- * Writes all that `rookery` loads into one file, `cli/dist/bundled.js`, behind `tsc -b`.
+ * Writes all that a member loads into one file, `cli/dist/bundled.js`, behind `tsc -b`, and what it
+ * loads only when it is asked for into a few beside it.
  *
  * A cache of modules, nothing more: `cli/src/main.ts` runs it while it is newer than what it was
  * made from, so it gets the time at which that was read. It is there whole or not at all; where it
@@ -27,17 +28,24 @@ async function bundle() {
   const build = await rolldown({
     input: join(dist, 'program.js'),
     platform: 'node',
+    // What the entry and a chunk share stays in the entry.
+    preserveEntrySignatures: 'allow-extension',
     external: ['level', 'msgpackr', 'pino-pretty'],
   });
   const { output } = await build.generate({
-    file: join(dist, 'bundled.js'),
+    dir: dist,
+    entryFileNames: 'bundled.js',
+    // What is loaded by few members, when it is needed.
+    chunkFileNames: 'bundled-[name].js',
     format: 'esm',
     comments: false,
     sourcemap: true,
   });
   await build.close();
-  // The map, an asset, comes before the code that names it.
-  for (const file of output.toSorted((a, b) => a.type.localeCompare(b.type))) {
+  // Maps come before the code that names them, and what is loaded before what loads it.
+  const places = { asset: 0, chunk: 1 };
+  const placeOf = (file) => (file.isEntry ? 2 : places[file.type]);
+  for (const file of output.toSorted((a, b) => placeOf(a) - placeOf(b))) {
     await replace(file.fileName, file.type === 'chunk' ? file.code : file.source, readAt);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * One bench from options to reports: which scenarios on which systems, then everything written.
+ * Runs one bench from options to reports: which scenarios on which systems, then all files.
  *
- * The members' data lies in a temporary directory below --out, so that it is on the disk whose
- * fdatasync is measured; it is removed at the end.
+ * The data of the members is in a temporary directory below --out, so that it is on the disk whose
+ * fdatasync is measured. It is removed at the end.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ export interface BenchOptions {
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const RESULTS_FILE = 'bench.json';
 
-/** Gives the exit code. */
+/** Returns the exit code. */
 export async function runBench(options: BenchOptions): Promise<number> {
   const settings = settingsOf({
     rounds: options.rounds,
@@ -78,7 +78,7 @@ export async function runBench(options: BenchOptions): Promise<number> {
   const remove = () => {
     if (!isKept) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   };
-  // Cut short by a signal too; the members are ended before, by hooks of their own.
+  // This is also reached by a signal; the members are ended earlier, by hooks of their own.
   process.on('exit', remove);
   try {
     const profileDirectory = options.profile === undefined ? null : resolve(options.profile);
@@ -134,7 +134,7 @@ interface Parts {
   readonly skipped: readonly string[];
 }
 
-/** Null for a bench that begins. */
+/** The results to continue from; null for a new bench. */
 function resultsToGoOnWith(
   out: string,
   { resume, again: scenarios }: BenchOptions,
@@ -144,7 +144,7 @@ function resultsToGoOnWith(
   return resume === true ? readResults(out) : null;
 }
 
-/** The facts of the first start stay, and how busy the machine was at the busiest of them. */
+/** Keeps the facts of the first start, and how busy the machine was at the busiest start. */
 function resumed(fresh: Parts, before: Results): Parts {
   requireSameBench(before, resultsOf(fresh, []));
   const isAgain = before.again?.at(-1)?.at === fresh.startedAt;
@@ -171,7 +171,7 @@ function resultsOf({ settings, scenarios, ...parts }: Parts, runs: readonly Run[
 
 const MEASURED = ['protocol', 'server', 'cli', 'client', 'package-lock.json'];
 
-/** The newest that changed what is measured; with a mark when it is not quite that commit. */
+/** The newest commit that changed what is measured, with a mark if the sources differ from it. */
 function commitOf(directory: string): string {
   const git = (...parameters: string[]) =>
     spawnSync('git', parameters, { cwd: directory, encoding: 'utf8' }).stdout?.trim() ?? '';
@@ -181,7 +181,7 @@ function commitOf(directory: string): string {
   return changed === '' ? commit : `${commit} with changes`;
 }
 
-/** Of a bench that was cut short. */
+/** Reads the results of a bench that was interrupted. */
 function readResults(out: string): Results {
   const file = join(out, RESULTS_FILE);
   try {
@@ -191,7 +191,7 @@ function readResults(out: string): Results {
   }
 }
 
-/** Whole or not at all: it may be resumed from after any end. */
+/** Writes the whole file or nothing, because a bench may be resumed from it after any end. */
 function writeJson(out: string, results: Results): string {
   const file = join(out, RESULTS_FILE);
   writeFileSync(`${file}.new`, `${JSON.stringify(results)}\n`);

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 /**
- * `npm run bench`: measures Rookery, alone or next to ZooKeeper, or servers that are there.
+ * `npm run bench`: measures Rookery, alone or next to ZooKeeper, or servers that are running
+ * already.
  *
- * Reads the arguments, runs the chosen scenarios, and writes the reports. Everything that was
- * started ends with it. Exit code 2 for a mistake of whoever called, 1 when something failed or a
- * run had troubles that make its figures unbelievable.
+ * It reads the arguments, runs the chosen scenarios, and writes the reports. Everything that was
+ * started ends with it. The exit code is 2 for a mistake of the caller, and 1 if something failed
+ * or a run had troubles that make its figures unreliable.
  */
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
@@ -12,13 +13,13 @@ import { type BenchOptions, runBench } from './bench-run.js';
 import { hostsOption, listOption, numberOption, wholeOption } from './options.js';
 import { SCENARIOS } from './scenarios/table.js';
 
-/** The rest is for the members. */
+/** The remaining cores are for the members. */
 const CORES_PER_GENERATOR = 4;
 /** Ensembles of seven, their processes and the generators each listen for the end. */
 const EXIT_LISTENERS_MAX = 200;
 
 process.setMaxListeners(EXIT_LISTENERS_MAX);
-// The exit hook of each process ends it; without a handler a signal would skip that.
+// The exit hook of each process ends it; without a handler, a signal would skip that.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const program = new Command('bench')

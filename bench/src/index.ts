@@ -1,5 +1,5 @@
 /**
- * The API of @rookery/bench: the results that a bench writes, and the reports made of them. The
+ * The API of @rookery/bench: the results that a bench writes, and the reports made from them. The
  * commands are bench.ts (`npm run bench`) and profile.ts (what a CPU profile says).
  */
 export { htmlReport, readChartLibrary } from './report/html.js';

@@ -1,8 +1,8 @@
 /**
  * Reads options of the bench commands: numbers with bounds, hosts, lists.
  *
- * Throws commander's InvalidArgumentError, whose message is for whoever typed the command. Holds no
- * defaults: each command owns its own.
+ * Throws commander's InvalidArgumentError, whose message is for the person who typed the command.
+ * It holds no defaults: each command has its own.
  */
 import { InvalidArgumentError } from 'commander';
 import type { Host } from './load/connection.js';
@@ -29,7 +29,7 @@ export function wholeOption(bounds: Bounds): (text: string) => number {
   };
 }
 
-/** `host:port,host:port`. */
+/** Has the form `host:port,host:port`. */
 export function hostsOption(text: string): readonly Host[] {
   return text.split(',').map((entry) => {
     const at = entry.lastIndexOf(':');

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /**
- * `node bench/dist/profile.js FILE.cpuprofile [--top 40]`: where a member's processor time goes.
+ * `node bench/dist/profile.js FILE.cpuprofile [--top 40]`: shows where a member's processor time
+ * goes.
  *
- * Self time by function, and inclusive time (counted once where a function recurses), as a share of
- * the time that was not idle. Nothing else of the profile is looked at.
+ * It prints self time by function, and inclusive time (counted once where a function recurses), as
+ * a share of the time that was not idle. It uses nothing else of the profile.
  */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';

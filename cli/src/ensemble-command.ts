@@ -1,9 +1,9 @@
 /**
- * `rookery ensemble`: all members on this machine, until Ctrl-C.
+ * `rookery ensemble`: runs all members on this machine, until Ctrl-C.
  *
- * Finds out which servers to run, checks before anything is written that their ports are free, and
- * runs them. Without `--config` the ensemble has a config file of its own in its data directory,
- * so that a second run finds the same members.
+ * It finds out which servers to run, checks that their ports are free before anything is written,
+ * and runs them. Without `--config` the ensemble has a config file of its own in its data
+ * directory, so that a second run finds the same members.
  */
 import { OperatorError } from '@rookery/server';
 import { Ensemble } from './ensemble.js';
@@ -22,13 +22,13 @@ export interface EnsembleCommand {
 export async function runEnsemble(command: EnsembleCommand): Promise<number> {
   const plan = planOf(command);
   await requireFreePorts(plan.servers);
-  // New ports are not written under an ensemble that still runs on the old ones.
+  // No new ports are written while the ensemble still runs on the old ones.
   if (plan.former !== undefined) await requireFreePorts(plan.former);
   plan.write();
   const ensemble = new Ensemble(plan, createLogger('info', {}));
   const stop = () => ensemble.stop();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-  // Nobody reads us any more (`| head`): the members' logs would have nowhere to go.
+  // Nobody reads the output any more (`| head`): the members' logs would have nowhere to go.
   process.stdout.on('error', stop);
   return ensemble.run();
 }

@@ -1,8 +1,8 @@
 /**
  * The config file that `rookery ensemble` keeps in its data directory, `<data>/ensemble.json`.
  *
- * Made by the first run, read by the later ones; settings that someone adds to it by hand stay. It
- * never changes the number of members: three directories of data opened as a five-member ensemble
+ * The first run writes it and later ones read it; settings that somebody adds to it by hand stay.
+ * It never changes the number of members: three data directories opened as a five-member ensemble
  * would need a majority that never agreed to anything.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -14,16 +14,16 @@ const DEFAULT_BASE_PORT = 2181;
 const PEER_PORT_OFFSET = 700;
 
 export interface EnsemblePlan {
-  /** The file to start each member with. */
+  /** The file with which each member is started. */
   readonly configPath: string;
   readonly servers: readonly ServerAddress[];
-  /** What the file said until now: whoever serves there serves this data. */
+  /** The servers that the file listed until now: whatever serves there serves this data. */
   readonly former?: readonly ServerAddress[];
-  /** Writes the file if it has to be written; call it when all else has been checked. */
+  /** Writes the file if it has to be written. Call it when everything else has been checked. */
   readonly write: () => void;
 }
 
-/** The servers of a file that somebody else keeps. */
+/** The servers of a file that somebody else maintains. */
 export function readEnsembleFile(configPath: string): EnsemblePlan {
   return { configPath, servers: loadEnsembleConfig(configPath).servers, write: () => {} };
 }

@@ -1,10 +1,10 @@
 /**
  * The members of an ensemble as child processes: started together, watched, stopped together.
  *
- * Restarts nothing: a member that dies is reported and the others go on, as they would on machines
- * of their own. A member that refuses to start for a mistake of the operator (exit code 2) ends
- * the whole run, because the mistake is the same person's. Members have a channel to this process
- * and stop by themselves when it is gone, so none is ever left behind.
+ * It restarts nothing: a member that dies is reported and the others continue, as they would on
+ * machines of their own. A member that refuses to start because of the operator's mistake (exit
+ * code 2) ends the whole run, because the same person made it for all members. Members have a
+ * channel to this process and stop by themselves when it is gone, so none is ever left behind.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
@@ -15,11 +15,14 @@ import type { EnsemblePlan } from './ensemble-file.js';
 import { memberLines } from './log-output.js';
 import { serviceOf } from './ports.js';
 
-/** With what npm and the shell take, all is over within 2 s of a Ctrl-C. */
+/** With the time that npm and the shell take, everything is over within 2 s of a Ctrl-C. */
 const STOP_TIMEOUT_MS = 1500;
 const POLL_INTERVAL_MS = 50;
 const POLL_TIMEOUT_MS = 1000;
-/** An election takes well under a second; past this, say who is not there yet. */
+/**
+ * An election takes well under a second. After this time, the output says which members are
+ * missing.
+ */
 const SLOW_START_MS = 15_000;
 const MEGABYTE = 1 << 20;
 const EXIT_FAILURE = 1;
@@ -44,10 +47,10 @@ export class Ensemble {
     this.#plan = plan;
     this.#logger = logger;
     const { bytes, heapBytes } = memoryLimit();
-    // What this process may use is for all members together.
+    // The memory that this process may use is shared by all members.
     const shareBytes = Math.floor(bytes / plan.servers.length);
     this.#environment = {
-      // With one for each of its threads glibc takes 30 MB more for a large tree.
+      // With an arena for each of its threads, glibc takes 30 MB more for a large tree.
       MALLOC_ARENA_MAX: '1',
       ROOKERY_MEMORY_BYTES: `${shareBytes}`,
     };
@@ -59,7 +62,7 @@ export class Ensemble {
     const gone = new Promise<void>((resolve) => {
       this.#allGone = resolve;
     });
-    // Two pipes for each member end here.
+    // Two pipes for each member end at the standard output.
     setMaxListeners(0, process.stdout);
     for (const address of this.#plan.servers) this.#start(address);
     await Promise.race([gone, this.#announce()]);
@@ -95,7 +98,7 @@ export class Ensemble {
     child.stdout?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
     child.stderr?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
     child.once('error', (error) => this.#logger.error({ err: error }, 'ensemble.spawn-failed'));
-    // 'close' comes after the last line of its output, 'exit' would not wait for it.
+    // 'close' follows the last line of its output; 'exit' would not wait for it.
     child.once('close', (code, signal) => this.#onEnd(address.id, code, signal));
     this.#running.set(address.id, { address, process: child });
   }
@@ -124,7 +127,7 @@ export class Ensemble {
     }
   }
 
-  /** Prints the connect string, alone on its line, once every member that lives serves. */
+  /** Prints the connect string, alone on its line, once every living member serves. */
   async #announce(): Promise<void> {
     const startedMs = performance.now();
     let warned = false;
@@ -157,7 +160,7 @@ export class Ensemble {
   }
 }
 
-/** Half of the member's memory: the tree lies outside the heap. */
+/** Half of the member's memory, because the tree is outside the heap. */
 function heapOption(memoryBytes: number): string {
   return `--max-old-space-size=${Math.max(1, Math.floor(memoryBytes / 2 / MEGABYTE))}`;
 }

@@ -1,10 +1,10 @@
-/** How much a heap may grow between two collections of all of it. */
+/** Tests how much a heap may grow between two full collections. */
 import { expect, it } from 'vitest';
 import { growthPercent } from './heap-growth.js';
 
 const MB = 1 << 20;
 
-it('a small heap grows by 16 MB, a large one as V8 thinks fit', () => {
+it('a small heap grows by 16 MB, a large one as V8 decides', () => {
   expect(growthPercent(8 * MB)).toBe(200);
   expect(growthPercent(16 * MB)).toBe(100);
   expect(growthPercent(45 * MB)).toBe(36);
@@ -12,6 +12,6 @@ it('a small heap grows by 16 MB, a large one as V8 thinks fit', () => {
   expect(growthPercent(1000 * MB)).toBe(0);
 });
 
-it('a heap that has only begun is not granted many times what the next collection finds', () => {
+it('a heap that has only begun to fill gets no multiple of what the next collection finds', () => {
   expect(growthPercent(3 * MB)).toBe(400);
 });

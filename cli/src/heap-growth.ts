@@ -1,27 +1,29 @@
 /**
- * Lets the heap of a member grow by a decent step before V8 collects the whole of it again.
+ * Lets the heap of a member grow by a reasonable step before V8 collects all of it again.
  *
- * V8 lets the old generation grow in proportion to what was alive when it was collected last. A
- * member with a small tree has 12 MB alive, and under writes that was a collection three times a
- * second, each of which kept two cores busy for 10 ms: the p99 of its answers. Dead packs and
- * buffers outside the heap count as growth, and wait for a collection too, so the step is such that
- * one comes every minute or so at half of the maximum load: with a larger one, memory still rose
- * after ten minutes. Where more is alive than three steps, V8's own judgement holds. What is
- * granted is a share of what the next collection finds alive, so it is bounded, and taken back as
- * soon as more is there than a small heap can have: a member that loads 100 MB would else have
- * taken a gigabyte. Called once by `rookery server`.
+ * V8 lets the old generation grow in proportion to what was alive at the last collection. A member
+ * with a small tree has 12 MB alive; under writes that meant three collections a second, each of
+ * which kept two cores busy for 10 ms and set the p99 of its answers. Dead batches and buffers
+ * outside the heap count as growth, and also wait for a collection. The step is therefore such that
+ * a collection comes every minute or so at half of the maximum load: with a larger one, memory
+ * still rose after ten minutes.
+ *
+ * Where more is alive than three steps, V8's own judgement holds. What is granted is a share of
+ * what the next collection finds alive. It is thus bounded, and it is withdrawn as soon as more
+ * exists than a small heap can have: a member that loads 100 MB would otherwise have taken a
+ * gigabyte. Called once by `rookery server`.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 const STEP_BYTES = 16 << 20;
-/** With more alive the step is no great part of it: V8 itself grants 8 MB at least. */
+/** With more alive, the step is no large part of it: V8 itself grants at least 8 MB. */
 const SMALL_ALIVE_BYTES = 45 << 20;
-/** Of a heap that has only begun: V8 itself grants up to 300. */
+/** For a heap that has only begun to fill: V8 itself grants up to 300. */
 const PERCENT_MAX = 400;
-/** More than is there of one that was granted a step, with all that it grew by. */
+/** More than a heap can have that was granted a step, with everything by which it grew. */
 const SMALL_BYTES_MAX = SMALL_ALIVE_BYTES + 2 * STEP_BYTES;
-/** V8's names: these grow by rules of their own. */
+/** V8's names of spaces that grow by rules of their own. */
 const YOUNG_SPACES = new Set(['new_space', 'new_large_object_space']);
 
 export function growHeapInSteps(): void {
@@ -31,14 +33,14 @@ export function growHeapInSteps(): void {
     const isSmall = bytes <= SMALL_BYTES_MAX;
     if (isSmall && !list.getEntries().some(isMajor)) return;
     const percent = isSmall ? growthPercent(bytes) : 0;
-    // For the limit that the next collection sets.
+    // It applies to the limit that the next collection sets.
     if (percent !== granted) setFlagsFromString(`--heap-growing-percent=${percent}`);
     granted = percent;
   });
   observer.observe({ entryTypes: ['gc'] });
 }
 
-/** How far an old generation of so many bytes may grow, in percent; 0 leaves it to V8. */
+/** How far an old generation of this many bytes may grow, in percent; 0 leaves it to V8. */
 export function growthPercent(oldBytes: number): number {
   if (oldBytes > SMALL_ALIVE_BYTES) return 0;
   return Math.min(Math.round((100 * STEP_BYTES) / oldBytes), PERCENT_MAX);

@@ -1,4 +1,4 @@
-/** When a member gives back the memory that V8 keeps for new objects. */
+/** Tests when a member gives back the memory that V8 keeps for new objects. */
 import { expect, it } from 'vitest';
 import { isWorthCollecting, isWorthTrimming } from './heap-trim.js';
 
@@ -16,19 +16,19 @@ it('a quiet member with a large tree and an empty heap gives memory back', () =>
   expect(isWorthTrimming(LOADED)).toBe(true);
 });
 
-it('a busy one does not, nor one with a small tree', () => {
+it('a busy member does not, nor does one with a small tree', () => {
   expect(isWorthTrimming({ ...LOADED, cpuMs: 50 })).toBe(true);
   expect(isWorthTrimming({ ...LOADED, cpuMs: 51 })).toBe(false);
   expect(isWorthTrimming({ ...LOADED, externalBytes: 128 * MB })).toBe(false);
 });
 
-it('a large heap does not, however much of it is empty: to mark it takes long', () => {
+it('a large heap does not, however much of it is empty, because marking it takes long', () => {
   const large = { ...LOADED, usedBytes: 48 * MB, totalBytes: 300 * MB };
   expect(isWorthTrimming(large)).toBe(true);
   expect(isWorthTrimming({ ...large, usedBytes: 48 * MB + 1 })).toBe(false);
 });
 
-it('a heap that is in use stays, and one that had as much after it was trimmed last', () => {
+it('a heap in use is left alone, and so is one that had as much after its last trim', () => {
   expect(isWorthTrimming({ ...LOADED, usedBytes: 33 * MB })).toBe(true);
   expect(isWorthTrimming({ ...LOADED, usedBytes: 33 * MB + 1 })).toBe(false);
   expect(isWorthTrimming({ ...LOADED, leastBytes: 33 * MB })).toBe(true);

@@ -1,45 +1,52 @@
 /**
  * Gives back memory once a member is quiet: what V8 keeps for new objects, and dead buffers.
  *
- * Buffers outside the heap, of answers left unread or of frames that were never whole,
- * are freed by a collection of all of it, and V8 begins none while nothing is allocated. So a quiet
- * member that has 64 MB more of them than it had at the least collects, at most every ten seconds.
+ * Buffers outside the heap, of answers that were left unread or of frames that were never complete,
+ * are freed by a full collection, and V8 begins none while nothing is allocated. A quiet member
+ * that has 64 MB more of them than its minimum therefore collects, at most every ten seconds.
  *
- * After a load the young generation has 32 MB, whether anything happens or not: V8 means to give
- * it back to a process in the background, which it takes no process of Node's for. So a member
- * whose heap is small, and mostly empty, and that did next to nothing for a second collects all of
- * it as on the system's word that memory is short: 20 to 70 ms. Not again for ten minutes, nor
- * while there is no more to give back than was left the last time. Beside a small tree it is not
- * worth the pause, and a large heap's would be too long. Nothing depends on it: where Node has no
- * inspector, or does not allow it, nothing happens. Called once by `rookery server`.
+ * After a load, the young generation has 32 MB, whether anything happens or not: V8 gives it back
+ * only to a process in the background, which it does not consider a Node process to be. A member
+ * whose heap is small and mostly empty, and that did next to nothing for a second, therefore
+ * collects everything as if the system had said that memory is short. That takes 20 to 70 ms. It
+ * happens at most once in ten minutes, and only if there is more to give back than was left the
+ * last time.
+ *
+ * Beside a small tree it is not worth the pause, and for a large heap the pause would be too long.
+ * Nothing depends on it: where Node has no inspector, or does not allow it, nothing happens. Called
+ * once by `rookery server`.
  */
 import { getHeapStatistics } from 'node:v8';
 
 const LOOK_EVERY_MS = 1000;
 const AGAIN_AFTER_MS = 600_000;
-/** Of the processor, in the time between two looks. */
+/** Processor time between two looks. */
 const QUIET_CPU_MS = 50;
-/** What is left of the young generation is far below. */
+/** What is left of the young generation is far below this. */
 const SPARE_BYTES_MIN = 12 << 20;
-/** Outside the heap. More than a small tree and all that waits for a collection have. */
+/** Outside the heap; more than a small tree and everything that waits for a collection have. */
 const LARGE_TREE_BYTES = 128 << 20;
-/** More buffers than there were at the least: most of them are dead, or the tree has grown. */
+/**
+ * With this many bytes of buffers above the minimum, most of them are dead, or the tree has grown.
+ */
 const GARBAGE_BYTES_MIN = 64 << 20;
 const COLLECT_AGAIN_AFTER_MS = 10_000;
-/** What is alive is marked, and that takes the time. */
+/** What is alive must be marked, and that takes time. */
 const USED_BYTES_MAX = 48 << 20;
 
 export interface HeapFacts {
-  /** Since the look before. */
+  /** Since the previous look. */
   readonly cpuMs: number;
   readonly usedBytes: number;
-  /** What the system has given. */
+  /** The memory that the system has given to the heap. */
   readonly totalBytes: number;
-  /** Of that, what it had after it was trimmed last, 0 before: there is no less. */
+  /**
+   * What the heap still had after it was last trimmed, 0 before that: it cannot be reduced further.
+   */
   readonly leastBytes: number;
   /** Outside the heap. */
   readonly externalBytes: number;
-  /** The least of that since it was collected last. */
+  /** The minimum of `externalBytes` since the last collection. */
   readonly leastExternalBytes: number;
 }
 
@@ -96,7 +103,7 @@ export function isWorthCollecting(facts: HeapFacts): boolean {
   );
 }
 
-/** Collects all of it, in a task of its own; resolves when that is done, or cannot be. */
+/** Collects everything, in a task of its own; resolves when that is done, or cannot be done. */
 async function trimHeap(): Promise<void> {
   try {
     const { Session } = await import('node:inspector/promises');
@@ -106,6 +113,6 @@ async function trimHeap(): Promise<void> {
     // A session may not end within its own answer.
     setImmediate(() => session.disconnect());
   } catch {
-    // Members run well without.
+    // Members run well without it.
   }
 }

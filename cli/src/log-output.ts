@@ -1,9 +1,9 @@
 /**
- * Where log lines go: standard output, as JSON for programs or readable on a terminal.
+ * Where log lines go: to standard output, as JSON for programs or formatted for a terminal.
  *
- * Whoever owns the terminal decides: a member that an ensemble started writes JSON into its pipe,
- * and the ensemble makes it readable, or not. Lines are written synchronously, so that the last
- * line before an exit is never lost.
+ * The owner of the terminal decides: a member that an ensemble started writes JSON into its pipe,
+ * and the ensemble formats it, or not. Lines are written synchronously, so that the last line
+ * before an exit is never lost.
  */
 import { createRequire } from 'node:module';
 import { Transform } from 'node:stream';
@@ -11,7 +11,7 @@ import { type Logger, pino } from 'pino';
 
 type Format = (line: string) => string;
 
-/** Every line carries `bindings`; a member's has its id. */
+/** Every line carries `bindings`; those of a member contain its id. */
 export function createLogger(level: string, bindings: Record<string, unknown>): Logger {
   const options = { level, base: bindings };
   if (!process.stdout.isTTY) return pino(options, pino.destination({ fd: 1, sync: true }));
@@ -21,14 +21,14 @@ export function createLogger(level: string, bindings: Record<string, unknown>): 
 
 /**
  * Turns what a member writes into what the ensemble prints, line by line. On a terminal each line
- * begins with the member's id; JSON has it inside, and any other line gets it in front.
+ * begins with the member's id. JSON lines contain it, and it is put before any other line.
  */
 export function memberLines(id: number): Transform {
   const format = process.stdout.isTTY ? prefixed(id, readable()) : jsonOrPrefixed(id);
   return lineTransform(format);
 }
 
-/** Loaded where there is a terminal only: a member that starts without one need not wait for it. */
+/** Loaded only if there is a terminal: a member that starts without one need not wait for it. */
 function readable(): Format {
   const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)(
     'pino-pretty',

@@ -1,16 +1,18 @@
 #!/usr/bin/env node
 /**
- * The door of the `rookery` command: loads the program, in one file if there is a fresh one.
+ * The entry point of the `rookery` command: loads the program, from one file if there is a fresh
+ * one.
  *
- * `npm run build` writes `bundled.js` beside us, all that a member needs in a single module: the
- * three hundred files that it is made of take a quarter of a second of the processor to load, and
- * three members on one machine start together. It is never needed, and one that is older than what
- * it was made from is not used: so whoever runs `tsc -b` alone runs what was compiled.
+ * `npm run build` writes `bundled.js` next to this file: everything that a member needs, in a
+ * single module. The three hundred files from which it is made take a quarter of a second of
+ * processor time to load, and three members on one machine start together. The bundle is never
+ * required, and one that is older than its sources is not used, so that whoever runs only `tsc -b`
+ * runs what was compiled.
  */
 import { statSync } from 'node:fs';
 
 const BUNDLE = './bundled.js';
-/** Written by whatever changes what a bundle is made of. A published package has none of them. */
+/** Written by whatever changes the sources of a bundle. A published package has none of them. */
 const SOURCES = [
   './.tsbuildinfo',
   '../../server/dist/.tsbuildinfo',
@@ -26,7 +28,7 @@ function isFresh(): boolean {
   return SOURCES.every((path) => modifiedMs(path) < bundledMs);
 }
 
-/** 0 for a file that is not there: older than any, and as a bundle not fresh. */
+/** Returns 0 for a missing file: older than any other, and not fresh as a bundle. */
 function modifiedMs(path: string): number {
   return statSync(new URL(path, import.meta.url), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What the command asks of the ports of an ensemble on this machine: are they free before it
- * starts, and does a member serve on its client port.
+ * Questions about the ports of an ensemble on this machine: are they free before it starts, and
+ * does a member serve on its client port?
  */
 import { connect, createServer } from 'node:net';
 import { OperatorError, type ServerAddress } from '@rookery/server';
@@ -8,7 +8,7 @@ import { OperatorError, type ServerAddress } from '@rookery/server';
 /** Longer than any answer to a four-letter word. */
 const REPLY_LENGTH_MAX = 64 * 1024;
 
-/** Throws an OperatorError that names every port of `servers` that cannot be listened on. */
+/** Throws an OperatorError that names every port of `servers` on which nothing can listen. */
 export async function requireFreePorts(servers: readonly ServerAddress[]): Promise<void> {
   const problems: string[] = [];
   for (const { id, host, clientPort, peerPort } of servers) {
@@ -25,7 +25,7 @@ export async function requireFreePorts(servers: readonly ServerAddress[]): Promi
 export type Service = 'down' | 'waiting' | 'serving';
 
 /**
- * Asks a member whether it serves. A config that silences `srvr` leaves no way to tell: a member
+ * Asks a member whether it serves. A config that disables `srvr` leaves no way to tell; a member
  * that answers at all then counts as serving.
  */
 export async function serviceOf(address: ServerAddress, timeoutMs: number): Promise<Service> {
@@ -43,7 +43,7 @@ function listenError(host: string, port: number): Promise<string | null> {
   });
 }
 
-/** The reply, or null when nobody answers in time. */
+/** The reply, or null if there is no answer in time. */
 function fourLetterWord(
   address: ServerAddress,
   word: string,

@@ -1,9 +1,10 @@
 /**
- * The `rookery` command: reads the arguments, runs one command, turns its end into an exit code.
+ * The `rookery` command: reads the arguments, runs one command, and turns its result into an exit
+ * code.
  *
- * 0 is a clean stop, 2 a mistake of whoever called (arguments, config, a port in use, a directory
- * that is not ours), 1 everything else. A mistake prints its message alone on standard error;
- * anything unexpected prints its stack. Called by `main.ts`.
+ * 0 is a clean stop, 2 a mistake of the caller (arguments, config, a port in use, a directory that
+ * belongs to somebody else), 1 everything else. A mistake prints only its message on standard
+ * error; anything unexpected prints its stack. Called by `main.ts`.
  */
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
@@ -51,12 +52,56 @@ export async function runProgram(): Promise<number> {
         code = await runEnsemble(options);
       },
     );
+  addHealth(program, (exitCode) => {
+    code = exitCode;
+  });
+  addInspect(program, (exitCode) => {
+    code = exitCode;
+  });
   try {
     await program.parseAsync();
     return code;
   } catch (error) {
     return report(error);
   }
+}
+
+interface HealthOptions {
+  readonly config?: string;
+  readonly id?: number;
+  readonly url?: string;
+  readonly live?: true;
+  readonly exclude?: string;
+  readonly timeout: number;
+}
+
+function addHealth(program: Command, onEnd: (code: number) => void): void {
+  program
+    .command('health')
+    .description('Ask whether a member serves, or lives; 0 for yes, 1 for no. For exec probes.')
+    .option('--config <file>', 'the config file that all members share')
+    .option('--id <n>', 'which of its servers is asked', wholeNumber(1, 255))
+    .option('--url <url>', 'ask there instead: http://host:port of a metricsPort or adminPort')
+    .option('--live', 'whether it lives, whatever the quorum does (default: whether it serves)')
+    .option('--exclude <checks>', 'checks that do not count, separated by commas')
+    .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 600_000), 1000)
+    .action(async ({ live, timeout, ...options }: HealthOptions) => {
+      const { runHealth } = await import('./health-command.js');
+      onEnd(await runHealth({ ...options, live: live === true, timeoutMs: timeout }));
+    });
+}
+
+function addInspect(program: Command, onEnd: (code: number) => void): void {
+  program
+    .command('inspect')
+    .description('Look into files; nothing is written.')
+    .command('snapshot <file>')
+    .description('A snapshot of ZooKeeper 3.4 to 3.9: what is in it, and whether it is whole.')
+    .option('--json', 'as JSON')
+    .action(async (file: string, options: { json?: true }) => {
+      const { runInspect } = await import('./inspect-command.js');
+      onEnd(await runInspect({ file, json: options.json === true }));
+    });
 }
 
 function report(error: unknown): number {

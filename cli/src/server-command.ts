@@ -1,9 +1,9 @@
 /**
- * `rookery server`: one member in the foreground, until a signal or an error ends it.
+ * `rookery server`: runs one member in the foreground, until a signal or an error ends it.
  *
- * The composition root of a member: config and logger are made here and handed down. Whatever is
- * thrown and caught by nobody ends the process with one fatal log line: a member that goes on
- * after an error it does not understand could still answer pings and lie.
+ * It is the composition root of a member: config and logger are made here and passed down. An error
+ * that nothing catches ends the process with one fatal log line: a member that continues after an
+ * error it does not understand could still answer pings and lie.
  */
 import { loadConfig, OperatorError, startServer, tuningFromEnvironment } from '@rookery/server';
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import { growHeapInSteps } from './heap-growth.js';
 import { trimHeapWhenQuiet } from './heap-trim.js';
 import { createLogger } from './log-output.js';
 
-/** A clean stop takes milliseconds; a disk that hangs must not keep the process for ever. */
+/** A clean stop takes milliseconds; a disk that hangs must not keep the process forever. */
 const STOP_TIMEOUT_MS = 10_000;
 
 export interface ServerCommand {
@@ -29,7 +29,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   growHeapInSteps();
   trimHeapWhenQuiet();
   const stopRequested = stopSignal();
-  // Armed before the start: a long recovery must be stoppable too.
+  // Set up before the start, because a long recovery must be stoppable too.
   void stopRequested.then((reason) => limitStop(reason, logger));
   const tuning = tuningFromEnvironment(process.env);
   logger.info(
@@ -49,10 +49,11 @@ export async function runServer(command: ServerCommand): Promise<number> {
   return 0;
 }
 
-/** Resolves on the first signal, or when the ensemble that started us is gone. */
+/** Resolves on the first signal, or when the ensemble process that started this one is gone. */
 function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
-    // Listeners stay: a second signal (a terminal sends Ctrl-C to all) must not cut the stop short.
+    // The listeners stay: a second signal (a terminal sends Ctrl-C to all) must not cut the stop
+    // short.
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => resolve(signal));
     }

@@ -67,6 +67,7 @@ export {
   StatResponse,
 } from './client/hot-records.js';
 export {
+  countMultiOps,
   type MultiErrorResult,
   MultiReadRequest,
   type MultiReadRequestOp,
@@ -176,15 +177,13 @@ export {
 export { pointAtRequest } from './peer/forwarded.js';
 export { SHARED_CHARACTERS_MAX } from './peer/hello.js';
 export type * from './peer/messages.js';
-export {
-  claimRoom,
-  Packer,
-  packedBytesOf,
-  packProposals,
-  pointAtBody,
-  unpackProposals,
-} from './peer/packing.js';
 export type { PeerId, Proposal, Zxid } from './peer/proposal.js';
+export {
+  BatchWriter,
+  ProposalBatch,
+  ProposalCursor,
+  type ZxidRange,
+} from './peer/proposal-batch.js';
 export {
   CLOCKS_SINCE,
   commonWireVersion,

@@ -4,13 +4,14 @@
  * Knows nothing of files. Every problem is found in one pass: a relation is checked whenever the
  * settings it relates are each valid, whatever else is wrong. An unknown key is a problem, because
  * a misspelt setting that is silently ignored is found out on the day it was needed. Called by
- * `config.ts` alone.
+ * `config.ts`, and by the generator of the configuration reference.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import {
   defaultFourLetterWords,
   type FourLetterWords,
+  isLoopback,
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
@@ -32,6 +33,8 @@ const FRAME_BYTES_LIMIT = 32 * 1024 * 1024;
 /** Heartbeats wait behind a frame on its way to the other members: it must pass in the timeout. */
 const FRAME_BYTES_PER_MS = 8 * 1024;
 const MEMBERS_MAX = 255;
+/** Each password that comes is compared with all of them. */
+const ADMIN_USERS_MAX = 100;
 /** What all clients of a member may have waiting: a few frames at least, a terabyte at most. */
 const CLIENT_BYTES_LEAST = 4 * 1024 * 1024;
 const CLIENT_BYTES_MOST = 2 ** 40;
@@ -47,11 +50,16 @@ const host = z
   .string({ error: 'expected a host name or an IP address' })
   .refine(isHost, { error: 'expected a host name or an IP address' });
 
-const serverShape = { id, host, clientPort: port, peerPort: port };
+const serverShape = {
+  ...{ id, host, clientPort: port, peerPort: port },
+  ...{ metricsPort: port.optional(), adminPort: port.optional() },
+};
 const serverSchema = z.strictObject(serverShape, {
   error: 'expected an object with id, host, clientPort and peerPort',
 });
 type Server = z.infer<typeof serverSchema>;
+
+const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 of "user:password"';
 
 const settingsSchema = z.strictObject(
   {
@@ -97,12 +105,31 @@ const settingsSchema = z.strictObject(
     localSessions: flag().default(false),
     reconfigEnabled: flag().default(false),
     holdLevel: integer(1, LEVELS_LIMIT).nullable().default(null),
+    metricsHost: host.nullable().default(null),
+    adminHost: host.default('127.0.0.1'),
+    adminUsers: z
+      .array(
+        z.string({ error: EXPECTED_USER }).regex(/^[^:]+:[A-Za-z0-9+/]{27}=$/, {
+          error: EXPECTED_USER,
+        }),
+        { error: 'expected a list of users' },
+      )
+      .max(ADMIN_USERS_MAX, { error: `expected at most ${ADMIN_USERS_MAX} users` })
+      .default([]),
     logLevel: z
       .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
       .default('info'),
   },
   { error: 'expected an object' },
 );
+
+/**
+ * The schema of the config file as JSON Schema: types, ranges and defaults. How settings relate to
+ * each other is not part of it.
+ */
+export function settingsJsonSchema(): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(settingsSchema, { io: 'input' });
+}
 
 /** `settings` is null if and only if there are problems. */
 export function checkSettings(raw: unknown): {
@@ -150,7 +177,7 @@ function relationProblems(raw: unknown): string[] {
       problems.push(`peerTimeoutMs: ${expected}, got ${timeoutMs}`);
     }
   }
-  problems.push(...sessionLimitProblems(raw));
+  problems.push(...sessionLimitProblems(raw), ...adminProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
   if (validOrNull(shape.extendedTypes, raw['extendedTypes']) === true) {
@@ -186,6 +213,18 @@ function sessionLimitProblems(raw: Record<string, unknown>): string[] {
   return [`minSessionTimeoutMs: ${expected}, got ${min}${own}`];
 }
 
+/** What is behind the admin port is not for whoever reaches it. */
+function adminProblems(raw: Record<string, unknown>): string[] {
+  const shape = settingsSchema.shape;
+  const adminHost = validOrNull(shape.adminHost, raw['adminHost']);
+  const users = validOrNull(shape.adminUsers, raw['adminUsers']);
+  const { superDigest } = raw;
+  const hasUsers = users === null || users.length > 0 || typeof superDigest === 'string';
+  if (adminHost === null || isLoopback(adminHost) || hasUsers) return [];
+  const expected = 'expected a loopback address while there is neither adminUsers nor superDigest';
+  return [`adminHost: ${expected}, got "${adminHost}"`];
+}
+
 type Parts = { readonly [K in keyof Server]: Server[K] | null };
 
 function validParts(raw: unknown): Parts {
@@ -195,6 +234,8 @@ function validParts(raw: unknown): Parts {
     host: validOrNull(host, fields['host']),
     clientPort: validOrNull(port, fields['clientPort']),
     peerPort: validOrNull(port, fields['peerPort']),
+    metricsPort: validOrNull(serverShape.metricsPort, fields['metricsPort']),
+    adminPort: validOrNull(serverShape.adminPort, fields['adminPort']),
   };
 }
 
@@ -213,9 +254,9 @@ function serverProblems(servers: readonly Parts[]): string[] {
     if (servers.length > 1 && isWildcard(server.host)) {
       problems.push(`${where}.host: expected a host that members can dial, got "${server.host}"`);
     }
-    for (const key of ['clientPort', 'peerPort'] as const) {
+    for (const key of ['clientPort', 'peerPort', 'metricsPort', 'adminPort'] as const) {
       const value = server[key];
-      if (value === null) continue;
+      if (value === null || value === undefined) continue;
       const address = `${machineOf(server.host)} ${value}`;
       const first = addresses.get(address);
       if (first === undefined) addresses.set(address, `${where}.${key}`);
@@ -249,7 +290,8 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   }
   const value = valueAt(raw, issue.path);
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const got = where === 'superDigest' ? 'got something else' : `got ${shown(value)}`;
+  const isSecret = where === 'superDigest' || where.startsWith('adminUsers[');
+  const got = isSecret ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }
 

@@ -62,6 +62,9 @@ describe('a config file', () => {
       localSessions: false,
       reconfigEnabled: false,
       holdLevel: null,
+      metricsHost: null,
+      adminHost: '127.0.0.1',
+      adminUsers: [],
       logLevel: 'info',
     });
   });
@@ -222,6 +225,31 @@ describe('settings', () => {
     expect(open.settings?.fourLetterWords).toEqual(expected);
   });
 
+  it('keep an admin port that shows paths from strangers: off loopback it needs users', () => {
+    const user = 'ops:1vdFRDCql3UzcxJ7kySyFCmtSF0=';
+    expect(problemsOf({ adminHost: '0.0.0.0' })).toEqual([
+      'adminHost: expected a loopback address while there is neither adminUsers nor superDigest, ' +
+        'got "0.0.0.0"',
+    ]);
+    for (const adminHost of ['127.0.0.1', '::1', 'localhost', '127.8.8.8']) {
+      expect(problemsOf({ adminHost })).toEqual([]);
+    }
+    expect(problemsOf({ adminHost: '0.0.0.0', adminUsers: [user] })).toEqual([]);
+    expect(problemsOf({ adminHost: 'zk1.example' })).toHaveLength(1);
+    const [problem] = problemsOf({ adminUsers: ['ops:hunter2'] });
+    expect(problem).toBe(
+      'adminUsers[0]: expected "user:" and the base64 SHA-1 of "user:password", got something else',
+    );
+  });
+
+  it('refuse two ports of a server that are one, whatever they are for', () => {
+    const server = { id: 1, host: 'h', clientPort: 1, peerPort: 2, metricsPort: 3, adminPort: 3 };
+    const { problems } = checkSettings({ dataDir: 'd', servers: [server] });
+    expect(problems).toEqual([
+      'servers[0].adminPort: expected a free port, 3 is also servers[0].metricsPort',
+    ]);
+  });
+
   it('never repeat what was given for superDigest', () => {
     const [problem] = problemsOf({ superDigest: 'super:hunter2' });
     expect(problem).toMatch(/^superDigest: expected/);
@@ -231,7 +259,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(31);
+    expect(keys).toHaveLength(34);
     for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {

@@ -16,204 +16,249 @@ import { OperatorError } from './operator-error.js';
 /** One member of the ensemble, as every other member and its clients reach it. */
 export interface ServerAddress {
   /**
-   * 1 to 255, unique in the file. It names the member's directory and breaks ties in elections, so
-   * it belongs to the data and never moves to another machine without it. 255 needs
-   * `extendedTypes` off, because the owner field of a TTL znode begins with that byte.
+   * An integer from 1 to 255, unique in the file. It names the member's directory and breaks ties
+   * in elections. It belongs to the data, and never moves to another machine without it. 255 needs
+   * `extendedTypes` to be false, because the owner field of a TTL znode begins with that byte.
    */
   readonly id: PeerId;
   /**
-   * A host name or an IP address that all other members can dial; the member listens on it too.
-   * With more than one server, a wildcard such as 0.0.0.0 is refused: nobody can dial it.
+   * A host name or an IP address that all other members can dial. The member also listens on it.
+   * With more than one server, a wildcard such as 0.0.0.0 is refused, because nobody can dial it.
    */
   readonly host: string;
-  /** TCP port for clients, 1 to 65535. No other port of the file on the same host may equal it. */
+  /** The TCP port for clients. No other port of the file on the same host may equal it. */
   readonly clientPort: number;
-  /**
-   * TCP port for the other members, 1 to 65535. Nobody else needs to reach it: do not expose it.
-   */
+  /** The TCP port for the other members. Nobody else needs to reach it: do not expose it. */
   readonly peerPort: number;
+  /**
+   * TCP port of HTTP for monitoring, on `metricsHost`: `/metrics` for Prometheus, `/livez` and
+   * `/readyz` for probes. By default it is not there. It shows numbers and states to whoever
+   * reaches it, and changes nothing.
+   */
+  readonly metricsPort?: number | undefined;
+  /**
+   * TCP port of HTTP for administrators, on `adminHost`: `/commands/*` as ZooKeeper's, the events
+   * of the member, and what the metrics port has. By default it is not there.
+   */
+  readonly adminPort?: number | undefined;
 }
 
 export interface Config {
   /**
-   * Where the members keep their data, absolute; in the file it may be relative to the file. A
-   * member uses `<dataDir>/<id>`. It must be on a local disk that honours fsync: a disk that lies
-   * about it can lose acknowledged writes.
+   * The directory in which members keep their data, absolute or relative to the config file. A
+   * member uses `<dataDir>/<id>`. It must be on a local disk that honours fsync: a disk that
+   * reports data as synced too early can lose acknowledged writes.
    */
   readonly dataDir: string;
   /**
-   * Where the members keep their write log, `<dataLogDir>/<id>`; default `dataDir`. On a disk of
-   * its own a commit does not wait for a checkpoint. Lost, it counts as a damaged member.
+   * The directory in which members keep their write-ahead log, `<dataLogDir>/<id>`; by default
+   * `dataDir`. On a disk of its own, a commit does not wait for a checkpoint. A member that loses
+   * this directory counts as damaged.
    */
   readonly dataLogDir: string;
   /**
    * The unit of `initLimit`, `syncLimit` and the session limits, in ms; default 2000. It decides
-   * nothing by itself: a failed peer is noticed by `peerTimeoutMs`. All members need the same
-   * value, else the session timeout that a client gets depends on the member it asks.
+   * nothing by itself: `peerTimeoutMs` determines when a failed peer is noticed. All members need
+   * the same value, because otherwise a client's session timeout would depend on the member that it
+   * asks.
    */
   readonly tickTimeMs: number;
-  /** All members, in the order of the file; a single one is a standalone server. */
+  /** All members, in any order. A single entry makes a standalone server. */
   readonly servers: readonly ServerAddress[];
   /**
-   * Ticks that a member may take to join a leader and receive its state; default 10. Too small for
-   * the size of the tree and the network, and a member with much to catch up never joins: it
-   * starts over each time.
+   * The number of ticks that a member may take to join a leader and receive its state; default 10.
+   * If it is too small for the size of the tree and the network, a member that has much to catch up
+   * never joins, because it starts over each time.
    */
   readonly initLimit: number;
   /**
-   * Ticks that a member that has joined may leave a proposal unacknowledged; default 5. Too small
-   * for the slowest disk, and that member is dropped under load; too large, and a member that no
-   * longer logs keeps its clients for so long.
+   * The number of ticks for which a member that has joined may leave a proposal unacknowledged;
+   * default 5. If it is too small for the slowest disk, that member is dropped under load. If it is
+   * too large, a member that no longer logs keeps its clients for that long.
    */
   readonly syncLimit: number;
   /**
-   * Time between heartbeats on an idle link between members, in ms; default 100. It bounds how
-   * late a session's touch reaches the leader. Must be less than half of `peerTimeoutMs`.
+   * The time between heartbeats on an idle link between members, in ms; default 100. It bounds how
+   * late a session's touch reaches the leader. It must be less than half of `peerTimeoutMs`.
    */
   readonly peerHeartbeatMs: number;
   /**
-   * Silence after which a link between members counts as dead, in ms; default 1000, more than
-   * twice `peerHeartbeatMs`. It is how soon a dead or frozen leader is noticed, and how long a
-   * member without contact to its leader keeps its clients. Too small for a pause of the machine
-   * (a stalled disk, a migrated virtual machine), and healthy leaders are deposed.
+   * The silence after which a link between members counts as dead, in ms; default 1000, more than
+   * twice `peerHeartbeatMs`. It determines how soon a dead or frozen leader is noticed, and how
+   * long a member without contact to its leader keeps its clients. If it is shorter than a pause of
+   * the machine (a stalled disk, a migrated virtual machine), healthy leaders are deposed.
    */
   readonly peerTimeoutMs: number;
   /**
-   * Shortest session timeout that a client is granted, in ms; default 2 ticks. A client that asks
-   * for less gets this. Not greater than `maxSessionTimeoutMs`.
+   * The shortest session timeout that a client is granted, in ms; default 2 ticks. A client that
+   * asks for less gets this. It must not be greater than `maxSessionTimeoutMs`.
    */
   readonly minSessionTimeoutMs: number;
   /**
-   * Longest session timeout that a client is granted, in ms; default 20 ticks. It bounds how long
-   * the ephemeral znodes of a vanished client stay.
+   * The longest session timeout that a client is granted, in ms; default 20 ticks. It bounds how
+   * long the ephemeral znodes of a vanished client stay.
    */
   readonly maxSessionTimeoutMs: number;
   /**
-   * Client connections at one time from one address; default 0, no limit. One more is closed
-   * without a reply. It protects a member's memory and file descriptors from a client in a loop.
+   * The number of client connections that one address may have at a time; default 0, which means no
+   * limit. One more is closed without a reply. It protects a member's memory and file descriptors
+   * from a client that connects in a loop.
    */
   readonly maxClientCnxns: number;
   /**
-   * Connections of clients that a member takes at once before `connectionTokensPerSecond` limits
-   * them; default 0, no limit. One more is closed without a reply, and counts as rejected. It
-   * protects a member from the storm of reconnects behind a restart. ZooKeeper's
-   * connectionMaxTokens.
+   * The number of client connections that a member accepts at once before
+   * `connectionTokensPerSecond` limits them; default 0, which means no limit. One more is closed
+   * without a reply, and counts as rejected. It protects a member from the storm of reconnects
+   * after a restart. It is ZooKeeper's connectionMaxTokens.
    */
   readonly connectionTokensMax: number;
   /**
-   * How many more may come every second once these are used up; default 100. Without effect while
-   * `connectionTokensMax` is 0. Too small, and clients come back more slowly than their sessions
-   * expire.
+   * The number of further connections that may come each second once `connectionTokensMax` is used
+   * up; default 100. It has no effect while `connectionTokensMax` is 0. If it is too small, clients
+   * come back more slowly than their sessions expire.
    */
   readonly connectionTokensPerSecond: number;
   /**
-   * Requests of clients that a member has taken in and not yet answered; default 1000. Handshakes
-   * are among them, and have a quarter of it at most: more of them wait in line. Past it the member
-   * stops reading from connections with an unanswered request, so that memory stays bounded and
-   * clients feel the pressure. One client has a share that leaves room for one more than have
-   * requests pending: half of it, for a client alone. Too small, and pipelining clients wait for
-   * nothing.
+   * The number of client requests that a member may have taken in and not yet answered; default
+   * 1000. Handshakes are among them and have a quarter of it at most; more of them wait in line.
+   * Past it, the member stops reading from connections with an unanswered request, so that memory
+   * stays bounded and clients feel the pressure. A client's share leaves room for one more client
+   * than have requests pending: a client alone gets half. If it is too small, pipelining clients
+   * wait for nothing.
    */
   readonly globalOutstandingLimit: number;
   /**
-   * Largest frame taken from a client, in bytes without the length prefix; default 1048575. A
-   * longer one closes the connection unread. Clients must use the same value (`jute.maxbuffer`),
-   * else they write what they cannot read back. Every frame is held in memory by all members, and
-   * heartbeats wait behind it: above 8 MB, `peerTimeoutMs` must be a millisecond for every 8 KB.
+   * The largest frame that a client may send, in bytes without the length prefix; default 1048575.
+   * A longer one closes the connection unread. Clients must use the same value (`jute.maxbuffer`),
+   * because otherwise they write what they cannot read back. All members hold every frame in
+   * memory, and heartbeats wait behind it: above 8 MB, `peerTimeoutMs` must be at least a
+   * millisecond for every 8 KB.
    */
   readonly frameBytesMax: number;
   /**
-   * Bytes of requests that all clients of a member together may have waiting in it: frames that are
-   * not complete yet, and whole ones that are not answered. Default null: a share of the memory
-   * that the member may use, at most 256 MB. Past it the connections that hold most are closed.
-   * Too small, and clients that send many large requests at once lose their connections.
+   * The bytes of requests that all clients of a member together may have waiting in it: incomplete
+   * frames, and whole ones that are not answered. The default null means a share of the memory that
+   * the member may use, at most 256 MB. Past it, the connections that hold most are closed. If it
+   * is too small, clients that send many large requests at once lose their connections.
    */
   readonly inputBytesMax: number | null;
   /**
-   * Bytes of answers and watch events that all clients of a member together may leave unread; the
-   * largest of them is not counted, so that a client alone gets an answer of any size. Default
-   * null: a share of the memory that the member may use, at most 512 MB. Past it the connections
-   * that leave most unread are closed. Too small, and clients that list large directories at the
-   * same time lose their connections.
+   * The bytes of answers and watch events that all clients of a member together may leave unread.
+   * The largest of them is not counted, so that a client alone gets an answer of any size. The
+   * default null means a share of the memory that the member may use, at most 512 MB. Past it, the
+   * connections that leave most unread are closed. If it is too small, clients that list large
+   * directories at the same time lose their connections.
    */
   readonly outputBytesMax: number | null;
   /**
-   * Which four-letter words the client port answers, to whoever reaches it: '*' for all, or a list;
-   * in the file, separated by commas. Others get the refusal that ZooKeeper gives. By default all
-   * are answered where every server's host is a loopback address. Elsewhere `wchp`, `wchc` and
-   * `dump` (paths and sessions), `cons` (sessions) and `crst`, `srst` and `stmk` (which change
-   * something) must be listed. Of the others `stat` shows the addresses of clients, `conf` the
-   * members and the data directories, `envi` the host and the user; `ruok`, `isro`, `srvr`, `mntr`,
-   * `wchs`, `dirs`, `hash` and `gtmk` show numbers and states.
+   * Which four-letter words the client port answers, to whoever reaches it: '*' for all, or a list,
+   * separated by commas in the file. Others are refused as ZooKeeper refuses them. By default all
+   * are answered if every server's host is a loopback address. Elsewhere `wchp`, `wchc` and `dump`
+   * (paths and sessions), `cons` (sessions), and `crst`, `srst` and `stmk` (which change something)
+   * must be listed.
+   *
+   * Of the others, `stat` shows the addresses of clients, `conf` the members and the data
+   * directories, and `envi` the host and the user; `ruok`, `isro`, `srvr`, `mntr`, `wchs`, `dirs`,
+   * `hash` and `gtmk` show numbers and states.
    */
   readonly fourLetterWords: FourLetterWords;
   /**
    * Whether znodes with a time to live can be created; default true. All members need the same
-   * value. Needs every id to be at most 254.
+   * value. It requires every id to be at most 254.
    */
   readonly extendedTypes: boolean;
   /**
-   * `super:` and the base64 SHA-1 of `super:password`: who authenticates with that password passes
-   * every ACL. Default null: there is no such user.
+   * The digest of the super user: `super:` and the base64 SHA-1 of `super:password`. A client that
+   * authenticates with that password passes every ACL. The default null means that there is no such
+   * user.
    */
   readonly superDigest: string | null;
-  /** Whether ACLs are ignored; default false. For development: everybody may do everything. */
+  /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
-  /** Whether a write past a quota is refused; default false: quotas are counted and logged only. */
+  /**
+   * Whether a write that exceeds a quota is refused; by default false, quotas are only counted and
+   * logged.
+   */
   readonly enforceQuota: boolean;
   /**
-   * What the tree may take in memory, bytes, by the estimate that `mntr` shows as `zk_tree_bytes`;
-   * default null: about 0.4 of what the member with the least memory may use above 112 MB (its
-   * control group's limit, else its machine's memory). A write that would add more is answered -125
-   * (QuotaExceeded); deletes, smaller data, sessions and reads go on. If it is more than the memory
-   * allows, the kernel ends members before the bound holds. The leader decides, so all members need
-   * the same value.
+   * The memory that the tree may take, in bytes, by the estimate that `mntr` shows as
+   * `zk_tree_bytes`. The default null means about 0.4 of what the member with the least memory may
+   * use above 112 MB (the limit of its control group, otherwise its machine's memory). A write that
+   * would add more is answered -125 (QuotaExceeded); deletes, smaller data, sessions and reads
+   * continue. If it is more than the memory allows, the kernel ends members before the bound is
+   * reached. The leader decides, so all members need the same value.
    */
   readonly treeBytesMax: number | null;
   /**
-   * Ephemeral znodes that one session may own; default 1,000,000. To create one more is answered
-   * -125 (QuotaExceeded), whatever becomes of those in flight. All of them are deleted when the
+   * The number of ephemeral znodes that one session may own; default 1,000,000. Creating one more
+   * is answered -125 (QuotaExceeded), and those in flight count. All of them are deleted when the
    * session ends, which takes each member about five seconds for a million, spread over as many
-   * turns as it needs. The leader decides, so all members need the same value.
+   * turns as needed. The leader decides, so all members need the same value.
    */
   readonly ephemeralsPerSessionMax: number;
   /**
-   * Operations in one multi, or in one multiRead; default 4,096. One with more is answered -8
-   * (BadArguments) as a whole, and the connection stays. Each is decided, applied and answered in
-   * one go, so that everybody sees all of it or nothing; meanwhile a member serves nobody else, for
-   * some 12 ms at the default. The leader decides about multis, so all members need the same value.
+   * The number of operations in one multi or multiRead; default 4,096. One with more is answered -8
+   * (BadArguments) as a whole, and the connection stays. A multi is decided, applied and answered
+   * in one go, so that everybody sees all of it or nothing; meanwhile a member serves nobody else,
+   * for some 12 ms at the default. The leader decides about multis, so all members need the same
+   * value.
    */
   readonly multiOpsMax: number;
   /**
-   * Segments of the path of a znode; default 2,000. To create one deeper is answered -8
-   * (BadArguments). A write looks at every ancestor of its znode (quotas, recursive watches, sizes
-   * of subtrees), which takes about 0.1 ms at the default. Znodes that are deeper already stay and
-   * can be read, written and deleted. The leader decides, so all members need the same value.
+   * The number of segments that the path of a znode may have; default 2,000. Creating a deeper one
+   * is answered -8 (BadArguments). A write looks at every ancestor of its znode (quotas, recursive
+   * watches, sizes of subtrees), which takes about 0.1 ms at the default. Znodes that are deeper
+   * already stay, and can be read, written and deleted. The leader decides, so all members need the
+   * same value.
    */
   readonly pathDepthMax: number;
   /**
-   * Whether a member cut off from its quorum serves reads to clients that allow it; default false.
-   * They see what this member had applied, which may be long out of date. It begins after twice
-   * `peerTimeoutMs`, ends with these connections when a quorum is back, and is not for a member
-   * that was wiped or damaged, or that was started anew and has no checkpoint yet.
+   * Whether a member that is cut off from its quorum serves reads to clients that allow it; default
+   * false. They see what this member had applied, which may be long out of date. It begins after
+   * twice `peerTimeoutMs` and ends, together with these connections, when a quorum is back. A
+   * member that was wiped or damaged, or that was restarted and has no checkpoint yet, does not do
+   * this.
    */
   readonly readOnlyMode: boolean;
   /**
-   * Whether clients get sessions that only their member knows; default false. Saves two writes per
-   * session. Such a session can be resumed at its member alone, ends with that member's process,
-   * and owns no ephemeral znodes: creating one is answered -120, as ZooKeeper does unless it may
-   * upgrade sessions.
+   * Whether clients get sessions that only their member knows; default false. It saves two writes
+   * for each session. Such a session can be resumed only at its member, ends with that member's
+   * process, and owns no ephemeral znodes: creating one is answered -120, as in a ZooKeeper that
+   * may not upgrade sessions.
    */
   readonly localSessions: boolean;
-  /** Whether clients may change the list of members; default false: such requests answer -123. */
+  /**
+   * Reserved for reconfiguration, which does not exist yet; default false. Requests to change the
+   * list of members are answered -123, or -6 if this is true.
+   */
   readonly reconfigEnabled: boolean;
   /**
-   * The highest ensemble level that this member lets the ensemble be raised to; default null, no
-   * limit. While it holds the level down, all members can go back to the release before. Without
-   * it the level is raised as soon as every member runs the new release.
+   * The highest ensemble level to which this member lets the ensemble be raised; the default null
+   * means no limit. While it holds the level down, all members can go back to the release before.
+   * Without it, the level is raised as soon as every member runs the new release.
    */
   readonly holdLevel: number | null;
-  /** Least severe log line that is written; default 'info'. 'debug' has a line per request. */
+  /**
+   * Where each member's `metricsPort` listens; default null: on the server's own `host`. A wildcard
+   * such as 0.0.0.0 is allowed.
+   */
+  readonly metricsHost: string | null;
+  /**
+   * Where each member's `adminPort` listens; default 127.0.0.1: this machine alone can ask. Another
+   * address than a loopback one needs `adminUsers` or `superDigest`, because paths, sessions and
+   * addresses of clients are shown. There is no TLS: passwords cross the network readable.
+   */
+  readonly adminHost: string;
+  /**
+   * Who may use the admin port: `user:` and the base64 SHA-1 of `user:password` each, as in an ACL
+   * of scheme digest. Default none. While there are any, or `superDigest`, each request must bring
+   * one of their passwords.
+   */
+  readonly adminUsers: readonly string[];
+  /**
+   * The least severe log line that is written; default 'info'. 'debug' writes a line for each
+   * request.
+   */
   readonly logLevel: LogLevel;
 }
 
@@ -231,7 +276,7 @@ export class ConfigError extends OperatorError {
 }
 
 /**
- * Reads and checks the file at `path` for the member `id`, which the file must list. Throws
+ * Reads and checks the file at `path` for the member `id`, which the file must list. Throws a
  * ConfigError with every problem found.
  */
 export function loadConfig(path: string, id: PeerId): Config {
@@ -243,7 +288,7 @@ export function loadConfig(path: string, id: PeerId): Config {
   return config;
 }
 
-/** The same for who starts all members and is none of them. */
+/** The same for a caller that starts all members and is none of them. */
 export function loadEnsembleConfig(path: string): Config {
   const raw = readJson(path);
   const { settings, problems } = checkSettings(raw);
@@ -258,15 +303,15 @@ export function loadEnsembleConfig(path: string): Config {
 }
 
 /**
- * ZooKeeper's text of the members has a port of its own for elections, and its parsers insist that
- * it differs from the others; here one port serves both, so this is one that nobody listens on.
+ * ZooKeeper's text of the members has a separate port for elections, and its parsers insist that it
+ * differs from the others. Here one port serves both, so this returns one on which nobody listens.
  */
 export function electionPortOf({ peerPort, clientPort }: ServerAddress): number {
   const free = [peerPort + 1, peerPort + 2, peerPort - 1, peerPort - 2];
   return free.find((port) => port !== clientPort && port > 0 && port <= 65_535) ?? peerPort + 1;
 }
 
-/** Where member `id` keeps its tree and its log; both are its own alone. */
+/** Where member `id` keeps its tree and its log; no other member uses them. */
 export function memberDirectories(config: Config, id: PeerId): { data: string; log: string } {
   return { data: join(config.dataDir, `${id}`), log: join(config.dataLogDir, `${id}`) };
 }
@@ -281,7 +326,7 @@ function readJson(path: string): unknown {
     throw new ConfigError(path, [`cannot be read: ${messageOf(error)}`]);
   }
   try {
-    // Some editors begin a file with a byte order mark; it says nothing here.
+    // Some editors begin a file with a byte order mark, which means nothing here.
     return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (error) {
     throw new ConfigError(path, [`is not JSON: ${messageOf(error)}`]);

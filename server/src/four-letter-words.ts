@@ -48,8 +48,11 @@ export function wordsProblem(list: string): string | null {
   return `expected "*" or some of ${known.join(', ')}, ${unknown.join(', ')} unknown`;
 }
 
-/** A name is known to be one only if it is the usual one: DNS is not asked. */
-function isLoopback(host: string): boolean {
+/**
+ * Whether only this machine reaches it. A name is known to be such a one only if it is the usual
+ * one: DNS is not asked.
+ */
+export function isLoopback(host: string): boolean {
   const version = isIP(host);
   if (version === 0) return host.toLowerCase() === 'localhost';
   return LOOPBACK.check(host, version === 4 ? 'ipv4' : 'ipv6');

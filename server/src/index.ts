@@ -7,3 +7,12 @@ export { OperatorError } from './operator-error.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';
+export {
+  FileError as SnapshotFileError,
+  readSnapshot,
+  readSnapshotFile,
+  type SnapshotDigest,
+  type SnapshotFacts,
+  type SnapshotFile,
+  type SnapshotNode,
+} from './zookeeper-files/index.js';

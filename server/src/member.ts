@@ -4,7 +4,7 @@
  * Everything from outside (clock, network, disk, randomness, logger) comes in as `Surroundings`, so
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
-import { assert, formatZxid } from '@rookery/protocol';
+import { assert } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { type Config, electionPortOf, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
@@ -17,6 +17,7 @@ import type { MemberObserver } from './driver/observer.js';
 import { TreeBound } from './driver/tree-bound.js';
 import { type FileBudget, fileBudgetOf } from './file-budget.js';
 import { type DerivedLimits, derivedLimits, firstPartsOf } from './limits.js';
+import { logRecovery } from './log-recovery.js';
 import { budgetOf } from './member-memory.js';
 import {
   driverOptions,
@@ -28,6 +29,7 @@ import {
 import type { MemoryBudget } from './memory-budget.js';
 import type { MemoryLimit } from './memory-limit.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
+import type { WordContext } from './net/four-letter/context.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
 import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
@@ -35,12 +37,12 @@ import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import { beginServing, type ServingPlan } from './served-with.js';
+import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
 import { type KeyValueStore, type LogDirectory, type Recovered, Storage } from './storage/index.js';
 import { storageTuning } from './tuning.js';
-import { VERSION } from './version.js';
 import { Zab } from './zab/index.js';
 
 /** The world that a member lives in. */
@@ -77,6 +79,7 @@ export class Member {
   readonly #clientPort: ClientPort;
   readonly #peerPort: PeerPort;
   readonly #disk: DiskUsage;
+  readonly #wallMs: () => number;
   #settle: { resolve(): void; reject(error: unknown): void } | null = null;
   #closing: Promise<void> | null = null;
 
@@ -96,6 +99,8 @@ export class Member {
       new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
     const state = newState();
     const instance = surroundings.uuid();
+    const counters = new Counters();
+    const begunMs = surroundings.timers.nowMs();
     const { storage, recovered } = await Storage.open({
       treeStore: surroundings.treeStore,
       logFiles: surroundings.logFiles,
@@ -109,10 +114,24 @@ export class Member {
         firstPart: firstPartsOf(config.servers, options.id).segment,
       },
     });
+    counters.starts.record(surroundings.timers.nowMs() - begunMs);
+    counters.startTransactions.record(recovered.suffix.length);
+    const wallMs = surroundings.timers.wallMs();
+    counters.checkpoint = { zxid: recovered.checkpointZxid, wallMs };
     logRecovery(logger, recovered);
     const plan = await beginServing(storage, recovered, { config, logger });
     surroundings.observer?.onRecovered(recovered);
-    const own = { surroundings, storage, instance, recovered, plan, budget, files, newState };
+    const own = {
+      surroundings,
+      storage,
+      instance,
+      recovered,
+      plan,
+      budget,
+      files,
+      newState,
+      counters,
+    };
     return new Member(
       { config, self, options, ...own },
       recovered.damaged === null ? state : newState(),
@@ -127,11 +146,12 @@ export class Member {
     });
     this.closed.catch(() => undefined);
     this.#storage = storage;
+    this.#wallMs = () => timers.wallMs();
     const membership = membershipOf(config);
     state.setConfigNode(membership);
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
-    const counters = new Counters();
+    const { counters } = parts;
     const treeBound = newTreeBound(config, budget, options.logger);
     const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
     const directories = memberDirectories(config, self.id);
@@ -195,6 +215,13 @@ export class Member {
       starts,
       handler: this.#driver.peers,
     });
+  }
+
+  /** What the ports for operators show of it, as the four-letter words do. */
+  context(): WordContext {
+    const { stats, connectionCount } = this.#clientPort;
+    const connections = () => atMost(connectionCount, this.#clientPort.connections());
+    return { view: this.status, stats, wallMs: this.#wallMs(), connectionCount, connections };
   }
 
   /** Opens the ports and takes part; throws ListenError, and is closed then. */
@@ -276,6 +303,7 @@ interface MemberParts {
   readonly budget: MemoryBudget;
   readonly files: FileBudget;
   newState(): ReplicatedState;
+  readonly counters: Counters;
 }
 
 function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
@@ -299,26 +327,6 @@ function newTreeBound(config: Config, budget: MemoryBudget, logger: Logger): Tre
 function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
   const { windowBytes } = options.tuning ?? {};
   return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
-}
-
-function logRecovery(logger: Logger, recovered: Recovered): void {
-  const { acceptedEpoch, currentEpoch, ensembleId, founded } = recovered;
-  const facts = {
-    version: VERSION,
-    checkpoint: formatZxid(recovered.checkpointZxid),
-    last: formatZxid(recovered.last),
-    ...{ acceptedEpoch, currentEpoch, ensembleId, founded },
-  };
-  logger.info(facts, 'server.recovered');
-  const { history, unreadableLog: reason } = recovered;
-  if (reason !== undefined) {
-    logger.warn({ base: formatZxid(history.base), reason }, 'log.unreadable');
-  }
-  if (recovered.damaged === null) return;
-  logger.error(
-    { damage: recovered.damaged },
-    'server.damaged: this member does not vote and waits for a snapshot from a leader',
-  );
 }
 
 function newPipeline(

@@ -6,14 +6,17 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Config, ServerAddress } from './config.js';
+import type { Logger } from 'pino';
+import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
+import { EventRing } from './events/event-ring.js';
+import { recordingLogger } from './events/recording-logger.js';
 import { fileBudgetOf } from './file-budget.js';
 import { keepAside } from './keep-aside.js';
 import { Member } from './member.js';
 import type { MemberOptions } from './member-options.js';
 import { memoryLimit } from './memory-limit.js';
-import { ListenError } from './net/listen-error.js';
+import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
 import { TcpTransport } from './net/tcp.js';
@@ -39,27 +42,60 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   const self = config.servers.find((server) => server.id === options.id);
   if (self === undefined) throw new OperatorError(`no server in the config has id ${options.id}`);
   const files = fileBudgetOf(openFilesMax(), config.servers.length);
-  const names = new PeerNames(options.logger);
-  const transport = new TcpTransport(options.logger, names);
+  const events = new EventRing(Date.now);
+  const logger = recordingLogger(options.logger, events);
+  const names = new PeerNames(logger);
+  const transport = new TcpTransport(logger, names);
   await probePorts(transport, config, self);
   const stores = await openStores({ ...config, memberId: self.id });
   await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
-  const member = await Member.open(config, options, {
-    ...stores,
-    transport,
-    timers: systemTimers(),
-    random: Math.random,
-    randomBytes,
-    uuid: randomUUID,
-    directoryBytes,
-    keepAside,
-    memory: memoryLimit(),
-    files,
-  });
+  const member = await Member.open(
+    config,
+    { ...options, logger },
+    {
+      ...stores,
+      transport,
+      timers: systemTimers(),
+      random: Math.random,
+      randomBytes,
+      uuid: randomUUID,
+      directoryBytes,
+      keepAside,
+      memory: memoryLimit(),
+      files,
+    },
+  );
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
-  return member;
+  return await withOperatorPorts(member, { config, self, logger, events });
+}
+
+/** Their code takes memory and time to load, so it is loaded for those who have such a port. */
+async function withOperatorPorts(
+  member: Member,
+  at: {
+    readonly config: Config;
+    readonly self: ServerAddress;
+    readonly logger: Logger;
+    readonly events: EventRing;
+  },
+): Promise<RunningServer> {
+  const { config, self } = at;
+  if (self.metricsPort === undefined && self.adminPort === undefined) return member;
+  const { openOperatorPorts } = await import('./http/index.js');
+  const directories = memberDirectories(config, self.id);
+  try {
+    const ports = await openOperatorPorts(member, { ...at, directories });
+    void member.closed.catch(() => undefined).then(() => ports.close());
+    const close = async () => {
+      await Promise.all([ports.close(), member.close()]);
+    };
+    return { close, closed: member.closed };
+  } catch (error) {
+    await member.close();
+    throw asOperatorError(error);
+  }
 }
 
 /** A port in use is told before a single file is made. */
@@ -68,12 +104,20 @@ async function probePorts(
   config: Config,
   self: ServerAddress,
 ): Promise<void> {
+  const { metricsPort, adminPort } = self;
   await probe(transport, 'client', { host: self.host, port: self.clientPort });
+  if (metricsPort !== undefined) {
+    const host = config.metricsHost ?? self.host;
+    await probe(transport, 'metrics', { host, port: metricsPort });
+  }
+  if (adminPort !== undefined) {
+    await probe(transport, 'admin', { host: config.adminHost, port: adminPort });
+  }
   if (config.servers.length === 1) return;
   await probe(transport, 'peer', { host: self.host, port: self.peerPort });
 }
 
-async function probe(transport: Transport, purpose: 'client' | 'peer', address: Address) {
+async function probe(transport: Transport, purpose: PortPurpose, address: Address) {
   try {
     const listener = await transport.listen(address, (stream) => stream.destroy());
     await listener.close();

@@ -14,8 +14,8 @@ export interface Tuning {
   readonly checkpointLogBytes?: number;
   /** Records of a checkpoint that are captured in one turn. */
   readonly checkpointSliceCount?: number;
-  /** Of a pack of records, bytes. */
-  readonly checkpointPackBytes?: number;
+  /** Of a block of records, bytes. */
+  readonly checkpointBlockBytes?: number;
   /** Of a chunk of a snapshot, and of proposals that a learner has missed. */
   readonly chunkBytes?: number;
   /** A client's output, bytes, past which what can wait waits. */
@@ -55,7 +55,7 @@ const VARIABLES = {
   logSegmentBytes: 'ROOKERY_LOG_SEGMENT_BYTES',
   checkpointLogBytes: 'ROOKERY_CHECKPOINT_LOG_BYTES',
   checkpointSliceCount: 'ROOKERY_CHECKPOINT_SLICE_COUNT',
-  checkpointPackBytes: 'ROOKERY_CHECKPOINT_PACK_BYTES',
+  checkpointBlockBytes: 'ROOKERY_CHECKPOINT_BLOCK_BYTES',
   chunkBytes: 'ROOKERY_CHUNK_BYTES',
   clientOutputBytes: 'ROOKERY_CLIENT_OUTPUT_BYTES',
   firstCounter: 'ROOKERY_FIRST_COUNTER',
@@ -106,10 +106,10 @@ export function storageTuning(tuning: Tuning = {}) {
 /** What of it is a checkpointer's, under the names of its options. */
 export function checkpointTuning(tuning: Tuning = {}) {
   const { checkpointLogBytes: logBytesMax, checkpointSliceCount: sliceCount } = tuning;
-  const { checkpointPackBytes: packBytes } = tuning;
+  const { checkpointBlockBytes: blockBytes } = tuning;
   return {
     ...(logBytesMax === undefined ? {} : { logBytesMax }),
     ...(sliceCount === undefined ? {} : { sliceCount }),
-    ...(packBytes === undefined ? {} : { packBytes }),
+    ...(blockBytes === undefined ? {} : { blockBytes }),
   };
 }

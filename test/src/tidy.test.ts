@@ -103,7 +103,10 @@ describe('the tree', () => {
   });
 
   it('has the files that a reader looks for', () => {
-    const names = ['README.md', 'ARCHITECTURE.md', 'STYLE.md', 'LICENSE', 'ensemble.example.json'];
+    const names = [
+      ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'STYLE.md', 'docs/README.md'],
+      ...['LICENSE', 'ensemble.example.json'],
+    ];
     expect(names.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * All bad neighbours, in the order in which they run. One file each; add yours here.
+ * All bad neighbours, in the order in which they run. Each has a file of its own; add yours here.
  */
 import type { BadNeighbour } from './bad-neighbour.js';
 import { collidingNames } from './colliding-names.js';

@@ -1,10 +1,10 @@
 /**
- * Names that were chosen to collide in an index whose hash everybody knows: six connections create
- * 25,000 of them and read them in multiReads.
+ * Uses names that were chosen to collide in an index whose hash everybody knows: six connections
+ * create 25,000 of them and read them in multiReads.
  *
  * The hash is the polynomial of characters by which members once found znodes, and by which their
  * digests still tell paths apart. Two blocks of one length with the same value are found by the
- * birthday paradox; whatever is put together from them collides.
+ * birthday paradox; all names composed of them collide.
  */
 import type { Client } from '@rookery/client';
 import type { Context } from '../run/context.js';

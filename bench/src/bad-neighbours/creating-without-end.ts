@@ -2,10 +2,10 @@
  * Six connections create znodes of 1 KB without end, at members that may use 300 MB each.
  *
  * A tree without a bound grows until the kernel ends members, and any write after their return ends
- * them again. Here the tree reaches its bound within the attack, so what is measured is the load up
- * to it, the storm of refusals behind it, and what members hold then. The members are told of their
- * limit instead of being put into a control group, which needs root; the kernel's high-water mark
- * of the largest one must stay below it all the same.
+ * them again. Here the tree reaches its bound within the attack. What is measured is thus the load
+ * up to it, the storm of refusals after it, and the memory of the members then. The members are
+ * told their limit instead of being put into a control group, which needs root; the kernel's
+ * high-water mark of the largest one must stay below it all the same.
  */
 import { type Client, QuotaExceededError } from '@rookery/client';
 import type { Context } from '../run/context.js';
@@ -15,7 +15,9 @@ const LIMIT_BYTES = 300 << 20;
 const CONNECTIONS = 6;
 const OUTSTANDING = 32;
 const VALUE = Buffer.alloc(1024, 0x61);
-/** Most of the tree is filled before, in larger values: it takes seconds instead of a minute. */
+/**
+ * Most of the tree is filled before, with larger values: that takes seconds instead of a minute.
+ */
 const LARGE_VALUE = Buffer.alloc(16 << 10, 0x61);
 const LARGE_COUNT = 3_500;
 const QUICK_LARGE_COUNT = 200;
@@ -24,7 +26,7 @@ export const creatingWithoutEnd: BadNeighbour = {
   name: 'bad-creating-without-end',
   what: 'six connections create znodes of 1 KB without end in members of 300 MB',
   memoryBoundMB: 314,
-  // It has no bound of the tree.
+  // ZooKeeper has no bound of the tree.
   onZooKeeper: false,
   memberSettings: { command: ['env', `ROOKERY_MEMORY_BYTES=${LIMIT_BYTES}`] },
   prepare: async (context) => {
@@ -56,7 +58,7 @@ async function createUntil(context: Context, client: Client, signal: AbortSignal
   );
 }
 
-/** A refusal is what the attack is about; whatever else goes wrong is told. */
+/** Refusals are what the attack is about; any other error is thrown. */
 async function unlessRefused(created: Promise<unknown>): Promise<void> {
   try {
     await created;

@@ -1,9 +1,9 @@
 /**
- * A path as deep as members allow, up to 10,000 segments, a recursive watch at its top, and five
- * clients who write to its end.
+ * Uses a path as deep as members allow, up to 10,000 segments, a recursive watch at its top, and
+ * five clients that write to its end.
  *
- * Who looks for the watches of each ancestor by its path reads the square of the path's length with
- * every write, at every member.
+ * A member that looks for the watches of each ancestor by its path reads the square of the path's
+ * length with every write, as do all other members.
  */
 import { BadArgumentsError, type Client } from '@rookery/client';
 import type { BadNeighbour } from './bad-neighbour.js';
@@ -30,7 +30,7 @@ export const deepPaths: BadNeighbour = {
   },
 };
 
-/** The deepest path that could be made. */
+/** Returns the deepest path that could be made. */
 async function dig(
   client: Client,
   root: string,

@@ -1,5 +1,5 @@
 /**
- * Goal: a bad neighbour counts as contained only when nothing that it must not do happened in any
+ * Goal: a bad neighbour counts as contained only if nothing that must not happen happened in any
  * round. Method: results made by hand, with one figure at and beyond its bound.
  */
 import { describe, expect, it } from 'vitest';

@@ -2,8 +2,8 @@
  * What must hold beside every bad neighbour, as rows of the targets: no election, no member ended,
  * no answer to the good client slower than 250 ms, no member above the memory bound. Pure.
  *
- * Each holds in every round, as one slow answer is what a client remembers. The attack is a row of
- * its own, so that the report names the neighbour that was not contained.
+ * Each goal holds in every round, because a single slow answer is what a client remembers. Each
+ * attack is a row of its own, so that the report names the neighbour that was not contained.
  */
 import type { BadNeighbour } from './bad-neighbour.js';
 

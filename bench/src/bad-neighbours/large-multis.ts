@@ -1,9 +1,9 @@
 /**
- * Six connections that send the largest multis and multiReads they can: some beyond what members
- * allow, some just within it.
+ * Six connections send the largest multis and multiReads they can: some beyond what members allow,
+ * some just within it.
  *
  * A multi is decided and applied in one go, at every member. A frame of the usual size holds 50,000
- * operations; without a bound on them a single request keeps a member for as long as it takes.
+ * operations; without a bound on them, a single request occupies a member for as long as it takes.
  */
 import { BadArgumentsError, type Client, type ReadOp, type TransactionOp } from '@rookery/client';
 import type { BadNeighbour } from './bad-neighbour.js';

@@ -1,5 +1,6 @@
 /**
- * Where clients reach the leader: what stalls it stalls everybody, so most attacks go there.
+ * The address at which clients reach the leader: what stalls it stalls everybody, so most attacks
+ * go there.
  */
 import type { Host } from '../load/connection.js';
 import type { Context } from '../run/context.js';

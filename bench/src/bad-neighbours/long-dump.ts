@@ -1,9 +1,10 @@
 /**
- * Ephemerals below a very long path, and strangers who have them dumped.
+ * Creates ephemerals below a very long path, and connections without a session request dumps of
+ * them.
  *
  * 700 ephemerals below a path of 800 KB make an answer to `dump` of 560 MB, longer than a string
- * may be in Node, although the tree holds that path but once. A member that builds the whole answer
- * before it sends any of it ends.
+ * may be in Node, although the tree holds that path only once. A member that builds the whole
+ * answer before it sends any of it ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, NodeExistsError } from '@rookery/client';
@@ -15,7 +16,7 @@ const NAME_CHARACTERS = 800_000;
 const EPHEMERALS = 700;
 const QUICK_EPHEMERALS = 20;
 const ASKERS = 4;
-/** Between two creates: they are not the attack, and each is 800 KB for every member. */
+/** The pause between two creates: they are not the attack, and each is 800 KB for every member. */
 const PAUSE_MS = 5;
 const ATTEMPTS = 20;
 const RETRY_MS = 500;
@@ -45,7 +46,7 @@ export const longDump: BadNeighbour = {
   },
 };
 
-/** Errors of the client name the path, which is too long for anybody to read. */
+/** The client's errors contain the path, which is too long for anybody to read. */
 async function created(
   client: Client,
   path: string,

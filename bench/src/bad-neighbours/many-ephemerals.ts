@@ -1,5 +1,5 @@
 /**
- * A session that owns a million ephemerals is closed, while another one asks for its 40,000 again
+ * A session that owns a million ephemerals is closed, while another one lists its own 40,000 again
  * and again.
  *
  * A member that deletes all of them at once, or lists those of a session in one go, serves nobody
@@ -21,7 +21,7 @@ interface Sizes {
 
 const SIZES: Sizes = { closed: 1_000_000, listed: 40_000 };
 const QUICK_SIZES: Sizes = { closed: 5_000, listed: 1_000 };
-/** To create them is not the attack: a busy machine must get through it, too. */
+/** Creating them is not the attack: a busy machine must get through it, too. */
 const PER_MULTI = 100;
 const MULTIS_IN_FLIGHT = 4;
 const ASKERS = 4;
@@ -35,7 +35,7 @@ export function manyEphemerals(): BadNeighbour {
     what: 'a session with a million ephemerals is closed, and one with 40,000 asks for them',
     memoryBoundMB: 900,
     onZooKeeper: true,
-    // A million take longer to come than the ten seconds of other attacks to go.
+    // Creating a million takes longer than the ten seconds that other attacks last.
     secondsMin: 60,
     prepare: async (context) => {
       const sizes = context.settings.isQuick ? QUICK_SIZES : SIZES;
@@ -46,12 +46,17 @@ export function manyEphemerals(): BadNeighbour {
     },
     attack: async (context, signal) => {
       if (closing === null) throw new Error('the session to close was prepared');
+      const owner = closing;
       const over = new AbortController();
-      const asking = askAgainAndAgain(context, AbortSignal.any([signal, over.signal]));
-      await closing.close();
-      await untilGone(await context.client(), root, signal);
-      over.abort();
-      await asking;
+      const close = async (): Promise<void> => {
+        await owner.close();
+        await untilGone(await context.client(), root, signal);
+        over.abort();
+      };
+      await Promise.all([
+        close(),
+        askAgainAndAgain(context, AbortSignal.any([signal, over.signal])),
+      ]);
     },
   };
 }
@@ -71,7 +76,10 @@ async function createEphemerals(client: Client, below: string, count: number): P
   await Promise.all(Array.from({ length: MULTIS_IN_FLIGHT }, createSome));
 }
 
-/** Once more when the connection is lost: all of them are there then, which refuses it, or none. */
+/**
+ * Repeats a multi when the connection is lost: then either all of them exist, which refuses it, or
+ * none.
+ */
 async function createAll(client: Client, paths: readonly string[]): Promise<void> {
   const ops = paths.map((path) => ({ kind: 'create', path, mode: 'ephemeral' }) as const);
   for (;;) {
@@ -85,7 +93,9 @@ async function createAll(client: Client, paths: readonly string[]): Promise<void
   }
 }
 
-/** That there are too many to list is the answer to expect of Rookery. */
+/**
+ * Rookery is expected to answer that there are too many to list, ZooKeeper to close the connection.
+ */
 async function askAgainAndAgain(context: Context, signal: AbortSignal): Promise<void> {
   const sizes = context.settings.isQuick ? QUICK_SIZES : SIZES;
   const client = await context.client();
@@ -95,7 +105,9 @@ async function askAgainAndAgain(context: Context, signal: AbortSignal): Promise<
   const ask = async (): Promise<void> => {
     while (!signal.aborted) {
       await client.getEphemerals().catch((error: unknown) => {
-        if (!(error instanceof ThrottledOpError)) throw error;
+        const isExpected =
+          error instanceof ThrottledOpError || error instanceof ConnectionLossError;
+        if (!isExpected) throw error;
       });
     }
   };

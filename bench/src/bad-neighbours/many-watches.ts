@@ -1,10 +1,10 @@
 /**
- * Sets watches by the hundred thousand on znodes that are not there, for attacks that need them.
+ * Sets watches by the hundred thousand on znodes that do not exist, for attacks that need them.
  *
  * setWatches carries many paths in one frame, as a client sends them that has lost its connection.
- * A few thousand at a time: to set them is not the attack. Members bound the watches of one
- * connection, so they are shared out over several.
- * The connections live, and keep their sessions, until `close`.
+ * It sends a few thousand at a time, because setting them is not the attack. Members bound the
+ * watches of one connection, so they are distributed over several. The connections live, and keep
+ * their sessions, until `close`.
  */
 import { OpCode, SetWatchesRequest } from '@rookery/protocol';
 import type { Host, LoadConnection } from '../load/connection.js';

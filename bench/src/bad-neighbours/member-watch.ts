@@ -1,9 +1,9 @@
 /**
  * Watches the members while a bad neighbour is at work: elections, members that ended, peak memory.
  *
- * Memory is the kernel's own high-water mark, read several times a second, so that it is known of a
- * member that ended, too. Elections are changes of leader or epoch that `srvr` shows, or the epochs
- * that have passed, whichever is more: two elections between two looks are two epochs.
+ * Memory is the kernel's own high-water mark, read several times a second, so that it is also known
+ * of a member that ended. Elections are the changes of leader or epoch that `srvr` shows, or the
+ * epochs that have passed, whichever is more: two elections between two looks are two epochs.
  */
 import { Sampler } from '../run/sampler.js';
 import type { Ensemble } from '../systems/ensemble.js';
@@ -14,7 +14,7 @@ const EVERY_MS = 200;
 export interface MemberFacts {
   readonly elections: number;
   readonly membersEnded: number;
-  /** Of the largest member. */
+  /** The peak of the largest member. */
   readonly peakBytes: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * A client on a bare socket, for attacks that no client library would make.
  *
- * Nothing it meets is an error: a connection that is refused or closed is what an attack expects.
+ * Nothing that happens to it is an error: an attack expects refused and closed connections.
  */
 import net from 'node:net';
 import type { Host } from '../load/connection.js';
@@ -15,7 +15,7 @@ export interface RawClient {
   readonly closed: Promise<void>;
 }
 
-/** Connects; an abort destroys the socket. */
+/** Connects. An abort destroys the socket. */
 export function rawClient(host: Host, signal: AbortSignal): RawClient {
   const socket = net.connect({ ...host, noDelay: true });
   const onAbort = () => socket.destroy();
@@ -30,7 +30,7 @@ export function rawClient(host: Host, signal: AbortSignal): RawClient {
   return { socket, closed };
 }
 
-/** Asks for a session and resolves with its answer's arrival, or when the connection is gone. */
+/** Requests a session; resolves when its answer arrives, or when the connection is gone. */
 export function withSession({ socket, closed }: RawClient): Promise<unknown> {
   const answered = new Promise<void>((resolve) => {
     socket.once('data', () => resolve());

@@ -1,10 +1,12 @@
 /**
- * Runs a bad neighbour beside a good client and measures what the good client and the members feel.
+ * Runs a bad neighbour beside a good client and measures the effect on the good client and the
+ * members.
  *
- * The good client asks at a steady pace, through connections to all members, from a process of its
- * own; each answer's time runs from when the request was due, so a stall is felt by all that was
- * due in it. First it runs alone, to know what the machine can do, then beside the attack and until
- * every member gives out sessions again. The ensemble is fresh: a member's peak is of this run.
+ * The good client sends requests at a steady pace, through connections to all members, from a
+ * process of its own. The time of each answer runs from when its request was due, so a stall shows
+ * in every request that was due in it. The client runs first alone, to know what the machine can
+ * do, then beside the attack and until every member gives out sessions again. The ensemble is
+ * fresh, so a member's peak is of this run.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,17 +30,17 @@ import { MemberWatch } from './member-watch.js';
 
 const CONNECTIONS = 6;
 const PER_SECOND = 300;
-/** What is due is asked for at once, also while earlier answers are late. */
+/** What is due is sent at once, even while earlier answers are late. */
 const WINDOW = 64;
 const READ_PERCENT = 50;
 const GOOD_CLIENT_SECONDS_MAX = 3600;
 const ALONE_SECONDS = 3;
 const ATTACK_SECONDS = 10;
 const QUICK_SECONDS = 2;
-/** An attack that does not heed the end of its time is left alone after it. */
+/** An attack that does not stop when its time is over is abandoned after this. */
 const ATTACK_END_MS = 60_000;
 const RECOVERY_MS = 60_000;
-/** Requests that were under way when all members served again are answered within it. */
+/** Requests that were under way when all members served again are answered within this time. */
 const SETTLE_MS = 500;
 
 const FIGURES: readonly Figure[] = [
@@ -109,7 +111,7 @@ async function besideGoodClient(context: Context, neighbour: BadNeighbour): Prom
   );
 }
 
-/** When nobody was answered at all, the silence is what was felt. */
+/** If nothing was answered at all, the silence is the result. */
 function slowestMs(result: LoadResult): number {
   return Math.max(valuesOf(result)['maxMs'] ?? 0, result.longestSilenceMs);
 }
@@ -158,7 +160,7 @@ async function attack(
   }
 }
 
-/** What waits at a member that stalls is answered when it no longer does. */
+/** What waits at a stalled member is answered when it no longer stalls. */
 async function recovery({ system }: Context, troubles: string[]): Promise<void> {
   const deadlineMs = performance.now() + RECOVERY_MS;
   const served = await Promise.all(system.hosts.map((host) => untilServing(host, deadlineMs)));

@@ -1,9 +1,10 @@
 /**
- * Two thousand connections ask the leader for a session, leave at once and come again, while the
- * members may have 1,024 files open.
+ * Two thousand connections request a session from the leader, leave at once and come again, while
+ * the members may have 1,024 open files.
  *
- * Every handshake is a write of the whole ensemble, and who has left leaves a session behind that
- * expires later. Connections that find no file free are closed at once and come again as well.
+ * Every handshake is a write of the whole ensemble, and a client that leaves abandons a session
+ * that expires later. Connections for which there is no free file are closed at once and come again
+ * as well.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../load/connection.js';

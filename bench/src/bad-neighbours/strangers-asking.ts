@@ -1,9 +1,9 @@
 /**
- * Six hundred connections without a session ask the leader for words, over and over.
+ * Six hundred connections without a session send four-letter words to the leader, over and over.
  *
- * `cons` and `stat` list every connection of the member, so what is asked for grows with the square
- * of those who ask. A member that answers them one after the other in one turn is silent to its
- * followers meanwhile.
+ * `cons` and `stat` list every connection of the member, so the work grows with the square of the
+ * number of connections. A member that answers them one after the other in one turn is silent to
+ * its followers meanwhile.
  */
 import type { BadNeighbour } from './bad-neighbour.js';
 import { leaderHost } from './leader-host.js';

@@ -1,9 +1,9 @@
 /**
- * Fifteen hundred connections each send a request of 1 MB less its last byte, half of them without
- * a session, and come again as soon as they are closed.
+ * Fifteen hundred connections each send a request of 1 MB without its last byte, half of them
+ * without a session, and come again as soon as they are closed.
  *
- * A member that keeps whatever arrives until it is whole holds 1.5 GB for them. The budget of input
- * is set to 64 MB here, a quarter of what it is by default on a large machine.
+ * A member that keeps whatever arrives until it is complete holds 1.5 GB for them. The budget of
+ * input is set to 64 MB here, a quarter of the default on a large machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../load/connection.js';

@@ -1,10 +1,10 @@
 /**
  * Sixty clients list a directory of 100,000 children again and again and read none of it.
  *
- * Each answer has 12 MB, which no socket takes in. Every client asks for it, comes again with a new
- * connection after a second and leaves the old one open. A member that keeps everything that
- * clients do not read grows by what they ask for. The budget of output is set to 64 MB here, an
- * eighth of what it is by default on a large machine.
+ * Each answer has 12 MB, which no socket takes in. Every client requests it, comes again with a new
+ * connection after a second, and leaves the old one open. A member that keeps everything that
+ * clients do not read grows by what they request. The budget of output is set to 64 MB here, an
+ * eighth of the default on a large machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OpCode, PathWatchRequest } from '@rookery/protocol';

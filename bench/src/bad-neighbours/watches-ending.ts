@@ -1,7 +1,7 @@
 /**
  * Clients with two million watches at the leader close their connections at the same moment.
  *
- * A member that takes all of them off its tables at once serves nobody for seconds.
+ * A member that removes all of them from its tables at once serves nobody for seconds.
  */
 import type { BadNeighbour } from './bad-neighbour.js';
 import { leaderHost } from './leader-host.js';

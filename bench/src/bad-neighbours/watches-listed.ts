@@ -1,8 +1,9 @@
 /**
- * Two million watches at the leader, and strangers who have them counted and listed all the time.
+ * Two million watches are set at the leader, and connections without a session count and list them
+ * all the time.
  *
  * `wchp` and `wchc` list every watch, over 100 MB each time; `wchs` counts them. A member that
- * walks through all of them at once is silent meanwhile, and one that makes a text of them runs out
+ * walks over all of them at once is silent meanwhile, and one that makes one text of them runs out
  * of memory.
  */
 import type { BadNeighbour } from './bad-neighbour.js';

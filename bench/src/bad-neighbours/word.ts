@@ -1,7 +1,7 @@
 /**
- * Asks a member a four-letter word and reads the whole answer, without keeping it.
+ * Sends a four-letter word to a member and reads the whole answer without keeping it.
  *
- * A refused or broken connection is an answer as well: whoever attacks asks again.
+ * A refused or broken connection counts as an answer as well: an attacker asks again.
  */
 import net from 'node:net';
 import type { Host } from '../load/connection.js';
@@ -14,7 +14,7 @@ export async function askAgainAndAgain(
   while (!signal.aborted) await askWord(host, word, signal);
 }
 
-/** Gives the bytes of the answer; resolves at the connection's end, or when it is aborted. */
+/** Resolves with the bytes of the answer, at the end of the connection or when it is aborted. */
 function askWord(host: Host, word: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve) => {
     let bytes = 0;

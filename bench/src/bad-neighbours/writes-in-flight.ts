@@ -1,9 +1,9 @@
 /**
- * Twenty connections keep 200,000 small changes under way, as multis of a thousand each.
+ * Twenty connections keep 200,000 small changes in flight, as multis of a thousand each.
  *
- * What a leader has decided and not applied yet it must hold in memory, record by record. A member
- * that bounds only the bytes of it holds far more than those, and whoever writes beside it waits
- * behind all of it.
+ * A leader must hold in memory, record by record, what it has decided and not yet applied. A member
+ * that bounds only its bytes holds far more than those, and every other writer waits behind all of
+ * it.
  */
 import type { TransactionOp } from '@rookery/client';
 import type { BadNeighbour } from './bad-neighbour.js';

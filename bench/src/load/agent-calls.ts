@@ -1,5 +1,5 @@
 /**
- * The messages between the bench and its generator processes, and which methods they may name.
+ * The messages between the bench and its generator processes, and the methods that they may name.
  */
 import type { AgentService } from './agent-service.js';
 

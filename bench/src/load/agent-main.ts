@@ -1,5 +1,5 @@
 /**
- * A generator's own process: calls the methods of one AgentService that messages ask for.
+ * The main module of a generator process: calls the methods of one AgentService that messages name.
  *
  * Started by `agent.ts` alone. Ends with its parent.
  */

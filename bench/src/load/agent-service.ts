@@ -1,9 +1,9 @@
 /**
  * What a generator process does on request: one load, one crowd, or the client's own cost.
  *
- * One object per process; the methods are called from another process through `agent.ts`, so that
- * arguments and results are plain data. Each says what share of a processor it took where that
- * could spoil the figures.
+ * There is one object for each process. Its methods are called from another process through
+ * `agent.ts`, so arguments and results are plain data. Each result says what share of a processor
+ * the generator took, if that could distort the figures.
  */
 import { OpCode, SetDataRequest } from '@rookery/protocol';
 import { type ClientCost, type ClientCostOptions, measureClientCost } from './client-cost.js';

@@ -1,8 +1,8 @@
 /**
  * A generator process, seen from the bench: call its methods, end it.
  *
- * The process is ended with the bench, whatever the reason. A call that fails throws here with the
- * stack from there; if the process ends by itself, every open call fails.
+ * The process ends with the bench, whatever the reason. A call that fails throws here with the
+ * stack from there. If the process ends by itself, every open call fails.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ export class Agent {
     const number = ++this.#calls;
     const call: AgentCall = { number, method, parameters };
     return new Promise((resolve, reject) => {
-      // The one place where a message becomes a value again: the other side is this same code.
+      // The one place where a message becomes a value again: the other side runs the same code.
       this.#open.set(number, { resolve: (result) => resolve(result as Result<K>), reject });
       this.#child.send(call, (error) => {
         if (error !== null) reject(error);

@@ -1,8 +1,8 @@
 /**
- * What @rookery/client costs the process that uses it: processor time per pipelined getData, and
- * heap per watch.
+ * What @rookery/client costs the process that uses it: processor time for each pipelined getData,
+ * and heap for each watch.
  *
- * Processor time is that of the whole process, user and system, garbage collection and all; the
+ * Processor time is that of the whole process, user and system, garbage collection included; the
  * first pass, in which the code is compiled, is not counted. Heap is measured after full
  * collections, before and after, so the process needs --expose-gc.
  */
@@ -16,9 +16,9 @@ export interface ClientCostOptions {
 }
 
 export interface ClientCost {
-  /** Microseconds a call, all asked for at once. */
+  /** Microseconds for each call, with all calls made at once. */
   readonly callUs: number;
-  /** The same a thousand at a time, as of a program that bounds what it has in flight. */
+  /** The same with a thousand at a time, as in a program that bounds what it has in flight. */
   readonly windowedCallUs: number;
   readonly watchBytes: number;
 }
@@ -68,7 +68,7 @@ async function readInWindows(client: Client, path: string, calls: Calls): Promis
   return bytesRead;
 }
 
-/** Each on a path of its own, with a function of its own, as an application has them. */
+/** Each on a path of its own, with a function of its own, as in an application. */
 async function watchCostBytes(client: Client, watches: number): Promise<number> {
   await watchAll(client, 'warm-up', WARM_UP_WATCHES);
   const before = heapBytes();
@@ -90,7 +90,7 @@ async function watchAll(client: Client, name: string, count: number): Promise<re
   return heard;
 }
 
-/** Of everything alive, buffers outside of the heap included. */
+/** The bytes of everything alive, buffers outside of the heap included. */
 function heapBytes(): number {
   for (let pass = 0; pass < 3; pass++) globalThis.gc?.();
   const { heapUsed, external, arrayBuffers } = process.memoryUsage();

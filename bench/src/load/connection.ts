@@ -1,10 +1,10 @@
 /**
- * One client connection under load: keeps `window` requests outstanding, writes once per turn.
+ * One client connection under load: keeps `window` requests outstanding and writes once a turn.
  *
- * Owns the socket, the session and the order of replies: each must carry the xid that is next, the
- * length its request calls for, and a zxid that does not fall; what does not is counted as an error
- * under a name of its own. Watch events are handed on, replies to pings swallowed. A connection
- * that is lost is told to the owner and never repaired here.
+ * It owns the socket, the session and the order of replies. Each reply must carry the next xid, the
+ * length that its request calls for, and a zxid that does not fall; what does not is counted as an
+ * error under a name of its own. Watch events are passed on, replies to pings dropped. A lost
+ * connection is reported to the owner and never repaired here.
  */
 import net from 'node:net';
 import {
@@ -31,11 +31,13 @@ export interface Host {
 export interface ConnectionParts {
   readonly host: Host;
   readonly window: number;
-  /** To resume; null for a new one. */
+  /** The session to resume; null for a new one. */
   readonly session: Session | null;
   readonly sessionTimeoutMs: number;
   readonly recorder: Recorder;
-  /** Memory that all connections read into: a chunk is dealt with before the next one is read. */
+  /**
+   * The memory into which all connections read: a chunk is processed before the next one is read.
+   */
   readonly readMemory: Buffer;
   readonly onLost: () => void;
   readonly onEvent: () => void;
@@ -57,7 +59,9 @@ export class LoadConnection {
   readonly #parts: ConnectionParts;
   readonly #socket: net.Socket;
   readonly #scanner: ReplyScanner;
-  /** Of the requests outstanding, in rings: when each was written, and its reply's length. */
+  /**
+   * Ring buffers for the outstanding requests: when each was written, and the length of its reply.
+   */
   readonly #sentMs: Float64Array;
   readonly #replyBytes: Int32Array;
   #phase: Phase = 'connecting';
@@ -105,7 +109,7 @@ export class LoadConnection {
     return this.#session;
   }
 
-  /** Resolves once the session is there. */
+  /** Resolves once the session exists. */
   connected(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#onConnected = (error) => (error === null ? resolve() : reject(error));
@@ -113,8 +117,8 @@ export class LoadConnection {
   }
 
   /**
-   * Keeps the window full from now on, until the source ends or `stop` is called. With a pace only
-   * what is due is asked for, and somebody must call `tick`.
+   * Keeps the window full from now on, until the source ends or `stop` is called. With a pace, only
+   * what is due is sent, and somebody must call `tick`.
    */
   start(source: RequestSource, pace: Pace | null = null): void {
     this.#source = source;
@@ -123,17 +127,19 @@ export class LoadConnection {
     this.#fill();
   }
 
-  /** Asks for what has become due. */
+  /** Sends what has become due. */
   tick(): void {
     if (this.#phase === 'open') this.#fill();
   }
 
-  /** Asks for nothing more. */
+  /** Sends nothing more. */
   stop(): void {
     this.#source = null;
   }
 
-  /** Resolves when all is answered and nothing more is asked, or with false after `timeoutMs`. */
+  /**
+   * Resolves when everything is answered and nothing more is sent, or with false after `timeoutMs`.
+   */
   drained(timeoutMs: number): Promise<boolean> {
     if (this.outstanding === 0 || this.#phase === 'closed') return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -150,7 +156,7 @@ export class LoadConnection {
     if (this.#phase === 'open') this.#socket.write(PING);
   }
 
-  /** Cuts the connection and leaves the session to the server; the owner is not told. */
+  /** Cuts the connection and leaves the session to the server; the owner is not notified. */
   abandon(): void {
     this.#phase = 'closed';
     this.#socket.destroy();
@@ -232,7 +238,7 @@ export class LoadConnection {
     this.#onConnected(null);
   }
 
-  /** Tops the window up with one write. A `nowMs` that is a little old makes latencies longer. */
+  /** Fills the window up with one write. A slightly old `nowMs` makes latencies longer. */
   #fill(nowMs: number = performance.now()): void {
     const source = this.#source;
     if (source === null) return;
@@ -251,7 +257,8 @@ export class LoadConnection {
     }
     if (bytes === 0) return;
     this.#socket.write(this.#target.subarray(0, bytes));
-    // What the kernel did not take yet still lies in our buffer: leave it that one.
+    // What the kernel has not taken yet is still in our buffer, which must therefore not be written
+    // to.
     if (this.#socket.writableLength > 0) {
       this.#target = Buffer.allocUnsafeSlow(this.#target.length);
     }

@@ -1,10 +1,10 @@
 /**
- * Thousands of sessions that mostly sit there: connected, cut, resumed, watching, left to expire.
+ * Thousands of sessions that are mostly idle: connected, cut, resumed, watching, left to expire.
  *
- * Each is a LoadConnection of window 1, pinged while it idles. Times run from just before the first
- * packet to the moment the last answer is in our hands. At most `dialsMax` are being connected at a
- * time, except where all come at once by intent. A connection that is not made is tried again, at
- * the next member, as a client does; anything else that fails is counted and left.
+ * Each is a LoadConnection with a window of 1, pinged while it is idle. Times run from just before
+ * the first packet to the arrival of the last answer. At most `dialsMax` connections are being
+ * opened at a time, except where all come at once on purpose. A connection that fails is tried
+ * again at the next member, as a client does; any other failure is counted and left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateFlag, CreateRequest, OpCode, PathWatchRequest } from '@rookery/protocol';
@@ -23,9 +23,9 @@ export interface CrowdOptions {
 
 export interface CrowdTiming {
   readonly elapsedMs: number;
-  /** Sessions that are gone, refused, or without an answer. */
+  /** Sessions that are gone, were refused, or got no answer. */
   readonly failures: number;
-  /** What went wrong, and how often, be it repaired by trying again or not. */
+  /** What went wrong and how often, whether a retry repaired it or not. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
@@ -65,7 +65,7 @@ export class Crowd {
     return await this.#dialAll(this.#options.sessions);
   }
 
-  /** One ephemeral znode of each session, below `parent`. */
+  /** Creates one ephemeral znode for each session, below `parent`. */
   async createEphemerals(parent: string): Promise<CrowdTiming> {
     return await this.#askAll((index) =>
       frameOf(OpCode.create, CreateRequest, {
@@ -83,7 +83,7 @@ export class Crowd {
     return await this.#askAll(() => frame);
   }
 
-  /** From now until every session has had an event. */
+  /** Measures from now until every session has had an event. */
   async events(): Promise<CrowdTiming> {
     const fromMs = performance.now();
     let missing = this.#options.sessions;
@@ -136,7 +136,7 @@ export class Crowd {
     return { elapsedMs: performance.now() - fromMs, failures, reasons };
   }
 
-  /** False when the session is gone, or none of the attempts was answered. */
+  /** Returns false if the session is gone, or no attempt was answered. */
   async #dialPatiently(index: number, reasons: Record<string, number>): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       try {

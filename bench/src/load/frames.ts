@@ -1,19 +1,20 @@
 /**
- * Requests made once and copied: a template's xid and the digits of its paths are patched in place.
+ * Requests that are encoded once and copied: a template's xid and the digits of its paths are
+ * patched in place.
  *
- * `frameOf` encodes with the protocol's codecs; after that a request costs a copy and a few bytes.
+ * `frameOf` encodes with the protocol's codecs; after that, a request costs a copy and a few bytes.
  * Digits are found by their placeholder in the template, never by offsets counted by hand.
  */
 import { type Codec, JuteWriter, RequestHeader } from '@rookery/protocol';
 
-/** Of a frame: its length, then the xid. */
+/** Within a frame, its length comes first, then the xid. */
 export const XID_OFFSET = 4;
 const ASCII_0 = 48;
-/** Up to here a loop beats the call into the runtime. */
+/** Up to this size, a loop is faster than a call into the runtime. */
 export const SHORT_BYTES = 128;
 
 export const WORLD = [{ perms: 31, scheme: 'world', id: 'anyone' }];
-/** Of a reply, without its length: xid, zxid, error. */
+/** The header of a reply, without its length: xid, zxid, error. */
 export const REPLY_HEADER_BYTES = 16;
 
 export interface Place {
@@ -22,7 +23,7 @@ export interface Place {
   readonly xid: number;
 }
 
-/** One request as a frame of its own; for what is not repeated, and as a template. */
+/** One request as a frame of its own, for what is not repeated, and as a template. */
 export function frameOf<T>(type: number, codec: Codec<T>, value: T): Buffer {
   const writer = new JuteWriter();
   writer.beginFrame();
@@ -43,7 +44,7 @@ export function copyFrame(frame: Buffer, { target, offset, xid }: Place): number
   return bytes;
 }
 
-/** All of a few bytes, four at a time. */
+/** Copies a few bytes, four at a time. */
 export function copyShort(from: DataView, to: DataView, offset: number): void {
   const bytes = from.byteLength;
   let at = 0;
@@ -51,7 +52,7 @@ export function copyShort(from: DataView, to: DataView, offset: number): void {
   for (; at < bytes; at++) to.setUint8(offset + at, from.getUint8(at));
 }
 
-/** Where each occurrence of a placeholder begins; there must be as many as `count`. */
+/** Where each occurrence of a placeholder begins; there must be exactly `count`. */
 export function placesOf(frame: Buffer, placeholder: string, count: number): readonly number[] {
   const places: number[] = [];
   let at = frame.indexOf(placeholder);

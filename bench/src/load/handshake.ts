@@ -1,7 +1,7 @@
 /**
  * The first frame of a connection, and the session that its answer names.
  *
- * A session is kept as what a client must show to have it again. Nothing here waits or retries.
+ * A session is stored as what a client must show to resume it. Nothing here waits or retries.
  */
 import {
   ConnectRequest,
@@ -16,7 +16,7 @@ export interface Session {
   readonly password: Uint8Array;
 }
 
-/** Asks for the session, or with null for a new one. */
+/** Requests the session, or a new one if it is null. */
 export function connectFrame(session: Session | null, timeoutMs: number): Uint8Array {
   const writer = new JuteWriter();
   writer.beginFrame();
@@ -32,7 +32,7 @@ export function connectFrame(session: Session | null, timeoutMs: number): Uint8A
   return writer.take();
 }
 
-/** Copied: the response lies in a buffer that is read into again. */
+/** Copied, because the response is in a buffer that is used again. */
 export function sessionOf({ sessionId, password }: ConnectResponse): Session {
   return { id: sessionId, password: Uint8Array.from(password ?? []) };
 }

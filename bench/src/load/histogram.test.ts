@@ -1,4 +1,7 @@
-/** Goal: percentiles never flatter. Method: compare with the sorted values themselves. */
+/**
+ * Goal: percentiles are never better than the truth. Method: compare with the sorted values
+ * themselves.
+ */
 import { describe, expect, it } from 'vitest';
 import { Histogram } from './histogram.js';
 

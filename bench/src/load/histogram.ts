@@ -1,10 +1,11 @@
 /**
  * Counts latencies in buckets that grow with the value: exact below 64 us, within 1.6 % above.
  *
- * Constant memory and a few instructions per value, so that recording every single operation costs
- * the generator nothing it could notice. Values are microseconds; anything above 71 minutes counts
- * as 71 minutes. Percentiles are the upper end of their bucket: never flattering. As data it
- * travels from the processes that measure to the one that reports, and adds up there.
+ * It takes constant memory and a few instructions for each value, so that recording every operation
+ * costs the generator nothing noticeable. Values are microseconds; anything above 71 minutes counts
+ * as 71 minutes. Percentiles are the upper end of their bucket, so they never look better than they
+ * are. As plain data it is sent from the processes that measure to the one that reports, and added
+ * up there.
  */
 const SUB_BITS = 6;
 const SUB_COUNT = 1 << SUB_BITS;
@@ -12,7 +13,7 @@ const BUCKETS = (32 - SUB_BITS + 1) * SUB_COUNT;
 const VALUE_MAX_US = 0xffff_ffff;
 
 export interface HistogramData {
-  /** Bucket and count, of the buckets that have any. */
+  /** Bucket and count, for the buckets that are not empty. */
   readonly counts: readonly (readonly [number, number])[];
   readonly maxUs: number;
 }
@@ -44,7 +45,7 @@ export class Histogram {
     if (value > this.#maxUs) this.#maxUs = value;
   }
 
-  /** The value that `percent` of all values do not exceed; 0 when there is none. */
+  /** The value that `percent` of all values do not exceed; 0 if there are none. */
   percentileUs(percent: number): number {
     const wanted = Math.ceil((percent / 100) * this.#count);
     let seen = 0;

@@ -1,8 +1,9 @@
 /**
- * Where the znodes of a load are: `<root>/d0012/k345` is key 12345, a thousand keys a directory.
+ * Where the znodes of a load are: `<root>/d0012/k345` is key 12345, with a thousand keys in each
+ * directory.
  *
- * Names of one length, so that requests can be patched in place. A root is used by one load, or by
- * several that mean the same keys. Pure.
+ * All names have one length, so that requests can be patched in place. A root is used by one load,
+ * or by several that use the same keys. Pure.
  */
 export interface KeySpace {
   readonly root: string;
@@ -12,11 +13,11 @@ export interface KeySpace {
 
 export const KEYS_PER_DIRECTORY = 1000;
 export const KEYS_MAX = 10_000_000;
-/** What a template has in the place of a key; digits begin 2 and 8 bytes into it. */
+/** What a template has in place of a key; its digits begin at byte 2 and byte 8. */
 export const KEY_PLACEHOLDER = '/d####/k###';
 export const DIRECTORY_DIGITS_AT = 2;
 export const KEY_DIGITS_AT = 8;
-/** 'k', in front of a key's digits. */
+/** 'k', which precedes a key's digits. */
 export const KEY_LETTER = 0x6b;
 
 export function keyPath(space: KeySpace, key: number): string {
@@ -32,12 +33,12 @@ export function directoryCount(space: KeySpace): number {
   return Math.ceil(space.keys / KEYS_PER_DIRECTORY);
 }
 
-/** Directory and number within it, as digits to patch. */
+/** The directory and the number within it, as digits to patch. */
 export function directoryOf(key: number): number {
   return Math.floor(key / KEYS_PER_DIRECTORY);
 }
 
-/** The parent of what `connection` creates. */
+/** The parent of the znodes that `connection` creates. */
 export function parentPath(space: KeySpace, connection: number): string {
   return `${space.root}/c${String(connection).padStart(5, '0')}`;
 }

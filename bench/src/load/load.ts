@@ -1,10 +1,11 @@
 /**
  * One run of load: keeps all its connections busy, and counts what comes back.
  *
- * Connections go to the hosts in turn. A connection that breaks is opened again, to the next host,
- * with its session, until the time is over; what it had outstanding counts as lost. The numbers are
- * those of the measured time alone; the warm-up before it and the drain after are not in. The time
- * ends after the seconds asked for, at `stop`, or when the workload has no more to ask.
+ * Connections are distributed over the hosts in turn. A connection that breaks is opened again, to
+ * the next host, with its session, until the time is over; what it had outstanding counts as lost.
+ * The figures are those of the measured time alone, without the warm-up before it and the drain
+ * after it. The time ends after the requested seconds, at `stop`, or when the workload has no more
+ * requests.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,32 +23,32 @@ export interface LoadOptions {
   readonly workload: Workload;
   readonly space: KeySpace;
   readonly connections: number;
-  /** Where this process's connections begin among all of the load. */
+  /** The number of this process's first connection among all connections of the load. */
   readonly firstConnection: number;
   readonly connectionsInAll: number;
   readonly window: number;
   /** Null: until the workload ends, or `stop`. */
   readonly seconds: number | null;
   readonly warmupSeconds: number;
-  /** Of this process; null for as fast as it goes. */
+  /** The rate of this process; null for as fast as possible. */
   readonly perSecond: number | null;
 }
 
 export interface LoadResult {
-  /** Measured. */
+  /** The measured time. */
   readonly seconds: number;
   readonly operations: number;
   readonly latency: HistogramData;
-  /** Operations in each tenth of a second. */
+  /** The number of operations in each tenth of a second. */
   readonly slices: readonly number[];
-  /** The slowest of each tenth, ms. */
+  /** The slowest operation of each tenth of a second, in ms. */
   readonly slowestMs: readonly number[];
   readonly longestSilenceMs: number;
   readonly silencesOver50Ms: number;
   readonly errors: Readonly<Record<string, number>>;
   readonly lostRequests: number;
   readonly lostConnections: number;
-  /** Of the generator itself: share of one processor, and its event loop's worst delay. */
+  /** About the generator itself: its share of one processor, and its event loop's longest delay. */
   readonly generator: { readonly cpuShare: number; readonly delayMaxMs: number };
 }
 
@@ -74,7 +75,7 @@ export class LoadRun {
   readonly #readMemory = Buffer.allocUnsafeSlow(READ_BYTES);
   readonly #seats: readonly Seat[];
   #dialled = 0;
-  /** Connections that break are opened again. */
+  /** While true, connections that break are opened again. */
   #isOpen = true;
   #isRunning = false;
   #stop: () => void = () => undefined;
@@ -150,19 +151,19 @@ export class LoadRun {
     timer.abort();
   }
 
-  /** Never, for a workload that has no end. */
+  /** Never resolves for a workload that has no end. */
   async #untilExhausted(seat: Seat): Promise<void> {
     for (;;) {
       const { connection } = seat;
       if (connection === null) await sleep(REDIAL_AFTER_MS);
       else await connection.drained(FOREVER_MS);
-      // A connection that broke has nothing outstanding either; its successor goes on.
+      // A connection that broke has nothing outstanding either; its successor continues.
       if (connection !== null && seat.connection === connection) return;
       if (!this.#isRunning) return;
     }
   }
 
-  /** Spread over the interval, so that not all connections ask at once. */
+  /** Spread over the interval, so that not all connections send at once. */
   #setPaces(): void {
     const { perSecond, connections } = this.#options;
     if (perSecond === null) return;
@@ -197,7 +198,7 @@ export class LoadRun {
     return connection;
   }
 
-  /** One of the members may be down: the next one is tried then. */
+  /** One of the members may be down: then the next one is tried. */
   async #dialAnywhere(seat: Seat): Promise<LoadConnection> {
     const deadlineMs = performance.now() + OPEN_TIMEOUT_MS;
     for (;;) {
@@ -226,7 +227,7 @@ export class LoadRun {
     }
   }
 
-  /** The same source after a reconnect: it knows which names are used up. */
+  /** The same source is used after a reconnect, because it knows which names are used up. */
   #start(seat: Seat): void {
     if (this.#isRunning) seat.connection?.start(seat.source, seat.pace);
   }

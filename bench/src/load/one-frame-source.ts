@@ -1,5 +1,5 @@
 /**
- * A source of one request, whose reply may have any length; for what is asked once per connection.
+ * A source of one request, whose reply may have any length; for what each connection sends once.
  */
 import { copyFrame } from './frames.js';
 import { ANY_LENGTH, type RequestSource } from './workloads.js';

@@ -1,8 +1,8 @@
 /**
- * When the requests of one connection are due, for a given load, not "as fast as it can".
+ * When the requests of one connection are due, for a given rate instead of "as fast as it can".
  *
  * A request that could not be sent in time keeps the time at which it was due, and its latency
- * counts from there: a stall of the server shows in every request that it held up. Pure.
+ * counts from there: a stall of the server shows in every request that it delayed. Pure.
  */
 export class Pace {
   readonly #intervalMs: number;
@@ -14,7 +14,7 @@ export class Pace {
     this.#intervalMs = intervalMs;
   }
 
-  /** When the next request was due, if it is by now; it is taken then. */
+  /** Returns when the next request was due, if it is due by now, and moves on to the one after. */
   take(nowMs: number): number | null {
     if (this.#nextMs > nowMs) return null;
     const dueMs = this.#nextMs;

@@ -1,10 +1,10 @@
 /**
  * Counts what all connections of one load see, within the measured time only.
  *
- * Latency runs from just before the write (under a pace: from when it was due) to the moment the
- * reply's chunk is in our hands, so it holds the generator's own delay too. Unpaced the loop is
- * closed: a stalled server is asked nothing more, so a stall shows once per connection and window
- * slot; `silences` show it as what it is. Errors and lost requests count at any time.
+ * Latency runs from just before the write (with a pace: from when the request was due) to the
+ * arrival of the reply's chunk, so it includes the generator's own delay. Without a pace, the loop
+ * is closed: a stalled server receives nothing more, so a stall shows once for each connection and
+ * window slot; `silences` shows it as what it is. Errors and lost requests count at any time.
  */
 import { Histogram } from './histogram.js';
 
@@ -14,12 +14,12 @@ const SILENCE_MS = 50;
 export class Recorder {
   readonly latency = new Histogram();
   readonly errors = new Map<string, number>();
-  /** Operations completed in each tenth of a second. */
+  /** The number of operations completed in each tenth of a second. */
   readonly slices: number[] = [];
-  /** The slowest of them in each, ms. */
+  /** The slowest of them in each, in ms. */
   readonly slowestMs: number[] = [];
   longestSilenceMs = 0;
-  /** Times of more than 50 ms without success for anybody. */
+  /** Times of more than 50 ms in which no request of any connection succeeded. */
   silences = 0;
   lostRequests = 0;
   lostConnections = 0;
@@ -31,14 +31,14 @@ export class Recorder {
     return this.latency.count;
   }
 
-  /** Replies count that come at or after `fromMs` and before `untilMs`. */
+  /** Replies count if they come at or after `fromMs` and before `untilMs`. */
   measure(fromMs: number, untilMs: number): void {
     this.#fromMs = fromMs;
     this.#untilMs = untilMs;
     this.#lastSuccessMs = fromMs;
   }
 
-  /** The measured time is over, as planned or earlier; a silence that lasts still counts. */
+  /** The measured time is over, as planned or earlier; a silence that is not over still counts. */
   end(nowMs: number): void {
     this.#untilMs = Math.min(this.#untilMs, nowMs);
     this.#onSilenceEnd(this.#untilMs);
@@ -61,7 +61,10 @@ export class Recorder {
     this.errors.set(name, (this.errors.get(name) ?? 0) + 1);
   }
 
-  /** What was outstanding when a connection broke, or was never answered: its fate is unknown. */
+  /**
+   * Requests that were outstanding when a connection broke, or were never answered: their fate is
+   * unknown.
+   */
   onLost(requests: number): void {
     this.lostConnections++;
     this.lostRequests += requests;

@@ -1,14 +1,16 @@
 /**
- * Cuts a stream of replies into frames and reads their headers in place, without an object each.
+ * Cuts a stream of replies into frames and reads their headers in place, without an object for
+ * each.
  *
- * The generator must be cheaper than any server it measures, so chunks are scanned where they lie;
- * only a frame that spans chunks is copied. A chunk is not kept after `scan`. Frames longer than
- * the limit end the scan with an error: the stream is no stream of replies.
+ * The generator must be cheaper than any server that it measures, so chunks are scanned where they
+ * are; only a frame that spans chunks is copied. A chunk is not kept after `scan`. A frame longer
+ * than the limit ends the scan with an error: the stream is not one of replies.
  */
 import { FrameError, viewOf } from '@rookery/protocol';
 
 /**
- * Gets the frame's place without its length: xid at `at`, zxid at +4, error at +12, then the body.
+ * Receives the position of the frame without its length: the xid at `at`, the zxid at +4, the error
+ * at +12, then the body.
  */
 export type OnFrame = (view: DataView, at: number, length: number) => void;
 
@@ -19,7 +21,7 @@ const NOTHING = Buffer.alloc(0);
 export class ReplyScanner {
   readonly #onFrame: OnFrame;
   #rest = NOTHING;
-  /** Of the chunk seen last: all chunks lie in the same memory. */
+  /** A view of the last chunk: all chunks are in the same memory. */
   #memory: Uint8Array = NOTHING;
   #view = viewOf(NOTHING);
 
@@ -28,8 +30,8 @@ export class ReplyScanner {
   }
 
   /**
-   * Calls back for every frame that is whole now, in order. The chunk is the first `length` bytes
-   * of `memory`. Throws FrameError.
+   * Calls back for every frame that is complete now, in order. The chunk is the first `length`
+   * bytes of `memory`. Throws FrameError.
    */
   scan(memory: Uint8Array, length: number = memory.length): void {
     if (this.#rest.length > 0) {
@@ -44,7 +46,7 @@ export class ReplyScanner {
     this.#keep(memory, this.#scanFrames(this.#view, length), length);
   }
 
-  /** Returns where the whole frames end. */
+  /** Returns where the complete frames end. */
   #scanFrames(view: DataView, end: number): number {
     let at = 0;
     while (end - at >= HEADER_BYTES) {
@@ -59,7 +61,7 @@ export class ReplyScanner {
     return at;
   }
 
-  /** The chunk's memory is read into again: what is left must be a copy. */
+  /** The chunk's memory is used again, so what is left must be copied. */
   #keep(bytes: Uint8Array, from: number, end: number): void {
     this.#rest = from === end ? NOTHING : Buffer.from(bytes.subarray(from, end));
   }

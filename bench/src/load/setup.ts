@@ -1,8 +1,9 @@
 /**
- * Makes the znodes that a workload asks for, with a few connections of its own.
+ * Creates the znodes that a workload needs, with a few connections of its own.
  *
- * Resolves when all are there; throws at the first error. What a load's own connections see is
- * another matter: each must `sync` first (`syncSource`), its member may lag.
+ * It resolves when all of them exist, and throws at the first error. That does not mean that a
+ * load's own connections see them: each must `sync` first (`syncSource`), because its member may
+ * lag.
  */
 import { OpCode, PathRequest, unreachable } from '@rookery/protocol';
 import { type Host, LoadConnection } from './connection.js';
@@ -40,7 +41,7 @@ export async function setUp(options: SetUp): Promise<void> {
   await connection.close();
 }
 
-/** To the first host that gives a session: a member may be down. */
+/** Connects to the first host that gives a session: a member may be down. */
 async function connectAnywhere(
   hosts: readonly Host[],
   recorder: Recorder,
@@ -67,7 +68,7 @@ async function connectAnywhere(
   throw new Error('no host gives a session', { cause });
 }
 
-/** Asks for all that a source has; throws when anything is refused or lost. */
+/** Sends all requests of a source; throws if any is refused or lost. */
 export async function runToEnd(
   connection: LoadConnection,
   source: RequestSource,
@@ -81,7 +82,7 @@ export async function runToEnd(
   throw new Error(`the setup failed: ${what}, ${lostConnections} connections lost`);
 }
 
-/** In the order in which they must be made. */
+/** In the order in which they must be created. */
 export function pathsOf({ workload, space, connections }: SetUp): readonly string[] {
   const directories = () =>
     Array.from({ length: directoryCount(space) }, (_, index) => directoryPath(space, index));
@@ -108,7 +109,7 @@ export function pathsOf({ workload, space, connections }: SetUp): readonly strin
   }
 }
 
-/** One sync: after it the connection's member shows what was committed before. */
+/** One sync: after it, the connection's member shows what was committed before. */
 export function syncSource(path: string): RequestSource {
   return new OneFrameSource(frameOf(OpCode.sync, PathRequest, { path }));
 }

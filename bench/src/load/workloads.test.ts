@@ -1,4 +1,4 @@
-/** Goal: what is patched in place is still the request that was meant. Method: decode it again. */
+/** Goal: what is patched in place is still the intended request. Method: decode it again. */
 import {
   CreateRequest,
   decode,

@@ -1,9 +1,9 @@
 /**
- * What a load asks for: a table of workloads, and for each connection the source of its requests.
+ * What a load requests: a table of workloads, and for each connection the source of its requests.
  *
- * Values are random bytes, because a store that compresses would shine with zeros. A source belongs
- * to one connection, walks its own random keys and knows nothing of sockets, time or results. Which
- * znodes must be there beforehand is in `setup.ts`.
+ * Values are random bytes, because zeros would favour a store that compresses. A source belongs to
+ * one connection, walks its own random keys and knows nothing of sockets, time or results. Which
+ * znodes must exist beforehand is in `setup.ts`.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -45,7 +45,7 @@ import {
 
 export type Workload =
   | { readonly kind: 'mix'; readonly readPercent: number }
-  /** Ever new znodes, each connection under a parent of its own. */
+  /** New znodes without end, each connection under a parent of its own. */
   | { readonly kind: 'create' }
   /** All under the one hot parent, numbered without gaps; ends when it has `children`. */
   | { readonly kind: 'createHot'; readonly children: number }
@@ -57,15 +57,15 @@ export type Workload =
   | { readonly kind: 'fill' }
   /** All names of the one hot parent. */
   | { readonly kind: 'getChildren' }
-  /** A page of its names, from anywhere; an opcode that ZooKeeper has not. */
+  /** A page of its names, from anywhere, by an opcode that ZooKeeper does not have. */
   | { readonly kind: 'getPage'; readonly limit: number; readonly children: number };
 
-/** Gives the requests of one connection, one after the other. */
+/** Produces the requests of one connection, one after the other. */
 export interface RequestSource {
   readonly requestBytesMax: number;
-  /** Length that a successful reply to the request written last must have; ANY_LENGTH for any. */
+  /** The length that a successful reply to the last request must have; ANY_LENGTH for any. */
   readonly replyBytes: number;
-  /** Writes the next whole frame; 0 when there is none any more. */
+  /** Writes the next whole frame; returns 0 if there are no more. */
   write(target: Buffer, offset: number, xid: number): number;
 }
 
@@ -157,12 +157,12 @@ class Random {
   }
 }
 
-/** A request on keys; `count` of them in one frame. */
+/** A request on keys, `count` of them in one frame. */
 class KeyTemplate {
   readonly #frame: Buffer;
   readonly #words: DataView;
   readonly #places: readonly number[];
-  /** What was written to last, mostly the same each time; and a view of it. */
+  /** The buffer that was written to last, mostly the same each time, and a view of it. */
   #target: Buffer = Buffer.alloc(0);
   #view = viewOf(this.#target);
 
@@ -191,7 +191,7 @@ class KeyTemplate {
       const from = offset + (this.#places[place] ?? 0);
       const directory = directoryOf(key);
       view.setInt32(from + DIRECTORY_DIGITS_AT, fourDigits(directory));
-      // The letter in front of the three digits goes along.
+      // The letter before the three digits is written with them.
       const digits = fourDigits(key - directory * KEYS_PER_DIRECTORY) & 0xff_ffff;
       view.setInt32(from + KEY_DIGITS_AT - 1, (KEY_LETTER << 24) | digits);
     }
@@ -293,7 +293,7 @@ interface Numbers {
   readonly end: number;
 }
 
-/** Creates znodes of ever new names under a parent. */
+/** Creates znodes with ever new names under a parent. */
 class CreateSource implements RequestSource {
   readonly requestBytesMax: number;
   readonly replyBytes: number;

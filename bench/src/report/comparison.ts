@@ -1,8 +1,9 @@
 /**
- * The rows of every table: one per scenario and figure, with each system's rounds summed up.
+ * The rows of every table: one for each scenario and figure, with a summary of each system's
+ * rounds.
  *
- * Pure. The ratio says how much better the first system is than the second, whatever direction is
- * better for the figure; null with one system alone.
+ * Pure. The ratio says how much better the first system is than the second, whichever direction is
+ * better for the figure; it is null if there is only one system.
  */
 import type { Figure } from '../scenarios/scenario.js';
 import { type Results, runsOf, type ScenarioFacts, valuesOf } from './results.js';
@@ -23,7 +24,7 @@ export interface ScenarioRows {
   readonly troubles: readonly string[];
 }
 
-/** Of scenarios that have any run. */
+/** For scenarios that have any run. */
 export function compare(results: Results): readonly ScenarioRows[] {
   return results.scenarios.flatMap((scenario) => {
     const rows = scenario.figures.map((figure) => rowOf(results, scenario.name, figure));
@@ -53,7 +54,7 @@ function troublesOf(results: Results, scenario: string): readonly string[] {
   return [...new Set(told)];
 }
 
-/** `25.1k/s (24.0 to 26.2k/s)`; the spread only where there was more than one round. */
+/** For instance `25.1k/s (24.0 to 26.2k/s)`; the spread only if there was more than one round. */
 export function formatSummary(summary: Summary | null, { unit }: Figure): string {
   if (summary === null) return '-';
   const median = formatValue(summary.median, unit);
@@ -63,13 +64,13 @@ export function formatSummary(summary: Summary | null, { unit }: Figure): string
   return `${median} (${withoutUnitOf(highest, lowest)} to ${highest})`;
 }
 
-/** The number alone, where both have the same unit: `900/s to 1.20k/s`, but `1.10 to 1.20k/s`. */
+/** The number alone if both have the same unit: `900/s to 1.20k/s`, but `1.10 to 1.20k/s`. */
 function withoutUnitOf(other: string, text: string): string {
   const unit = other.replace(/^[-\d.]+/, '');
   return unit !== '' && text.replace(/^[-\d.]+/, '') === unit ? text.slice(0, -unit.length) : text;
 }
 
-/** `1.64x (1.50 to 1.71)`. */
+/** For instance `1.64x (1.50 to 1.71)`. */
 export function formatRatio(ratio: Ratio | null): string {
   if (ratio === null || !Number.isFinite(ratio.ofMedians)) return '-';
   const { ofMedians, lowest, highest } = ratio;

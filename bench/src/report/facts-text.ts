@@ -28,10 +28,10 @@ export function factLines(results: Results): readonly (readonly [string, string]
   ];
 }
 
-/** What a reader must know before believing any number; null when there is nothing. */
+/** What a reader must know before believing any number; null if there is nothing. */
 export function caveat(results: Results): string | null {
   if (results.settings.isQuick) {
-    return 'A quick run: sizes are tiny, figures and verdicts mean nothing.';
+    return 'A quick run: sizes are tiny, its figures mean nothing, and the targets are not judged.';
   }
   if (results.machine.loadBefore > 1) {
     return 'The machine was busy with something else when the run began.';
@@ -39,7 +39,7 @@ export function caveat(results: Results): string | null {
   return null;
 }
 
-/** Old files do not say. */
+/** Old files do not contain it. */
 function stolenText({ runs }: Results): string {
   const summary = summarize(runs.map(({ measurement }) => measurement.stolenShare ?? Number.NaN));
   if (summary === null) return 'unknown';

@@ -1,8 +1,9 @@
 /**
- * The report as one HTML file that needs nothing else: tables, charts and the chart library inside.
+ * The report as one HTML file that needs nothing else: tables, charts and the chart library are
+ * inside.
  *
  * Everything that comes from outside (titles, troubles, the machine) is escaped. Chart.js's own
- * minified bundle is put in as it is published.
+ * minified bundle is included unchanged.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -54,14 +55,14 @@ export function htmlReport(results: Results, chartLibrary: string): string {
   ].join('\n');
 }
 
-/** The bundle for browsers lies beside the module that Node resolves. */
+/** The bundle for browsers is next to the module that Node resolves. */
 export function readChartLibrary(): string {
   const main = createRequire(import.meta.url).resolve('chart.js');
   const bundle = readFileSync(join(dirname(main), 'chart.umd.min.js'), 'utf8');
   return bundle.replace(/^\/\/# sourceMappingURL=.*$/m, '');
 }
 
-/** When, what and where, in a line. */
+/** When, what and where, in one line. */
 function subtitleOf({ startedAt, commit, machine }: Results): string {
   const date = startedAt.replace(/T(\d\d:\d\d).*$/, ' $1 UTC');
   return `${date}, commit ${commit}, on ${machine.cpu} with ${machine.cores} cores`;
@@ -76,8 +77,9 @@ function legendOf({ settings, systems }: Results): string {
   ].join(' ');
 }
 
-/** What was measured in sight, the rest on request: most runs are of a few scenarios. */
+/** Shows what was measured, and the rest on request: most runs are of a few scenarios. */
 function targetsHtml(verdicts: readonly Verdict[]): string {
+  if (verdicts.length === 0) return '<p>A quick run says nothing about the targets.</p>';
   const isMeasured = ({ goals }: Verdict) => goals.some(({ measured }) => measured !== null);
   const measured = verdicts.filter(isMeasured);
   const others = verdicts.filter((verdict) => !isMeasured(verdict));
@@ -150,14 +152,14 @@ function mark(outcome: string, text: string): string {
   return `<span class="${outcome.replaceAll(' ', '-')}">${escapeHtml(text)}</span>`;
 }
 
-/** Breaks before its brackets at most, which stand back. */
+/** It may break only before its brackets, which are set smaller. */
 function withSpread(text: string): string {
   const [, value = text, spread = ''] = /^(.*?) (\(.*\))$/.exec(text) ?? [];
   if (spread === '') return whole(value);
   return `${whole(value)} <span class="spread">${escapeHtml(spread)}</span>`;
 }
 
-/** Never broken. */
+/** It never breaks. */
 function whole(text: string): string {
   return `<span class="whole">${escapeHtml(text)}</span>`;
 }
@@ -181,12 +183,12 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Data must not end the element it stands in. */
+/** Data must not end the element that contains it. */
 function jsonForScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
-/** Nor must a string of the library. */
+/** Nor may a string of the library. */
 function scriptSafe(code: string): string {
   return code.replaceAll('</script', '<\\/script');
 }

@@ -1,5 +1,6 @@
 /**
- * The report as bench/RESULTS.md: facts, targets, all figures, scaling. Losses stand like gains.
+ * The report as bench/RESULTS.md: facts, targets, all figures, scaling. Losses are shown like
+ * gains.
  */
 import { compare, formatRatio, formatSummary, type ScenarioRows } from './comparison.js';
 import { caveat, factLines } from './facts-text.js';

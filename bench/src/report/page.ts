@@ -1,8 +1,8 @@
 /**
  * The fixed parts of the HTML report: its style, and the few lines that draw the charts.
  *
- * The script is for browsers, and so text here. It gets the charts as JSON, draws each when it
- * comes into view or is printed, in the colors of the theme, and knows two kinds of axes;
+ * The script runs in browsers and is therefore text here. It gets the charts as JSON, draws each
+ * when it comes into view or is printed, in the colors of the theme, and knows two kinds of axes;
  * everything else is decided in `charts.ts`.
  */
 export const STYLE = `

@@ -1,8 +1,8 @@
 /**
- * Everything that one bench found out, as plain data: what bench.json holds, and what each report
- * is made of.
+ * Everything that one bench found out, as plain data: the content of bench.json, from which each
+ * report is made.
  *
- * Scenarios are in it with titles and figures, so that a file can be read without the code that
+ * It contains the scenarios' titles and figures, so that a file can be read without the code that
  * wrote it.
  */
 import type { Figure, Measurement, Scenario } from '../scenarios/scenario.js';
@@ -38,7 +38,7 @@ export interface Again {
 
 export interface Results {
   readonly startedAt: string;
-  /** When it went on after it had been cut short; older files do not say. */
+  /** When it continued after an interruption; older files do not say. */
   readonly resumedAt?: readonly string[];
   /** The newest last. */
   readonly again?: readonly Again[];
@@ -50,7 +50,7 @@ export interface Results {
     readonly minutes: number;
     readonly isQuick: boolean;
   };
-  /** The first is what is measured, the second, if any, what it is compared with. */
+  /** The first is measured, and the second, if any, is what it is compared with. */
   readonly systems: readonly string[];
   readonly scenarios: readonly ScenarioFacts[];
   readonly runs: readonly Run[];
@@ -65,7 +65,9 @@ export function factsOf(scenario: Scenario, at: number | null): ScenarioFacts {
   return { name, title, group, members, figures, scale: point };
 }
 
-/** Of one figure: round n at n-1, NaN for a round that failed or has no such value. */
+/**
+ * The values of one figure: round n is at n-1, NaN for a round that failed or has no such value.
+ */
 export function valuesOf(
   results: Results,
   which: { readonly scenario: string; readonly system: string; readonly figure: string },

@@ -1,11 +1,11 @@
 /**
- * Results made by hand, for the tests of the reports. Nothing else calls it.
+ * Results made by hand, for the tests of the reports. Nothing else uses it.
  */
 import { measurement } from '../scenarios/scenario.js';
 import { SCENARIOS } from '../scenarios/table.js';
 import { factsOf, type Results } from './results.js';
 
-/** One system's values in one scenario, by figure, one a round. */
+/** One system's values in one scenario, by figure, one for each round. */
 export interface Sample {
   readonly scenario: string;
   readonly system: string;

@@ -1,7 +1,8 @@
 /**
- * How throughput, latency and memory grow with members, znodes, sessions, watches and value size.
+ * Shows how throughput, latency and memory grow with members, znodes, sessions, watches and value
+ * size.
  *
- * A row is a scenario at one size; rows that differ in the size alone stand together, smallest
+ * A row is a scenario at one size. Rows that differ only in size are next to each other, smallest
  * first, and say how their figures relate to the smallest. Pure.
  */
 import type { Figure } from '../scenarios/scenario.js';
@@ -18,9 +19,9 @@ export interface ScalingTable {
 export interface ScalingRow {
   readonly at: number;
   readonly system: string;
-  /** In the order of the figures; null where not measured. */
+  /** In the order of the figures; null if not measured. */
   readonly values: readonly (number | null)[];
-  /** To the smallest size of the same system. */
+  /** Relative to the smallest size of the same system. */
   readonly growth: readonly (number | null)[];
 }
 
@@ -40,7 +41,7 @@ export function scalingTables(results: Results): readonly ScalingTable[] {
 function tableOf(results: Results, group: readonly ScenarioFacts[]): ScalingTable | null {
   const [first, ...others] = group;
   if (first === undefined || first.scale === null) return null;
-  // Only what all sizes measure: the largest may do more.
+  // Only figures that all sizes measure: the largest may measure more.
   const figures = first.figures.filter(({ key }) =>
     others.every((other) => other.figures.some((figure) => figure.key === key)),
   );

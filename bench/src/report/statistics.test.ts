@@ -1,4 +1,4 @@
-/** Goal: the summary does not flatter. Method: small hand-made rounds. */
+/** Goal: the summary does not look better than the rounds. Method: small hand-made rounds. */
 import { describe, expect, it } from 'vitest';
 import { inGroupsOf, median, ratioOf, slopeOf, summarize } from './statistics.js';
 

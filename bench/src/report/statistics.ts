@@ -2,7 +2,7 @@
  * What several rounds say: medians, their spread, and the ratio of two systems round by round.
  *
  * Pure. The ratio is that of the medians; its spread is the lowest and highest ratio of one round,
- * whose two runs lie closest together in time. A ratio above 1 is always in favour of the measured.
+ * whose two runs are closest together in time. A ratio above 1 always favours the measured system.
  */
 export interface Summary {
   readonly median: number;
@@ -17,7 +17,7 @@ export interface Ratio {
   readonly highest: number;
 }
 
-/** Of the rounds that have a value; null of none. */
+/** Summarizes the rounds that have a value; null if there are none. */
 export function summarize(rounds: readonly number[]): Summary | null {
   const values = rounds.filter(Number.isFinite);
   if (values.length === 0) return null;
@@ -30,8 +30,8 @@ export function summarize(rounds: readonly number[]): Summary | null {
 }
 
 /**
- * How much better the measured is; null when a side has no value. Index is the round: its spread is
- * that of the rounds in which both have one.
+ * How much better the measured system is; null if a side has no value. The index is the round; the
+ * spread is that of the rounds in which both have a value.
  */
 export function ratioOf(
   measured: readonly number[],
@@ -53,7 +53,7 @@ export function ratioOf(
   };
 }
 
-/** Of an even number of values the mean of the two in the middle; NaN of none. */
+/** For an even number of values, the mean of the two in the middle; NaN for none. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -61,7 +61,7 @@ export function median(values: readonly number[]): number {
   return ((sorted[sorted.length / 2 - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Least squares: by how much `values` grow per step. 0 of fewer than two. */
+/** Least squares: how much `values` grow with each step. 0 for fewer than two. */
 export function slopeOf(values: readonly number[]): number {
   const count = values.length;
   if (count < 2) return 0;
@@ -76,7 +76,7 @@ export function slopeOf(values: readonly number[]): number {
   return above / below;
 }
 
-/** Sums of `size` neighbours; what is left over at the end is not a whole one and dropped. */
+/** Sums of `size` neighbours; an incomplete group at the end is dropped. */
 export function inGroupsOf(size: number, values: readonly number[]): readonly number[] {
   return Array.from({ length: Math.floor(values.length / size) }, (_, group) =>
     values.slice(group * size, (group + 1) * size).reduce((sum, value) => sum + value, 0),

@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../scenarios/table.js';
 import { caveat } from './facts-text.js';
+import { htmlReport } from './html.js';
 import { type Sample, sampleResults } from './sample-results.js';
 import { scenariosOfTargets, TARGETS, verdictsOf } from './targets.js';
+import { textReport } from './text.js';
 
 const READS = 'getData 100 B, 30 connections x 32';
 
@@ -88,5 +90,16 @@ describe('a quick run', () => {
   it('says that its figures mean nothing', () => {
     expect(caveat(sampleResults([], { isQuick: true }))).toMatch(/quick/);
     expect(caveat(sampleResults([]))).toBeNull();
+  });
+
+  it('judges no target, in any report', () => {
+    const small = { scenario: 'znodes-1m', system: 'rookery', values: { memberMb: [83] } };
+    const quick = sampleResults([small], { isQuick: true });
+    expect(verdictsOf(quick)).toEqual([]);
+    for (const report of [textReport(quick), htmlReport(quick, '')]) {
+      expect(report).toMatch(/quick run says nothing about/i);
+      expect(report).not.toMatch(/of \d+ met/);
+    }
+    expect(textReport(sampleResults([small]))).toMatch(/of \d+ met/);
   });
 });

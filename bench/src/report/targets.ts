@@ -3,7 +3,7 @@
  *
  * A goal is a ratio to ZooKeeper measured in the same run, a bound of Rookery's own median, or a
  * bound of each round, where a median would hide what must never happen. The rows are the project's
- * targets, and one for each bad neighbour; a row is met when each of its goals is. Pure.
+ * targets, and one for each bad neighbour. A row is met if each of its goals is. Pure.
  */
 import { BAD_NEIGHBOURS } from '../bad-neighbours/all.js';
 import { goalsOf } from '../bad-neighbours/goals.js';
@@ -50,9 +50,9 @@ export interface GoalVerdict {
   readonly title: string;
   readonly unit: Unit;
   readonly outcome: Outcome;
-  /** Rookery's median; of what every round must keep to, its worst round. */
+  /** Rookery's median; for a bound of every round, its worst round. */
   readonly measured: number | null;
-  /** The same of ZooKeeper. */
+  /** The same for ZooKeeper. */
   readonly baseline: number | null;
   readonly ratio: Ratio | null;
 }
@@ -85,6 +85,13 @@ export const TARGETS: readonly Target[] = [
     goals: [ratio('create-w32', 'perSecond', 5), atMost('create-w32', 'p999Ms', 100)],
   },
   { what: '70 % get, 30 % set, 30 x 32', goals: [ratio('mix-70-w32', 'perSecond', 6)] },
+  { what: 'setData 1 KB, 30 connections x 32', goals: [ratio('value-1024-write', 'perSecond', 5)] },
+  { what: 'getData 1 KB, 30 connections x 32', goals: [ratio('value-1024-read', 'perSecond', 8)] },
+  {
+    what: 'setData 8 KB and 64 KB, 8 connections x 4',
+    goals: [ratio('value-8192-write', 'perSecond', 2), ratio('value-65536-write', 'perSecond', 2)],
+  },
+  { what: 'setData, five members', goals: [ratio('members-5-write', 'perSecond', 6)] },
   {
     what: 'setData, 30 connections x 1',
     goals: [ratio('mix-0-w1', 'perSecond', 2.3), atMost('mix-0-w1', 'p99Ms', 5)],
@@ -135,19 +142,21 @@ export const TARGETS: readonly Target[] = [
   })),
 ];
 
-/** What the rows need, each once. */
+/** The scenarios that the rows need, each once. */
 export function scenariosOfTargets(): readonly string[] {
   return [...new Set(TARGETS.flatMap(({ goals }) => goals.map(({ scenario }) => scenario)))];
 }
 
+/** There are none for a quick run: its sizes are so small that a verdict on them would be wrong. */
 export function verdictsOf(results: Results): readonly Verdict[] {
+  if (results.settings.isQuick) return [];
   return TARGETS.map(({ what, goals }) => {
     const verdicts = goals.map((goal) => verdictOf(results, goal));
     return { what, outcome: outcomeOf(verdicts.map(({ outcome }) => outcome)), goals: verdicts };
   });
 }
 
-/** One goal missed is a row missed; one not measured leaves the row open. */
+/** One missed goal means a missed row; one that was not measured leaves the row open. */
 function outcomeOf(outcomes: readonly Outcome[]): Outcome {
   if (outcomes.includes('not met')) return 'not met';
   return outcomes.includes('not measured') ? 'not measured' : 'met';

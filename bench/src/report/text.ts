@@ -59,6 +59,7 @@ function growthText(growth: number | null | undefined): string {
 }
 
 function targetsText(verdicts: readonly Verdict[]): string {
+  if (verdicts.length === 0) return 'targets: a quick run says nothing about them';
   const measured = verdicts.filter(({ goals }) => goals.some((goal) => goal.measured !== null));
   const cells = measured.flatMap(({ what, outcome, goals }) => [
     [`  ${outcome}`, what, '', ''],
@@ -69,7 +70,7 @@ function targetsText(verdicts: readonly Verdict[]): string {
   return `${head}\n${alignColumns(cells)}`.trimEnd();
 }
 
-/** What is asked for. */
+/** The goal as text. */
 export function goalText({ goal, unit }: GoalVerdict): string {
   if (goal.kind === 'ratio') return `at least ${goal.least}x`;
   const isInEveryRound = goal.kind === 'everyRoundAtMost';
@@ -77,7 +78,7 @@ export function goalText({ goal, unit }: GoalVerdict): string {
   return `at most ${formatValue(goal.most, unit)}${isInEveryRound ? ' in every round' : ''}`;
 }
 
-/** What was found. */
+/** The measurement as text. */
 export function goalMeasured({ outcome, measured, baseline, ratio, unit }: GoalVerdict): string {
   if (measured === null) return 'not measured';
   const parts = [formatValue(measured, unit)];
@@ -89,7 +90,7 @@ export function goalMeasured({ outcome, measured, baseline, ratio, unit }: GoalV
   return `${parts.join(', ')}: ${outcome}`;
 }
 
-/** Columns as wide as their widest cell; the last one is not padded. */
+/** Columns are as wide as their widest cell; the last one is not padded. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

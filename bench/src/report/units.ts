@@ -1,17 +1,17 @@
 /**
- * Figures as people read them. MB are 10^6 bytes, which is the stricter reading of a goal. Pure.
+ * Formats figures for people. MB are 10^6 bytes, which is the stricter reading of a goal. Pure.
  */
 import type { Unit } from '../scenarios/scenario.js';
 
 export const MEGABYTE = 1e6;
 
-/** Three significant digits, thousands as k or M where the unit is a rate. */
+/** Three significant digits, with thousands as k or M if the unit is a rate. */
 export function formatValue(value: number, unit: Unit): string {
   if (!Number.isFinite(value)) return '-';
   if (unit === '1/s' && Math.abs(value) >= 1e6) return `${significant(value / 1e6)}M/s`;
   if (unit === '1/s' && Math.abs(value) >= 1e3) return `${significant(value / 1e3)}k/s`;
   if (unit === '1/s') return `${significant(value)}/s`;
-  // A count is whole, but for the median of an even number of rounds.
+  // A count is whole, except for the median of an even number of rounds.
   if (unit === '') return Number.isInteger(value) ? String(value) : significant(value);
   return `${significant(value)} ${unit}`;
 }

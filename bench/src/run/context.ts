@@ -1,5 +1,5 @@
 /**
- * What a scenario's run is given: the servers, the sizes, and loads in processes of their own.
+ * What a scenario's run gets: the servers, the sizes, and loads in processes of their own.
  *
  * Whatever a run started and did not end is ended by `end`, however the run went. Roots are never
  * used twice, so that runs on one ensemble do not meet.
@@ -19,21 +19,21 @@ export interface LoadRequest {
   readonly window?: number;
   readonly valueBytes?: number;
   readonly keys?: number;
-  /** Znodes of an earlier load; a root of its own, set up first, when absent. */
+  /** The znodes of an earlier load; if absent, a root of its own, which is set up first. */
   readonly space?: KeySpace;
   readonly isSetUp?: boolean;
   /** Null: until the workload ends, or `stop`. */
   readonly seconds?: number | null;
   readonly warmupSeconds?: number;
   readonly perSecond?: number | null;
-  /** One process hears everything, and so measures silences exactly. */
+  /** With 1, one process hears every answer, and so measures silences exactly. */
   readonly processes?: number;
 }
 
 export interface ContextParts {
   readonly system: SystemUnderTest;
   readonly settings: Settings;
-  /** Generator processes for one load. */
+  /** The number of generator processes for one load. */
   readonly generators: number;
   readonly onStep: (step: string) => void;
 }
@@ -57,14 +57,14 @@ export class Context {
     return this.#parts.system;
   }
 
-  /** Of a scenario that said it needs processes. */
+  /** For a scenario that has declared that it needs processes. */
   get ensemble(): Ensemble {
     const { ensemble } = this.#parts.system;
     if (ensemble === null) throw new Error('these servers are not ours');
     return ensemble;
   }
 
-  /** Shown while the run goes on. */
+  /** Shown while the run continues. */
   step(text: string): void {
     this.#parts.onStep(text);
   }
@@ -77,7 +77,7 @@ export class Context {
     return await (await this.startLoad(request)).result;
   }
 
-  /** Resolves when the load runs; the run ends it, if the scenario did not. */
+  /** Resolves when the load runs; the run ends it if the scenario did not. */
   async startLoad(request: LoadRequest): Promise<LoadGroup> {
     const { settings, generators, system } = this.#parts;
     const space = request.space ?? {
@@ -111,7 +111,7 @@ export class Context {
     return group;
   }
 
-  /** A generator process for other things than load. */
+  /** A generator process for purposes other than load. */
   agent(): Agent {
     const agent = new Agent();
     this.#ends.push(() => agent.end());

@@ -1,8 +1,9 @@
 /**
  * One load spread over several generator processes, and its results as if it were one.
  *
- * The znodes that the workload asks for are made first, by one of them. Connections are shared out
- * evenly. Of silences the shortest process's counts: while one hears answers, nobody is silent.
+ * One of the processes first creates the znodes that the workload needs. Connections are
+ * distributed evenly. The fewest silences that any process heard are what counts: while one process
+ * hears answers, the system is not silent.
  */
 import { Agent } from '../load/agent.js';
 import type { Host } from '../load/connection.js';
@@ -15,7 +16,7 @@ export interface GroupOptions {
   readonly hosts: readonly Host[];
   readonly workload: Workload;
   readonly space: KeySpace;
-  /** False: the znodes are there. */
+  /** False if the znodes exist already. */
   readonly isSetUp: boolean;
   readonly connections: number;
   readonly window: number;
@@ -56,7 +57,7 @@ export class LoadGroup {
     return new LoadGroup(agents);
   }
 
-  /** When the load has ended by itself, or by `stop`. */
+  /** Resolves when the load has ended by itself, or by `stop`. */
   get result(): Promise<LoadResult> {
     return this.#result;
   }

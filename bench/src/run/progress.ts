@@ -1,8 +1,9 @@
 /**
- * What is shown while the bench runs: which run, which step of it, how long all of it will take.
+ * What is shown while the bench runs: which run, which step of it, how long everything will take.
  *
- * On a terminal the line of the current run is rewritten in place; elsewhere each run is one line
- * when it ends. Time left is measured where a run of the scenario has ended, else estimated.
+ * On a terminal, the line of the current run is rewritten in place; elsewhere each run is one line
+ * when it ends. The remaining time is measured where a run of the scenario has ended, and estimated
+ * otherwise.
  */
 import { formatValue } from '../report/units.js';
 import type { Measurement } from '../scenarios/scenario.js';
@@ -14,7 +15,7 @@ export interface ProgressOutput {
   write(text: string): unknown;
 }
 
-/** Starting and stopping an ensemble of its own. */
+/** The time to start and stop an ensemble of its own. */
 const FRESH_SECONDS = 5;
 const FIGURES_SHOWN = 4;
 const CLEAR_LINE = '\r\u001b[K';
@@ -34,7 +35,7 @@ export class Progress {
     this.#output = output;
   }
 
-  /** Of everything that has not ended. */
+  /** The time for everything that has not ended. */
   get secondsLeft(): number {
     return this.#planned.slice(this.#ended).reduce((sum, run) => {
       const { scenario } = run;

@@ -1,16 +1,16 @@
 /**
- * A bench that was cut short goes on where it ended; scenarios are measured again in it. Pure.
+ * Continues a bench that was interrupted where it ended, and lets it measure scenarios again. Pure.
  *
  * Figures are medians of rounds, so all rounds of a scenario must be of one product on one machine
  * with one set of sizes; anything else is refused by name. What was measured stays, what is missing
- * is planned. Whole scenarios may be of a later product than the others: the report says so.
+ * is planned. Whole scenarios may be of a later product than the others, and the report says so.
  */
 import type { Again, Results, Run } from '../report/results.js';
 import type { PlannedRun } from './schedule.js';
 
 /**
- * Without the runs of these scenarios, which are to be measured at another commit. Throws for one
- * that is not in it.
+ * The results without the runs of these scenarios, which are to be measured at another commit.
+ * Throws for a scenario that is not in them.
  */
 export function measuredAgain(before: Results, { at, commit, scenarios }: Again): Results {
   const known = new Set(before.scenarios.map(({ name }) => name));
@@ -24,7 +24,7 @@ export function measuredAgain(before: Results, { at, commit, scenarios }: Again)
   };
 }
 
-/** Throws with the name of what differs when the runs of one may not stand beside the other's. */
+/** Throws with the name of what differs if the runs of one may not be combined with the other's. */
 export function requireSameBench(before: Results, now: Omit<Results, 'runs'>): void {
   const facts = (results: Omit<Results, 'runs'>) => {
     const { machine, settings, systems, scenarios } = results;
@@ -45,7 +45,7 @@ export function requireSameBench(before: Results, now: Omit<Results, 'runs'>): v
   }
 }
 
-/** Those that have not been made, and the warm-ups of those. */
+/** The runs that have not been made, and the warm-ups of those. */
 export function missingRuns(
   planned: readonly PlannedRun[],
   made: readonly Run[],

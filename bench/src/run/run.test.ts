@@ -1,4 +1,6 @@
-/** Goal: rounds alternate, shares add up, time left shrinks. Method: plans made by hand. */
+/**
+ * Goal: rounds alternate, shares add up, the remaining time shrinks. Method: plans made by hand.
+ */
 import { describe, expect, it } from 'vitest';
 import { Histogram } from '../load/histogram.js';
 import type { LoadResult } from '../load/load.js';

@@ -1,10 +1,10 @@
 /**
  * Runs scenarios on the systems in turn, round by round, and collects what they measured.
  *
- * Within a scenario the rounds alternate between the systems; where ensembles are shared, a round
+ * Within a scenario the rounds alternate between the systems. Where ensembles are shared, a round
  * that does not count comes first, because a JVM compiles. Ensembles live as long as scenarios of
- * their kind follow each other. A run that fails is told and left out; the others go on. Whoever is
- * not measured idles.
+ * their kind follow each other. A run that fails is reported and left out, and the others continue.
+ * The system that is not being measured is idle.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,9 +26,9 @@ export interface RunnerOptions {
   readonly basePort: number;
   readonly generators: number;
   readonly profileDirectory: string | null;
-  /** Members' directories stay. */
+  /** Whether the members' directories are kept. */
   readonly isKept: boolean;
-  /** The products whose ensembles are started, or servers that are there. */
+  /** The products whose ensembles are started, or servers that are running already. */
   readonly systems: readonly SystemName[] | SystemUnderTest;
 }
 
@@ -52,7 +52,7 @@ export class Runner {
     this.#progress = progress;
   }
 
-  /** `onRuns` gets all that were made so far, each time: a long bench may be cut short. */
+  /** `onRuns` gets all runs made so far, each time, because a long bench may be interrupted. */
   async runAll(
     planned: readonly PlannedRun[],
     onRuns: (runs: readonly Run[]) => void,
@@ -81,7 +81,7 @@ export class Runner {
       return await this.#measure(scenario, subject);
     } catch (error) {
       this.#progress.onFailure(error instanceof Error ? (error.stack ?? '') : String(error));
-      // Whatever state it is in, nothing else shall be measured on it.
+      // Whatever state it is in, nothing else may be measured on it.
       await this.#stopShared();
       return null;
     } finally {
@@ -144,7 +144,7 @@ export class Runner {
     const { directory, basePort, profileDirectory } = this.#options;
     const { members, javaHeapMegabytes, memberSettings } = scenario;
     this.#progress.onStep('starting');
-    // Named by the scenario that it was started for; others may share it.
+    // Named by the scenario for which it was started; others may share it.
     const name = `${++this.#ensembles}-${system}-${scenario.name}`;
     return await Ensemble.start({
       system,

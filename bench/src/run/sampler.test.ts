@@ -1,4 +1,4 @@
-/** Goal: an election counts whatever hides it. Method: a member that says what it is told to. */
+/** Goal: an election counts, whatever hides it. Method: a member that answers as instructed. */
 import net from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { Sampler } from './sampler.js';

@@ -1,7 +1,8 @@
 /**
- * Looks at the members once a second while something runs: memory, and who leads. And at the host.
+ * Samples the members once a second while something runs: memory, and who leads. It samples the
+ * host too.
  *
- * Asking takes the servers next to nothing. A change of leader between two looks is an election;
+ * Asking costs the servers next to nothing. A change of leader between two samples is an election;
  * two within a second count once.
  */
 import type { SystemUnderTest } from '../systems/ensemble.js';
@@ -13,12 +14,15 @@ const EVERY_MS = 1000;
 export class Sampler {
   readonly #system: SystemUnderTest;
   readonly #timer: NodeJS.Timeout;
-  /** Of each member, as it was when it answered last. */
+  /** The state of each member when it last answered. */
   #states: readonly (MemberState | null)[] = [];
   #pending: Promise<void>;
-  /** Of the largest member, at each look; none for servers that are not ours. */
+  /** The memory of the largest member, at each sample; empty for servers that are not ours. */
   readonly residentBytes: number[] = [];
-  /** Since the look before, of the processor time wanted: what the host kept; none if unknown. */
+  /**
+   * Since the sample before: the share of the wanted processor time that the host stole; empty if
+   * unknown.
+   */
   readonly stolenShares: number[] = [];
   #processorTime: ProcessorTime | null = readProcessorTime();
   elections = 0;
@@ -29,13 +33,13 @@ export class Sampler {
     this.#timer = setInterval(() => void this.look(), EVERY_MS);
   }
 
-  /** Once more, behind those that are under way. */
+  /** Takes one more sample, after those that are under way. */
   async look(): Promise<void> {
     this.#pending = this.#pending.then(() => this.#look());
     await this.#pending;
   }
 
-  /** After a last look. */
+  /** Takes a last sample first. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.look();

@@ -1,9 +1,9 @@
 /**
- * Which runs there are, in which order. Pure.
+ * Plans which runs there are, in which order. Pure.
  *
- * Scenario by scenario, round by round, the systems in turn; ZooKeeper only where it has what the
- * scenario is about. Round 0 warms up and does not count; scenarios with ensembles of their own
- * have none, as nothing of it would be left.
+ * The order is scenario by scenario, round by round, the systems in turn; ZooKeeper only where it
+ * has what the scenario is about. Round 0 warms up and does not count; scenarios with ensembles of
+ * their own have none, because nothing of it would remain.
  */
 import type { Scenario } from '../scenarios/scenario.js';
 import type { Settings } from './settings.js';

@@ -1,7 +1,7 @@
 /**
  * How much of everything a run does; `--quick` makes all of it small, to see that it works.
  *
- * Scenarios take their sizes from here, so that a figure's size is said in one place.
+ * Scenarios take their sizes from here, so that a figure's size is stated in one place.
  */
 export interface Settings {
   readonly rounds: number;
@@ -16,7 +16,7 @@ export interface Settings {
 export interface Sizes {
   /** The usual number of keys. */
   readonly keys: number;
-  /** A tree large enough to be felt: restarts, memory, disk. */
+  /** A tree large enough to matter for restarts, memory and disk. */
   readonly manyZnodes: number;
   /** The tree under a load with checkpoints. */
   readonly checkpointZnodes: number;
@@ -25,7 +25,7 @@ export interface Sizes {
   /** Calls and watches when the client library is measured. */
   readonly clientCalls: number;
   readonly clientWatches: number;
-  /** How often one run repeats what takes but a moment: failovers, changes of a watched znode. */
+  /** How often one run repeats what takes only a moment: failovers, changes of a watched znode. */
   readonly repetitions: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The client library itself: what @rookery/client costs the process that uses it.
  *
- * Measured in a process of its own, against whatever server is the system under test.
+ * It is measured in a process of its own, against whatever server is the system under test.
  */
 import { measurement, type Scenario, scenario } from './scenario.js';
 

@@ -1,8 +1,9 @@
 /**
- * Znodes that come and go: create, create and delete, multi, and one parent with very many.
+ * Znodes that come and go: create, create and delete, multi, and one parent with very many
+ * children.
  *
- * The hot parent is filled by the run itself, in an ensemble of its own; then its names are asked
- * for, whole and, where the server has that opcode, in pages.
+ * The run itself fills the hot parent, in an ensemble of its own; then its names are requested, all
+ * at once and, if the server has that opcode, in pages.
  */
 import type { Context } from '../run/context.js';
 import { LOAD_FIGURES, measureLoad, troublesOf, valuesOf, warmUp } from './load-figures.js';
@@ -10,7 +11,7 @@ import { type Measurement, measurement, type Scenario, scenario } from './scenar
 
 const MULTI_OPERATIONS = 10;
 const PAGE = 1000;
-/** A list of 100,000 names is more than a megabyte: few at a time say enough. */
+/** A list of 100,000 names has more than a megabyte: a few at a time are enough. */
 const LIST_CONNECTIONS = 3;
 
 export const createScenarios: readonly Scenario[] = [
@@ -78,7 +79,7 @@ async function hotParent(context: Context): Promise<Measurement> {
     listP99Ms: valuesOf(lists)['p99Ms'] ?? Number.NaN,
   };
   const troubles = [...troublesOf(creates), ...troublesOf(lists)];
-  // ZooKeeper closes the connection of who asks for an opcode that it does not know.
+  // ZooKeeper closes the connection of a client that sends an unknown opcode.
   if (context.system.name !== 'zookeeper') {
     context.step('pages');
     const workload = { kind: 'getPage', limit: PAGE, children } as const;

@@ -3,7 +3,7 @@
  */
 import type { CrowdTiming } from '../load/crowd.js';
 
-/** Attempts that failed and were repaired are told too: they are in the times. */
+/** Attempts that failed and were repaired are reported too, because the times include them. */
 export function crowdTroubles(
   timings: Readonly<Record<string, readonly CrowdTiming[]>>,
 ): readonly string[] {

@@ -1,9 +1,9 @@
 /**
  * The steps in which members die, freeze and come back; for every scenario that needs them.
  *
- * Each leaves the ensemble whole: all members serve when it resolves. Gaps are the longest time
- * without any acknowledged write to anybody, of writers at all members that resume their sessions
- * as a client does; what the generator itself needs to reconnect is in them.
+ * Each leaves the ensemble whole: all members serve when it resolves. A gap is the longest time
+ * without an acknowledged write by any of the writers, which are at all members and resume their
+ * sessions as a client does. It includes the time that the generator itself needs to reconnect.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../run/context.js';
@@ -25,7 +25,7 @@ export interface Gap {
   readonly troubles: readonly string[];
 }
 
-/** The leader is killed; the others go on. It comes back afterwards. */
+/** The leader is killed and the others continue. It comes back afterwards. */
 export async function gapOfKilledLeader(context: Context): Promise<Gap> {
   const { ensemble } = context;
   const leader = await ensemble.leader();
@@ -36,7 +36,7 @@ export async function gapOfKilledLeader(context: Context): Promise<Gap> {
   });
 }
 
-/** The leader hangs, and its connections stay open: only its silence tells. */
+/** The leader hangs while its connections stay open: only its silence reveals it. */
 export async function gapOfFrozenLeader(context: Context): Promise<Gap> {
   const { ensemble } = context;
   const leader = await ensemble.leader();
@@ -47,7 +47,7 @@ export async function gapOfFrozenLeader(context: Context): Promise<Gap> {
   });
 }
 
-/** A follower is killed, misses `missed`, and is started again: until it serves. */
+/** A follower is killed, misses `missed`, and is started again. Measures until it serves. */
 export async function followerBackMs(
   context: Context,
   options: { readonly isWiped: boolean; readonly missed: () => Promise<void> },
@@ -65,7 +65,7 @@ export async function followerBackMs(
   return performance.now() - fromMs;
 }
 
-/** All members are ended as an operator would, and started: until all serve. */
+/** All members are ended as an operator would, and started. Measures until all serve. */
 export async function restartMs(context: Context): Promise<number> {
   const { ensemble } = context;
   await ensemble.stop();
@@ -93,7 +93,7 @@ async function gapDuring(context: Context, disruption: Disruption): Promise<Gap>
   const isOver = await writesFlow(context, disruption.others);
   await sleep(AFTER_MS);
   const ending = writers.stop();
-  // Now, so that what hangs at a frozen member is answered or cut.
+  // Repaired now, so that what hangs at a frozen member is answered or cut.
   disruption.repair();
   const result = await ending;
   await ensemble.untilServing();
@@ -102,7 +102,7 @@ async function gapDuring(context: Context, disruption: Disruption): Promise<Gap>
   return { gapMs: result.longestSilenceMs, writes: throughputOf(result), troubles };
 }
 
-/** Window 1: what one asks for is answered before it asks again, as most clients do. */
+/** With a window of 1, a request is answered before the next one is sent, as with most clients. */
 async function startWriters(context: Context): Promise<LoadGroup> {
   return await context.startLoad({
     workload: { kind: 'mix', readPercent: 0 },
@@ -114,7 +114,7 @@ async function startWriters(context: Context): Promise<LoadGroup> {
   });
 }
 
-/** Until the members that are left elect a leader among them and serve. */
+/** Waits until the remaining members have elected a leader among them and serve. */
 async function writesFlow(context: Context, members: readonly number[]): Promise<boolean> {
   const { ensemble } = context;
   const deadlineMs = performance.now() + GAP_MAX_MS;

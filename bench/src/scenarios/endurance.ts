@@ -17,11 +17,11 @@ const WRITES = { kind: 'mix', readPercent: 0 } as const;
 const CHECKPOINT_SECONDS_MIN = 20;
 const SECONDS_PER_MINUTE = 60;
 const SLICES_PER_SECOND = 10;
-/** Growth counts from minute 2; of a shorter run, from its half. */
+/** Growth counts from minute 2; for a shorter run, from its half. */
 const GROWTH_FROM_SECONDS = 120;
 const SETTLE_MS = 1000;
 
-/** What is loaded and sampled around the load would count as its processor time. */
+/** Loading and sampling around the load would count as its processor time. */
 const TAIL_FIGURES: readonly Figure[] = [
   ...LOAD_FIGURES.filter(({ key }) => key !== 'cpuUs'),
   { key: 'over50', title: 'silences over 50 ms', unit: '', better: 'lower' },
@@ -148,7 +148,7 @@ async function sustained(context: Context, perSecond: number | null): Promise<Me
   });
 }
 
-/** A second without any answer has that of the one that ended it. */
+/** A second without any answer gets the value of the one that ended it. */
 export function slowestPerSecond(tenths: readonly number[], seconds: number): readonly number[] {
   const values = Array.from({ length: seconds }, (_, second) =>
     Math.max(0, ...tenths.slice(second * SLICES_PER_SECOND, (second + 1) * SLICES_PER_SECOND)),
@@ -159,7 +159,7 @@ export function slowestPerSecond(tenths: readonly number[], seconds: number): re
   return values;
 }
 
-/** Of one look a second: the slope from minute 2 on, as a share of what was there then. */
+/** For one sample a second: the slope from minute 2 on, as a share of the memory at that time. */
 export function growthPercentPerMinute(residentBytes: readonly number[]): number {
   const isLong = residentBytes.length >= 2 * GROWTH_FROM_SECONDS;
   const from = isLong ? GROWTH_FROM_SECONDS : Math.floor(residentBytes.length / 2);
@@ -174,7 +174,7 @@ async function written(context: Context, valueBytes: number): Promise<Measuremen
   const load = await context.startLoad({ workload: WRITES, valueBytes, warmupSeconds: 0 });
   const before = ensemble.facts().writtenBytes;
   const result = await load.result;
-  // What a checkpoint or compaction still writes for it belongs to it.
+  // What a checkpoint or compaction still writes for the load belongs to it.
   await sleep(SETTLE_MS);
   const bytes = ensemble.facts().writtenBytes - before;
   return measurement({ factor: bytes / (result.operations * valueBytes) }, partsOf(result));

@@ -1,9 +1,10 @@
 /**
- * The leader goes: killed, or frozen as if its machine hung. And how fast an ensemble is there.
+ * The loss of the leader: killed, or frozen as if its machine hung. And how fast an ensemble
+ * starts.
  *
- * The gap is that of acknowledged writes; the median of several repetitions in one ensemble. Who
- * finds out soon that a leader is frozen might take a busy one for it: so all freezing comes after
- * a full load, in which no other leader may be elected.
+ * The gap is that of acknowledged writes; the median of several repetitions in one ensemble. A
+ * product that notices a frozen leader quickly might mistake a busy one for it, so all freezing
+ * comes after a full load, in which no other leader may be elected.
  */
 import { median } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
@@ -21,7 +22,7 @@ import {
 } from './scenario.js';
 
 const FROZEN_REPETITIONS_MAX = 2;
-/** Longer than a leader that is taken for dead would last, several times over. */
+/** Several times as long as a leader that is taken for dead would last. */
 const FULL_LOAD_SECONDS_MIN = 5;
 
 export const GAP_FIGURES: readonly Figure[] = [
@@ -113,7 +114,7 @@ async function gaps(
   );
 }
 
-/** The ensemble is stopped and wiped: what it started with before is not what is timed. */
+/** The ensemble is stopped and wiped: its first start is not the one that is timed. */
 async function coldStart(context: Context): Promise<Measurement> {
   const { ensemble } = context;
   await ensemble.stop();

@@ -1,8 +1,8 @@
 /**
  * A tree of a million znodes: loaded, held in memory and on disk, and carried through everything
- * that takes long because of it: failover, a follower's return, a restart of all.
+ * that takes long because of it: failover, a follower's return, a restart of all members.
  *
- * One run does it all, one step after the other, because loading is the longest of them. Smaller
+ * One run does everything, one step after the other, because loading takes the longest. Smaller
  * trees do the same, for the scaling table.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,11 +18,11 @@ const LOADERS = 6;
 const LOADERS_WINDOW = 250;
 const SETTLE_MS = 3000;
 const QUICK_SETTLE_MS = 300;
-/** As the targets were measured: Java takes what it is given. */
+/** As for the targets: Java takes what it is given. */
 const JAVA_HEAP_MEGABYTES = 3000;
 /** The write rate of a slow server, for the progress shown. */
 const LOADS_PER_SECOND = 12_000;
-/** Of the largest. */
+/** The share of the largest. */
 const SHARES = { '10k': 0.01, '100k': 0.1, '1m': 1 } as const;
 const MISSED_WRITES_MS = 500;
 
@@ -147,7 +147,7 @@ async function loadAndRecover(context: Context, share: number): Promise<Measurem
   return { ...measured, values: { ...measured.values, ...values }, troubles };
 }
 
-/** What a member misses while it is down. */
+/** The writes that a member misses while it is down. */
 async function writeFor(context: Context, space: KeySpace): Promise<LoadResult> {
   const seconds = MISSED_WRITES_MS / 1000;
   const workload = { kind: 'mix', readPercent: 0 } as const;

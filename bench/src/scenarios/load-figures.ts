@@ -1,7 +1,8 @@
 /**
  * The figures of a load, and how its result becomes them; for every scenario that is a plain load.
  *
- * Also says what went wrong in it: errors, lost connections, a generator too busy to be believed.
+ * It also reports what went wrong in it: errors, lost connections, a generator too busy to be
+ * believed.
  */
 import { Histogram } from '../load/histogram.js';
 import type { LoadResult } from '../load/load.js';
@@ -10,7 +11,7 @@ import type { Context, LoadRequest } from '../run/context.js';
 import type { EnsembleFacts } from '../systems/ensemble.js';
 import { type Figure, type Measurement, measurement, type Series } from './scenario.js';
 
-/** Above it the servers may have been faster than the figures say. */
+/** Above this, the servers may have been faster than the figures say. */
 export const GENERATOR_SHARE_MAX = 0.6;
 
 export const LOAD_FIGURES: readonly Figure[] = [
@@ -23,7 +24,7 @@ export const LOAD_FIGURES: readonly Figure[] = [
   { key: 'cpuUs', title: "servers' CPU per operation", unit: 'us', better: 'lower' },
 ];
 
-/** One load, measured from its outside too. */
+/** Runs one load, and measures it from outside too. */
 export async function measureLoad(context: Context, request: LoadRequest): Promise<Measurement> {
   const { ensemble } = context.system;
   const load = await context.startLoad(request);
@@ -84,7 +85,7 @@ export function troublesOf(result: LoadResult): readonly string[] {
   return troubles;
 }
 
-/** Its processor time holds the warm-up and the end too; operations are scaled to the same time. */
+/** Its processor time includes the warm-up and the end; operations are scaled to the same time. */
 function cpuOf(
   result: LoadResult,
   around: {

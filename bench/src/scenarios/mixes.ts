@@ -1,7 +1,9 @@
 /**
  * Loads on a thousand keys: mixes of reads and writes, values of several sizes, more members.
  *
- * 30 connections, spread over all members, each with 32 requests outstanding or with one.
+ * 30 connections are spread over all members, each with 32 requests outstanding or with one. Values
+ * of 8 KB and more have 8 connections with 4 each: enough to keep every system busy, while what is
+ * outstanding stays at a few megabytes.
  */
 import type { Workload } from '../load/workloads.js';
 import { LOAD_FIGURES, measureLoad } from './load-figures.js';
@@ -9,7 +11,12 @@ import { type MemberCount, type Scenario, scenario } from './scenario.js';
 
 const MIXES = [0, 30, 70, 100] as const;
 const WINDOWS = [32, 1] as const;
-const VALUES = [100, 1024, 16_384] as const;
+const VALUES = [
+  { bytes: 100, connections: 30, window: 32 },
+  { bytes: 1024, connections: 30, window: 32 },
+  { bytes: 8192, connections: 8, window: 4 },
+  { bytes: 65_536, connections: 8, window: 4 },
+] as const;
 const MEMBERS = [3, 5, 7] as const;
 
 type Kind = 'write' | 'read';
@@ -21,7 +28,7 @@ const KINDS: Readonly<Record<Kind, { readonly what: string; readonly workload: W
 export const mixScenarios: readonly Scenario[] = [
   ...WINDOWS.flatMap((window) => MIXES.map((percent) => mix(percent, window))),
   ...[single('write'), single('read')],
-  ...VALUES.flatMap((bytes) => [values('write', bytes), values('read', bytes)]),
+  ...VALUES.flatMap((load) => [values('write', load), values('read', load)]),
   ...MEMBERS.flatMap((members) => [ofMembers('write', members), ofMembers('read', members)]),
 ];
 
@@ -52,15 +59,15 @@ function single(kind: Kind): Scenario {
   });
 }
 
-function values(kind: Kind, valueBytes: number): Scenario {
+function values(kind: Kind, { bytes, connections, window }: (typeof VALUES)[number]): Scenario {
   const { what, workload } = KINDS[kind];
   return scenario({
-    name: `value-${valueBytes}-${kind}`,
-    title: `${what} ${valueBytes} B, 30 connections x 32`,
+    name: `value-${bytes}-${kind}`,
+    title: `${what} ${bytes} B, ${connections} connections x ${window}`,
     group: 'values',
     figures: LOAD_FIGURES,
-    scale: { dimension: 'value bytes', what, at: () => valueBytes },
-    run: (context) => measureLoad(context, { workload, valueBytes }),
+    scale: { dimension: 'value bytes', what, at: () => bytes },
+    run: (context) => measureLoad(context, { workload, valueBytes: bytes, connections, window }),
   });
 }
 

@@ -1,9 +1,9 @@
 /**
- * What a scenario is: what it needs, what it measures, and the run that measures it.
+ * Defines a scenario: what it needs, what it measures, and the run that measures it.
  *
  * A scenario is data and one function. It knows neither rounds nor other systems: the runner calls
- * it once per round and system, and the report compares. Values are medians' raw material: one
- * number per figure and run, absent where the server cannot do what is asked.
+ * it once for each round and system, and the report compares. Its values are the raw material of
+ * medians: one number for each figure and run, absent if the server cannot do what is requested.
  */
 import type { HistogramData } from '../load/histogram.js';
 import type { Context } from '../run/context.js';
@@ -38,21 +38,21 @@ export interface Scenario {
   readonly group: string;
   readonly members: MemberCount;
   readonly figures: readonly Figure[];
-  /** An ensemble that nobody used before, for each run. */
+  /** Each run gets an ensemble that was not used before. */
   readonly isFresh: boolean;
-  /** It kills, freezes or watches processes: servers that are not ours cannot be used. */
+  /** It kills, freezes or watches processes, so servers that are not ours cannot be used. */
   readonly needsProcesses: boolean;
-  /** Elections are part of it; elsewhere one is a trouble, and said. */
+  /** Elections are part of it; elsewhere an election is reported as a trouble. */
   readonly isDisruptive: boolean;
   readonly javaHeapMegabytes: number | null;
   /** ZooKeeper has nothing to compare with. */
   readonly isRookeryOnly: boolean;
-  /** Beyond what every ensemble has; only of a fresh one, as others are shared. */
+  /** Beyond what every ensemble has; only for a fresh one, because others are shared. */
   readonly memberSettings: Partial<MemberSettings>;
-  /** Fewer than asked for, where one round takes very long; null for no limit. */
+  /** Fewer rounds than requested, where one takes very long; null for no limit. */
   readonly roundsMax: number | null;
   readonly scale: Scale | null;
-  /** About, of one run; only for the progress shown. */
+  /** The approximate time of one run, only for the progress shown. */
   readonly secondsAbout: (settings: Settings) => number;
   readonly run: (context: Context) => Promise<Measurement>;
 }
@@ -68,11 +68,14 @@ export interface Measurement {
   readonly values: Readonly<Record<string, number>>;
   readonly latency: HistogramData | null;
   readonly series: readonly Series[];
-  /** What went wrong or must be known to read the values; empty when all went well. */
+  /** What went wrong, or must be known to read the values; empty if all went well. */
   readonly troubles: readonly string[];
-  /** The busiest generator's share of one processor; null where it does not matter. */
+  /** The busiest generator's share of one processor; null if it does not matter. */
   readonly generatorShare: number | null;
-  /** Of the processor time wanted, what the host of a virtual machine kept; null if unknown. */
+  /**
+   * The share of the wanted processor time that the host of a virtual machine stole; null if
+   * unknown.
+   */
   readonly stolenShare: number | null;
 }
 

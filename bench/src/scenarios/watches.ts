@@ -1,7 +1,8 @@
 /**
- * One change seen by very many: every session watches the same znode, then it is written.
+ * One change seen by very many: every session watches the same znode, which is then written.
  *
- * Timed from just before the write to the last session's event; the median of several changes.
+ * It is timed from just before the write to the last session's event; the median of several
+ * changes.
  */
 
 import type { Timed } from '../load/agent-service.js';

@@ -1,8 +1,9 @@
 /**
  * The local members of one system under test: started, stopped, killed, frozen, wiped, measured.
  *
- * Only loopback, ports and directory of its own. Members are numbered from 0. Nothing here decides
- * what is measured; `SystemUnderTest` is what scenarios see of servers, these or somebody else's.
+ * They use only loopback, and ports and a directory of their own. Members are numbered from 0.
+ * Nothing here decides what is measured; `SystemUnderTest` is what scenarios see of servers,
+ * whether these or somebody else's.
  */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,13 +18,15 @@ export interface EnsembleFacts {
   /** Of all members together. */
   readonly cpuSeconds: number;
   readonly residentBytes: readonly number[];
-  /** The most that each ever had, since it was started. */
+  /** The highest memory of each since it was started. */
   readonly peakResidentBytes: readonly number[];
   /** Of all members together, since they were started. */
   readonly writtenBytes: number;
 }
 
-/** Null `ensemble`: the servers were there before us, and are not ours to touch. */
+/**
+ * `ensemble` is null if the servers were running before, in which case they are not ours to touch.
+ */
 export interface SystemUnderTest {
   readonly name: string;
   readonly hosts: readonly Host[];
@@ -34,7 +37,7 @@ const START_TIMEOUT_MS = 120_000;
 const ASK_AGAIN_MS = 50;
 
 export class Ensemble {
-  /** Everything it has on disk. */
+  /** Everything that it has on disk. */
   readonly directory: string;
   readonly #system: string;
   readonly #plans: readonly MemberPlan[];
@@ -50,7 +53,7 @@ export class Ensemble {
     });
   }
 
-  /** Resolves once every member serves; says what is missing when that cannot be. */
+  /** Resolves once every member serves; throws an error that says what is missing otherwise. */
   static async start(options: EnsembleOptions): Promise<Ensemble> {
     const missing = missingFor(options.system);
     if (missing !== null) throw new Error(missing);
@@ -78,28 +81,28 @@ export class Ensemble {
     };
   }
 
-  /** Blocks taken by the data of all members, so that holes do not count. */
+  /** The blocks taken by the data of all members, so that holes do not count. */
   diskBytes(): number {
     return this.#plans.reduce((sum, { dataDirectory }) => sum + bytesUnder(dataDirectory), 0);
   }
 
-  /** How many ended, though nobody asked them to. */
+  /** How many ended although nobody asked them to. */
   get membersEnded(): number {
     return this.#processes.filter((member) => member.hasFailed).length;
   }
 
-  /** What members that ended by themselves said last; empty when there are none. */
+  /** What members that ended by themselves said last; empty if there are none. */
   get obituary(): string {
     const ended = this.#processes.filter((member) => member.hasFailed);
     return ended.map((member) => `${member.ending}\n${member.lastOutput}`).join('\n');
   }
 
-  /** Of these members; null for one that does not answer, or does not serve. */
+  /** The states of these members; null for one that does not answer, or does not serve. */
   async statesOf(members: readonly number[]): Promise<readonly (MemberState | null)[]> {
     return await statesOf(this.hosts.filter((_, index) => members.includes(index)));
   }
 
-  /** Waits for one, if there is none. */
+  /** Waits for a leader if there is none. */
   async leader(): Promise<number> {
     const deadlineMs = performance.now() + START_TIMEOUT_MS;
     while (performance.now() < deadlineMs) {
@@ -127,7 +130,7 @@ export class Ensemble {
     this.#process(member).startAgain();
   }
 
-  /** Takes all its data from a member that does not run. */
+  /** Removes all data of a member that is not running. */
   wipe(member: number): void {
     const plan = this.#plans[member];
     if (plan === undefined) throw new Error(`there is no member ${member}`);
@@ -141,12 +144,12 @@ export class Ensemble {
     await Promise.all(this.#processes.map((member) => member.stop()));
   }
 
-  /** After `stop`. */
+  /** Called after `stop`. */
   startAll(): void {
     for (const member of this.#processes) member.startAgain();
   }
 
-  /** Until these members, or all, give clients sessions. */
+  /** Resolves when these members, or all, give clients sessions. */
   async untilServing(members: readonly number[] = [...this.#plans.keys()]): Promise<void> {
     const deadlineMs = performance.now() + START_TIMEOUT_MS;
     await Promise.all(members.map((member) => this.#untilServing(member, deadlineMs)));

@@ -1,7 +1,7 @@
 /**
- * The facts of the machine that figures depend on, and what a durable write costs on its disk.
+ * The facts of the machine on which figures depend, and the cost of a durable write on its disk.
  *
- * What cannot be found out is said to be unknown; nothing here fails a run.
+ * What cannot be found out is reported as unknown; nothing here fails a run.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface Machine {
   readonly node: string;
   readonly java: string;
   readonly fileSystem: string;
-  /** Of one block appended to a file in the directory of the members. */
+  /** For one block appended to a file in the directory of the members. */
   readonly fdatasyncUs: { readonly median: number; readonly p99: number };
   /** Processes that wanted to run in the last minute, before the first run. */
   readonly loadBefore: number;

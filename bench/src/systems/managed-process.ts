@@ -1,23 +1,23 @@
 /**
- * A member's process: started, started anew, signalled, looked at, and certainly ended.
+ * A member's process: started, restarted, signalled, measured, and certainly ended.
  *
- * Every one of them is ended when the bench itself exits, whatever the reason. Facts come from
- * Linux's /proc; elsewhere they are 0. Output of all its lives goes to one file.
+ * Every one is ended when the bench itself exits, whatever the reason. Facts come from Linux's
+ * /proc; elsewhere they are 0. The output of all its lives goes to one file.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
 const KILL_AFTER_MS = 30_000;
-/** USER_HZ of every Linux that Node runs on. */
+/** USER_HZ of every Linux on which Node runs. */
 const CLOCK_TICKS_PER_SECOND = 100;
 
 export interface ProcessFacts {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
-  /** The most that it ever had. */
+  /** The highest that it ever had. */
   readonly peakResidentBytes: number;
-  /** Handed to the disk, by this process's writes. */
+  /** Bytes that this process's writes handed to the disk. */
   readonly writtenBytes: number;
 }
 
@@ -33,7 +33,7 @@ export class ManagedProcess {
   readonly #logFile: string;
   readonly #killOnExit = () => this.#child.kill('SIGKILL');
   #child: ChildProcess;
-  /** The bench asked for its end. */
+  /** The bench requested its end. */
   #isEnded = false;
 
   constructor(command: readonly string[], logFile: string) {
@@ -47,7 +47,7 @@ export class ManagedProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** It ended, and nobody asked for it. */
+  /** It ended, and nobody requested it. */
   get hasFailed(): boolean {
     return !this.isRunning && !this.#isEnded;
   }
@@ -66,7 +66,7 @@ export class ManagedProcess {
   facts(): ProcessFacts {
     try {
       const stat = this.#proc('stat');
-      // The command's name may hold spaces; the fields after it do not.
+      // The command's name may contain spaces; the fields after it do not.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const ticks = Number(fields[11]) + Number(fields[12]);
       const status = this.#proc('status');
@@ -96,7 +96,7 @@ export class ManagedProcess {
     process.off('exit', this.#killOnExit);
   }
 
-  /** After its end. */
+  /** Called after its end. */
   startAgain(): void {
     if (this.isRunning) throw new Error('it still runs');
     this.#isEnded = false;
@@ -110,18 +110,18 @@ export class ManagedProcess {
     const output = openSync(this.#logFile, 'a');
     const child = spawn(program, parameters, { stdio: ['ignore', output, output] });
     closeSync(output);
-    // A program that is not there: its exit code says so, as of one that fails at once.
+    // A program that does not exist: its exit code says so, as for one that fails at once.
     child.on('error', () => undefined);
     return child;
   }
 
   async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    // One that had ended by itself stays one that failed.
+    // A process that had ended by itself stays one that failed.
     if (!this.isRunning) return;
     this.#isEnded = true;
     const ended = once(this.#child, 'exit');
     this.#child.kill(signal);
-    // A frozen process ends only when it runs on.
+    // A frozen process ends only when it runs again.
     this.#child.kill('SIGCONT');
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), KILL_AFTER_MS);
     await ended;

@@ -1,10 +1,11 @@
 /**
- * How the members of an ensemble are started: directories, ports and commands, per product.
+ * How the members of an ensemble are started: directories, ports and commands, for each product.
  *
  * `zookeeper` is Apache ZooKeeper from Debian's package with its default settings (tick 2000,
  * initLimit 10, syncLimit 5, 4lw srvr only, fsync on, the JVM's own heap size unless one is given),
- * except for two: no admin web server, since all of them want one port, and no limit of 60
- * connections per address, since all load comes from one. `rookery` is this repository's build.
+ * except for two: no admin web server, because all of them want one port, and no limit of 60
+ * connections for each address, because all load comes from one. `rookery` is this repository's
+ * build.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,9 +20,9 @@ export interface EnsembleOptions {
   readonly system: SystemName;
   readonly directory: string;
   readonly members: number;
-  /** Client ports are this and the next ones; peer ports lie 100 and 200 above. */
+  /** Client ports are this one and the next; peer ports are 100 and 200 above. */
   readonly basePort: number;
-  /** Of each ZooKeeper member; null for what Java takes by itself. */
+  /** The heap of each ZooKeeper member; null for what Java takes by itself. */
   readonly javaHeapMegabytes: number | null;
   readonly memberSettings: Partial<MemberSettings>;
   /** Where each Rookery member writes a CPU profile when it ends; null for none. */
@@ -32,31 +33,33 @@ export interface EnsembleOptions {
 export interface MemberSettings {
   /** Keys of Rookery's config file. */
   readonly rookery: Readonly<Record<string, unknown>>;
-  /** Lines of ZooKeeper's. */
+  /** Lines of ZooKeeper's config file. */
   readonly zookeeper: readonly string[];
-  /** Runs each member's command, which is added to it: `['prlimit', '--nofile=256']`. */
+  /** Runs each member's command, which is appended to it: `['prlimit', '--nofile=256']`. */
   readonly command: readonly string[];
 }
 
 export interface MemberPlan {
   readonly host: Host;
   readonly command: readonly string[];
-  /** All its data, and nothing else. */
+  /** Contains all its data, and nothing else. */
   readonly dataDirectory: string;
-  /** Makes the data directory what it must be before a first start. */
+  /** Prepares the data directory for a first start. */
   readonly prepare: () => void;
 }
 
 const ZOOKEEPER_JAR = '/usr/share/java/zookeeper.jar';
 const LOG_FRAMEWORK_CONFIG = '/etc/zookeeper/conf';
 const ROOKERY = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
-/** As README tells operators: with an arena for each thread a large tree takes 30 MB more. */
+/**
+ * As the operator's guide recommends: with an arena for each thread, a large tree takes 30 MB more.
+ */
 const MALLOC = ['env', 'MALLOC_ARENA_MAX=1'] as const;
 const HOST = '127.0.0.1';
 const PEER_PORT = 100;
 const ELECTION_PORT = 200;
 
-/** What must be installed or built first; null when nothing is missing. */
+/** What must be installed or built first; null if nothing is missing. */
 export function missingFor(system: SystemName): string | null {
   switch (system) {
     case 'zookeeper':

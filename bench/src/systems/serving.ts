@@ -1,8 +1,8 @@
 /**
- * Waits until a member serves: until it gives a client a session, which takes a quorum.
+ * Waits until a member serves, which means until it gives a client a session; that takes a quorum.
  *
- * A member that only listens, or looks for a leader, gives none. Asks anew every few milliseconds,
- * so what is timed by it is exact to that.
+ * A member that only listens, or looks for a leader, gives none. It asks anew every few
+ * milliseconds, which is the precision of what is timed by it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../load/connection.js';
@@ -11,7 +11,7 @@ import { idleConnection } from '../load/idle-connection.js';
 const RETRY_MS = 10;
 const ATTEMPT_TIMEOUT_MS = 1000;
 
-/** False when `deadlineMs` (of performance.now) passes first. */
+/** Resolves with false if `deadlineMs` (of performance.now) passes first. */
 export async function untilServing(host: Host, deadlineMs: number): Promise<boolean> {
   while (performance.now() < deadlineMs) {
     if (await givesSession(host)) return true;

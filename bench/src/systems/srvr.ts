@@ -1,7 +1,7 @@
 /**
- * Asks a member `srvr`: whether it serves, whether it leads, and the epoch it is in.
+ * Sends `srvr` to a member: whether it serves, whether it leads, and the epoch in which it is.
  *
- * The one four-letter word that a ZooKeeper answers by default.
+ * It is the one four-letter word that a ZooKeeper server answers by default.
  */
 import net from 'node:net';
 import type { Host } from '../load/connection.js';
@@ -13,7 +13,7 @@ export interface MemberState {
 
 const TIMEOUT_MS = 2000;
 
-/** Null when the member does not answer, or does not serve yet. */
+/** Null if the member does not answer, or does not serve yet. */
 export async function askSrvr(host: Host): Promise<MemberState | null> {
   const text = await ask(host);
   const mode = /^Mode: (\w+)/m.exec(text)?.[1];
@@ -42,8 +42,9 @@ export function isElectionBetween(
 }
 
 /**
- * What is known after a look: of a member that did not answer, what it said before. While a leader
- * is elected none answers, so a change shows only between what was said before and after.
+ * What is known after a sample: for a member that did not answer, what it said before. While a
+ * leader is being elected none answers, so a change shows only between what was said before and
+ * after.
  */
 export function knownAfter(
   before: readonly (MemberState | null)[],

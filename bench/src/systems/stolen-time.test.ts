@@ -1,4 +1,4 @@
-/** Goal: what the host kept is a share of what was wanted. Method: lines as proc(5) has them. */
+/** Goal: steal time is a share of what was wanted. Method: lines as proc(5) has them. */
 import { expect, it } from 'vitest';
 import { parseProcessorTime, stolenShare } from './stolen-time.js';
 

@@ -1,15 +1,15 @@
 /**
  * The processor time that a virtual machine was ready to use and its host gave to others ("steal").
  *
- * It slows whatever is measured, and its tails most, so every run says how much it was. Linux alone
- * tells, in /proc/stat, since the machine started; elsewhere it is unknown, not none.
+ * It slows down whatever is measured, and tails most, so every run says how much it was. Only Linux
+ * reports it, in /proc/stat, since the machine started; elsewhere it is unknown, not zero.
  */
 import { readFileSync } from 'node:fs';
 
-/** Above it, figures are those of the host's other guests as well. */
+/** Above this, figures are those of the host's other guests as well. */
 export const STOLEN_SHARE_MAX = 0.05;
 
-/** In ticks of the kernel, of all processors together. */
+/** In ticks of the kernel, for all processors together. */
 export interface ProcessorTime {
   readonly used: number;
   readonly stolen: number;
@@ -23,7 +23,7 @@ export function readProcessorTime(): ProcessorTime | null {
   }
 }
 
-/** Of the line of all processors: user nice system idle iowait irq softirq steal (proc(5)). */
+/** From the line of all processors: user nice system idle iowait irq softirq steal (proc(5)). */
 export function parseProcessorTime(stat: string): ProcessorTime | null {
   const numbers = /^cpu +(.*)$/m.exec(stat)?.[1]?.split(' ').map(Number) ?? [];
   const [user, nice, system, , , irq, softirq, stolen] = numbers;
@@ -32,7 +32,7 @@ export function parseProcessorTime(stat: string): ProcessorTime | null {
   return { used: parts.reduce<number>((sum, part) => sum + (part ?? 0), 0), stolen };
 }
 
-/** Of what was wanted in between, used or not given; null if that is unknown. */
+/** The share of what was wanted in between, used or not given; null if that is unknown. */
 export function stolenShare(
   before: ProcessorTime | null,
   after: ProcessorTime | null,

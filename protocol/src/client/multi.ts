@@ -126,6 +126,29 @@ export function readMultiReadOps(
   return readList(reader, readReadRequestOp, countMax);
 }
 
+/**
+ * How many operations the MultiRequest in the rest of `reader` has, as a measure of its work:
+ * nothing is decoded. Stops at `countMax`. Of a request that is malformed it is how many come
+ * before the fault. Never throws, and leaves the reader at any place.
+ */
+export function countMultiOps(reader: JuteReader, countMax: number): number {
+  let count = 0;
+  try {
+    while (count < countMax) {
+      const opcode = reader.int();
+      const done = reader.bool();
+      reader.int();
+      if (done) return count;
+      skipRequestOp(reader, opcode);
+      count += 1;
+    }
+    return count;
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    return count;
+  }
+}
+
 /** Ends with the first header that is `done`; every round reads a header, so it does end. */
 function readList<T>(
   reader: JuteReader,
@@ -168,6 +191,35 @@ function readRequestOp(reader: JuteReader, opcode: number): MultiRequestOp {
       return { opcode, request: PathVersionRequest.read(reader) };
     case OpCode.setData:
       return { opcode, request: SetDataRequest.read(reader) };
+    default:
+      throw new MarshallingError(`operation ${opcode} is not allowed in a multi`);
+  }
+}
+
+function skipRequestOp(reader: JuteReader, opcode: number): void {
+  reader.skipBuffer();
+  switch (opcode) {
+    case OpCode.create:
+    case OpCode.create2:
+    case OpCode.createContainer:
+    case OpCode.createTtl:
+      reader.skipBuffer();
+      for (let left = reader.count(); left > 0; left--) {
+        reader.int();
+        reader.skipBuffer();
+        reader.skipBuffer();
+      }
+      reader.int();
+      if (opcode === OpCode.createTtl) reader.long();
+      return;
+    case OpCode.setData:
+      reader.skipBuffer();
+      reader.int();
+      return;
+    case OpCode.delete:
+    case OpCode.check:
+      reader.int();
+      return;
     default:
       throw new MarshallingError(`operation ${opcode} is not allowed in a multi`);
   }

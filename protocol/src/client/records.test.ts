@@ -6,9 +6,16 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Codec, decode, encode } from '../jute/codec.js';
 import { INT64_MAX, INT64_MIN, toInt64 } from '../jute/int64.js';
+import { JuteReader } from '../jute/reader.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { Acl, ReplyHeader, RequestHeader, STAT_BYTES, Stat } from './hot-records.js';
-import type { MultiReadResult, MultiRequestOp, MultiResult } from './multi.js';
+import {
+  countMultiOps,
+  type MultiReadResult,
+  MultiRequest,
+  type MultiRequestOp,
+  type MultiResult,
+} from './multi.js';
 import { OpCode } from './opcodes.js';
 import { OPERATIONS } from './operations.js';
 import {
@@ -297,6 +304,22 @@ describe('multi', () => {
         MarshallingError,
       );
     }
+  });
+});
+
+describe('the count of the operations of a multi', () => {
+  it('is that of what is decoded, and of a damaged one at most so many', () => {
+    holds(
+      fc.property(fc.array(multiOp, { maxLength: 20 }), fc.nat(), fc.nat(255), (ops, at, byte) => {
+        const request = Buffer.from(encode(MultiRequest, { ops }));
+        expect(countMultiOps(new JuteReader(request), 20)).toBe(ops.length);
+        expect(countMultiOps(new JuteReader(request), 3)).toBe(Math.min(3, ops.length));
+        const cut = request.subarray(0, at % request.length);
+        expect(countMultiOps(new JuteReader(cut), 20)).toBeLessThanOrEqual(ops.length);
+        request[at % request.length] = byte;
+        expect(countMultiOps(new JuteReader(request), 20)).toBeLessThanOrEqual(20);
+      }),
+    );
   });
 });
 

@@ -13,8 +13,8 @@ import {
   encodePeerMessage,
   type LinkMessage,
 } from './codec.js';
-import { packProposals, unpackProposals } from './packing.js';
 import type { Proposal } from './proposal.js';
+import { ProposalBatch } from './proposal-batch.js';
 import { WIRE_VERSION_MIN } from './wire-version.js';
 
 /** Only the synchronous overload: an asynchronous property does not compile. */
@@ -49,7 +49,7 @@ const lineage = fc.array(fc.record({ epoch, identity: uint }), { maxLength: 5 })
 const proposals: fc.Arbitrary<readonly Proposal[]> = fc
   .tuple(
     fc.integer({ min: 0, max: 2 ** 52 }),
-    fc.array(fc.tuple(fc.integer({ min: 1, max: 2 ** 33 }), bytes), { maxLength: 8 }),
+    fc.array(fc.tuple(fc.integer({ min: 1, max: 2 ** 33 }), bytes), { minLength: 1, maxLength: 8 }),
   )
   .map(([first, steps]) => {
     let previous = first;
@@ -95,7 +95,7 @@ const MESSAGES: {
     diverged: flag,
   }),
   snapshotDone: fc.record({ zxid }),
-  propose: fc.record({ proposals }),
+  propose: fc.record({ batch: proposals.map((list) => ProposalBatch.of(list)) }),
   newLeader: fc.record({ epoch, last: zxid, ensembleId: text, leaseMs: fc.nat(1_000_000_000) }),
   ackNewLeader: fc.record({ epoch, last: zxid }),
   upToDate: fc.record({ committed: zxid }),
@@ -162,14 +162,14 @@ function messagesOf(kind: LinkMessage['kind']): fc.Arbitrary<LinkMessage> {
 }
 
 /**
- * fast-check's objects have no prototype, which toEqual would tell apart; unpacked proposals and
- * requests are places in what came.
+ * fast-check's objects have no prototype, which toEqual would tell apart; decoded requests are
+ * places in what came.
  */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_, one) => {
       if (typeof one !== 'object' || one === null) return one;
-      if ('previous' in one) return { zxid: one.zxid, previous: one.previous, body: one.body };
+      if (one instanceof ProposalBatch) return [...one];
       if (!('identities' in one)) return one;
       const { request, session, attachment, opcode, body, identities } = one;
       return { request, session, attachment, opcode, body, identities };
@@ -271,7 +271,7 @@ describe('a frame', () => {
     holds(
       fc.property(proposals, fc.nat(), (list, zxid) => {
         for (const message of [
-          { kind: 'propose', proposals: list },
+          { kind: 'propose', batch: ProposalBatch.of(list) },
           { kind: 'ack', zxid },
         ] as const) {
           const payload = encodePeerMessage(message);
@@ -283,67 +283,6 @@ describe('a frame', () => {
         }
       }),
     );
-  });
-});
-
-describe('a propose', () => {
-  it('has the same bytes from its proposals and from their pack', () => {
-    holds(
-      fc.property(proposals, (list) => {
-        const unpacked = unpackProposals(packProposals(list));
-        const fromPack = encodePeerMessage({ kind: 'propose', proposals: unpacked });
-        expect(
-          Buffer.compare(encodePeerMessage({ kind: 'propose', proposals: [...list] }), fromPack),
-        ).toBe(0);
-      }),
-    );
-  });
-});
-
-describe('a pack', () => {
-  it('is unpacked into what it was made of', () => {
-    holds(
-      fc.property(proposals, (list) => {
-        expect(plain(unpackProposals(packProposals(list)))).toEqual(plain(list));
-      }),
-    );
-  });
-
-  it('is unpacked or refused when it is garbage, damaged or cut', () => {
-    const check = (packed: Uint8Array) => {
-      try {
-        unpackProposals(packed);
-      } catch (error) {
-        expect(error).toBeInstanceOf(MarshallingError);
-      }
-    };
-    holds(fc.property(fc.uint8Array({ maxLength: 80 }), check));
-    const damaged = fc.record({ list: proposals, at: fc.nat(), byte: fc.nat(255), cut: flag });
-    holds(
-      fc.property(damaged, ({ list, at, byte, cut }) => {
-        const packed = Buffer.from(packProposals(list));
-        const index = at % packed.length;
-        packed[index] = byte;
-        check(cut ? packed.subarray(0, index) : packed);
-      }),
-    );
-  });
-
-  it('is not made of proposals that do not follow each other', () => {
-    const body = new Uint8Array(0);
-    expect(() => packProposals([{ zxid: 5, previous: 5, body }])).toThrowError('0x5');
-    expect(() =>
-      packProposals([
-        { zxid: 5, previous: 4, body },
-        { zxid: 7, previous: 6, body },
-      ]),
-    ).toThrowError('0x7');
-  });
-
-  it('gives bodies as views', () => {
-    const packed = packProposals([{ zxid: 2, previous: 1, body: Buffer.from('abc') }]);
-    const [proposal] = unpackProposals(packed);
-    expect(proposal?.body.buffer).toBe(packed.buffer);
   });
 });
 

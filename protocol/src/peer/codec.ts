@@ -46,8 +46,7 @@ import type {
   Requests,
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
-import { claimRoom, offerRoom, packProposals, unpackProposals } from './packing.js';
-import type { Proposal } from './proposal.js';
+import { ProposalBatch } from './proposal-batch.js';
 import {
   ATTACHMENTS_SINCE,
   CLOCKS_SINCE,
@@ -98,10 +97,10 @@ const formerLists: Field<readonly (readonly number[])[] | undefined> = {
   unpack: (packed) => memberLists.unpack(packed),
 };
 
-/** The body is one byte string, so that a pack made once goes to every follower and to the log. */
-const proposals: Field<readonly Proposal[]> = {
-  pack: packProposals,
-  unpack: (packed) => unpackProposals(bytes.unpack(packed)),
+/** One byte string, so that what was written once goes to every follower and to the log. */
+const proposalBatch: Field<ProposalBatch> = {
+  pack: ({ bytes }) => bytes,
+  unpack: (packed) => ProposalBatch.parse(bytes.unpack(packed)),
 };
 
 const LEASE_MS_MAX = 1_000_000_000;
@@ -141,7 +140,7 @@ const LAYOUTS: {
     diverged: added(10, flag, false),
   }),
   snapshotDone: message(7, { zxid }),
-  propose: message<Propose>(PROPOSE_CODE, { proposals }),
+  propose: message<Propose>(PROPOSE_CODE, { batch: proposalBatch }),
   newLeader: message(9, {
     ...{ epoch, last: zxid, ensembleId: text },
     leaseMs: added(9, natural(LEASE_MS_MAX), 0),
@@ -193,23 +192,19 @@ const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
 /**
  * A whole frame, its length included, in memory that nobody writes to: what there is much of is
- * copied once, or not at all when there is room for the frame's head before the pack. `version` is
- * the link's; a hello and a refusal do not depend on it.
+ * copied once, or not at all where a batch has headroom for the frame's head. `version` is the
+ * link's; a hello and a refusal do not depend on it, nor does a batch.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
-  if (value.kind === 'propose') {
-    const packed = packProposals(value.proposals);
-    const inPlace = claimRoom(packed, HEAD_BYTES);
-    const frame = inPlace ?? Buffer.allocUnsafeSlow(HEAD_BYTES + packed.length);
-    if (inPlace === null) frame.set(packed, HEAD_BYTES);
-    return withHead(frame, PROPOSE_CODE);
-  }
+  if (value.kind === 'propose') return value.batch.framed(HEAD_BYTES, writeProposeHead);
   if (value.kind === 'requests') {
     const hasAttachments = version >= ATTACHMENTS_SINCE;
-    return withHead(packRequests(value.items, hasAttachments, HEAD_BYTES), REQUESTS_CODE);
+    const frame = packRequests(value.items, hasAttachments, HEAD_BYTES);
+    writeHead(frame, REQUESTS_CODE);
+    return frame;
   }
   const payload = encodePeerMessage(value, version);
-  const frame = Buffer.allocUnsafeSlow(LENGTH_BYTES + payload.length);
+  const frame = Buffer.allocUnsafe(LENGTH_BYTES + payload.length);
   frame.writeInt32BE(payload.length, 0);
   frame.set(payload, LENGTH_BYTES);
   return frame;
@@ -228,14 +223,17 @@ export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX
   return packr.pack(fields.pack([code], value, size));
 }
 
-/** The frame of a message that is one byte string, which lies behind HEAD_BYTES. */
-function withHead(frame: Buffer, code: number): Buffer {
+/** Writes the head of a message that is one byte string, which lies behind HEAD_BYTES. */
+function writeHead(frame: Buffer, code: number): void {
   let at = frame.writeInt32BE(frame.length - LENGTH_BYTES, 0);
   frame[at++] = MSGPACK_ARRAY_OF_2;
   frame[at++] = code;
   frame[at++] = MSGPACK_BIN_32;
   frame.writeUInt32BE(frame.length - HEAD_BYTES, at);
-  return frame;
+}
+
+function writeProposeHead(frame: Buffer): void {
+  writeHead(frame, PROPOSE_CODE);
 }
 
 const LENGTH_BYTES = 4;
@@ -244,10 +242,7 @@ const MSGPACK_BIN_32 = 0xc6;
 /** The frame's length, the array, the code, and the length of the bytes. */
 const HEAD_BYTES = LENGTH_BYTES + 7;
 
-/**
- * Throws MarshallingError for everything that encodePeerMessage does not make. The frame, which
- * nobody else has, belongs to the message from now on: what is before a pack in it may be written.
- */
+/** Throws MarshallingError for everything that encodePeerMessage does not make. */
 export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {
   checkMsgpack(frame);
   const packed = unpackArray(frame);
@@ -263,12 +258,7 @@ export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX)
   if (count < size || (count > size && !isOpen)) {
     throw new MarshallingError(`a message ${kind} of ${count} fields, not ${size}`);
   }
-  const message = fields.unpack({ kind }, packed, 1) as LinkMessage;
-  if (message.kind === 'propose') {
-    const pack = packProposals(message.proposals);
-    offerRoom(pack, pack.byteOffset - frame.byteOffset);
-  }
-  return message;
+  return fields.unpack({ kind }, packed, 1) as LinkMessage;
 }
 
 function unpackArray(frame: Uint8Array): readonly unknown[] {

@@ -5,7 +5,8 @@
  * core (zab/), the second to the members around it (sessions, forwarded requests, snapshots).
  * All times are milliseconds of the sender's own monotonic clock and are only ever echoed.
  */
-import type { PeerId, Proposal, Zxid } from './proposal.js';
+import type { PeerId, Zxid } from './proposal.js';
+import type { ProposalBatch } from './proposal-batch.js';
 
 /** Consecutive counters of one epoch that a log holds: `first` to `last`, both included. */
 export interface EpochRange {
@@ -112,7 +113,7 @@ export interface SnapshotDone {
 
 export interface Propose {
   readonly kind: 'propose';
-  readonly proposals: readonly Proposal[];
+  readonly batch: ProposalBatch;
 }
 
 /** NEWLEADER: the learner now holds all of the leader's history, up to and including `last`. */

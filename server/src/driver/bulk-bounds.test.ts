@@ -4,8 +4,7 @@
  *
  * Method: both ends alone, with a disk that never finishes and a peer that takes nothing.
  */
-import type { CoreMessage, Proposal } from '@rookery/protocol';
-import { packProposals } from '@rookery/protocol';
+import { type CoreMessage, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../net/manual-timers.js';
 import { ReplicatedState } from '../state/replicated-state.js';
@@ -20,15 +19,12 @@ const WAITING_BYTES_MAX = 100_000;
 const PATIENCE_MS = 20_000;
 
 function propose(counter: number, bytes: number): CoreMessage {
-  const proposal: Proposal = {
-    ...{ zxid: counter, previous: counter - 1 },
-    body: new Uint8Array(bytes),
-  };
-  return { kind: 'propose', proposals: [proposal] };
+  const proposal = { zxid: counter, previous: counter - 1, body: new Uint8Array(bytes) };
+  return { kind: 'propose', batch: ProposalBatch.of([proposal]) };
 }
 
 function bytesOf(message: CoreMessage): number {
-  return message.kind === 'propose' ? packProposals(message.proposals).length : 0;
+  return message.kind === 'propose' ? message.batch.bytes.length : 0;
 }
 
 describe('what waits behind an incoming snapshot', () => {

@@ -44,8 +44,8 @@ async function* linesOf(
   yield line({ member: options.id, discardedAt: new Date(parts.wallMs()).toISOString(), ...range });
   const newest = new Fifo<string>();
   let bytes = 0;
-  for await (const proposals of storage.readHistory(from, through)) {
-    for (const proposal of proposals) {
+  for await (const batch of storage.readHistory(from, through)) {
+    for (const proposal of batch) {
       const text = line(described(proposal));
       newest.push(text);
       bytes += text.length;

@@ -12,7 +12,7 @@ import {
   type Hello,
   type PeerId,
   type PeerMessage,
-  type Proposal,
+  type ProposalBatch,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -21,7 +21,7 @@ import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { txnOf } from '../state/txn-codec.js';
-import { TxnPlaces } from '../state/txn-places.js';
+import { TxnViews } from '../state/txn-views.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
@@ -36,6 +36,7 @@ import { checkStarts } from './known-starts.js';
 import type { Answer, LeaderDesk } from './leader-desk.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
+import { peerHandler } from './peer-handler.js';
 import { type ConnectedLink, PeerLinks } from './peer-links.js';
 import { ProposalPace } from './proposal-pace.js';
 import { ReadOnlyMode } from './read-only-mode.js';
@@ -64,7 +65,7 @@ export class Driver {
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
   readonly #toLeader = (message: DeskMessage): void => this.#sendToLeader(message);
-  readonly #txns = new TxnPlaces();
+  readonly #txns = new TxnViews();
   readonly #delivery: DeliveryHooks = {
     next: () => this.#step({ kind: 'deliver' }),
     sendAll: () => this.#sendAll(),
@@ -87,6 +88,7 @@ export class Driver {
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
       onTick: (nowMs) => this.#onTick(nowMs),
       onEnd: () => this.#endTurn(),
+      onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
     this.#pace = new ProposalPace(parts.timers, () => this.#turns.run(() => undefined));
@@ -112,13 +114,11 @@ export class Driver {
     this.#transfers = transfers;
     this.#receiver = receiver;
     this.clients = clientHandler(this.#pipeline, this.#turns);
-    const run = (action: () => void) => this.#turns.run(action);
-    this.peers = {
-      onConnected: (peer, link, hello, version) =>
-        run(() => this.#onConnected({ peer, link, version }, hello)),
-      onMessage: (peer, link, message) => run(() => this.#onMessage(peer, link, message)),
-      onDisconnected: (peer, link) => run(() => this.#onDisconnected(peer, link)),
-    };
+    this.peers = peerHandler(this.#turns, {
+      onConnected: (at, hello) => this.#onConnected(at, hello),
+      onMessage: (peer, link, message) => this.#onMessage(peer, link, message),
+      onDisconnected: (peer, link) => this.#onDisconnected(peer, link),
+    });
   }
 
   get role(): RoleOutput['role'] {
@@ -185,9 +185,9 @@ export class Driver {
     if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
     const isUndecided = this.#zab.delivered < this.#zab.last;
     if (!this.#pace.isDue({ proposals: desk.gathered, isUndecided }, this.#turns.nowMs)) return;
-    for (const proposals of desk.takeProposals()) {
-      this.#parts.counters.proposals += proposals.length;
-      this.#step({ kind: 'propose', proposals });
+    for (const batch of desk.takeBatches()) {
+      this.#step({ kind: 'propose', batch });
+      this.#parts.counters.onProposed(this.#zab.last, batch.count, this.#turns.nowMs);
     }
     desk.askToConfirm();
   }
@@ -307,6 +307,7 @@ export class Driver {
   #step(input: ZabInput): void {
     const outputs = this.#zab.step(input);
     this.#parts.observer?.onStep(input, outputs);
+    this.#parts.counters.onCommitted(this.#zab.committed, this.#turns.nowMs);
     for (const output of outputs) this.#run(output);
   }
 
@@ -323,7 +324,7 @@ export class Driver {
       case 'send':
         return this.#send(output.peer, output.link, output.message);
       case 'deliver':
-        return this.#deliver(output.proposals);
+        return this.#deliver(output.batch);
       case 'confirmed':
         return this.#desk?.onConfirmed(output.id, output.zxid);
       case 'role':
@@ -333,37 +334,42 @@ export class Driver {
           this.#transfers.sendHistory(output.peer, output.link, output.after, output.through),
         );
       case 'sendSnapshot':
-        this.#parts.counters.snapshotsSent += 1;
+        this.#parts.counters.onSnapshot(this.#transfers.snapshots);
         return this.#background(this.#transfers.sendSnapshot(output.peer, output.link));
       case 'disconnect':
         return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);
       case 'note':
-        this.#parts.counters.count(output.event);
+        this.#parts.counters.count(output.event, this.#turns.nowMs);
         return this.#logger[noteLevel(output.event)]({ detail: output.detail }, output.event);
       default:
         unreachable(output);
     }
   }
 
-  #deliver(proposals: readonly Proposal[]): void {
+  #deliver(batch: ProposalBatch): void {
     this.#readOnly.end();
-    for (const proposal of proposals) {
+    let madeWallMs = 0;
+    for (const proposal = batch.cursor(); proposal.next(); ) {
+      const { zxid } = proposal;
       const txn = this.#txns.txnOf(proposal);
+      madeWallMs = txn.time;
       if (txn.op.kind === 'raiseLevel') this.#level.raise(txn.op.level);
-      this.#pipeline.apply(proposal.zxid, txn, this.#turns.nowMs);
-      this.#desk?.onApplied(proposal.zxid, txn);
-      this.#digests.onApplied(proposal.zxid, this.keeper.state);
+      this.#pipeline.apply(zxid, txn, this.#turns.nowMs);
+      this.#desk?.onApplied(zxid, txn);
+      this.#digests.onApplied(zxid, this.keeper.state);
       // What observers get, they keep.
-      this.#parts.observer?.onApplied(proposal.zxid, txnOf(proposal), this.keeper.state);
+      this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
-    this.#parts.counters.commits += proposals.length;
+    const at = { through: this.#zab.delivered, madeWallMs, nowMs: this.#turns.nowMs };
+    const { count } = batch;
+    this.#parts.counters.onDelivered({ count, ...at, wallMs: this.#parts.wallMs() }, this.#role);
   }
 
   #onRole(output: RoleOutput): void {
     const { role, leader, epoch } = output;
     const was = this.#role;
     if (role !== 'looking') this.#readOnly.end();
-    if (role !== 'looking') this.#parts.counters.elections.record(this.roleForMs);
+    this.#parts.counters.onRole(role, this.#turns.nowMs);
     this.#role = role;
     this.#leader = leader;
     this.#roleSinceMs = this.#turns.nowMs;
@@ -389,14 +395,11 @@ export class Driver {
   #newDesk(epoch: number, lastZxid: Zxid): LeaderDesk {
     const { state } = this.keeper;
     const { ages, time } = this.#clock.beginTerm(state);
-    return deskOfTerm(
-      this.#parts,
-      { epoch, lastZxid, state, ages },
-      {
-        time: () => time(this.#turns.nowMs),
-        confirm: (id) => this.#step({ kind: 'confirm', id }),
-        answer: (member, answer) => this.#answer(member, answer),
-      },
-    );
+    const term = { epoch, lastZxid, state, ages };
+    return deskOfTerm(this.#parts, term, {
+      time: () => time(this.#turns.nowMs),
+      confirm: (id) => this.#step({ kind: 'confirm', id }),
+      answer: (member, answer) => this.#answer(member, answer),
+    });
   }
 }

@@ -4,7 +4,13 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { CreateSessionRequest, encode, OpCode, SetDataRequest } from '@rookery/protocol';
+import {
+  CreateSessionRequest,
+  encode,
+  OpCode,
+  ProposalBatch,
+  SetDataRequest,
+} from '@rookery/protocol';
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
 import { ProposalWindow } from '../zab/window.js';
@@ -39,11 +45,11 @@ test('the bodies of requests go when they are applied', () => {
   expect(heldBytes() - before).toBeLessThan(10 * MB);
 });
 
-test('packs that learners have no more room for go when the window is trimmed', () => {
+test('batches that learners have no more room for go when the window is trimmed', () => {
   const window = new ProposalWindow(0);
   const before = heldBytes();
   for (let zxid = 1; zxid <= COUNT; zxid++) {
-    window.keep([{ zxid, previous: zxid - 1, body: new Uint8Array(MB) }]);
+    window.keep(ProposalBatch.of([{ zxid, previous: zxid - 1, body: new Uint8Array(MB) }]));
     window.trim(zxid, 2 * MB);
   }
   expect(window.base).toBeGreaterThan(COUNT - 3);
@@ -54,7 +60,14 @@ function write(request: number): QueueEntry {
   const requester = { identities: [], skipAcl: false };
   const header = { connection: 1, kind: 'write', xid: request, opcode: OpCode.setData } as const;
   const body = new Uint8Array(MB);
-  const more = { attachment: 1, isForwarded: true, syncedAt: null, sinceMs: 0, answerBytes: 0 };
+  const more = {
+    attachment: 1,
+    isForwarded: true,
+    syncedAt: null,
+    sinceMs: 0,
+    answerBytes: 0,
+    changes: 1,
+  };
   return { ...header, ...more, body, bytes: MB, requester, request, session: 1, identities: [] };
 }
 

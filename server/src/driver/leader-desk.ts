@@ -8,11 +8,11 @@
 import {
   type Attach,
   type Attached,
+  BatchWriter,
   type Detach,
   type ForwardedRequest,
-  Packer,
   type PeerId,
-  type Proposal,
+  type ProposalBatch,
   type Synced,
   type SyncRequest,
   type Zxid,
@@ -62,7 +62,7 @@ interface Unapplied {
 }
 
 /** Of proposals in one message; the last may go beyond it. */
-const PACK_BYTES = 512 << 10;
+const BATCH_BYTES = 512 << 10;
 /** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
 const CHANGES_PER_TICK_MAX = 1000;
 /** Exceeded quotas are told at most this often, each path once. */
@@ -78,9 +78,9 @@ export class LeaderDesk {
   #unapplied: Unapplied[] = [];
   #nextConfirm = 1;
   #nextNotesMs = 0;
-  readonly #packer = new Packer();
-  #proposals: (readonly Proposal[])[] = [];
-  #gatheredProposals = 0;
+  readonly #writer = new BatchWriter();
+  /** Those that are full. */
+  #batches: ProposalBatch[] = [];
   #last: Zxid;
   #applied: Zxid;
   /** Bytes of this term's proposals; -1 before the first. */
@@ -217,18 +217,19 @@ export class LeaderDesk {
     }
   }
 
-  /** How many proposals `takeProposals` would give. */
+  /** How many proposals `takeBatches` would give. */
   get gathered(): number {
-    return this.#gatheredProposals;
+    let gathered = this.#writer.count;
+    for (const { count } of this.#batches) gathered += count;
+    return gathered;
   }
 
   /** All that is prepared and not proposed yet, in order, in messages of bounded size. */
-  takeProposals(): readonly (readonly Proposal[])[] {
-    this.#gatheredProposals = 0;
-    if (this.#packer.bytes > 0) this.#proposals.push(this.#packer.take());
-    const proposals = this.#proposals;
-    if (proposals.length > 0) this.#proposals = [];
-    return proposals;
+  takeBatches(): readonly ProposalBatch[] {
+    if (this.#writer.count > 0) this.#batches.push(this.#writer.take());
+    const batches = this.#batches;
+    if (batches.length > 0) this.#batches = [];
+    return batches;
   }
 
   /**
@@ -244,15 +245,14 @@ export class LeaderDesk {
   }
 
   #collect({ zxid, txn }: PreparedTxn): void {
-    this.#gatheredProposals += 1;
-    const writer = this.#packer.begin(zxid, this.#last);
+    const writer = this.#writer.begin(zxid, this.#last);
     const before = writer.length;
     writeTxn(writer, txn);
     const last = writer.length - before;
     writer.endFrame();
     this.#last = zxid;
     // A frame holds any single one beyond it.
-    if (this.#packer.bytes > PACK_BYTES) this.#proposals.push(this.#packer.take());
+    if (this.#writer.bytes > BATCH_BYTES) this.#batches.push(this.#writer.take());
     const { min, max } = this.#sizes;
     const smallest = min < 0 ? last : Math.min(min, last);
     if (smallest !== min || last > max || last !== this.#sizes.last) {

@@ -1,12 +1,17 @@
 /**
  * What the four-letter words may know of this member, read from its parts at the moment of asking.
  */
+import { counterOf, epochOf, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';
 import { electionPortOf, memberDirectories } from '../config.js';
+import type { SummaryView } from '../measures/summary.js';
+import { counter, gauge } from '../net/figures.js';
 import { readEnvironment } from '../net/four-letter/envi.js';
 import type {
   ConfigurationView,
   DigestAt,
+  HealthView,
+  InsideView,
   LeaderView,
   MemberView,
   Metric,
@@ -18,7 +23,6 @@ import type {
   WatchSummary,
 } from '../net/member-view.js';
 import { openFilesCount, openFilesMax } from '../net/open-files.js';
-import type { Summary } from '../net/summary.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { atMost } from '../state/at-most.js';
 import { listedEphemerals } from '../state/ephemeral-listing.js';
@@ -160,25 +164,57 @@ export class MemberStatus implements MemberView {
   get extraMetrics(): readonly Metric[] {
     const { counters, driver, pipeline, treeBound, zab } = this.#parts;
     return [
-      { name: 'auth_failed_count', value: pipeline.authFailures, decimal: false },
-      { name: 'request_throttle_wait_count', value: pipeline.pauses, decimal: false },
-      { name: 'proposal_count', value: counters.proposals, decimal: false },
-      { name: 'stale_sessions_expired', value: counters.expiredSessions, decimal: false },
-      { name: 'connection_revalidate_count', value: counters.resumes, decimal: false },
-      { name: 'commit_count', value: counters.commits, decimal: false },
-      { name: 'snap_count', value: counters.snapshotsSent, decimal: false },
-      { name: 'diff_count', value: counters.diffsSent, decimal: false },
-      { name: 'trunc_count', value: counters.truncationsSent, decimal: false },
-      { name: 'diverged_history_count', value: counters.divergences, decimal: false },
-      { name: 'digest_mismatches_count', value: counters.digestMismatches, decimal: false },
-      { name: 'discarded_txn_count', value: counters.discardedTransactions, decimal: false },
-      { name: 'looking_count', value: counters.looked, decimal: false },
-      { name: 'accepted_epoch', value: zab.acceptedEpoch, decimal: false },
-      { name: 'current_epoch', value: zab.currentEpoch, decimal: false },
-      { name: 'ensemble_level', value: driver.keeper.state.level, decimal: false },
-      { name: 'tree_bytes', value: driver.keeper.state.bytes, decimal: false },
-      { name: 'tree_bytes_max', value: treeBound.bytesMax, decimal: false },
+      counter('auth_failed_count', pipeline.authFailures),
+      counter('request_throttle_wait_count', pipeline.pauses),
+      counter('proposal_count', counters.proposals),
+      counter('stale_sessions_expired', counters.expiredSessions),
+      counter('connection_revalidate_count', counters.resumes),
+      counter('commit_count', counters.commits),
+      counter('snap_count', counters.snapshotsSent),
+      counter('diff_count', counters.diffsSent),
+      counter('trunc_count', counters.truncationsSent),
+      counter('diverged_history_count', counters.divergences),
+      counter('digest_mismatches_count', counters.digestMismatches),
+      counter('discarded_txn_count', counters.discardedTransactions),
+      counter('learner_commit_received_count', counters.learnedCommits),
+      counter('learner_proposal_received_count', counters.appended - counters.proposals),
+      counter('slow_sync_count', counters.slowSyncs),
+      counter('looking_count', counters.looked),
+      gauge('accepted_epoch', zab.acceptedEpoch),
+      gauge('current_epoch', zab.currentEpoch),
+      gauge('ensemble_level', driver.keeper.state.level),
+      gauge('tree_bytes', driver.keeper.state.bytes),
+      gauge('tree_bytes_max', treeBound.bytesMax),
     ];
+  }
+
+  get health(): HealthView {
+    const { config, driver, pipeline, zab, counters, nowMs } = this.#parts;
+    return {
+      role: driver.role,
+      roleForMs: driver.roleForMs,
+      isReadOnly: pipeline.isReadOnly,
+      writeWaitMs: counters.writeWaitMs(nowMs()),
+      writeWaitMsMax: config.syncLimit * config.tickTimeMs,
+      behind: transactionsBetween(zab.delivered, zab.committed),
+    };
+  }
+
+  get inside(): InsideView {
+    const { self, driver, zab, counters, treeBound } = this.#parts;
+    const { state } = driver.keeper;
+    return {
+      memberId: self.id,
+      ensembleId: zab.ensembleId,
+      role: driver.role,
+      leaderId: driver.role === 'looking' ? 0 : driver.leader,
+      epoch: zab.currentEpoch,
+      zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },
+      treeBytes: state.bytes,
+      treeBytesMax: treeBound.bytesMax,
+      counters,
+      checkpoint: counters.checkpoint,
+    };
   }
 
   get openFiles(): { readonly count: number; readonly max: number } {
@@ -186,11 +222,27 @@ export class MemberStatus implements MemberView {
     return { count: openFilesCount(), max: Number.isFinite(max) ? max : 0 };
   }
 
-  summaries(): readonly (readonly [name: string, summary: Summary])[] {
-    const { counters } = this.#parts;
+  summaries(): readonly (readonly [name: string, summary: SummaryView])[] {
+    const { counters, pipeline } = this.#parts;
+    const { created, deleted, dataChanged, childrenChanged } = pipeline.watches.fanOut;
     return [
+      ['dbinittime', counters.starts],
+      ['startup_txns_loaded', counters.startTransactions],
+      ['fsynctime', counters.syncs],
+      ['snapshottime', counters.checkpoints],
       ['election_time', counters.elections],
-      ['unavailable_time', counters.elections],
+      ['unavailable_time', counters.outages],
+      ['leader_unavailable_time', counters.leaderOutages],
+      ['follower_sync_time', counters.learnerSyncs],
+      ['inflight_snap_count', counters.snapshotsUnderWay],
+      ['node_created_watch_count', created],
+      ['node_deleted_watch_count', deleted],
+      ['node_changed_watch_count', dataChanged],
+      ['node_children_watch_count', childrenChanged],
+      ['propagation_latency', counters.propagation],
+      ['proposal_latency', counters.proposalsApplied],
+      ['quorum_ack_latency', counters.quorumAcks],
+      ['jvm_pause_time_ms', counters.pauses],
     ];
   }
 
@@ -228,6 +280,12 @@ export class MemberStatus implements MemberView {
   #sessionOf(watcher: WatcherId): SessionId {
     return this.#parts.pipeline.view(watcher)?.session ?? 0;
   }
+}
+
+/** At a change of epochs, those of the newer one: of the older one it is not known here. */
+function transactionsBetween(before: Zxid, after: Zxid): number {
+  if (after <= before) return 0;
+  return epochOf(after) === epochOf(before) ? after - before : counterOf(after);
 }
 
 function* timeoutsOf(sessions: SessionTable): Generator<{ id: SessionId; timeoutMs: number }> {

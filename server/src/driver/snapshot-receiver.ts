@@ -6,13 +6,7 @@
  * one that was made up costs its link. Only the leader that announced a snapshot may send one. A
  * lost link abandons what came in; the tree in use is untouched until the flip.
  */
-import {
-  type CoreMessage,
-  type PeerId,
-  packProposals,
-  type SnapshotChunk,
-  type Zxid,
-} from '@rookery/protocol';
+import type { CoreMessage, PeerId, SnapshotChunk, Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SnapshotSink } from '../storage/contract.js';
 import { SnapshotDamagedError } from '../storage/errors.js';
@@ -104,8 +98,7 @@ export class SnapshotReceiver {
     }
     if (incoming.waiting === null) return false;
     incoming.waiting.push(message);
-    if (message.kind === 'propose')
-      incoming.waitingBytes += packProposals(message.proposals).length;
+    if (message.kind === 'propose') incoming.waitingBytes += message.batch.bytes.length;
     if (incoming.waitingBytes > this.#limits.snapshotWaitingBytesMax) {
       this.#refuse(incoming, 'the disk here cannot keep up with the snapshot');
       return true;

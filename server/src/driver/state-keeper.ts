@@ -16,6 +16,9 @@ import type { DriverParts } from './parts.js';
 /** Without a write for so long, the end of the log is marked: one more sync, then no more. */
 const QUIET_MS = 1000;
 
+/** As ZooKeeper's fsync.warningthresholdms: one line for each. */
+const SLOW_SYNC_MS = 1000;
+
 /** Of a checkpoint, in one turn. */
 const CAPTURE_MS_MAX = 2;
 
@@ -23,6 +26,12 @@ const CAPTURE_MS_MAX = 2;
  * Of a stop: those who wait for it kill after 1.5 s, and what was captured must be written, too.
  */
 const CHECKPOINT_MS_MAX = 400;
+
+interface CheckpointDone {
+  readonly zxid: Zxid;
+  readonly records: number;
+  readonly begunMs: number;
+}
 
 export interface StateKeeperHooks {
   onPersisted(ticket: Ticket): void;
@@ -52,6 +61,7 @@ export class StateKeeper {
     this.#queue = new StorageQueue(parts.storage, {
       onPersisted: hooks.onPersisted,
       onInstalled: (zxid) => this.#replace(zxid),
+      appending: () => this.#timeSync(),
       onDiscard: (after) => keepDiscarded(parts, { after, through: parts.storage.last }),
       onFatal: hooks.onFatal,
     });
@@ -68,6 +78,7 @@ export class StateKeeper {
   enqueue(output: StorageOutput): void {
     // The tree in use is not the ensemble's: nothing more of it is saved.
     if (output.kind === 'giveUp') this.#isGivenUp = true;
+    if (output.kind === 'append') this.#parts.counters.appended += output.batch.count;
     this.#queue.enqueue(output);
   }
 
@@ -135,8 +146,31 @@ export class StateKeeper {
     this.#isGivenUp = false;
   }
 
+  /** What takes so long keeps the ensemble, where this member is needed for a quorum. */
+  #timeSync(): () => void {
+    const { timers, counters, logger } = this.#parts;
+    counters.onWriting(timers.nowMs());
+    return () => {
+      const ms = counters.onWritten(timers.nowMs());
+      if (ms < SLOW_SYNC_MS) return;
+      counters.slowSyncs += 1;
+      logger.warn({ ms: Math.round(ms) }, 'log.slow_sync: the disk took so long to sync a write');
+    };
+  }
+
+  #onCheckpoint({ zxid, records, begunMs }: CheckpointDone): void {
+    const { timers, counters } = this.#parts;
+    counters.checkpoints.record(timers.nowMs() - begunMs);
+    counters.checkpointRecords += records;
+    counters.checkpoint = { zxid, wallMs: timers.wallMs() };
+  }
+
   #newCheckpointer(): Checkpointer {
-    const hooks = { onPurged: this.#hooks.onPurged, onFatal: this.#hooks.onFatal };
+    const hooks = {
+      onPurged: this.#hooks.onPurged,
+      onCheckpoint: (at: CheckpointDone) => this.#onCheckpoint(at),
+      onFatal: this.#hooks.onFatal,
+    };
     const { storage, options } = this.#parts;
     return new Checkpointer(storage, this.#state, hooks, options.checkpoint);
   }

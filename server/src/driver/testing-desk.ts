@@ -4,7 +4,7 @@ import { Leadership } from '../pipeline/leadership.js';
 import { NO_BOUND } from '../pipeline/tree-room.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { TxnPlaces } from '../state/txn-places.js';
+import { TxnViews } from '../state/txn-views.js';
 import { LeaderDesk } from './leader-desk.js';
 
 export class TestDesk {
@@ -13,7 +13,7 @@ export class TestDesk {
   /** The first one that is created. */
   readonly session: number = makeZxid(1, 1);
   nowMs = 0;
-  readonly #txns = new TxnPlaces();
+  readonly #txns = new TxnViews();
   #request = 0;
 
   constructor(inFlightMax?: number) {
@@ -46,10 +46,12 @@ export class TestDesk {
 
   /** All that was prepared since the last time. */
   apply(): void {
-    for (const proposal of this.desk.takeProposals().flat()) {
-      const txn = this.#txns.txnOf(proposal);
-      this.state.apply(proposal.zxid, txn, IGNORE_CHANGES);
-      this.desk.onApplied(proposal.zxid, txn);
+    for (const batch of this.desk.takeBatches()) {
+      for (const proposal = batch.cursor(); proposal.next(); ) {
+        const txn = this.#txns.txnOf(proposal);
+        this.state.apply(proposal.zxid, txn, IGNORE_CHANGES);
+        this.desk.onApplied(proposal.zxid, txn);
+      }
     }
   }
 

@@ -59,6 +59,11 @@ export class Transfers {
     this.#links = links;
   }
 
+  /** Under way. */
+  get snapshots(): number {
+    return this.#acknowledged.size;
+  }
+
   onSnapshotAck(peer: PeerId, link: LinkId, index: number): void {
     const acknowledged = this.#acknowledged.get(peer);
     if (acknowledged?.link !== link) return;
@@ -123,9 +128,9 @@ export class Transfers {
   /** Of an empty range it says when the link has room. */
   async sendHistory(peer: PeerId, link: LinkId, after: Zxid, through: Zxid): Promise<void> {
     try {
-      for await (const proposals of this.#storage.readHistory(after, through)) {
+      for await (const batch of this.#storage.readHistory(after, through)) {
         if (!(await this.#hasRoomInTime(peer, link))) return;
-        this.#links.send(peer, link, { kind: 'propose', proposals });
+        this.#links.send(peer, link, { kind: 'propose', batch });
       }
     } catch (error) {
       if (!(error instanceof HistoryGoneError)) throw error;

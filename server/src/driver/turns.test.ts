@@ -9,9 +9,11 @@ const TICK_MS = 20;
 async function started() {
   const timers = new ManualTimers();
   const told: string[] = [];
+  const late: number[] = [];
   const turns: Turns = new Turns(timers, TICK_MS, {
     onTick: (nowMs) => told.push(`tick ${nowMs} ${turns.standstill ?? ''}`.trimEnd()),
     onEnd: () => told.push(`end ${turns.nowMs}`),
+    onLate: (ms) => late.push(ms),
     onError: (error) => {
       throw error;
     },
@@ -19,7 +21,7 @@ async function started() {
   turns.start();
   await timers.advance(TICK_MS - 1);
   told.length = 0;
-  return { timers, turns, told };
+  return { timers, turns, told, late };
 }
 
 describe('a turn', () => {
@@ -40,6 +42,14 @@ describe('a turn', () => {
     const late = 'tick 79 this member stood still';
     expect(told.slice(0, 4)).toEqual(['in 19', 'in 19', late, 'end 79']);
     expect(turns.standstill).toBeNull();
+  });
+
+  it('tells how late a tick is: for so long something has kept the event loop', async () => {
+    const { timers, late } = await started();
+    await timers.advance(1);
+    timers.standStill(3 * TICK_MS);
+    await timers.advance(0);
+    expect(late).toEqual([0, 2 * TICK_MS]);
   });
 
   it('does not tick for being a little long', async () => {

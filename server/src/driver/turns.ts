@@ -13,6 +13,8 @@ export interface TurnHooks {
   onTick(nowMs: number): void;
   /** All input of the turn is in: propose, forward, flush. */
   onEnd(): void;
+  /** A tick came so long after it was due: something has kept the event loop. */
+  onLate(ms: number): void;
   onError(error: unknown): void;
 }
 
@@ -119,8 +121,10 @@ export class Turns {
   }
 
   #scheduleTick(): void {
+    const dueMs = this.#timers.nowMs() + this.#tickMs;
     this.#timers.after(this.#tickMs, () => {
       if (this.#stopped) return;
+      this.#hooks.onLate(Math.max(0, this.#timers.nowMs() - dueMs));
       this.run(() => {
         if (this.#nowMs > this.#tickedAtMs) this.#tick();
       });

@@ -6,7 +6,7 @@
  */
 import type { Address } from './transport.js';
 
-export type PortPurpose = 'client' | 'peer';
+export type PortPurpose = 'client' | 'peer' | 'metrics' | 'admin';
 
 export class ListenError extends Error {
   override readonly name = 'ListenError';
@@ -24,7 +24,8 @@ export class ListenError extends Error {
 }
 
 function adviceFor(code: string, purpose: PortPurpose, cause: unknown): string {
-  const key = purpose === 'client' ? 'clientPort' : 'peerPort';
+  const key = `${purpose}Port`;
+  const host = purpose === 'metrics' || purpose === 'admin' ? `${purpose}Host` : 'host';
   switch (code) {
     case 'EADDRINUSE':
       return `it is in use (${code}); stop the process that has it or change this server's ${key}`;
@@ -32,9 +33,9 @@ function adviceFor(code: string, purpose: PortPurpose, cause: unknown): string {
       return `not permitted (${code}); choose a ${key} above 1023 or grant the privilege`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `the name cannot be resolved (${code}); correct this server's host, or the resolver`;
+      return `the name cannot be resolved (${code}); correct this server's ${host}, or the resolver`;
     case 'EADDRNOTAVAIL':
-      return `this machine does not have that address (${code}); correct this server's host`;
+      return `this machine does not have that address (${code}); correct this server's ${host}`;
     default:
       return cause instanceof Error ? cause.message : String(cause);
   }

@@ -7,8 +7,9 @@
  * turns, costs next to nothing between two of its elements, and shows what is there when it is
  * read. Nothing here may wait: sizes of directories are the last ones known.
  */
-import type { Int64, Zxid } from '@rookery/protocol';
-import type { Summary } from './summary.js';
+import type { Int64, PeerId, Zxid } from '@rookery/protocol';
+import type { Durations } from '../measures/durations.js';
+import type { SummaryView } from '../measures/summary.js';
 
 export type ServerMode = 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only';
 
@@ -97,11 +98,61 @@ export interface DigestAt {
   readonly digest: string;
 }
 
-/** A further line of mntr, without `zk_`; a real number with decimals is printed with decimals. */
+/** A figure, by mntr's name without `zk_`; a counter begins at 0 with the process. */
 export interface Metric {
+  readonly kind: 'gauge' | 'counter';
   readonly name: string;
   readonly value: number;
-  readonly decimal: boolean;
+}
+
+/** For probes. */
+export interface HealthView {
+  readonly role: 'looking' | 'following' | 'leading';
+  readonly roleForMs: number;
+  /** It serves reads without a quorum, as it is configured to. */
+  readonly isReadOnly: boolean;
+  /** How long the disk has been at the write that it is at; 0 for none. */
+  readonly writeWaitMs: number;
+  /** `syncLimit`. */
+  readonly writeWaitMsMax: number;
+  /** Transactions that are committed and not applied here. */
+  readonly behind: number;
+}
+
+/** What is counted of the work of a member. */
+export interface WorkCounters {
+  readonly looked: number;
+  readonly diffsSent: number;
+  readonly snapshotsSent: number;
+  readonly truncationsSent: number;
+  readonly proposals: number;
+  readonly commits: number;
+  readonly expiredSessions: number;
+  readonly digestMismatches: number;
+  readonly slowSyncs: number;
+  readonly syncs: Durations;
+  readonly quorumAcks: Durations;
+  readonly propagation: Durations;
+  readonly checkpoints: Durations;
+  readonly outages: Durations;
+  readonly pauses: Durations;
+}
+
+/** What ZooKeeper has no word for. */
+export interface InsideView {
+  readonly memberId: PeerId;
+  /** '' before the ensemble is founded. */
+  readonly ensembleId: string;
+  readonly role: HealthView['role'];
+  /** Of a leader its own, 0 without one. */
+  readonly leaderId: PeerId;
+  readonly epoch: number;
+  readonly zxids: { readonly logged: Zxid; readonly committed: Zxid; readonly applied: Zxid };
+  readonly treeBytes: number;
+  readonly treeBytesMax: number;
+  readonly counters: WorkCounters;
+  /** What the disk holds of the tree, and when the last checkpoint ended; ms since 1970, or 0. */
+  readonly checkpoint: { readonly zxid: Zxid; readonly wallMs: number };
 }
 
 export interface MemberView {
@@ -128,8 +179,10 @@ export interface MemberView {
   /** Tree digests, the newest last; one at the applied zxid will do. */
   readonly digests: readonly DigestAt[];
   readonly extraMetrics: readonly Metric[];
+  readonly health: HealthView;
+  readonly inside: InsideView;
   /** By mntr's names. */
-  summaries(): readonly (readonly [name: string, summary: Summary])[];
+  summaries(): readonly (readonly [name: string, summary: SummaryView])[];
   /** How many sessions own ephemerals. */
   readonly ephemeralOwners: number;
   /** Those sessions, each with its ephemerals. */

@@ -1,7 +1,7 @@
 /**
  * Peer ports over the network in memory: one link per pair, hellos, refusals, bounds, reconnects.
  */
-import { WIRE_VERSION_MAX } from '@rookery/protocol';
+import { InvariantViolation, ProposalBatch, WIRE_VERSION_MAX } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
@@ -35,9 +35,9 @@ describe('peer links', () => {
 
   it('let pings overtake what the kernel has not taken, and nothing else', async () => {
     const { timers, one, two } = await pair();
-    const proposals = [{ zxid: 1, previous: 0, body: new Uint8Array(200_000) }];
+    const batch = ProposalBatch.of([{ zxid: 1, previous: 0, body: new Uint8Array(200_000) }]);
     for (let round = 0; round < 5; round++) {
-      one.port.send(2, one.linkTo(2), { kind: 'propose', proposals });
+      one.port.send(2, one.linkTo(2), { kind: 'propose', batch });
       one.port.send(2, one.linkTo(2), { kind: 'ack', zxid: round });
     }
     one.port.flush();
@@ -51,6 +51,15 @@ describe('peer links', () => {
       [0, 1, 2, 3, 4].flatMap((round) => ['propose from 1', `ack ${round} from 1`]),
     );
     expect(one.port.queuedBytes(2, one.linkTo(2))).toBe(0);
+  });
+
+  it('are given nothing that the other side would refuse as too long', async () => {
+    const { one } = await pair({ frameBytesMax: 5_000 });
+    const of = (bytes: number) =>
+      ProposalBatch.of([{ zxid: 1, previous: 0, body: new Uint8Array(bytes) }]);
+    one.port.send(2, one.linkTo(2), { kind: 'propose', batch: of(4_900) });
+    const tooLong = () => one.port.send(2, one.linkTo(2), { kind: 'propose', batch: of(5_000) });
+    expect(tooLong).toThrow(InvariantViolation);
   });
 
   it('carry messages both ways in order, one write per flush', async () => {
@@ -142,8 +151,8 @@ describe('peer links', () => {
     network.cut('m1', 'm2');
     const body = new Uint8Array(30_000);
     for (let index = 1; index <= 20; index++) {
-      const proposals = [{ zxid: index, previous: index - 1, body }];
-      one.port.send(2, one.linkTo(2), { kind: 'propose', proposals });
+      const batch = ProposalBatch.of([{ zxid: index, previous: index - 1, body }]);
+      one.port.send(2, one.linkTo(2), { kind: 'propose', batch });
       one.port.flush();
     }
     await timers.advance(5);

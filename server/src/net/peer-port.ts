@@ -8,6 +8,7 @@
  * by the driver.
  */
 import {
+  assert,
   type Hello,
   MarshallingError,
   type PeerId,
@@ -16,7 +17,6 @@ import {
 } from '@rookery/protocol';
 import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
-import { FrameCache } from './frame-cache.js';
 import { ListenError } from './listen-error.js';
 import { PeerDialler } from './peer-dialler.js';
 import type { PeerHandler } from './peer-handler.js';
@@ -58,6 +58,9 @@ export const PEER_PORT_DEFAULTS: PeerLimits = {
   backoffMaxMs: 1_000,
 };
 
+/** Of a frame's length. */
+const LENGTH_BYTES = 4;
+
 export interface PeerPortOptions extends PeerLimits {
   readonly id: PeerId;
   /** Random per process start. */
@@ -95,7 +98,6 @@ export class PeerPort {
   readonly #unproven = new Set<PeerLink>();
   /** Every link whose stream is not closed yet. */
   readonly #open = new Set<PeerLink>();
-  readonly #frames: FrameCache;
   readonly #troubles: RepeatedTroubles;
   readonly #storms: StormLog;
   #listener: Listener | null = null;
@@ -106,7 +108,6 @@ export class PeerPort {
     this.#parts = parts;
     this.#options = parts.options;
     this.#logger = parts.logger;
-    this.#frames = new FrameCache(parts.options.frameBytesMax);
     const { logger } = parts;
     const storms = new StormLog(logger, parts.timers);
     const isMember = (peer: PeerId): boolean => parts.options.peers.has(peer);
@@ -149,14 +150,18 @@ export class PeerPort {
    * link that is gone takes nothing: its end has been or will be reported.
    */
   send(peer: PeerId, link: number, message: PeerMessage): void {
-    const isUrgent = message.kind === 'ping';
     const to = this.#linkOf(peer, link);
-    if (to !== null) to.enqueue(this.#frames.frameOf(message, to.version), isUrgent);
+    if (to === null) return;
+    const frame = encodePeerFrame(message, to.version);
+    const bytes = frame.length - LENGTH_BYTES;
+    const { frameBytesMax } = this.#options;
+    const fits = () => `a ${message.kind} of ${bytes} bytes fits a frame of ${frameBytesMax}`;
+    assert(bytes <= frameBytesMax, fits);
+    to.enqueue(frame, message.kind === 'ping');
   }
 
   /** Writes what every link has, little in one write; call it at the end of each turn. */
   flush(): void {
-    this.#frames.clear();
     for (const link of this.#links.values()) link.flush();
   }
 

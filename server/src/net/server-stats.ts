@@ -5,7 +5,8 @@
  * `replied` and `sentPackets`. Nothing is read back to decide anything. `reset` is srst and crst.
  */
 import type { Int64 } from '@rookery/protocol';
-import { Summary } from './summary.js';
+import { Durations } from '../measures/durations.js';
+import { Summary } from '../measures/summary.js';
 
 /** What changes the state, by the letters of `cons`; all else counts as a read. */
 const UPDATES: ReadonlySet<string> = new Set([
@@ -28,6 +29,8 @@ export class ServerStats {
   packetsSent = 0;
   bytesReceived = 0;
   bytesSent = 0;
+  /** Of watch events, in `bytesSent` too. */
+  watchBytes = 0;
   connectionRequests = 0;
   connectionsRejected = 0;
   connectionsDropped = 0;
@@ -36,8 +39,8 @@ export class ServerStats {
   /** What stmk set, and ZooKeeper's default before. */
   traceMask = 306n;
   readonly latency = new LatencyStats();
-  readonly readLatency = new Summary();
-  readonly updateLatency = new Summary();
+  readonly readLatency = new Durations();
+  readonly updateLatency = new Durations();
   /** Connection tokens that were missing when a connection was refused for them. */
   readonly tokenDeficit = new Summary();
   readonly responseSizes = new ResponseSizes();
@@ -93,7 +96,12 @@ export class ConnectionStats {
     else this.#server.readLatency.record(reply.latencyMs);
   }
 
-  /** Counts packets that answer nothing, such as watch events. */
+  /** Counts a packet that answers nothing. */
+  sentEvent(bytes: number): void {
+    this.sentPackets(1);
+    this.#server.watchBytes += bytes;
+  }
+
   sentPackets(count: number): void {
     this.sent += count;
     this.#server.packetsSent += count;

@@ -1,9 +1,9 @@
 /**
- * Whether an ACL list lets somebody do something.
+ * Decides whether an ACL list allows a client something.
  *
- * Any common bit of the permissions asked for is enough, as in ZooKeeper. The super user and a
- * member with `skipACL` pass everything. Decides nothing else: which permission an operation needs
- * is said where it is decided (prepare-op, read, apply).
+ * Any common bit of the requested permissions is enough, as in ZooKeeper. The super user, and every
+ * client of a member with `skipACL`, passes everything. It decides nothing else: which permission
+ * an operation needs is stated where the operation is decided (prepare-op, read, apply).
  */
 import type { Identity } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
@@ -12,10 +12,10 @@ import { permsOf } from './acl-grants.js';
 /** What a connection is known to be; shared and never changed in place. */
 export type Identities = readonly Identity[];
 
-/** Who asks, and whether this member checks ACLs at all. */
+/** The client that asks, and whether this member checks ACLs at all. */
 export interface Requester {
   readonly identities: Identities;
-  /** The operator has switched all checks off. */
+  /** The operator has switched off all checks. */
   readonly skipAcl: boolean;
 }
 
@@ -24,13 +24,13 @@ export const SUPER_SCHEME = 'super';
 
 const SIMPLE_ENTRIES_MAX = 4;
 
-/** True when `requester` has at least one of `perms` (bits of Perms). */
+/** Returns true if `requester` has at least one of `perms` (bits of Perms). */
 export function mayDo(requester: Requester, acl: readonly Acl[], perms: number): boolean {
   return requester.skipAcl || permits(acl, perms, requester.identities);
 }
 
 function permits(acl: readonly Acl[], perms: number, identities: Identities): boolean {
-  // Nearly every check: what the world may do.
+  // Nearly every check is decided by what the world may do.
   const first = acl[0];
   if (first?.scheme === 'world' && (first.perms & perms) !== 0) return true;
   const granted = isSimple(acl) ? permsOfSimple(acl, identities) : permsOf(acl, identities);
@@ -38,7 +38,7 @@ function permits(acl: readonly Acl[], perms: number, identities: Identities): bo
   return identities.some(({ scheme }) => scheme === SUPER_SCHEME);
 }
 
-/** Gone through faster than looked up, and without any parsing. */
+/** Scanning such a list is faster than looking it up, and needs no parsing. */
 function isSimple(acl: readonly Acl[]): boolean {
   if (acl.length > SIMPLE_ENTRIES_MAX) return false;
   for (const { scheme } of acl) if (scheme === 'ip') return false;

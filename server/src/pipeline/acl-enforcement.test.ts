@@ -1,5 +1,5 @@
-// Who may do what, and which error wins when several hold. Most cases run twice: with the ACLs
-// applied, and with them in flight, where only the overlay knows of them.
+// Tests who may do what, and which error wins when several apply. Most cases run twice: with the
+// ACLs applied, and with them in flight, when only the overlay knows of them.
 import {
   type Acl,
   AuthPacket,
@@ -65,7 +65,7 @@ function ask(ensemble: TestEnsemble, client: TestClient, send: Send): Reply {
   return reply;
 }
 
-/** `/p` and `/p/c` with an ACL each, made by somebody else who may do anything. */
+/** `/p` and `/p/c` with an ACL each, made by another client that may do anything. */
 function tree(ensemble: TestEnsemble, acls: { parent?: Acl[]; child?: Acl[] }, settle = true) {
   const maker = ensemble.connect();
   create('/p')(maker);

@@ -1,8 +1,8 @@
 /**
- * Whether the ACL list of a request has a legal form, and what is stored of it.
+ * Decides whether the ACL list of a request has a legal form, and what is stored of it.
  *
- * The request loses its duplicates; then the scheme `auth`, which stands for the authenticated ids
- * of the connection, is replaced by them. The order is otherwise the request's. What is stored has
+ * The request loses its duplicates. Then the scheme `auth`, which stands for the authenticated ids
+ * of the connection, is replaced by them. Otherwise the order is the request's. What is stored has
  * a bound, so that the answer of getACL is always one that a client takes. Called by prepare-op.
  */
 import type { Acl } from '../state/txn.js';
@@ -10,20 +10,21 @@ import type { Identities } from './access.js';
 import { isAddressRange } from './address-range.js';
 
 /**
- * Of a stored list: three bytes a character at most, and so below ZooKeeper's limit of a frame.
- * Else a request of many `auth` with different permissions could grow a hundredfold.
+ * The bound of a stored list: at most three bytes for each character, and so below ZooKeeper's
+ * limit of a frame. Without it, a request of many `auth` with different permissions could grow a
+ * hundredfold.
  */
 const STORED_SIZE_MAX = 256 << 10;
-/** What an entry takes besides its two strings. */
+/** The size of an entry besides its two strings. */
 const ENTRY_BYTES = 12;
 
-/** What is stored, or null when the list is invalid (-114). */
+/** Returns what is stored, or null if the list is invalid (-114). */
 export function legalAcl(
   requested: readonly Acl[] | null,
   identities: Identities,
 ): readonly Acl[] | null {
   if (requested === null || requested.length === 0) return null;
-  // Nearly every create: the world alone.
+  // Nearly every create has only the world in its list.
   if (requested.length === 1 && requested.every(isWorld)) return requested;
   const stored: Acl[] = [];
   const own = identities.filter(isAuthenticated);
@@ -38,7 +39,7 @@ export function legalAcl(
   return stored;
 }
 
-/** As it is stored, in bytes. */
+/** The size of the list as it is stored, in bytes. */
 export function sizeOfAcl(acl: readonly Acl[]): number {
   let size = 0;
   for (const { scheme, id } of acl) size += entryBytes(scheme, id);
@@ -49,7 +50,9 @@ function entryBytes(scheme: string, id: string): number {
   return ENTRY_BYTES + Buffer.byteLength(scheme) + Buffer.byteLength(id);
 }
 
-/** By what it proved: neither an address nor being the super user is something it can own by. */
+/**
+ * Counts only what the client proved: neither an address nor being the super user can own a znode.
+ */
 function isAuthenticated({ scheme }: { readonly scheme: string }): boolean {
   return scheme === 'digest';
 }
@@ -80,7 +83,7 @@ function isLegal(acl: Acl): boolean {
   }
 }
 
-/** `user:digest`. ZooKeeper splits as Java does, which ignores colons at the end. */
+/** `user:digest`. ZooKeeper splits it as Java does, which ignores colons at the end. */
 function isDigestId(id: string): boolean {
   return id.replace(/:+$/, '').split(':').length === 2;
 }

@@ -1,10 +1,10 @@
 /**
- * An ACL list, taken apart: what it gives to whom, without going through it again.
+ * An ACL list in a form that tells what it grants to whom without going through it again.
  *
- * A list may have ten thousand entries, and one request may ask a thousand times. So a list is
- * parsed at the first question and the answer for each connection's identities is kept; both for
- * as long as the two objects live. That is right because neither is ever changed in place: a
- * setACL gives another list, an authentication other identities. Called by access.
+ * A list may have ten thousand entries, and one request may ask a thousand times. A list is
+ * therefore parsed at the first question, and the answer for each connection's identities is kept;
+ * both for as long as the two objects live. That is correct because neither is ever changed in
+ * place: a setACL makes another list, an authentication other identities. Called by access.
  */
 import type { Identity } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
@@ -24,11 +24,11 @@ export function permsOf(acl: readonly Acl[], identities: readonly Identity[]): n
 
 class AclGrants {
   #world = 0;
-  /** By scheme and id, all but `ip`. */
+  /** By scheme and id, for all schemes but `ip`. */
   readonly #exact = new Map<string, Map<string, number>>();
   /** By the key of the range. */
   readonly #ranges = new Map<string, number>();
-  /** Each length of a prefix once: an address is looked up for each. */
+  /** Each length of a prefix once, because an address is looked up for each. */
   readonly #lengths = new Map<number, PrefixLength>();
   readonly #answers = new WeakMap<readonly Identity[], number>();
 

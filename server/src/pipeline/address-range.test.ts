@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAddressRange, keysOfAddress, plainAddress, prefixOfRange } from './address-range.js';
 
-/** As a list does: by the key of the range. */
+/** Asks as a list does: by the key of the range. */
 function inAddressRange(address: string, range: string): boolean {
   const prefix = prefixOfRange(range);
   return prefix !== null && keysOfAddress(address, [prefix]).includes(prefix.key);

@@ -1,8 +1,8 @@
 /**
- * IP addresses and ranges of them (`address` or `address/bits`), of both families.
+ * Handles IP addresses and ranges of them (`address` or `address/bits`), of both families.
  *
- * An IPv4 address that is mapped into IPv6 (`::ffff:a.b.c.d`) is the IPv4 address: a socket of both
- * families shows the one in the other's form. ZooKeeper 3.8 knows IPv4 only.
+ * An IPv4 address that is mapped into IPv6 (`::ffff:a.b.c.d`) is the IPv4 address, because a socket
+ * of both families shows the one in the other's form. ZooKeeper 3.8 knows IPv4 only.
  */
 
 const IPV4_BYTES = 4;
@@ -13,7 +13,7 @@ const PLUS = 0x2b;
 const ZERO = 0x30;
 const NINE = 0x39;
 const NO_DIGIT = -1;
-/** As Java parses an integer: a plus and leading zeros are allowed. */
+/** As Java parses an integer: a plus sign and leading zeros are allowed. */
 const NATURAL = /^\+?\d+$/;
 
 export function isAddressRange(text: string): boolean {
@@ -21,8 +21,8 @@ export function isAddressRange(text: string): boolean {
 }
 
 /**
- * What all addresses of a range have in common, as a text that no other range has; null when it is
- * no range.
+ * A text for what all addresses of a range have in common, which no other range has; null for what
+ * is not a range.
  */
 export function prefixOfRange(range: string): Prefix | null {
   const parsed = rangeOf(range);
@@ -32,7 +32,7 @@ export function prefixOfRange(range: string): Prefix | null {
 }
 
 /**
- * The keys of the ranges of these `lengths` that an address is in: none when it is no address.
+ * The keys of the ranges with these `lengths` that contain an address; none if it is no address.
  * Addresses of different families are in no common range.
  */
 export function keysOfAddress(address: string, lengths: Iterable<PrefixLength>): string[] {
@@ -93,7 +93,9 @@ function isMapped(bytes: readonly number[]): boolean {
   return bytes.slice(0, 10).every((byte) => byte === 0);
 }
 
-/** As Java parses each integer: a plus and leading zeros are allowed. Lists may have thousands. */
+/**
+ * As Java parses each integer: a plus sign and leading zeros are allowed. Lists may have thousands.
+ */
 function ipv4Bytes(text: string): readonly number[] | null {
   const bytes: number[] = [];
   let value = NO_DIGIT;
@@ -113,7 +115,7 @@ function ipv4Bytes(text: string): readonly number[] | null {
 }
 
 function ipv6Bytes(text: string): readonly number[] | null {
-  // The interface of a link-local address says nothing about who it is.
+  // The interface of a link-local address says nothing about its identity.
   const [address = '', ...zone] = text.split('%');
   if (zone.length > 1) return null;
   const halves = address.split('::');
@@ -126,7 +128,7 @@ function ipv6Bytes(text: string): readonly number[] | null {
   return [...front, ...Array.from({ length: missing }, () => 0), ...back];
 }
 
-/** The bytes of groups between colons; the very last may be an IPv4 address. */
+/** The bytes of groups between colons; the last one may be an IPv4 address. */
 function groupBytes(text: string, isLast: boolean): readonly number[] | null {
   if (text === '') return [];
   const bytes: number[] = [];
@@ -144,7 +146,7 @@ function groupBytes(text: string, isLast: boolean): readonly number[] | null {
   return bytes;
 }
 
-/** Of the first `bits` bits. */
+/** A key made from the first `bits` bits. */
 function keyOf(bytes: readonly number[], bits: number): string {
   const whole = bits >> 3;
   let key = `${bytes.length}/${bits}`;

@@ -1,6 +1,6 @@
 /**
- * Limits at admission: nothing that a client can send grows, on its way into the log or back to
- * the client, beyond what the links, the log and the memory take (ZOOKEEPER-3496, -4306).
+ * Tests the limits at admission: nothing that a client can send grows, on its way into the log or
+ * back to the client, beyond what the links, the log and the memory take (ZOOKEEPER-3496, -4306).
  */
 import {
   CreateRequest,
@@ -55,7 +55,7 @@ describe('a multi of the largest size', () => {
     const { results } = decode(MultiResponse, client.takeOne().body);
     const errors = new Set(results.map((result) => 'error' in result && result.error));
     expect(errors).toContain(ErrorCode.invalidAcl);
-    // A few of them are a matter of course.
+    // A few of them are answered normally.
     client.send(OpCode.multi, MultiRequest, { ops: ops.slice(0, 3) });
     ensemble.settle();
     expect(decode(MultiResponse, client.takeOne().body).results).toHaveLength(3);
@@ -75,7 +75,7 @@ describe('a multiRead', () => {
     client.send(OpCode.multiRead, MultiReadRequest, { ops });
     const answer = client.writer.take();
     expect(answer.length).toBeLessThan(32 << 20);
-    // Behind the length and the reply's header.
+    // The results follow the length and the reply's header.
     const { results } = decode(MultiReadResponse, answer.subarray(20));
     const codes = results.map((result) => ('error' in result ? result.error : 0));
     expect(codes.slice(0, 9)).toEqual(new Array(9).fill(0));
@@ -97,7 +97,7 @@ describe('a multiRead', () => {
   });
 });
 
-/** Of `count` reads of a path, when there is a znode that a long ACL keeps from its reader. */
+/** Reads a path `count` times, where the znode has a long ACL that keeps it from its reader. */
 function codesOf(created: string, path: string, count: number): readonly number[] {
   const ensemble = new TestEnsemble();
   const client = ensemble.connect();

@@ -1,9 +1,10 @@
 /**
- * How large the answer to a read that waits will be, at a guess.
+ * Estimates how large the answer to a waiting read will be.
  *
- * A guess by the state of now: what other sessions change until the read runs is not foreseen, what
- * its own session writes before it is. Never changes anything and refuses nothing: what cannot be
- * read is answered with an error, which is small. Called by Requests for reads that are queued.
+ * The estimate is based on the present state: it does not foresee what other sessions change until
+ * the read runs, but does include what its own session writes before it. It never changes or
+ * refuses anything: what cannot be read is answered with an error, which is small. Called by
+ * Requests for reads that are queued.
  */
 import { JuteReader, MarshallingError, OpCode } from '@rookery/protocol';
 import { NO_NODE, type Tree } from '../state/tree.js';
@@ -12,12 +13,12 @@ import { NO_NODE, type Tree } from '../state/tree.js';
 const SMALL_BYTES = 128;
 /** A name among children. */
 const NAME_BYTES = 64;
-/** Of those that may be as large as they like and are asked for rarely. */
+/** For answers that may have any size and are requested rarely. */
 const LARGE_BYTES = 1 << 20;
 
 export interface WaitingRead {
   readonly opcode: number;
-  /** The record behind the header. */
+  /** The record after the header. */
   readonly body: Uint8Array;
   /** The largest of the session's writes that are pending before it. */
   readonly writeBytes: number;

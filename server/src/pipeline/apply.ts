@@ -1,15 +1,15 @@
 /**
- * A delivered transaction: into the state, and the watch events that it fires.
+ * Applies a delivered transaction to the state and emits the watch events that it fires.
  *
- * Events are emitted while it is applied, so that they are in each watcher's output before the
- * reply of the one who asked and before any later read. Each event comes with the ACL that says who
- * may know of it (CVE-2024-23944): the node's, a deleted one's as it was, and for its children the
- * parent's. Collects the Stat of each setData of a multi, which a later operation of the same multi
- * may change. Called by Pipeline.
+ * Events are emitted while the transaction is applied, so that they precede, in each watcher's
+ * output, the reply to its author and any later read. Each event comes with the ACL that says who
+ * may know of it (CVE-2024-23944): the node's, a deleted node's as it was, and for its children the
+ * parent's. It collects the Stat of each setData of a multi, which a later operation of the same
+ * multi may change. Called by Pipeline.
  */
 import { assert, EventType, type Stat, type Zxid } from '@rookery/protocol';
 import type { ChangeSink } from '../state/change-sink.js';
-import type { WithPath } from '../state/placed-op.js';
+import type { WithPath } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, Txn } from '../state/txn.js';
@@ -18,7 +18,7 @@ import type { EmitWatchEvent, WatcherId, WatchTable } from '../state/watches.js'
 export interface GuardedEvent {
   readonly type: EventType;
   readonly path: string;
-  /** READ in it is what the watcher needs to be told. */
+  /** The watcher needs READ in this list to be notified. */
   readonly acl: readonly Acl[];
 }
 
@@ -32,21 +32,26 @@ export class Applier implements ChangeSink {
   readonly #watches: WatchTable;
   readonly #emit: EmitWatchEvent;
   #stats: Stat[] | null = null;
-  /** Of the node whose change is told. */
+  /** The ACL of the node whose change is being reported. */
   #acl: readonly Acl[] = NO_ACL;
 
   constructor(state: ReplicatedState, watches: WatchTable, emit: EmitGuardedEvent) {
     this.#state = state;
     this.#watches = watches;
     this.#emit = (watcher, type, path) => {
+      watches.fanOut.told(type, path);
       emit(watcher, { type, path, acl: this.#aclOf(type, path) });
     };
   }
 
-  /** Returns the Stats of a multi's setDatas when `isOwn`: somebody here waits for them. */
+  /**
+   * If `isOwn`, a client of this member waits for the answer: returns the Stats of a multi's
+   * setDatas.
+   */
   apply(zxid: Zxid, txn: Txn, isOwn: boolean): readonly Stat[] {
     this.#stats = isOwn && txn.op.kind === 'multi' ? [] : null;
     this.#state.apply(zxid, txn, this);
+    this.#watches.fanOut.end();
     return this.#stats ?? NO_STATS;
   }
 
@@ -70,7 +75,7 @@ export class Applier implements ChangeSink {
   }
 
   sessionClosed(): void {
-    // The pipeline closes the session's connection itself, behind the reply.
+    // The pipeline closes the session's connection itself, after the reply.
   }
 
   #aclOf(type: EventType, path: string): readonly Acl[] {

@@ -1,8 +1,8 @@
 /**
- * Goal: of what one connection of a session sent, the ensemble takes a beginning and nothing behind
- * it; and what a session has asked for by a connection that is over comes about before the next one
- * is answered, or never.
- * Method: members whose requests reach the leader one by one, in the orders that a network allows.
+ * Goal: of what one connection of a session sent, the ensemble executes a prefix and nothing after
+ * it. What a session requested by a connection that has ended happens before the next connection is
+ * answered, or never. Method: members whose requests reach the leader one by one, in the orders
+ * that a network allows.
  */
 import { type ForwardedRequest, OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ function has(ensemble: TestEnsemble, path: string): boolean {
   return ensemble.leader.state.tree.find(path) !== -1;
 }
 
-/** To the leader, as if they came over a link; returns how many it took. */
+/** Delivers to the leader as if over a link; returns how many requests it accepted. */
 function deliver(
   ensemble: TestEnsemble,
   from: number,
@@ -26,7 +26,7 @@ function deliver(
   return taken.length;
 }
 
-/** The leader takes the attach of this client and its member hears the answer. */
+/** The leader takes the attach of this client, and its member hears the answer. */
 function attach(ensemble: TestEnsemble, memberId: number): void {
   const { pipeline } = ensemble.member(memberId);
   for (const one of pipeline.takeAttaches()) {
@@ -130,7 +130,7 @@ describe('a session that comes back to its member by a new connection', () => {
     const late = [...pipeline.takeForwards()];
     const second = resume(ensemble, 2, first);
     attach(ensemble, 2);
-    // A network does not do this between two members; the rule does not depend on it.
+    // A network does not do this between two members, but the rule does not depend on that.
     expect(deliver(ensemble, 2, late)).toBe(0);
     expect([isWelcome(second), second.state]).toEqual([true, 'open']);
     expect(pipeline.outstanding).toBe(0);

@@ -1,4 +1,4 @@
-// Authentication on a connection: when it holds, when it is answered, and how long it lasts.
+// Tests authentication on a connection: when it holds, when it is answered, and how long it lasts.
 import {
   AuthPacket,
   CreateRequest,

@@ -1,57 +1,64 @@
 /**
- * One session's requests that cannot be answered yet, in the order they came.
+ * One session's requests that cannot be answered yet, in the order in which they came.
  *
- * The rules: a read runs at once when nothing is pending before it, else at its place. A write is
- * handed on at once, unless a sync is pending before it. A sync is a barrier: all behind it waits.
- * A write also waits behind reads whose answers are large: see ANSWERS_AHEAD_BYTES_MAX. So at its
- * apply a write is always at the head: earlier reads have run, later ones have not. Only orders;
- * the pipeline runs, forwards and answers. Entries are its own afterwards.
+ * The rules: a read runs at once if nothing is pending before it, otherwise in its turn. A write is
+ * forwarded at once, unless a sync is pending before it. A sync is a barrier: everything after it
+ * waits. A write also waits for earlier reads whose answers are large: see ANSWERS_AHEAD_BYTES_MAX.
+ * When a write is applied it is therefore always at the head: earlier reads have run, later ones
+ * have not. This class only orders; the pipeline runs, forwards and answers. It owns its entries.
  */
 import { assert, Fifo, type Zxid } from '@rookery/protocol';
 import type { Requester } from './access.js';
 import type { OutgoingRequest } from './outbox.js';
 import type { ConnectionId } from './output.js';
 
-/** What goes to the leader of it is part of it. */
+/** It includes what is sent to the leader. */
 export interface QueueEntry extends OutgoingRequest {
   readonly connection: ConnectionId;
   /** `close` is the write that ends the session. */
   readonly kind: 'read' | 'write' | 'close' | 'sync';
   readonly xid: number;
-  /** The jute record behind the header, copied; of an auth its outcome instead (see Requests). */
+  /**
+   * A copy of the jute record after the header; for an auth, its outcome instead (see Requests).
+   */
   readonly body: Uint8Array;
   /** What the connection was known to be when the request came. */
   readonly requester: Requester;
   /** The member's number of a write or sync, 0 for a read. */
   readonly request: number;
   readonly sinceMs: number;
-  /** Of a read that waits, at a guess; 0 for what is no read. */
+  /** The estimated size of the answer to a waiting read; 0 for anything else. */
   readonly answerBytes: number;
-  /** A write that was handed on: the leader has it or will. */
+  /** The work of the write, as FairForwarding counts it; 0 before it was given to that. */
+  changes: number;
+  /** A write that was forwarded: the leader has it or will have it. */
   isForwarded: boolean;
-  /** A sync that was confirmed: it is answered once this zxid is applied. */
+  /** For a sync that was confirmed: it is answered once this zxid is applied. */
   syncedAt: Zxid | null;
 }
 
-/** `run`: a read to be answered now, not kept. `forward`: kept, to be sent on. `wait`: kept. */
+/**
+ * `run`: a read to be answered now, not kept. `forward`: kept, to be sent to the leader. `wait`:
+ * kept.
+ */
 export type Admission = 'run' | 'forward' | 'wait';
 
 /**
- * A write is handed on only while the answers to the reads that wait before it are no more than
- * this: they must run before it is applied, even when the client does not take its answers.
+ * A write is forwarded only while the answers to the reads that wait before it are no more than
+ * this, because those must run before it is applied even if the client does not take its answers.
  */
 const ANSWERS_AHEAD_BYTES_MAX = 1 << 20;
 
 export class CommitQueue {
   readonly #entries = new Fifo<QueueEntry>();
   /**
-   * How many there are before the first pending sync, or the first write that waits for large
-   * answers, or the end: writes before it are handed on, those behind are not.
+   * The number of entries before the first pending sync, or the first write that waits for large
+   * answers, or the end. Writes before it are forwarded, those after it are not.
    */
   #barrier = 0;
-  /** Of the answers to the reads before the barrier. */
+  /** The bytes of the answers to the reads before the barrier. */
   #answersAheadBytes = 0;
-  /** Of the pending writes, those behind the barrier included. */
+  /** The largest of the pending writes, those after the barrier included. */
   #largestWriteBytes = 0;
 
   get length(): number {
@@ -62,7 +69,7 @@ export class CommitQueue {
     return this.#entries.first;
   }
 
-  /** The largest body of a write since the queue was empty last. */
+  /** The largest body of a write since the queue was last empty. */
   get largestWriteBytes(): number {
     return this.#largestWriteBytes;
   }
@@ -94,8 +101,8 @@ export class CommitQueue {
   }
 
   /**
-   * What can go on now, one at a time until undefined: a read to run or a sync to answer, both
-   * taken off the queue, or a write to hand on, which stays.
+   * Returns what can proceed now, one entry at a time until undefined: a read to run or a sync to
+   * answer, both of which are removed from the queue, or a write to forward, which stays.
    */
   next(applied: Zxid): QueueEntry | undefined {
     const head = this.head;
@@ -130,7 +137,7 @@ export class CommitQueue {
     return kind === 'read' || this.#answersAheadBytes <= ANSWERS_AHEAD_BYTES_MAX;
   }
 
-  /** The barrier goes behind it. */
+  /** Moves the barrier behind the entry. */
   #pass(entry: QueueEntry): void {
     this.#barrier += 1;
     this.#answersAheadBytes += entry.answerBytes;

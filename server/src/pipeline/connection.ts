@@ -1,9 +1,9 @@
 /**
  * What the pipeline knows of one client connection.
  *
- * Owns its output and its queue. A connection is `open` until its ConnectRequest, `joining` until
- * that is answered, then `live`. One that is `leaving` has its last request in the queue: nothing
- * more is read from it. Plain data; Pipeline changes it.
+ * It owns its output and its queue. A connection is `open` until its ConnectRequest, `joining`
+ * until that is answered, then `live`. One that is `leaving` has its last request in the queue, and
+ * nothing more is read from it. Plain data; Pipeline changes it.
  */
 import type { SessionId } from '../state/txn.js';
 import type { Identities, Requester } from './access.js';
@@ -18,26 +18,26 @@ export class Connection {
   readonly output: Output;
   readonly queue = new CommitQueue();
   phase: Phase = 'open';
-  /** Replaced by each authentication; requests take it along as it is when they come. */
+  /** Replaced by each authentication. A request keeps the one that was valid when it came. */
   requester: Requester;
-  /** What its identities add to each of its requests. */
+  /** The bytes that its identities add to each of its requests. */
   identityBytes: number;
-  /** The session it wants while `joining` (0: a new one), and has while `live`. */
+  /** The session that it wants while `joining` (0: a new one), and has while `live`. */
   session: SessionId = 0;
-  /** Its number among the attachments of this member, told with each request; 0 without one. */
+  /** Its number among the attachments of this member, sent with each request; 0 without one. */
   attachment = 0;
   timeoutMs = 0;
-  /** Whether its ConnectRequest had a readOnly byte: then the response has one. */
+  /** Whether its ConnectRequest had a readOnly byte, in which case the response has one. */
   hasReadOnly = false;
-  /** It asked for the end of its session, and that is answered. */
+  /** The client asked for the end of its session, and was answered. */
   closesSession = false;
-  /** Why it is closed without an end to its answers. */
+  /** Why it is closed before all its answers are sent. */
   dropReason: string | null = null;
   /** Frames that came before the handshake was answered. */
   early: Uint8Array[] = [];
-  /** Heard from since the last report of touches. */
+  /** Whether the client was heard from since the last report of touches. */
   touched = false;
-  /** Paused because too much of it, or of all, is pending. */
+  /** Paused because too much of it, or of all connections, is pending. */
   throttled = false;
 
   constructor(id: ConnectionId, output: Output, skipAcl: boolean) {
@@ -48,7 +48,7 @@ export class Connection {
     this.identityBytes = identityBytesOf(identities);
   }
 
-  /** What it has authenticated as holds for all that comes from now on. */
+  /** What it has authenticated as holds for everything that comes from now on. */
   becomes(identities: Identities): void {
     this.requester = { ...this.requester, identities };
     this.identityBytes = identityBytesOf(identities);
@@ -60,7 +60,7 @@ export class Connection {
   }
 }
 
-/** What a connection is, for those who only look. */
+/** A read-only view of a connection. */
 export interface ConnectionView {
   readonly id: ConnectionId;
   /** 0 for a new session that is not created yet. */

@@ -1,4 +1,4 @@
-// The connection that was asked for last is remembered: it must not be known any longer than it is.
+// The most recent connection is cached; it must not be known any longer than it exists.
 import { expect, it } from 'vitest';
 import { Connection } from './connection.js';
 import { Connections } from './connections.js';

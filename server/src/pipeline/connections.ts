@@ -1,8 +1,8 @@
 /**
  * The connections of one member by their numbers.
  *
- * A map that remembers the one that was asked for last: frames come in chunks, so the next one is
- * mostly of the same connection. Owned by Pipeline, read by its parts.
+ * A map that caches the most recent result: frames come in chunks, so the next one is mostly of the
+ * same connection. Owned by Pipeline, read by its parts.
  */
 import type { Connection } from './connection.js';
 import type { ConnectionId } from './output.js';
@@ -20,7 +20,7 @@ export class Connections {
     return this.#byId.has(id);
   }
 
-  /** In the order they came. */
+  /** In the order in which they came. */
   values(): IterableIterator<Connection> {
     return this.#byId.values();
   }

@@ -1,4 +1,5 @@
-// Which kind of znode each opcode and flag makes, alone and in a multi, as ZooKeeper 3.8.0 answers.
+// Tests which kind of znode each opcode and flag makes, alone and in a multi, as ZooKeeper 3.8.0
+// answers.
 import {
   Create2Response,
   CreateTtlRequest,
@@ -23,7 +24,7 @@ interface Asked {
 function bodyOf({ flags, ttlMs = 1 }: Asked) {
   return { path: '/n', data: null, acl: OPEN_ACL, flags, ttlMs };
 }
-/** The code, or the mode of the znode that is there afterwards. */
+/** The error code, or the mode of the znode that exists afterwards. */
 function alone(asked: Asked, extendedTypes = true): number | string {
   const ensemble = new TestEnsemble({ leadership: { extendedTypes } });
   const client = ensemble.connect();
@@ -33,7 +34,10 @@ function alone(asked: Asked, extendedTypes = true): number | string {
   ensemble.settle();
   return client.takeOne().error || onlyMode(ensemble);
 }
-/** The same, or of a multi that fails in its first operation the code in its body, in brackets. */
+/**
+ * The same in a multi; if the multi fails in its first operation, the code in its body, in
+ * brackets.
+ */
 function inMulti(asked: Asked, extendedTypes = true): number | string {
   const ensemble = new TestEnsemble({ leadership: { extendedTypes } });
   const client = ensemble.connect();

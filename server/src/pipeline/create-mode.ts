@@ -1,8 +1,9 @@
 /**
- * What kind of znode a create makes: from its opcode, its flags and its time to live.
+ * Determines what kind of znode a create makes, from its opcode, its flags and its time to live.
  *
- * The opcode makes a container or a TTL node, not the flag; inside a multi it is the other way
- * round, because ZooKeeper takes the opcode from the flag there. Called by prepare-op and prepare.
+ * The opcode makes a container or a TTL node, not the flag. Inside a multi it is the other way
+ * round, because ZooKeeper derives the opcode from the flag there. Called by prepare-op and
+ * prepare.
  */
 import {
   CreateFlag,
@@ -21,7 +22,7 @@ import type { NodeMode } from '../state/txn.js';
 export interface CreateMode {
   readonly mode: NodeMode;
   readonly sequential: boolean;
-  /** 0 but for mode ttl. */
+  /** 0 except for the mode ttl. */
   readonly ttlMs: number;
 }
 
@@ -31,7 +32,7 @@ export interface AskedMode {
   readonly ttlMs?: Int64;
 }
 
-/** Or the code of the error, as the first check of a create. */
+/** Returns the mode, or an error code as the first check of a create. */
 export function createModeOf(
   opcode: number,
   asked: AskedMode,
@@ -52,8 +53,8 @@ export function createModeOf(
 }
 
 /**
- * The opcode that a create of a multi has. Throws MarshallingError for a TTL flag without a time to
- * live: ZooKeeper finds out only when it gets there, so that an earlier error wins.
+ * The opcode of a create within a multi. Throws MarshallingError for a TTL flag without a time to
+ * live: ZooKeeper finds that out only when it reaches the operation, so an earlier error wins.
  */
 export function multiCreateOpcode(opcode: number, flags: number): number {
   if (flags === CreateFlag.container) return OpCode.createContainer;

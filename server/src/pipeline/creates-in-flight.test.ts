@@ -1,16 +1,16 @@
-// Random creates come and go, next to a plain list of them: each is found by parent and name, the
-// newest by its parent, and no other. Hashes collide on purpose, and places grow.
+// Random creates come and go, compared with a plain list of them: each is found by parent and name,
+// the newest by its parent, and no other. Hashes collide on purpose, and the arrays grow.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CREATED_NAME_BYTES_MAX, type CreatePlace, CreatesInFlight } from './creates-in-flight.js';
-import { NONE } from './newest.js';
+import { CREATED_NAME_BYTES_MAX, CreatesInFlight, type CreateTarget } from './creates-in-flight.js';
+import { NONE } from './newest-by-hash.js';
 
 interface Listed {
-  readonly where: CreatePlace;
+  readonly where: CreateTarget;
   readonly zxid: number;
 }
 
-function placeOf(parent: number, name: string, hashes: number): CreatePlace {
+function indexOf(parent: number, name: string, hashes: number): CreateTarget {
   const bytes = Buffer.from(`...${name}`);
   let hash = parent;
   for (const byte of bytes) hash = Math.imul(hash, 31) + byte;
@@ -30,7 +30,7 @@ function check(creates: CreatesInFlight, list: readonly Listed[], parents: numbe
     const found = creates.newestBelow(parent);
     if (newest === undefined) expect(found).toBe(NONE);
     else expect(creates.creates(found)).toBe(newest.zxid % 77);
-    expect(creates.find(placeOf(parent, 'never', 4))).toBe(NONE);
+    expect(creates.find(indexOf(parent, 'never', 4))).toBe(NONE);
   }
 }
 
@@ -46,7 +46,7 @@ describe('creates in flight', () => {
         for (const { adds, shifts } of steps) {
           for (let left = adds; left > 0; left--) {
             zxid += 1;
-            const where = placeOf(zxid % parents, `k${zxid}`, hashes);
+            const where = indexOf(zxid % parents, `k${zxid}`, hashes);
             const acl = [{ perms: zxid % 32, scheme: 'world', id: 'anyone' }];
             creates.add(where, { zxid, creates: zxid % 77, acl, dataBytes: zxid % 1000 });
             list.push({ where, zxid });
@@ -66,13 +66,13 @@ describe('creates in flight', () => {
   it('have names of the longest length, and none that is longer', () => {
     const creates = new CreatesInFlight();
     const what = { creates: 1, acl: [], dataBytes: 0 };
-    const longest = placeOf(1, 'n'.repeat(CREATED_NAME_BYTES_MAX), 4);
-    const other = placeOf(1, `${'n'.repeat(CREATED_NAME_BYTES_MAX - 1)}m`, 4);
+    const longest = indexOf(1, 'n'.repeat(CREATED_NAME_BYTES_MAX), 4);
+    const other = indexOf(1, `${'n'.repeat(CREATED_NAME_BYTES_MAX - 1)}m`, 4);
     creates.add({ ...longest, hash: 1 }, { zxid: 1, ...what });
     expect(creates.find({ ...other, hash: 1 })).toBe(NONE);
     expect(creates.find({ ...longest, pathEnd: longest.pathEnd - 1, hash: 1 })).toBe(NONE);
     expect(creates.find({ ...longest, hash: 1 })).not.toBe(NONE);
-    const tooLong = placeOf(1, 'n'.repeat(CREATED_NAME_BYTES_MAX + 1), 4);
+    const tooLong = indexOf(1, 'n'.repeat(CREATED_NAME_BYTES_MAX + 1), 4);
     expect(() => creates.add(tooLong, { zxid: 2, ...what })).toThrow('is short');
     creates.shift();
     expect(() => creates.shift()).toThrow('was in flight');

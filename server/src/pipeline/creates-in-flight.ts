@@ -1,24 +1,25 @@
 /**
- * Which znodes are being created in the plainest way: persistent, by a request of its own, below a
- * parent that is in the tree and that nothing else in flight changes but its data.
+ * Knows which znodes are being created in the plainest way: persistent, by a request of its own,
+ * below a parent that is in the tree and of which nothing else in flight changes more than the
+ * data.
  *
- * A queue in the order of zxids; found by parent and name, and by the parent alone the newest one.
- * What all of them do to a parent is told by that one: each adds a child and raises the count of
- * creates by one. Called by Overlay.
+ * It is a queue in the order of zxids. A create is found by parent and name, and the newest one by
+ * the parent alone. That one tells what all of them do to a parent: each adds a child and raises
+ * the count of creates by one. Called by Overlay.
  */
 import { assert, type Zxid } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
-import { InFlight, PLACES_FIRST, twice } from './in-flight.js';
-import { hashOfNode, Newest, NONE } from './newest.js';
+import { CAPACITY_FIRST, doubled, InFlight } from './in-flight.js';
+import { hashOfNode, NewestByHash, NONE } from './newest-by-hash.js';
 
-/** Of a name: what is longer is not for this queue. */
+/** The bound of a name; a create with a longer one does not go into this queue. */
 export const CREATED_NAME_BYTES_MAX = 64;
 
-/** Which znode, as its path lies in memory. */
-export interface CreatePlace {
-  /** Of the whole path; of ASCII wherever it is to be found. */
+/** A znode, given by where its path is in memory. */
+export interface CreateTarget {
+  /** The hash of the whole path, which is ASCII wherever it is to be found. */
   readonly hash: number;
-  /** In the tree, for as long as the create is in flight. */
+  /** The node in the tree, for as long as the create is in flight. */
   readonly parent: number;
   readonly bytes: Uint8Array;
   readonly nameStart: number;
@@ -27,7 +28,7 @@ export interface CreatePlace {
 
 export interface Created {
   readonly zxid: Zxid;
-  /** Creates ever done below the parent, this one included. */
+  /** The number of creates ever done below the parent, this one included. */
   readonly creates: number;
   readonly acl: readonly Acl[];
   readonly dataBytes: number;
@@ -36,42 +37,42 @@ export interface Created {
 const NO_ACL: readonly Acl[] = [];
 
 export class CreatesInFlight extends InFlight {
-  #hashes = new Int32Array(PLACES_FIRST);
-  #parents = new Int32Array(PLACES_FIRST);
-  #creates = new Int32Array(PLACES_FIRST);
-  #dataBytes = new Int32Array(PLACES_FIRST);
-  #acls: (readonly Acl[])[] = new Array(PLACES_FIRST).fill(NO_ACL);
-  /** Each has room for the longest; how much of it counts is beside. */
-  #names = new Uint8Array(PLACES_FIRST * CREATED_NAME_BYTES_MAX);
-  #nameBytes = new Uint8Array(PLACES_FIRST);
-  readonly #byPath = new Newest();
-  readonly #byParent = new Newest();
+  #hashes = new Int32Array(CAPACITY_FIRST);
+  #parents = new Int32Array(CAPACITY_FIRST);
+  #creates = new Int32Array(CAPACITY_FIRST);
+  #dataBytes = new Int32Array(CAPACITY_FIRST);
+  #acls: (readonly Acl[])[] = new Array(CAPACITY_FIRST).fill(NO_ACL);
+  /** Each entry has room for the longest name; how much of it counts is stored separately. */
+  #names = new Uint8Array(CAPACITY_FIRST * CREATED_NAME_BYTES_MAX);
+  #nameBytes = new Uint8Array(CAPACITY_FIRST);
+  readonly #byPath = new NewestByHash();
+  readonly #byParent = new NewestByHash();
 
-  /** Behind all others; it is not among them. */
-  add(where: CreatePlace, { zxid, creates, acl, dataBytes }: Created): void {
+  /** Adds it after all others; it must not be among them. */
+  add(where: CreateTarget, { zxid, creates, acl, dataBytes }: Created): void {
     const { hash, parent, bytes, nameStart, pathEnd } = where;
     const size = pathEnd - nameStart;
     assert(size <= CREATED_NAME_BYTES_MAX, () => `a name of ${size} bytes is short`);
     const number = this.push(zxid);
-    const place = this.placeOf(number);
-    this.#hashes[place] = hash;
-    this.#parents[place] = parent;
-    this.#creates[place] = creates;
-    this.#dataBytes[place] = dataBytes;
-    this.#acls[place] = acl;
-    this.#nameBytes[place] = size;
-    const start = place * CREATED_NAME_BYTES_MAX;
+    const index = this.indexOf(number);
+    this.#hashes[index] = hash;
+    this.#parents[index] = parent;
+    this.#creates[index] = creates;
+    this.#dataBytes[index] = dataBytes;
+    this.#acls[index] = acl;
+    this.#nameBytes[index] = size;
+    const start = index * CREATED_NAME_BYTES_MAX;
     for (let at = 0; at < size; at++) this.#names[start + at] = bytes[nameStart + at] ?? 0;
     this.#byPath.add(hash, number);
     this.#byParent.add(hashOfNode(parent), number);
   }
 
   /** The number of the create of that znode, or NONE. */
-  find(where: CreatePlace): number {
+  find(where: CreateTarget): number {
     if (this.end === this.first) return NONE;
     let number = this.#byPath.of(where.hash);
     while (number >= this.first) {
-      if (this.#isOf(this.placeOf(number), where)) return number;
+      if (this.#isOf(this.indexOf(number), where)) return number;
       number = this.#byPath.older(number);
     }
     return NONE;
@@ -82,42 +83,42 @@ export class CreatesInFlight extends InFlight {
     if (this.end === this.first) return NONE;
     let number = this.#byParent.of(hashOfNode(parent));
     while (number >= this.first) {
-      if (this.#parents[this.placeOf(number)] === parent) return number;
+      if (this.#parents[this.indexOf(number)] === parent) return number;
       number = this.#byParent.older(number);
     }
     return NONE;
   }
 
   creates(number: number): number {
-    return this.#creates[this.placeOf(number)] ?? 0;
+    return this.#creates[this.indexOf(number)] ?? 0;
   }
   dataBytes(number: number): number {
-    return this.#dataBytes[this.placeOf(number)] ?? 0;
+    return this.#dataBytes[this.indexOf(number)] ?? 0;
   }
   acl(number: number): readonly Acl[] {
-    return this.#acls[this.placeOf(number)] ?? NO_ACL;
+    return this.#acls[this.indexOf(number)] ?? NO_ACL;
   }
 
-  #isOf(place: number, { hash, parent, bytes, nameStart, pathEnd }: CreatePlace): boolean {
+  #isOf(index: number, { hash, parent, bytes, nameStart, pathEnd }: CreateTarget): boolean {
     const size = pathEnd - nameStart;
-    if (this.#hashes[place] !== hash || this.#parents[place] !== parent) return false;
-    if (this.#nameBytes[place] !== size) return false;
-    const start = place * CREATED_NAME_BYTES_MAX;
+    if (this.#hashes[index] !== hash || this.#parents[index] !== parent) return false;
+    if (this.#nameBytes[index] !== size) return false;
+    const start = index * CREATED_NAME_BYTES_MAX;
     for (let at = 0; at < size; at++) {
       if (this.#names[start + at] !== bytes[nameStart + at]) return false;
     }
     return true;
   }
 
-  protected override grow(places: number): void {
-    this.#hashes = twice(this.#hashes, new Int32Array(places));
-    this.#parents = twice(this.#parents, new Int32Array(places));
-    this.#creates = twice(this.#creates, new Int32Array(places));
-    this.#dataBytes = twice(this.#dataBytes, new Int32Array(places));
+  protected override grow(capacity: number): void {
+    this.#hashes = doubled(this.#hashes, new Int32Array(capacity));
+    this.#parents = doubled(this.#parents, new Int32Array(capacity));
+    this.#creates = doubled(this.#creates, new Int32Array(capacity));
+    this.#dataBytes = doubled(this.#dataBytes, new Int32Array(capacity));
     this.#acls = [...this.#acls, ...this.#acls];
-    this.#names = twice(this.#names, new Uint8Array(places * CREATED_NAME_BYTES_MAX));
-    this.#nameBytes = twice(this.#nameBytes, new Uint8Array(places));
-    this.#byPath.grow(places);
-    this.#byParent.grow(places);
+    this.#names = doubled(this.#names, new Uint8Array(capacity * CREATED_NAME_BYTES_MAX));
+    this.#nameBytes = doubled(this.#nameBytes, new Uint8Array(capacity));
+    this.#byPath.grow(capacity);
+    this.#byParent.grow(capacity);
   }
 }

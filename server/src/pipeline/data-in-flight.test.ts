@@ -1,9 +1,10 @@
-// Random changes come and go, next to a plain list of them: the newest of each znode is found, and
-// no other. Few znodes and many, so that places are written again and grow.
+// Random changes come and go, compared with a plain list of them: the newest of each znode is
+// found, and no other. There are few znodes and many, so that entries are overwritten and the
+// arrays grow.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DataChange, DataInFlight } from './data-in-flight.js';
-import { NONE } from './newest.js';
+import { NONE } from './newest-by-hash.js';
 
 interface Step {
   readonly adds: number;
@@ -54,7 +55,7 @@ describe('data in flight', () => {
   it('is not asked for what is not there', () => {
     const data = new DataInFlight();
     expect(() => data.shift()).toThrow('was in flight');
-    // Of a path that is not in the tree.
+    // The change of a path that is not in the tree.
     data.add({ zxid: 1, node: 5, version: 1, dataBytes: 1 });
     expect(data.find(NONE)).toBe(NONE);
   });

@@ -1,34 +1,34 @@
 /**
- * Which data are being set: of each setData in flight its znode, and what it leaves there.
+ * Knows which data are being set: for each setData in flight, its znode and the result.
  *
- * A queue in the order of zxids, and by znode the newest one. Called by Overlay.
+ * It is a queue in the order of zxids, and finds the newest change of a znode. Called by Overlay.
  */
 import type { Zxid } from '@rookery/protocol';
-import { InFlight, PLACES_FIRST, twice } from './in-flight.js';
-import { hashOfNode, Newest, NONE } from './newest.js';
+import { CAPACITY_FIRST, doubled, InFlight } from './in-flight.js';
+import { hashOfNode, NewestByHash, NONE } from './newest-by-hash.js';
 
 export interface DataChange {
   readonly zxid: Zxid;
-  /** In the tree, for as long as the change is in flight. */
+  /** The node in the tree, for as long as the change is in flight. */
   readonly node: number;
-  /** What it has afterwards. */
+  /** The version of the znode afterwards. */
   readonly version: number;
   readonly dataBytes: number;
 }
 
 export class DataInFlight extends InFlight {
-  #nodes = new Int32Array(PLACES_FIRST);
-  #versions = new Int32Array(PLACES_FIRST);
-  #dataBytes = new Int32Array(PLACES_FIRST);
-  readonly #byNode = new Newest();
+  #nodes = new Int32Array(CAPACITY_FIRST);
+  #versions = new Int32Array(CAPACITY_FIRST);
+  #dataBytes = new Int32Array(CAPACITY_FIRST);
+  readonly #byNode = new NewestByHash();
 
-  /** Behind all others. */
+  /** Adds it after all others. */
   add({ zxid, node, version, dataBytes }: DataChange): void {
     const number = this.push(zxid);
-    const place = this.placeOf(number);
-    this.#nodes[place] = node;
-    this.#versions[place] = version;
-    this.#dataBytes[place] = dataBytes;
+    const index = this.indexOf(number);
+    this.#nodes[index] = node;
+    this.#versions[index] = version;
+    this.#dataBytes[index] = dataBytes;
     this.#byNode.add(hashOfNode(node), number);
   }
 
@@ -37,23 +37,23 @@ export class DataInFlight extends InFlight {
     if (this.end === this.first) return NONE;
     let number = this.#byNode.of(hashOfNode(node));
     while (number >= this.first) {
-      if (this.#nodes[this.placeOf(number)] === node) return number;
+      if (this.#nodes[this.indexOf(number)] === node) return number;
       number = this.#byNode.older(number);
     }
     return NONE;
   }
 
   version(number: number): number {
-    return this.#versions[this.placeOf(number)] ?? 0;
+    return this.#versions[this.indexOf(number)] ?? 0;
   }
   dataBytes(number: number): number {
-    return this.#dataBytes[this.placeOf(number)] ?? 0;
+    return this.#dataBytes[this.indexOf(number)] ?? 0;
   }
 
-  protected override grow(places: number): void {
-    this.#nodes = twice(this.#nodes, new Int32Array(places));
-    this.#versions = twice(this.#versions, new Int32Array(places));
-    this.#dataBytes = twice(this.#dataBytes, new Int32Array(places));
-    this.#byNode.grow(places);
+  protected override grow(capacity: number): void {
+    this.#nodes = doubled(this.#nodes, new Int32Array(capacity));
+    this.#versions = doubled(this.#versions, new Int32Array(capacity));
+    this.#dataBytes = doubled(this.#dataBytes, new Int32Array(capacity));
+    this.#byNode.grow(capacity);
   }
 }

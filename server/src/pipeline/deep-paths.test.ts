@@ -1,6 +1,6 @@
-// What a write costs far below the root, counted in characters that are read of paths and in
-// fields of rows: in both no more than a small multiple of the path's length and depth. And that
-// those who watch recursively are told what they are owed, whoever came first.
+// Tests the cost of a write far below the root, counted in characters that are read of paths and in
+// fields of rows: both are at most a small multiple of the path's length and depth. Also tests that
+// recursive watchers are notified of everything, whichever was there first.
 
 import { AddWatchMode, AddWatchRequest, OpCode } from '@rookery/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -47,7 +47,7 @@ describe('a write far below the root', () => {
     ensemble.settle();
     const looked = [...gets.mock.calls, ...has.mock.calls];
     const read = looked.reduce((sum, [key]) => sum + (typeof key === 'string' ? key.length : 0), 0);
-    // At b785b9c: 24 million, each ancestor's path for itself.
+    // At commit b785b9c it was 24 million: each ancestor's path was read by itself.
     expect(read).toBeLessThan(100 * pathOf(DEPTH).length);
     vi.restoreAllMocks();
     expect(writer.take().map(({ error }) => error)).toEqual([0, 0]);
@@ -80,7 +80,7 @@ describe('a recursive watch', () => {
     expect(told(() => writer.create('/a/b/c'))).toEqual(['event 1 /a/b/c']);
     expect(told(() => writer.delete('/a/b/c'))).toEqual(['event 2 /a/b/c']);
     expect(told(() => writer.delete('/a/b'))).toEqual(['event 2 /a/b']);
-    // Takes the row of what is gone.
+    // It takes the row of what was deleted.
     expect(told(() => writer.create('/other'))).toEqual([]);
     expect(told(() => writer.create('/other/x'))).toEqual([]);
     expect(told(() => writer.create('/a/b'))).toEqual(['event 1 /a/b']);

@@ -1,5 +1,5 @@
-// The empty path is no znode's, whatever was found last and deleted since; no request may end the
-// member by it.
+// The empty path belongs to no znode, whatever was found last and deleted since; no request with it
+// may end the member.
 import { OpCode, PathRequest, SetWatchesRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { TestClient } from './test-client.js';

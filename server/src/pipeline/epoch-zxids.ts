@@ -1,7 +1,7 @@
 /**
- * The zxids of a leader's epoch, each given once, until its counter is used up.
+ * Hands out the zxids of a leader's epoch, each once, until its counter is used up.
  *
- * Always: each is above all before it, and of this epoch. Called by Prepare.
+ * Invariant: each is above all before it, and of this epoch. Called by Prepare.
  */
 import {
   assert,
@@ -18,17 +18,17 @@ export class EpochZxids {
   #next: Zxid = 0;
   #exhausted = false;
 
-  /** The last one that was given; before that where the history ended. */
+  /** The last zxid that was handed out; before the first, the end of the history. */
   get last(): Zxid {
     return this.#last;
   }
 
-  /** How many are left. */
+  /** The number that is left. */
   get left(): number {
     return this.#exhausted ? 0 : COUNTER_MAX - counterOf(this.#next) + 1;
   }
 
-  /** Once, before the first `take`: the history ends at `last`. */
+  /** Called once, before the first `take`: the history ends at `last`. */
   begin(epoch: number, last: Zxid, firstCounter: number): void {
     assert(this.#next === 0, 'an epoch begins once');
     assert(epochOf(last) < epoch, () => `epoch ${epoch} is new after ${formatZxid(last)}`);

@@ -1,5 +1,5 @@
 /**
- * The frame of a watch event, and who is told of it: whoever may read the znode.
+ * Writes the frame of a watch event, and decides who receives it: whoever may read the znode.
  */
 import {
   ErrorCode,
@@ -14,7 +14,7 @@ import { mayDo } from './access.js';
 import type { GuardedEvent } from './apply.js';
 import type { Connection } from './connection.js';
 
-/** The zxid of an event that tells of a missed change. */
+/** The zxid of an event that reports a missed change. */
 export const CATCH_UP_ZXID = -1;
 
 /** `zxid` is that of the transaction that triggered it (ZOOKEEPER-4655), or CATCH_UP_ZXID. */
@@ -24,19 +24,21 @@ export interface WatchEvent {
   readonly path: string;
 }
 
-/** Its watcher hears of the change, unless the ACL keeps it from that. */
+/** Notifies the watcher of the change, unless the ACL forbids it. */
 export function tellWatcher(connection: Connection, event: GuardedEvent, zxid: number): void {
   const { requester, output } = connection;
   const { type, path, acl } = event;
   if (!mayDo(requester, acl, Perms.read)) return;
-  output.stats.sentPackets(1);
-  writeEvent(output.writer, { zxid, type, path });
+  output.stats.sentEvent(writeEvent(output.writer, { zxid, type, path }));
 }
 
-export function writeEvent(writer: JuteWriter, event: WatchEvent): void {
+/** Returns how many bytes it has. */
+export function writeEvent(writer: JuteWriter, event: WatchEvent): number {
   const { zxid, type, path } = event;
+  const before = writer.length;
   writer.beginFrame();
   ReplyHeader.write(writer, { xid: WATCH_XID, zxid, error: ErrorCode.ok });
   WatcherEvent.write(writer, { type, state: KeeperState.syncConnected, path });
   writer.endFrame();
+  return writer.length - before;
 }

@@ -1,6 +1,6 @@
 /**
- * The operation of a transaction whose request was refused: it has a zxid and changes nothing.
- * Called by Prepare.
+ * Makes the operation of a transaction whose request was refused: it has a zxid and changes
+ * nothing. Called by Prepare.
  */
 import { ErrorCode } from '@rookery/protocol';
 import type { ErrorOp } from '../state/txn.js';
@@ -9,7 +9,7 @@ export function failure(code: ErrorCode): ErrorOp {
   return { kind: 'error', code, codes: null };
 }
 
-/** Of each operation: 0 before the one that failed, its code, and -2 behind it. */
+/** The codes of the operations: 0 before the one that failed, its code, and -2 after it. */
 export function multiFailure(
   code: ErrorCode,
   at: { readonly failed: number; readonly count: number },

@@ -1,5 +1,5 @@
-// Reads that waited behind a write, for a client that does not take its answers: they wait on until
-// there is room, and still run before the session's next write is applied.
+// Tests reads that waited behind a write, for a client that does not take its answers: they keep
+// waiting until there is room, and still run before the session's next write is applied.
 import { OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { TestClient } from './test-client.js';
@@ -22,7 +22,7 @@ function readLarge(client: TestClient, count: number): void {
   for (let index = 0; index < count; index++) client.getData('/large');
 }
 
-/** The client takes its answers, as net would tell it. */
+/** The client takes its answers, as net would report it. */
 function takeAll(ensemble: TestEnsemble, client: TestClient): readonly string[] {
   const taken = client.takeSummary();
   ensemble.leader.pipeline.onRoom(client.id, ensemble.nowMs);

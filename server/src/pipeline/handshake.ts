@@ -1,14 +1,16 @@
 /**
- * Connecting: from the ConnectRequest to its answer.
+ * Handles connecting, from the ConnectRequest to its answer.
  *
- * A new session is a write (createSession), answered when it is applied here. To resume one the
- * leader is asked, who alone knows where the session is and whether it lives; the answer waits
- * until this member has applied the session's own creation. An older connection of the session at
- * this member ends before the leader is asked, if the password is right: what it has sent on counts
- * as sent before, and it sends no more. A local session is opened and resumed here and at once. The
- * leader is asked for a bounded number of sessions at a time; who comes beyond it waits in line.
- * Nothing of a connection is processed before its answer. Owns the connections that wait; Pipeline
- * makes them live.
+ * A new session is a write (createSession), answered when it is applied here. To resume one, the
+ * leader is asked, which alone knows where the session is and whether it is alive; the answer waits
+ * until this member has applied the creation of the session. An older connection of the session at
+ * this member ends before the leader is asked, if the password is right: what it has forwarded
+ * counts as sent before, and it sends nothing more. A local session is opened and resumed here and
+ * at once.
+ *
+ * The leader is asked for a bounded number of sessions at a time; further ones wait in line.
+ * Nothing of a connection is processed before its answer. It owns the connections that wait;
+ * Pipeline makes them live.
  */
 import {
   ConnectRequest,
@@ -34,11 +36,11 @@ import type { Throttle } from './throttle.js';
 /** What to do with a connection whose ConnectRequest came. */
 export type ConnectOutcome =
   | { readonly kind: 'wait' }
-  /** The leader is asked; the password is right, so older connections of the session end now. */
+  /** The leader is asked. The password is right, so older connections of the session end now. */
   | { readonly kind: 'resume' }
-  /** A local session, there already: answer at once. */
+  /** A local session that exists already: answer at once. */
   | { readonly kind: 'welcome' }
-  /** Answer that the session is expired, then end. */
+  /** Answer that the session has expired, then end the connection. */
   | { readonly kind: 'expired' }
   /** Close without an answer. */
   | { readonly kind: 'close'; readonly reason: string };
@@ -56,7 +58,7 @@ export interface HandshakeParts {
   readonly random16: () => Uint8Array;
 }
 
-/** Of a message that asks for a session that is there: its id, its password, a number. */
+/** The size of a message that asks for an existing session: its id, its password, a number. */
 const ATTACH_BYTES = 32;
 
 export class Handshake {
@@ -66,8 +68,8 @@ export class Handshake {
   readonly #throttle: Throttle;
   readonly #random16: () => Uint8Array;
   /**
-   * Those that the leader is not asked for yet, in the order they came, with the password of the
-   * session that they resume; null for a new one.
+   * Those for which the leader is not asked yet, in the order in which they came, with the password
+   * of the session that they resume; null for a new one.
    */
   readonly #line = new Map<Connection, Buffer | null>();
   /** By the number of the createSession or the attach. */
@@ -116,7 +118,9 @@ export class Handshake {
     return known !== undefined && sameBytes(known.password, password) ? RESUME : WAIT;
   }
 
-  /** The leader has answered: the connection that waited for this number, if it still does. */
+  /**
+   * The leader has answered: returns the connection that waited for this number, if it still does.
+   */
   take(request: number): Connection | undefined {
     this.#throttle.handshakeEnds(request);
     this.#askForThoseInLine();
@@ -126,12 +130,14 @@ export class Handshake {
     return connection.phase === 'joining' ? connection : undefined;
   }
 
-  /** The leader says it is valid, but this member is behind the session's creation. */
+  /**
+   * The leader says that the session is valid, but this member has not applied its creation yet.
+   */
   holdBack(connection: Connection): void {
     this.#early.push(connection);
   }
 
-  /** Those held back whose session is created by now. */
+  /** Returns those held back whose session is created by now. */
   takeReady(applied: Zxid): readonly Connection[] {
     if (this.#early.length === 0) return this.#early;
     const ready = this.#early.filter((connection) => connection.session <= applied);
@@ -141,7 +147,10 @@ export class Handshake {
     return ready.filter((connection) => connection.phase === 'joining');
   }
 
-  /** Those held back by an attachment of this session that is over; 0: by any of them. */
+  /**
+   * Returns those held back by an attachment of this session that is over; 0 stands for any of
+   * them.
+   */
   takeHeldBack(session: SessionId, attachment: number): readonly Connection[] {
     if (this.#early.length === 0) return this.#early;
     const isOver = (one: Connection): boolean =>
@@ -151,7 +160,7 @@ export class Handshake {
     return over.filter((connection) => connection.phase === 'joining');
   }
 
-  /** The connection is gone. What the leader has of it still counts until it answers. */
+  /** The connection is gone. What the leader has of it counts until it answers. */
   forget(connection: Connection): void {
     this.#line.delete(connection);
   }
@@ -209,7 +218,7 @@ export class Handshake {
     this.#outbox.attach({ request, attachment, session, password });
   }
 
-  /** The number of the question. */
+  /** Returns the number of the question. */
   #ask(connection: Connection, bytes: number): number {
     connection.attachment = this.#outbox.nextAttachment();
     const request = this.#outbox.nextRequest();
@@ -219,7 +228,7 @@ export class Handshake {
   }
 }
 
-/** The answer to a client whose session is there. */
+/** Writes the answer to a client whose session exists. */
 export function writeWelcome(
   connection: Connection,
   session: OpenedSession,
@@ -229,7 +238,7 @@ export function writeWelcome(
   writeResponse(connection, { ...session, sessionId, isReadOnly });
 }
 
-/** The answer by which a client learns that its session is gone. */
+/** Writes the answer by which a client learns that its session is gone. */
 export function writeExpired(connection: Connection): void {
   const none = { sessionId: 0, timeoutMs: 0, password: NO_PASSWORD, isReadOnly: false };
   writeResponse(connection, none);

@@ -1,9 +1,9 @@
 /**
  * What a connection is known to be: its address, and what it has authenticated as.
  *
- * Authentication is decided when its packet comes, so that it holds for whatever is sent behind
- * it; the answer takes its place in the session's order. Identities belong to the connection: a
- * session that is resumed elsewhere starts afresh. Called by Pipeline and Requests.
+ * Authentication is decided when its packet comes, so that it holds for whatever is sent after it;
+ * the answer takes its place in the session's order. Identities belong to the connection: a session
+ * that is resumed elsewhere starts without them. Called by Pipeline and Requests.
  */
 import {
   AuthPacket,
@@ -16,18 +16,18 @@ import { type Identities, SUPER_SCHEME } from './access.js';
 import { plainAddress } from './address-range.js';
 
 export interface AuthenticatorParts {
-  /** Of `user:password`, as stored in ACLs: `user:` and the base64 SHA-1 of the whole. */
+  /** The id of `user:password` as ACLs store it: `user:` and the base64 SHA-1 of the whole. */
   readonly digestOf: (userAndPassword: string) => string;
-  /** The digest of the super user, or null when there is none. */
+  /** The digest of the super user, or null if there is none. */
   readonly superDigest: string | null;
 }
 
-/** Every request carries its connection's identities, so they have a bound, in UTF-8. */
+/** Every request carries its connection's identities, so they have a bound, in bytes of UTF-8. */
 export const IDENTITY_BYTES_MAX = 8192;
 
 const NOBODY: Identities = [];
 
-/** What every connection is, from its first request on. */
+/** What every connection is known to be, from its first request on. */
 export function identitiesOf(remoteAddress: string): Identities {
   return remoteAddress === '' ? NOBODY : [{ scheme: 'ip', id: plainAddress(remoteAddress) }];
 }
@@ -40,12 +40,15 @@ export class Authenticator {
     this.#parts = parts;
   }
 
-  /** Attempts refused so far. */
+  /** The number of attempts that were refused so far. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** `body` is an AuthPacket. Null when it does not hold: -115, and the connection ends. */
+  /**
+   * `body` is an AuthPacket. Returns null if it is refused: the answer is -115, and the connection
+   * ends.
+   */
   authenticate(body: Uint8Array, before: Identities): Identities | null {
     const gained = this.#gained(body);
     const after = gained === null ? null : joined(before, gained);
@@ -69,7 +72,7 @@ export class Authenticator {
   }
 }
 
-/** `user` of each, without anything that is secret: the answer of whoAmI. */
+/** The `user` of each identity, without anything secret: the answer of whoAmI. */
 export function clientInfoOf(identities: Identities): readonly ClientInfo[] {
   return identities.map(({ scheme, id }) => ({ authScheme: scheme, user: userOf(scheme, id) }));
 }
@@ -86,7 +89,7 @@ function joined(before: Identities, gained: Identities): Identities {
   return fresh.length === 0 ? before : [...fresh, ...before];
 }
 
-/** In UTF-8, without the lengths of its strings. */
+/** In bytes of UTF-8, without the lengths of its strings. */
 export function identityBytesOf(identities: Identities): number {
   let bytes = 0;
   for (const { scheme, id } of identities) {

@@ -1,6 +1,6 @@
 /**
- * Sessions that only one member knows: ids, expiry, what they may write, and that nothing of them
- * reaches the replicated state; and the same for the sessions of read-only mode.
+ * Tests sessions that only one member knows: their ids, their expiry, what they may write, and that
+ * nothing of them reaches the replicated state; and the same for the sessions of read-only mode.
  */
 import {
   type Codec,
@@ -67,7 +67,7 @@ describe('a local session', () => {
     const client = ensemble.connect(2);
     expect(created(ensemble, client, '/p')).toBe(0);
     for (const flags of [CreateFlag.ephemeral, CreateFlag.ephemeralSequential]) {
-      // As in 3.8.0, before anything else is looked at but the flags.
+      // As in 3.8.0, this comes before any check but that of the flags.
       for (const path of ['/e', '/no/parent', '/p', 'bad']) {
         const error = created(ensemble, client, path, flags);
         expect(error, path).toBe(ErrorCode.ephemeralOnLocalSession);
@@ -179,7 +179,7 @@ describe('read-only mode', () => {
     const before = ensemble.connect();
     ensemble.leader.pipeline.stopServing();
     ensemble.leader.pipeline.startServingReadOnly();
-    // Only the quorum knows whether it lives: the client is to ask another member.
+    // Only the quorum knows whether the session is alive: the client should ask another member.
     const { session: sessionId, password } = before;
     for (const options of [{ readOnly: false }, { readOnly: null }, { sessionId, password }]) {
       const refused = connected(ensemble, { readOnly: true, ...options });
@@ -238,7 +238,7 @@ describe('read-only mode', () => {
   });
 });
 
-/** In steps of a tick, as the driver does. */
+/** Advances in steps of a tick, as the driver does. */
 function pass(ensemble: TestEnsemble, ms: number): void {
   for (let passed = 0; passed < ms; passed += 50) {
     ensemble.nowMs += 50;

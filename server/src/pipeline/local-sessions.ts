@@ -1,11 +1,11 @@
 /**
- * Sessions that only this member knows: local sessions, and all sessions of read-only mode.
+ * The sessions that only this member knows: local sessions, and all sessions of read-only mode.
  *
- * They own nothing and are in no transaction: their writes go to the leader as LOCAL_SESSION. Ids
- * are negative, so that none is ever a zxid, and hold the member, so that no two members give out
- * the same. They live on over changes of the role, which give each a fresh timeout; while this
- * member serves nobody no time passes for them. Expiry is by this member's own clock of leases.
- * Called by Pipeline and Handshake.
+ * They own nothing and are in no transaction: their writes go to the leader as LOCAL_SESSION. Their
+ * ids are negative, so that none is ever a zxid, and contain the member, so that no two members
+ * give out the same. They survive changes of the role, each of which gives them a fresh timeout;
+ * while this member serves nobody, no time passes for them. They expire by this member's own lease
+ * clock. Called by Pipeline and Handshake.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 import { LeaseClock } from '../sessions/lease-clock.js';
@@ -13,25 +13,28 @@ import { Leases } from '../sessions/leases.js';
 import { atMost } from '../state/at-most.js';
 import type { SessionId } from '../state/txn.js';
 
-/** In whose name the leader sees every request of a local session; no session has this id. */
+/**
+ * The session in whose name the leader sees every request of a local session; no session has this
+ * id.
+ */
 export const LOCAL_SESSION: SessionId = 0;
 
 export interface LocalSession {
   readonly timeoutMs: number;
   readonly password: Uint8Array;
-  /** Made in read-only mode: it ends with it. */
+  /** Made in read-only mode, with which it ends. */
   readonly isReadOnly: boolean;
 }
 
 export interface LocalSessionsOptions {
   readonly id: PeerId;
-  /** Where the numbers in the ids begin: a random one, so that no earlier run gave out the same. */
+  /** The first number of the ids, a random one, so that no earlier run gave out the same. */
   readonly first: number;
-  /** The clock is read at least this often, ms. */
+  /** The clock is read at least this often, in ms. */
   readonly tickMs: number;
 }
 
-/** Per member: 255 of them fit a safe integer. */
+/** The number of ids of a member: those of 255 members fit a safe integer. */
 const IDS = 2 ** 44;
 const BUCKET_MS = 100;
 
@@ -72,7 +75,7 @@ export class LocalSessions {
     return id;
   }
 
-  /** Undefined when there is none, or another password. */
+  /** Undefined if there is no such session, or the password differs. */
   resume(id: SessionId, password: Uint8Array): LocalSession | undefined {
     const session = this.#sessions.get(id);
     if (session?.password.every((byte, index) => byte === password[index]) !== true) {
@@ -86,13 +89,16 @@ export class LocalSessions {
     this.#leases.touch(id, this.#nowMs);
   }
 
-  /** Unknown ones are ignored. */
+  /** Ignores unknown sessions. */
   close(id: SessionId): void {
     this.#sessions.delete(id);
     this.#leases.remove(id);
   }
 
-  /** At each tick while clients are served: takes out those whose time is up. */
+  /**
+   * Called at each tick while clients are served: removes and returns the sessions that have
+   * expired.
+   */
   expire(monotonicMs: number): readonly SessionId[] {
     this.#nowMs = this.#clock.read(monotonicMs);
     const expired = this.#leases.expired(this.#nowMs, this.#sessions.size);
@@ -100,18 +106,21 @@ export class LocalSessions {
     return expired;
   }
 
-  /** Clients are served from now on: who was cut off meanwhile has its full timeout again. */
+  /**
+   * Clients are served from now on: sessions that were cut off meanwhile have their full timeout
+   * again.
+   */
   renew(): void {
     this.#leases = this.#newLeases();
     for (const [id, { timeoutMs }] of this.#sessions) this.#leases.add(id, timeoutMs, this.#nowMs);
   }
 
-  /** Read-only mode is over. */
+  /** Read-only mode has ended. */
   dropReadOnly(): void {
     for (const [id, { isReadOnly }] of this.#sessions) if (isReadOnly) this.close(id);
   }
 
-  /** For reports; lazy. */
+  /** For reports. Lazy. */
   *expiries(): Generator<{ readonly id: SessionId; readonly inMs: number }> {
     for (const { session, deadlineMs } of atMost(this.count, this.#leases.deadlines())) {
       yield { id: session, inMs: deadlineMs - this.#nowMs };

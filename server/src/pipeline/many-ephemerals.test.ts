@@ -1,4 +1,4 @@
-// A session with a great many ephemerals: how many it may own, and what it is told of them.
+// Tests a session with a great many ephemerals: how many it may own, and what it can list of them.
 import {
   decode,
   GetEphemeralsRequest,
@@ -91,7 +91,7 @@ describe('getEphemerals of a session with very many', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();
     const long = `/${'x'.repeat(100_000)}`;
-    // The slash and a digit: 41 paths have less than 4 MB, 42 have more.
+    // A slash and a digit are added: 41 paths have less than 4 MB, 42 have more.
     createMany(ensemble, client, long, 41);
     expect(askForEphemerals(client, '').error).toBe(0);
     client.create(`${long}/one-more`, { flags: EPHEMERAL });

@@ -1,27 +1,29 @@
 /**
- * What the checks of a request are told of a znode, as it will be once all in flight is applied.
+ * What the checks of a request see of a znode, as it will be once everything in flight is applied.
  *
- * Called by Overlay, which makes them, and by prepare-op, which reads them.
+ * Called by Overlay, which makes these views, and by prepare-op, which reads them.
  */
 import type { Zxid } from '@rookery/protocol';
 import type { Acl, SessionId } from '../state/txn.js';
 
 const NO_ACL: readonly Acl[] = [];
 
-/** What the checks of a request ask of a znode. */
+/** What the checks of a request need of a znode. */
 export interface NodeView {
   readonly exists: boolean;
   readonly version: number;
-  /** Creates ever done below it: the next sequence number. */
+  /** The number of creates ever done below it, which is the next sequence number. */
   readonly creates: number;
   readonly aversion: number;
-  /** The session whose ephemeral it is, else 0. */
+  /** The session that owns it if it is an ephemeral, otherwise 0. */
   readonly owner: SessionId;
   readonly acl: readonly Acl[];
   readonly dataBytes: number;
 }
 
-/** Of one shape, whatever it was made from: there is one for every write. */
+/**
+ * All records have one shape, whatever they were made from, because there is one for every write.
+ */
 export interface NodeRecord extends NodeView {
   exists: boolean;
   version: number;
@@ -30,7 +32,10 @@ export interface NodeRecord extends NodeView {
   owner: SessionId;
   acl: readonly Acl[];
   dataBytes: number;
-  /** Of the transaction that changed it last; 0 while it only says what is in the tree. */
+  /**
+   * The zxid of the transaction that changed it last; 0 while the record only repeats what is in
+   * the tree.
+   */
   zxid: Zxid;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The four letters by which `cons` names an operation; tools parse them.
+ * The four letters by which `cons` names an operation, which tools parse.
  */
 import { OpCode } from '@rookery/protocol';
 
@@ -33,7 +33,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [OpCode.closeSession, 'CLOS'],
 ]);
 
-/** Those of what is asked all the time are not looked up. */
+/** The most frequent ones are not looked up. */
 export function operationName(opcode: number): string {
   if (opcode === OpCode.getData) return 'GETD';
   if (opcode === OpCode.setData) return 'SETD';

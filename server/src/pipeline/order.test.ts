@@ -1,4 +1,4 @@
-// The order in which one client sees replies and events, with commits that come late.
+// Tests the order in which one client sees replies and events, with commits that come late.
 import {
   decode,
   encode,

@@ -1,19 +1,20 @@
 /**
- * What the clients of this member ask of the leader, until the driver takes it; and the numbers.
+ * What the clients of this member ask of the leader, until the driver takes it; and the numbers of
+ * requests.
  *
- * Every write, sync and attach has a number by which its answer is recognised; every connection
+ * Every write, sync and attach has a number by which its answer is recognised. Every connection
  * that asks for a session of the ensemble has one by which the leader tells it from others of the
- * same session. Never sends anything. Dropped as a whole when the role ends.
+ * same session. It never sends anything. It is discarded as a whole when the role ends.
  */
 import type { Attach, ForwardedRequest, SyncRequest } from '@rookery/protocol';
 
-/** As it waits for the driver, which cuts messages by its size. */
+/** A request as it waits for the driver, which divides messages by size. */
 export interface OutgoingRequest extends ForwardedRequest {
-  /** Of the body and of the identities; not sent. */
+  /** The size of the body and the identities; not sent. */
   readonly bytes: number;
 }
 
-/** Numbers of attachments begin anew behind it; none is alive for as long as that takes. */
+/** After this, numbers of attachments start again; none lives as long as that takes. */
 const ATTACHMENT_MAX = 0x7fffffff;
 
 export class Outbox {
@@ -31,7 +32,7 @@ export class Outbox {
     return this.#next++;
   }
 
-  /** Unique in this process: what an earlier one has sent comes before what this one sends. */
+  /** Unique in this process. What an earlier attachment has sent precedes what this one sends. */
   nextAttachment(): number {
     this.#attachment = (this.#attachment % ATTACHMENT_MAX) + 1;
     return this.#attachment;

@@ -1,18 +1,21 @@
 /**
- * What the pipeline asks of a client connection. net's ClientConnection is one; tests fake it.
+ * What the pipeline needs of a client connection. net's ClientConnection implements it; tests fake
+ * it.
  *
- * The pipeline appends whole frames to `writer` in the order a client must see them; net sends
- * them at the end of the turn. None of these methods may call back into the pipeline. After `end`
- * or `close` the pipeline calls none of them again.
+ * The pipeline appends whole frames to `writer` in the order in which a client must see them; net
+ * sends them at the end of the turn. None of these methods may call back into the pipeline. After
+ * `end` or `close` the pipeline calls none of them again.
  */
 import type { Int64, JuteWriter } from '@rookery/protocol';
 
-/** The number of a client connection; never used again within a process. Also its WatcherId. */
+/**
+ * The number of a client connection, never used again within a process. It is also its WatcherId.
+ */
 export type ConnectionId = number;
 
 /**
- * Why no frames are wanted: the handshake is not answered yet, too much is outstanding, or answers
- * wait for room in the output.
+ * Why no frames may be delivered: the handshake is not answered yet, too much is outstanding, or
+ * answers wait for room in the output.
  */
 export type HoldReason = 'handshake' | 'outstanding' | 'room';
 
@@ -27,35 +30,43 @@ export interface ReplyRecord {
   readonly nowMs: number;
 }
 
-/** Counters for the four-letter words; nothing is read back to decide anything. */
+/** Counters for the four-letter words. Nothing reads them to decide anything. */
 export interface OutputStats {
-  /** Requests taken in and not yet answered. */
+  /** The number of requests that were taken in and are not answered yet. */
   outstanding: number;
-  /** The record is lent: what is kept of it is copied. */
+  /** The record is lent: what is kept of it must be copied. */
   replied(reply: ReplyRecord): void;
-  /** Packets that answer nothing: watch events. */
-  sentPackets(count: number): void;
+  /** A watch event of so many bytes. */
+  sentEvent(bytes: number): void;
 }
 
 export interface Output {
-  /** Of the client, IPv4-mapped or not; '' when it has none. */
+  /** The client's address, IPv4-mapped or not; '' if there is none. */
   readonly remoteAddress: string;
-  /** Frames for the client, length prefixes included. Got anew for each frame: that is how net
-   *  learns that there is something to flush. */
+  /**
+   * Takes frames for the client, length prefixes included. It must be obtained anew for each frame,
+   * because that is how net learns that there is something to flush.
+   */
   readonly writer: JuteWriter;
   readonly stats: OutputStats;
   /**
-   * So much waits to be sent that answers should wait too. Whoever holds for `room` is told by
-   * `Pipeline.onRoom`, in a later turn, when the client has taken enough.
+   * So much waits to be sent that answers should wait too. A connection that is held for `room` is
+   * reported by `Pipeline.onRoom`, in a later turn, when the client has taken enough.
    */
   readonly isFull: boolean;
   /** The handshake is done. */
   bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void;
-  /** No `onFrame` until every reason is released again, and none from inside `release`. */
+  /** No `onFrame` may come until every reason is released again, and none from inside `release`. */
   hold(reason: HoldReason): void;
   release(reason: HoldReason): void;
-  /** Half-closes once everything in `writer` is sent; net bounds how long that may take. */
+  /**
+   * Half-closes the connection once everything in `writer` is sent; net bounds how long that may
+   * take.
+   */
   end(): void;
-  /** Drops the connection at once; `reason` is for the log, `state` where it is not the client. */
+  /**
+   * Drops the connection at once. `reason` is for the log; `cause` is 'state' where the client is
+   * not at fault.
+   */
   close(reason: string, cause?: 'fault' | 'state'): void;
 }

@@ -1,15 +1,15 @@
 /**
- * Children created and deleted by transactions in flight, per parent: what the applied tree's
- * count of children lacks.
+ * Counts, for each parent, the children that transactions in flight create and delete: what the
+ * applied tree's count of children lacks.
  *
- * Each change is counted from its prepare until it is applied or undone, so the tree's number plus
- * the one here is the same whenever it is asked. Kept for each owner of ephemerals too: those of a
- * session that is being closed are to be taken off. Called by Overlay.
+ * Each change is counted from its prepare until it is applied or undone, so the sum of the tree's
+ * number and this one is the same whenever it is asked for. It is kept for each owner of ephemerals
+ * too, because those of a session that is being closed must be subtracted. Called by Overlay.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 
-/** One child of `parent` more or less; `owner` is the session of an ephemeral, else 0. */
+/** One child of `parent` more or less; `owner` is the session of an ephemeral, otherwise 0. */
 export interface ChildChange {
   readonly parent: string;
   readonly by: 1 | -1;
@@ -17,23 +17,26 @@ export interface ChildChange {
 }
 
 interface Below {
-  /** Changes in flight; with the last of them the entry goes. */
+  /** The number of changes in flight; the entry is removed with the last of them. */
   changes: number;
   net: number;
-  /** The part of `net` that is a session's ephemerals; without those that are 0. */
+  /** The part of `net` that is the ephemerals of a session; sessions with 0 are left out. */
   netOf: Map<SessionId, number> | null;
 }
 
 export class OverlayChildren {
   readonly #below = new Map<string, Below>();
-  /** Ephemerals of a session that come, less those that go; without those that are 0. */
+  /**
+   * For each session, the ephemerals that are created less those that are deleted; without those
+   * with 0.
+   */
   readonly #netOf = new Map<SessionId, number>();
 
   get size(): number {
     return this.#below.size;
   }
 
-  /** A change is in flight from here on. */
+  /** The change is in flight from now on. */
   add({ parent, by, owner }: ChildChange): void {
     let below = this.#below.get(parent);
     if (below === undefined) {
@@ -67,7 +70,7 @@ export class OverlayChildren {
     return this.#netOf.get(session) ?? 0;
   }
 
-  /** The ephemerals in it whose session is one of these. */
+  /** The ephemerals below `parent` whose session is one of these. */
   netOwnedBy(parent: string, sessions: ReadonlySet<SessionId>): number {
     const netOf = this.#below.get(parent)?.netOf ?? null;
     if (netOf === null) return 0;

@@ -1,6 +1,6 @@
-// The overlay's one promise: a request is decided alike whether what came before it is applied or
-// still in flight. Random requests run on two leaders, one that applies each transaction at once
-// and one that applies them at random later; both must make the same transactions.
+// Tests the overlay's one promise: a request is decided alike whether what came before it is
+// applied or still in flight. Random requests run on two leaders, one that applies each transaction
+// at once and one that applies them at random later; both must make the same transactions.
 import {
   CreateRequest,
   CreateSessionRequest,
@@ -199,7 +199,7 @@ function requestOf(
   }
 }
 
-/** Little else in flight but plain creates: what they leave is seen by many. */
+/** Little but plain creates is in flight, so that many requests see what they leave. */
 const plain: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 10,
@@ -252,7 +252,7 @@ describe('a session with very many ephemerals', () => {
   const COUNT = 200_000;
   const session = 7;
 
-  /** `/many` has them and `/few` one; `others` are applied behind them. */
+  /** `/many` has them and `/few` has one; `others` are applied after them. */
   function leaderWith(others: readonly string[]): { state: ReplicatedState; prepare: Prepare } {
     const state = new ReplicatedState();
     let zxid = session;

@@ -1,19 +1,20 @@
 /**
  * The changes that are proposed and not yet applied, as the next request must see them.
  *
- * Owns a record per znode that a transaction in flight touches, what is in flight of data alone and
- * of plain creates (DataInFlight, CreatesInFlight: nearly every write), and the sessions that are
- * being opened or closed. Reads fall through to the tree. A record belongs to the last transaction
- * that changed it and goes away when that one is applied: from then on the tree says the same. A
- * record that is kept is never changed, so a failed multi is undone by putting the old ones back.
+ * It owns a record for each znode that a transaction in flight touches, the changes in flight of
+ * data alone and the plain creates (DataInFlight, CreatesInFlight: nearly every write), and the
+ * sessions that are being opened or closed. Reads fall through to the tree. A record belongs to the
+ * last transaction that changed it and is removed when that one is applied: from then on the tree
+ * says the same. A record that is kept is never changed, so a failed multi is undone by restoring
+ * the former ones.
  *
  * Closing a session touches none of its ephemerals: while the close is in flight, whatever it owns
  * counts as absent, in the records and in the tree. A session whose end is decided, but whose close
- * comes later, does nothing more; its ephemerals are there until they are deleted one by one.
+ * comes later, does nothing more; its ephemerals exist until they are deleted one by one.
  */
 import { assert, Fifo, nameOf, parentOf, type Zxid } from '@rookery/protocol';
 import { CONFIG_NODE } from '../state/node-record.js';
-import type { PlacedCreate, PlacedSetData } from '../state/placed-op.js';
+import type { CreateView, SetDataView } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
@@ -22,7 +23,7 @@ import { nextVersion } from '../state/versions.js';
 import { CREATED_NAME_BYTES_MAX, CreatesInFlight } from './creates-in-flight.js';
 import { DataInFlight } from './data-in-flight.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import { NONE } from './newest.js';
+import { NONE } from './newest-by-hash.js';
 import { absent, type NodeRecord, type NodeView } from './node-view.js';
 import { type ChildChange, OverlayChildren } from './overlay-children.js';
 
@@ -32,13 +33,16 @@ interface Change {
   /** '' for a session. */
   readonly path: string;
   readonly before: NodeRecord | undefined;
-  /** Of the path's children; null when none came or went. */
+  /** What happens to the path as a child of its parent; null if none was added or removed. */
   readonly child: ChildChange | null;
-  /** The session that is being closed, else 0. */
+  /** The session that is being closed, otherwise 0. */
   readonly closes: SessionId;
 }
 
-/** Looked at for each question anew; who looks at more looks at all, and the answer is kept. */
+/**
+ * Up to this many children are examined for each question anew; for more, all are examined once and
+ * the answer is kept.
+ */
 const FEW_CHILDREN = 64;
 
 export class Overlay {
@@ -46,19 +50,22 @@ export class Overlay {
   readonly #nodes = new Map<string, NodeRecord>();
   readonly #opened = new Map<SessionId, OpenedSession>();
   readonly #closing = new Set<SessionId>();
-  /** Their end is decided, in flight or in the state; until the close is applied. */
+  /** Sessions whose end is decided, in flight or in the state, until the close is applied. */
   readonly #ending = new Set<SessionId>();
   readonly #children = new OverlayChildren();
-  /** Children that go with the sessions being closed, of parents that were asked about. */
+  /**
+   * The number of children that disappear with the sessions being closed, for parents that were
+   * asked about.
+   */
   readonly #closingBelow = new Map<string, number>();
   /** In the order of their zxids, not applied yet. */
   readonly #inFlight = new Fifo<Change>();
-  /** No record is made of them; a record that comes later has them in it. */
+  /** No record is made for these changes; a record that is made later includes them. */
   readonly #data = new DataInFlight();
   readonly #creates = new CreatesInFlight();
-  /** What `placed` gives. */
-  readonly #placed = absent();
-  /** The transaction being prepared, and how many changes there are before its own. */
+  /** The object that `viewOf` returns. */
+  readonly #view = absent();
+  /** The transaction that is being prepared, and the number of changes before its own. */
   #zxid: Zxid = 0;
   #begin = 0;
 
@@ -67,7 +74,7 @@ export class Overlay {
     for (const [id, { isClosing }] of state.sessions.sorted()) if (isClosing) this.#ending.add(id);
   }
 
-  /** Records of all kinds; 0 when nothing is in flight. */
+  /** The number of records of all kinds; 0 if nothing is in flight. */
   get size(): number {
     const sessions = this.#opened.size + this.#closing.size + this.#closingBelow.size;
     const nodes = this.#nodes.size + this.#children.size;
@@ -87,10 +94,10 @@ export class Overlay {
   }
 
   /**
-   * Points `op` at its znode, for `placed`: false where `node` must be asked, since it is not in
-   * the tree, or not as it will be but for its data, or its data are nobody's to set.
+   * Points `op` at its znode, for `viewOf`. Returns false where `node` must be used, because the
+   * znode is not in the tree, or will differ in more than its data, or nobody may set its data.
    */
-  place(op: PlacedSetData): boolean {
+  locate(op: SetDataView): boolean {
     const { tree } = this.#state;
     const node = tree.findAscii(op.view, op.pathStart, op.pathEnd);
     if (node === NO_NODE || node === CONFIG_NODE || this.#isClosing(tree.owner(node))) return false;
@@ -99,30 +106,34 @@ export class Overlay {
     return true;
   }
 
-  /** As `node`, of an operation that has its place; valid until the next call. */
-  placed(op: PlacedSetData): NodeView {
-    return this.#fill(this.#placed, op.node);
+  /**
+   * Like `node`, for an operation that `locate` has pointed at its znode; valid until the next
+   * call.
+   */
+  viewOf(op: SetDataView): NodeView {
+    return this.#fill(this.#view, op.node);
   }
 
   /**
-   * Points `op` at its parent, for `placedParent`: false where `node` must be asked, since there
-   * are records, the parent is not in the tree or an ephemeral, or the znode exists or will.
+   * Points `op` at its parent, for `parentNodeOf`. Returns false where `node` must be used, because
+   * there are records, the parent is not in the tree or is an ephemeral, or the znode exists or
+   * will.
    */
-  placeCreate(op: PlacedCreate): boolean {
+  locateCreate(op: CreateView): boolean {
     const { tree } = this.#state;
     if (op.pathEnd - op.nameStart > CREATED_NAME_BYTES_MAX) return false;
-    // To ask them needs strings, and a record below the parent soon makes one of the parent.
+    // Asking the records needs strings, and a record below the parent soon makes one of the parent.
     if (this.#nodes.size > 0) return false;
     const parent = tree.findParentOf(op);
     if (parent === NO_NODE || tree.owner(parent) !== 0) return false;
     op.parent = parent;
-    if (tree.findPlaced(op) !== NO_NODE) return false;
+    if (tree.findView(op) !== NO_NODE) return false;
     return this.#creates.find(op) === NONE;
   }
 
-  /** As `node` of the parent; valid until the next call. */
-  placedParent(op: PlacedCreate): NodeView {
-    return this.#fill(this.#placed, op.parent);
+  /** Like `node` of the parent; valid until the next call. */
+  parentNodeOf(op: CreateView): NodeView {
+    return this.#fill(this.#view, op.parent);
   }
 
   hasChildren(path: string): boolean {
@@ -138,8 +149,8 @@ export class Overlay {
   }
 
   /**
-   * A transaction in flight changes the znode itself, or creates or deletes a child of it other
-   * than by closing a session: those children are still in the tree.
+   * Whether a transaction in flight changes the znode itself, or creates or deletes a child of it
+   * other than by closing a session; children of a closing session are still in the tree.
    */
   touches(path: string): boolean {
     if (this.#nodes.has(path)) return true;
@@ -148,22 +159,22 @@ export class Overlay {
     return this.#data.find(node) !== NONE || this.#creates.newestBelow(node) !== NONE;
   }
 
-  /** How many ephemerals the session owns once all that is in flight is applied. */
+  /** The number of ephemerals that the session owns once everything in flight is applied. */
   ephemeralsOwned(session: SessionId): number {
     return this.#state.tree.ephemeralsOwned(session) + this.#children.netOf(session);
   }
 
-  /** Sessions whose end is decided: begun in this term or before it. */
+  /** The sessions whose end is decided, in this term or before it. */
   ending(): Iterable<SessionId> {
     return this.#ending;
   }
 
-  /** Its end is decided, and its close is not proposed yet or not applied. */
+  /** Whether its end is decided and its close is not proposed yet, or not applied. */
   isClosing(session: SessionId): boolean {
     return this.#ending.has(session);
   }
 
-  /** Its end is decided, or its close is in flight. */
+  /** Whether its end is decided, or its close is in flight. */
   isEnding(session: SessionId): boolean {
     return this.#closing.has(session) || this.#ending.has(session);
   }
@@ -172,7 +183,7 @@ export class Overlay {
     return this.#opened.get(session);
   }
 
-  /** Exists, or will, and is not being closed. */
+  /** Whether it exists, or will, and is not being closed. */
   isLive(session: SessionId): boolean {
     // Its member vouches for it.
     if (session === LOCAL_SESSION) return true;
@@ -200,7 +211,7 @@ export class Overlay {
     }
   }
 
-  /** `parent` is what `node` gave for its path. */
+  /** `parent` is the result of `node` for its path. */
   create(
     path: string,
     parent: NodeRecord,
@@ -226,7 +237,9 @@ export class Overlay {
     this.#set(path, this.#own(absent()), null);
   }
 
-  /** `node` is what `node` gave for the path. Returns the version that it has afterwards. */
+  /**
+   * `node` is the result of `node` for the path. Returns the version that the znode has afterwards.
+   */
   setData(path: string, node: NodeRecord, dataBytes: number): number {
     const record = this.#own(node);
     record.version = nextVersion(record.version);
@@ -235,8 +248,8 @@ export class Overlay {
     return record.version;
   }
 
-  /** `node` is what `placed` gave for it. A transaction of its own, unless it is not done. */
-  setPlaced(op: PlacedSetData, node: NodeView): PlacedSetData {
+  /** `node` is the result of `viewOf` for it. A transaction of its own, unless it is refused. */
+  setDataView(op: SetDataView, node: NodeView): SetDataView {
     op.version = nextVersion(node.version);
     const { node: place, version } = op;
     const dataBytes = Math.max(0, op.dataBytes);
@@ -244,15 +257,18 @@ export class Overlay {
     return op;
   }
 
-  /** `parent` is what `placedParent` gave for it. A transaction of its own. */
-  createPlaced(op: PlacedCreate, parent: NodeView): PlacedCreate {
+  /** `parent` is the result of `parentNodeOf` for it. A transaction of its own. */
+  createView(op: CreateView, parent: NodeView): CreateView {
     const { acl } = op;
     const creates = (parent.creates + 1) | 0;
     this.#creates.add(op, { zxid: this.#zxid, creates, acl, dataBytes: Math.max(0, op.dataBytes) });
     return op;
   }
 
-  /** `node` is what `node` gave for the path. Returns the aversion that it has afterwards. */
+  /**
+   * `node` is the result of `node` for the path. Returns the aversion that the znode has
+   * afterwards.
+   */
   setAcl(path: string, node: NodeRecord, acl: readonly Acl[]): number {
     const record = this.#own(node);
     record.aversion = nextVersion(record.aversion);
@@ -261,7 +277,7 @@ export class Overlay {
     return record.aversion;
   }
 
-  /** A transaction of its own: the session's id is the zxid given to `begin`. */
+  /** A transaction of its own; the session's id is the zxid given to `begin`. */
   openSession(opened: OpenedSession): void {
     this.#opened.set(this.#zxid, opened);
     this.#trackSession(0);
@@ -273,7 +289,7 @@ export class Overlay {
     this.#ending.add(session);
   }
 
-  /** A transaction of its own. The session's ephemerals are gone from here on. */
+  /** A transaction of its own. The session's ephemerals count as deleted from here on. */
   closeSession(session: SessionId): void {
     assert(!this.#closing.has(session), () => `session ${session} is closed once`);
     this.#closing.add(session);
@@ -310,9 +326,10 @@ export class Overlay {
   }
 
   /**
-   * Whether fewer than `count` children of the node go with the sessions being closed: those in
-   * the tree, which are looked at here, and the `closing` ones of which only the overlay knows.
-   * A child is applied in between or not, their sum stays until a close comes or goes.
+   * Whether fewer than `count` children of the node disappear with the sessions being closed: those
+   * in the tree, which are examined here, and the `closing` ones, of which only the overlay knows.
+   * Whether or not a child is applied in between, their sum stays the same until a close begins or
+   * ends.
    */
   #closingIsLess(
     path: string,
@@ -337,7 +354,7 @@ export class Overlay {
     return this.#closing.size > 0 && this.#closing.has(owner);
   }
 
-  /** As the tree has the znode, with the newest of its data in flight. */
+  /** Fills the record with the znode as the tree has it, with the newest of its data in flight. */
   #fill(record: NodeRecord, node: number): NodeRecord {
     const { tree } = this.#state;
     const at = this.#data.find(node);
@@ -368,14 +385,17 @@ export class Overlay {
     return record;
   }
 
-  /** Plain creates in flight below a znode of the tree; 0 for none. */
+  /** The number of plain creates in flight below a znode of the tree. */
   #createdBelow(node: number): number {
     const newest = this.#creates.newestBelow(node);
     if (newest === NONE) return 0;
     return (this.#creates.creates(newest) - this.#state.tree.cversion(node)) | 0;
   }
 
-  /** A record to be changed: a copy of one that is kept, and what was made for `node` itself. */
+  /**
+   * Returns a record that may be changed: a copy of one that is kept, or what was made for `node`
+   * itself.
+   */
   #own(node: NodeRecord): NodeRecord {
     const record = node.zxid === 0 ? node : { ...node };
     record.zxid = this.#zxid;

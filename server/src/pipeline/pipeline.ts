@@ -1,12 +1,13 @@
 /**
- * The clients of one member: from their frames to their replies.
+ * The clients of one member, from their frames to their replies.
  *
- * Owns connections, their queues and watches; calls `ReplicatedState.apply`, so that events, own
- * replies and the reads behind them come out in the one legal order. Never does I/O and never
- * keeps time: the driver calls in, and takes out what is for the leader (`takeX`).
+ * It owns connections, their queues and watches, and calls `ReplicatedState.apply`, so that events,
+ * the replies to this member's clients and the reads after them come out in the one legal order. It
+ * never does I/O and never keeps time: the driver calls it, and takes what is for the leader
+ * (`takeX`).
  *
- * The driver's turn: feed all input; then `takeForwards`, `takeSyncs` and `takeAttaches` to the
- * leader, in this order (on the leader: to its own Leadership); then let net flush.
+ * The driver's turn: feed all input; then send `takeForwards`, `takeSyncs` and `takeAttaches` to
+ * the leader, in this order (on the leader: to its own Leadership); then let net flush.
  */
 import {
   type Attach,
@@ -27,6 +28,7 @@ import { Applier } from './apply.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
 import { tellWatcher } from './event.js';
+import { FairForwarding } from './fair-forwarding.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
 import { isLocalId, LocalSessions } from './local-sessions.js';
@@ -41,9 +43,9 @@ import { Touches } from './touches.js';
 export interface PipelineDependencies {
   readonly state: ReplicatedState;
   readonly options: PipelineOptions;
-  /** Of `user:password`, as ACLs hold it: `user:` and the base64 SHA-1 of the whole. */
+  /** The id of `user:password` as ACLs store it: `user:` and the base64 SHA-1 of the whole. */
   readonly digestOf: (userAndPassword: string) => string;
-  /** 16 fresh random bytes: the password of a local session. */
+  /** Returns 16 fresh random bytes: the password of a local session. */
   readonly random16: () => Uint8Array;
 }
 
@@ -61,13 +63,13 @@ export class Pipeline {
   readonly #requests: Requests;
   readonly #connections = new Connections();
   readonly #touches = new Touches();
-  /** The live ones by session. */
+  /** The live connections by session. */
   readonly #sessions = new Map<SessionId, Connection>();
   #state: ReplicatedState;
   #applier: Applier;
   #serving: Serving = 'nobody';
   #nowMs = 0;
-  /** The transaction whose events come out. */
+  /** The transaction whose events are being emitted. */
   #applying: Zxid = 0;
 
   constructor(dependencies: PipelineDependencies) {
@@ -78,12 +80,13 @@ export class Pipeline {
     this.#outbox = outbox;
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
-    const throttle = new Throttle(options, this.#connections);
+    const forwarding = new FairForwarding(outbox, options);
+    const throttle = new Throttle(options, this.#connections, forwarding);
     this.#throttle = throttle;
     this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
     this.#authenticator = new Authenticator({ digestOf, superDigest: options.superDigest });
     this.#requests = new Requests(state, {
-      ...{ outbox, throttle, authenticator: this.#authenticator },
+      ...{ outbox, throttle, forwarding, authenticator: this.#authenticator },
       watches: this.watches,
       connections: this.#connections,
       multiOpsMax: options.multiOpsMax,
@@ -98,7 +101,7 @@ export class Pipeline {
   get isReadOnly(): boolean {
     return this.#serving === 'readOnly';
   }
-  /** Requests that wait for a commit or a sync, those behind them, and handshakes. */
+  /** The number of requests that wait for a commit or a sync, those behind them, and handshakes. */
   get outstanding(): number {
     return this.#throttle.requests;
   }
@@ -106,11 +109,11 @@ export class Pipeline {
   get pauses(): number {
     return this.#throttle.pauses;
   }
-  /** Authentications refused since the member started. */
+  /** The number of authentications that were refused since the member started. */
   get authFailures(): number {
     return this.#authenticator.failures;
   }
-  /** Live sessions at this member. */
+  /** The number of live sessions at this member. */
   get sessionCount(): number {
     return this.#sessions.size;
   }
@@ -140,9 +143,9 @@ export class Pipeline {
   }
 
   /**
-   * The role has ended: every pending request is dropped unanswered and every client connection
-   * ended: after what was already answered, or, for a `discard` reason, without it. Returns those
-   * that were ended. Those that have not sent their ConnectRequest stay.
+   * The role has ended: every pending request is dropped unanswered and every client connection is
+   * ended, after what was already answered or, with a reason in `discard`, without it. Returns the
+   * connections that were ended. Those that have not sent their ConnectRequest stay.
    */
   stopServing(discard: string | null = null): readonly ConnectionId[] {
     if (this.#serving === 'readOnly') this.localSessions.dropReadOnly();
@@ -164,7 +167,7 @@ export class Pipeline {
     return ended;
   }
 
-  /** After an installed snapshot; only while not serving. */
+  /** Called after a snapshot was installed, only while not serving. */
   replaceState(state: ReplicatedState): void {
     assert(this.#serving === 'nobody', 'the state is replaced while no client sees it');
     this.#state = state;
@@ -178,7 +181,10 @@ export class Pipeline {
     this.#connections.add(new Connection(id, output, this.#options.skipAcl));
   }
 
-  /** A frame without its length; it is only read during the call. `nowMs`: for the latency. */
+  /**
+   * Takes a frame without its length, which is read only during the call. `nowMs` is for the
+   * latency.
+   */
   onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
     const connection = this.#connections.get(id);
@@ -207,13 +213,13 @@ export class Pipeline {
     this.#endFinished();
   }
 
-  /** The connection is gone, whoever closed it; unknown ones are ignored. */
+  /** The connection is gone, whoever closed it. Ignores unknown ones. */
   onClosed(id: ConnectionId): void {
     const connection = this.#connections.get(id);
     if (connection !== undefined) this.#forget(connection);
   }
 
-  /** Writes for the leader, in order. */
+  /** Returns the writes for the leader, in order. */
   takeForwards(): readonly OutgoingRequest[] {
     return this.#outbox.takeForwards();
   }
@@ -224,7 +230,7 @@ export class Pipeline {
     return this.#outbox.takeAttaches();
   }
 
-  /** Sessions heard from since the last call. */
+  /** Returns the sessions that were heard from since the last call. */
   takeTouches(): readonly SessionId[] {
     return this.#touches.take(this.#sessions);
   }
@@ -255,7 +261,7 @@ export class Pipeline {
     this.#throttle.left(request);
   }
 
-  /** Every delivered proposal, in order, serving or not. */
+  /** Takes every delivered proposal, in order, whether serving or not. */
   apply(zxid: Zxid, txn: Txn, nowMs: number): void {
     this.#nowMs = nowMs;
     assert(this.#serving !== 'readOnly', 'nothing changes while reads are served without a quorum');
@@ -268,7 +274,7 @@ export class Pipeline {
     if (!this.serving) return;
     const begins = txn.op.kind === 'beginClose';
     if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
-    // From here on the session is told nothing more, but for the answer to who asked for its end.
+    // From here on the session receives nothing more, except the answer to the request for its end.
     const isAwaited = begins && isOwn && this.#requests.waits(txn.request);
     if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#endLive(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);

@@ -1,9 +1,9 @@
 /**
- * The checks of one operation against the overlay: its decided form, or the code of its error.
+ * Checks one operation against the overlay and returns its decided form, or the code of its error.
  *
  * The order of the checks is the contract: clients and their tests rely on which error wins. An
- * operation that passes has changed the overlay. Called by Prepare, for single requests and for
- * each operation of a multi alike.
+ * operation that passes has changed the overlay. Called by Prepare, both for single requests and
+ * for each operation of a multi.
  */
 import {
   type CreateRequest,
@@ -18,7 +18,7 @@ import {
   validatePath,
 } from '@rookery/protocol';
 import { NAME_CHARS_MAX } from '../state/node-store.js';
-import type { PlacedCreate, PlacedSetData, WithPath } from '../state/placed-op.js';
+import type { CreateView, SetDataView, WithPath } from '../state/op-view.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester as Principal } from './access.js';
@@ -30,7 +30,7 @@ import type { Overlay } from './overlay.js';
 import type { QuotaGuard } from './quota-guard.js';
 import type { TreeRoom } from './tree-room.js';
 
-/** Not to be deleted by anyone. */
+/** Nobody may delete these. */
 const SPECIAL_PATHS: ReadonlySet<string> = new Set([
   '/',
   '/zookeeper',
@@ -49,11 +49,11 @@ export type Decision = NodeOp | ErrorCode;
 export interface Requester extends Principal {
   readonly session: SessionId;
   readonly opcode: number;
-  /** TTL nodes may be created. */
+  /** Whether TTL nodes may be created. */
   readonly extendedTypes: boolean;
-  /** Ephemerals that one session may own. */
+  /** The number of ephemerals that one session may own. */
   readonly ephemeralsMax: number;
-  /** Segments of the path of a znode that is created. */
+  /** The number of segments that the path of a created znode may have. */
   readonly pathDepthMax: number;
   readonly quotas: QuotaGuard;
   readonly room: TreeRoom;
@@ -79,7 +79,8 @@ export function decideCreate(
   if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
   const full = created.sequential ? path + sequenceSuffix(parent.creates) : path;
   if (validatePath(full) !== null) return ErrorCode.badArguments;
-  // With the largest frames that can be configured, a name could be longer than a znode has room.
+  // With the largest frames that can be configured, a name could be longer than a znode has room
+  // for.
   if (nameOf(full).length > NAME_CHARS_MAX) return ErrorCode.badArguments;
   if (depthOf(full) > requester.pathDepthMax) return ErrorCode.badArguments;
   if (overlay.node(full).exists) return ErrorCode.nodeExists;
@@ -106,19 +107,21 @@ export function decideCreate(
   };
 }
 
-/** What is in flight counts: else a client that does not wait for answers passes the limit. */
+/** What is in flight counts: otherwise a client that does not wait for answers passes the limit. */
 function hasTooMany(overlay: Overlay, { session, ephemeralsMax }: Requester): boolean {
   return overlay.ephemeralsOwned(session) >= ephemeralsMax;
 }
 
-/** The same of a plain one that has its place: so its path is legal, and it does not exist. */
-export function decidePlacedCreate(
+/**
+ * The same for a plain create that was found in place: its path is legal, and it does not exist.
+ */
+export function decideCreateView(
   overlay: Overlay,
   requester: Requester,
-  request: PlacedCreate,
+  request: CreateView,
 ): Decision {
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
-  const parent = overlay.placedParent(request);
+  const parent = overlay.parentNodeOf(request);
   if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
   if (request.depth > requester.pathDepthMax) return ErrorCode.badArguments;
   const dataBytes = Math.max(0, request.dataBytes);
@@ -126,7 +129,7 @@ export function decidePlacedCreate(
     return ErrorCode.quotaExceeded;
   }
   if (requester.room.refusesCreate(request, dataBytes, null)) return ErrorCode.quotaExceeded;
-  return overlay.createPlaced(request, parent);
+  return overlay.createView(request, parent);
 }
 
 export function decideDelete(
@@ -167,20 +170,20 @@ export function decideSetData(
   return { kind: 'setData', path, data, version: overlay.setData(path, node, dataBytes) };
 }
 
-/** The same of a request that has its place: so its znode exists, and its path is legal. */
-export function decidePlaced(
+/** The same for a request that was found in place: its znode exists, and its path is legal. */
+export function decideSetDataView(
   overlay: Overlay,
   requester: Requester,
-  request: PlacedSetData,
+  request: SetDataView,
 ): Decision {
   if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
-  const node = overlay.placed(request);
+  const node = overlay.viewOf(request);
   const { dataBytes, version } = request;
   const asked = { request, dataBytes: Math.max(0, dataBytes), version };
-  return errorOfSetData(requester, node, asked) ?? overlay.setPlaced(request, node);
+  return errorOfSetData(requester, node, asked) ?? overlay.setDataView(request, node);
 }
 
-/** Of who asks, and of what the znode is by now. */
+/** Checks the client that asks, and the znode as it is by now. */
 function errorOfSetData(
   requester: Requester,
   node: NodeView,

@@ -1,5 +1,5 @@
-// Which error wins, what a write is answered, and what a multi leaves behind. Most cases run twice:
-// with what came before applied, and with it in flight, where only the overlay knows of it.
+// Tests which error wins, how a write is answered, and what a multi leaves behind. Most cases run
+// twice: with what came before applied, and with it in flight, when only the overlay knows of it.
 import {
   type Acl,
   Create2Response,
@@ -20,9 +20,9 @@ import { TestEnsemble } from './test-ensemble.js';
 interface Case {
   readonly ensemble: TestEnsemble;
   readonly client: TestClient;
-  /** What was sent so far is decided, and applied or in flight, as the case wants it. */
+  /** What was sent so far is decided, and is applied or in flight, as the case requires. */
   prepare(): void;
-  /** Sends, applies everything, and returns what the request is answered with. */
+  /** Sends, applies everything, and returns the answer to the request. */
   answer(send: (client: TestClient) => number): Reply;
 }
 
@@ -72,7 +72,9 @@ function checkOp(path: string, version: number): MultiRequestOp {
   return { opcode: OpCode.check, request: { path, version } };
 }
 
-/** `/a` with one child, `/e` ephemeral, `/v` at version 2; forwarded, applied only by `answer`. */
+/**
+ * `/a` with one child, `/e` ephemeral, `/v` at version 2; forwarded, and applied only by `answer`.
+ */
 function populate({ client, prepare }: Case): void {
   client.create('/a');
   client.create('/a/b');

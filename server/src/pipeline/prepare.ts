@@ -1,9 +1,9 @@
 /**
- * The leader's decision: a request and the state it will meet make a transaction.
+ * The leader's decision: a request and the state that it will meet make a transaction.
  *
- * Owns the overlay of changes in flight. Whatever is wrong with a request becomes an error
+ * It owns the overlay of changes in flight. Whatever is wrong with a request becomes an error
  * transaction, which has a zxid too. Time and randomness are arguments. Called by Leadership, once
- * per request, in order.
+ * for each request, in order.
  */
 import {
   assert,
@@ -38,35 +38,35 @@ import { multiCreateOpcode } from './create-mode.js';
 import { EpochZxids } from './epoch-zxids.js';
 import { failure, multiFailure } from './failure.js';
 import { Overlay } from './overlay.js';
-import { PlacedRequest } from './placed-request.js';
 import {
   type Decision,
   decideCheck,
   decideCreate,
+  decideCreateView,
   decideDelete,
-  decidePlaced,
-  decidePlacedCreate,
   decideSetAcl,
   decideSetData,
+  decideSetDataView,
   type Requester,
 } from './prepare-op.js';
 import { QuotaGuard } from './quota-guard.js';
+import { RequestView } from './request-view.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
 
-/** To be encoded before the next one is prepared, which is written over it. */
+/** Must be encoded before the next one is prepared, which overwrites it. */
 export interface PreparedTxn {
   readonly zxid: Zxid;
   readonly txn: Txn;
 }
 
-/** Who asked for the end of a session; 0 and 0 when nobody did. */
+/** Who asked for the end of a session; 0 and 0 if nobody did. */
 export interface SessionEnd {
   readonly session: SessionId;
   readonly origin: PeerId;
   readonly request: number;
 }
 
-/** What the operator allows; from the configuration. */
+/** What the operator allows, from the configuration. */
 export interface WriteRules {
   readonly skipAcl: boolean;
   readonly extendedTypes: boolean;
@@ -88,11 +88,11 @@ interface AskedMulti {
   readonly aclBytesMax: number;
 }
 
-/** Written anew for each request. */
+/** Overwritten for each request. */
 type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 const NO_BYTES = new Uint8Array(0);
-/** What the ACLs of a multi may have more than the whole request. */
+/** How much more the ACLs of a multi may have than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
 
 export class Prepare {
@@ -101,10 +101,10 @@ export class Prepare {
   readonly #rules: WriteRules;
   readonly #quotas: QuotaGuard;
   readonly #room: TreeRoom;
-  /** Of the request that is decided. */
+  /** The client whose request is being decided. */
   readonly #requester: Reused<Requester>;
   readonly #reader = new JuteReader(NO_BYTES);
-  readonly #placed: PlacedRequest;
+  readonly #requestView: RequestView;
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
   readonly #zxids = new EpochZxids();
 
@@ -121,10 +121,10 @@ export class Prepare {
     const allowed = { skipAcl, extendedTypes, ephemeralsMax, pathDepthMax };
     this.#requester = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
     this.#overlay = new Overlay(state);
-    this.#placed = new PlacedRequest(this.#overlay);
+    this.#requestView = new RequestView(this.#overlay);
   }
 
-  /** What is in flight, for whoever decides what is to be prepared next. */
+  /** What is in flight, for deciding what to prepare next. */
   get overlay(): SeenOverlay {
     return this.#overlay;
   }
@@ -133,12 +133,12 @@ export class Prepare {
     return this.#zxids.last;
   }
 
-  /** What the overlay keeps; 0 when everything prepared is applied. */
+  /** The number of records that the overlay keeps; 0 if everything prepared is applied. */
   get overlaySize(): number {
     return this.#overlay.size;
   }
 
-  /** Once, before the first `prepare`; the state is at `lastZxid`. */
+  /** Called once, before the first `prepare`; the state is at `lastZxid`. */
   begin(epoch: number, lastZxid: Zxid, firstCounter: number): void {
     assert(
       this.#state.lastZxid === lastZxid,
@@ -147,7 +147,7 @@ export class Prepare {
     this.#zxids.begin(epoch, lastZxid, firstCounter);
   }
 
-  /** Zxids that the epoch still has. */
+  /** The number of zxids that the epoch still has. */
   counterLeft(): number {
     return this.#zxids.left;
   }
@@ -190,7 +190,7 @@ export class Prepare {
     return { zxid, txn: { ...asked, session, time: wallMs, op } };
   }
 
-  /** All of them exist and have no children. */
+  /** All of them must exist and have no children. */
   prepareDeletes(paths: readonly string[], wallMs: number): PreparedTxn {
     const zxid = this.#begin();
     for (const path of paths) this.#overlay.delete(path);
@@ -200,7 +200,7 @@ export class Prepare {
     return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
   }
 
-  /** The ensemble level is raised: nothing else is decided by it until it is applied. */
+  /** Raises the ensemble level. Nothing else depends on it until it is applied. */
   prepareRaise(level: number, wallMs: number): PreparedTxn {
     const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
@@ -209,8 +209,8 @@ export class Prepare {
   }
 
   /**
-   * The delete of a container or TTL node that nobody would miss; null when somebody would after
-   * all. While anything in flight touches it, somebody may.
+   * Deletes a container or TTL node that nobody would miss; null if somebody would after all, which
+   * may be the case while anything in flight touches it.
    */
   prepareReap(path: string, wallMs: number, ages: NodeAges): PreparedTxn | null {
     const { tree } = this.#state;
@@ -225,17 +225,20 @@ export class Prepare {
     return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
   }
 
-  /** Quotas that were exceeded since the last call, for the log. */
+  /** The quotas that were exceeded since the last call, for the log. */
   takeNotes(): readonly string[] {
     return this.#quotas.takeNotes();
   }
 
-  /** By the estimate of the state, once all in flight is applied. */
+  /** By the estimate of the state, once everything in flight is applied. */
   get treeBytes(): number {
     return this.#room.bytes;
   }
 
-  /** What the tree had no room for since the last call, for the log; null for nothing. */
+  /**
+   * The writes for which the tree had no room since the last call, for the log; null if there are
+   * none.
+   */
   takeRefusals(): TreeRefusals | null {
     return this.#room.takeRefusals();
   }
@@ -276,8 +279,8 @@ export class Prepare {
     switch (request.opcode) {
       case OpCode.create:
       case OpCode.create2: {
-        const placed = this.#placed.create(reader, request.opcode);
-        if (placed !== null) return this.#single(decidePlacedCreate(overlay, requester, placed));
+        const view = this.#requestView.create(reader, request.opcode);
+        if (view !== null) return this.#single(decideCreateView(overlay, requester, view));
         return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
       }
       case OpCode.createContainer:
@@ -287,8 +290,8 @@ export class Prepare {
       case OpCode.delete:
         return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
       case OpCode.setData: {
-        const placed = this.#placed.setData(reader);
-        if (placed !== null) return this.#single(decidePlaced(overlay, requester, placed));
+        const view = this.#requestView.setData(reader);
+        if (view !== null) return this.#single(decideSetDataView(overlay, requester, view));
         return this.#single(decideSetData(overlay, requester, SetDataRequest.read(reader)));
       }
       case OpCode.setAcl:
@@ -319,7 +322,7 @@ export class Prepare {
 
   /** Each `auth` in it is replaced by many ids: all together have a bound, or no frame holds it. */
   #multi(requester: Requester, { ops: requests, aclBytesMax }: AskedMulti): TxnOp {
-    // Decided and applied in one go, so nobody else is served meanwhile.
+    // It is decided and applied in one go, so nobody else is served meanwhile.
     if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
     const ops: NodeOp[] = [];
     let aclBytes = 0;
@@ -338,7 +341,7 @@ export class Prepare {
     }
     if (this.#room.refusesMulti()) {
       this.#overlay.rollBack();
-      // All of it together is too much: the last operation that adds something is told so.
+      // All of it together is too much: the last operation that adds something gets the error.
       const failed = ops.findLastIndex(({ kind }) => kind !== 'delete' && kind !== 'check');
       return multiFailure(ErrorCode.quotaExceeded, { failed, count: requests.length });
     }
@@ -375,7 +378,7 @@ export class Prepare {
     }
   }
 
-  /** The member that the client is at has negotiated the timeout, but it came over a link. */
+  /** The client's member has negotiated the timeout, but it came over a link. */
   #openSession(timeoutMs: number, password: Uint8Array): TxnOp {
     if (timeoutMs <= 0) throw new MarshallingError(`a session timeout of ${timeoutMs}`);
     assert(password.length === PASSWORD_BYTES, () => `${password.length} random bytes are 16`);

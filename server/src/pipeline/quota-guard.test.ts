@@ -1,4 +1,5 @@
-// A hard quota refuses, a soft one only notes; which error wins; reconfig, which nobody serves.
+// A hard quota refuses, a soft one only logs. Also tests which error wins, and reconfig, which
+// nobody serves.
 import {
   decode,
   MultiRequest,

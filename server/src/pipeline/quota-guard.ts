@@ -1,13 +1,13 @@
 /**
- * Whether a write stays within the quota that it counts for.
+ * Decides whether a write stays within the quota for which it counts.
  *
- * Compared with the statistics as applied, like ZooKeeper does: what is in flight is not counted
- * yet. A hard limit refuses when the operator has it so (`enforceQuota`); whatever is exceeded is
- * noted, for the driver to log: the newest note of each path, of a bounded number of paths. Called
- * by prepare-op.
+ * It compares with the statistics as applied, like ZooKeeper: what is in flight is not counted yet.
+ * A hard limit refuses if the operator has set `enforceQuota`. Whatever is exceeded is noted for
+ * the driver to log: the newest note of each path, for a bounded number of paths. Called by
+ * prepare-op.
  */
 
-import type { WithPath } from '../state/placed-op.js';
+import type { WithPath } from '../state/op-view.js';
 import { limitsPathOf, readLimits, readStats, statsPathOf } from '../state/quota-text.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
@@ -37,7 +37,7 @@ export class QuotaGuard {
     this.#enforce = enforce;
   }
 
-  /** True when the change is to be refused: -125. */
+  /** Returns true if the change must be refused: -125. */
   refuses(op: WithPath, change: QuotaChange): boolean {
     if (this.#state.quotas.isEmpty) return false;
     const prefix = this.#state.quotas.governing(op.path);
@@ -55,7 +55,7 @@ export class QuotaGuard {
     return bytes !== 0 && this.#exceeds(prefix, { what: 'bytes', ...sized });
   }
 
-  /** Since the last call. */
+  /** Returns the notes since the last call. */
   takeNotes(): readonly string[] {
     if (this.#notes.size === 0) return NO_NOTES;
     const notes = [...this.#notes.values()];

@@ -1,7 +1,8 @@
 /**
  * getACL: the list of a znode, for whoever may read or administer it.
  *
- * Who may not administer it does not see the digests, from which a password could be guessed.
+ * A client that may not administer it does not see the digests, from which a password could be
+ * guessed.
  */
 import { AclList, ErrorCode, Perms } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';

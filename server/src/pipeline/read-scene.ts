@@ -1,5 +1,5 @@
 /**
- * Where a read runs: the state and watches of the member, the connection that asks.
+ * The surroundings of a read: the state and watches of the member, and the connection that asks.
  */
 import { Perms } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -15,11 +15,11 @@ export interface ReadScene {
   readonly output: Output;
   readonly requester: Requester;
   readonly session: SessionId;
-  /** Operations of one multiRead. */
+  /** The operations of one multiRead. */
   readonly multiOpsMax: number;
 }
 
-/** Whether the one who asks may read this node; every read of a node asks. */
+/** Whether the client may read this node; every read of a node asks. */
 export function mayRead(scene: ReadScene, node: number): boolean {
   if (scene.state.tree.worldMay(node, Perms.read)) return true;
   return mayDo(scene.requester, scene.state.tree.acl(node), Perms.read);

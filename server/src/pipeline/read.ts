@@ -2,9 +2,9 @@
  * Reads: the reply to every request that this member answers from its own state.
  *
  * A reply is written where the read runs, so it shows exactly the changes whose events are already
- * in the connection's output. Sets the watch that a read asks for; when there is no room for it,
- * the answer is -1, which every client knows, and nothing else. Throws MarshallingError before
- * anything is written or set when the body is malformed. Called by Requests.
+ * in the connection's output. It sets the watch that a read requests; if there is no room for it,
+ * the answer is only the error -1, which every client knows. Throws MarshallingError, before
+ * anything is written or set, if the body is malformed. Called by Requests.
  */
 import {
   ErrorCode,
@@ -34,8 +34,8 @@ export interface ReadHeader {
 }
 
 /**
- * `body` stands at the record behind the header. False when nothing is answered and the connection
- * must end: there is no room for all watches that the client had elsewhere.
+ * `body` is at the record after the header. Returns false if nothing is answered and the connection
+ * must end, because there is no room for all watches that the client had elsewhere.
  */
 export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader): boolean {
   if (header.opcode === OpCode.setWatches || header.opcode === OpCode.setWatches2) {
@@ -102,7 +102,7 @@ function readNode(scene: ReadScene, header: ReadHeader, body: JuteReader): void 
   if (node !== NO_NODE && !mayRead(scene, node)) {
     return writeError(writer, { xid, zxid, code: ErrorCode.noAuth });
   }
-  // Only exists watches what is not there.
+  // Only exists watches a znode that does not exist.
   const watches = watch && (node !== NO_NODE || opcode === OpCode.exists);
   if (watches && !scene.watches.add(watchKindOf(opcode), pathAt(body, start), scene.watcher)) {
     return writeError(writer, { xid, zxid, code: ErrorCode.systemError });

@@ -1,5 +1,5 @@
-// Goal: containers and TTL znodes go when nobody would miss them, and only then. Method: the
-// leader ticks; times are arguments, so nothing waits.
+// Goal: containers and TTL znodes are deleted when nobody would miss them, and only then. Method:
+// the leader ticks; times are arguments, so nothing waits.
 import { CreateTtlRequest, MultiRequest, type MultiRequestOp, OpCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ReplicatedState } from '../state/replicated-state.js';
@@ -27,7 +27,7 @@ function createTtl(client: TestClient, path: string, ttlMs: number): void {
 function createContainer(client: TestClient, path: string): void {
   client.create(path, { opcode: OpCode.createContainer, flags: 4 });
 }
-/** Time goes by in ticks; what they propose is applied unless the test wants to do that. */
+/** Time passes in ticks; what they propose is applied, unless the test wants to do that itself. */
 function pass(ensemble: TestEnsemble, ms: number, apply = true): void {
   for (let passed = 0; passed < ms; passed += 50) {
     ensemble.nowMs += 50;
@@ -182,7 +182,7 @@ describe('the reaper', () => {
     }
     expect(new Set(got).size).toBe(500);
     expect(Math.max(...times)).toBeLessThanOrEqual(10);
-    // A hundred a second, from the first search on.
+    // A hundred each second, from the first search on.
     expect(times.length * 10).toBeGreaterThanOrEqual(4_900);
     expect(times.length * 10).toBeLessThanOrEqual(5_300);
   });

@@ -1,25 +1,25 @@
 /**
- * Which containers and TTL znodes the leader deletes next, because nobody would miss them.
+ * Chooses which containers and TTL znodes the leader deletes next, because nobody would miss them.
  *
- * Looks through the state's index of them once per interval, a slice per tick, and hands out what
- * it found at a bounded rate. Only proposes: whether a znode may really go is decided anew when
- * the delete is prepared. Time is an argument. Called by Leadership.
+ * It examines the state's index of them once in each interval, a slice at each tick, and hands out
+ * what it found at a bounded rate. It only proposes: whether a znode may really be deleted is
+ * decided anew when the delete is prepared. Time is an argument. Called by Leadership.
  */
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Tree } from '../state/tree.js';
 import type { NodeAges } from '../state/tree-reads.js';
 
 export interface ReaperOptions {
-  /** From one search to the next, ms. */
+  /** The time from one search to the next, in ms. */
   readonly intervalMs: number;
   readonly perMinuteMax: number;
 }
 
-/** Znodes looked at in one tick: about a millisecond. */
+/** The znodes examined in one tick: about a millisecond. */
 const SLICE = 5_000;
 /** What one search keeps for its interval; the next one finds the rest. */
 const FOUND_MAX = 10_000;
-/** A tick that comes late makes up for this much, ms. */
+/** A tick that comes late makes up for this much, in ms. */
 const CATCH_UP_MS = 1_000;
 const NONE: readonly string[] = [];
 
@@ -28,11 +28,11 @@ export class Reaper {
   readonly #ages: NodeAges;
   readonly #options: ReaperOptions;
   #nextSearchMs: number;
-  /** Places of the index below it are still to be looked at. */
+  /** Index entries below this one are still to be examined. */
   #unseen = 0;
   #found: string[] = [];
   #tickedMs: number;
-  /** Deletes that the rate allows by now, in fractions. */
+  /** The number of deletes that the rate allows by now, with fractions. */
   #allowed = 0;
 
   constructor(
@@ -47,7 +47,7 @@ export class Reaper {
     this.#tickedMs = nowMs;
   }
 
-  /** Paths to delete now, if they still may go. */
+  /** The paths to delete now, if they still may be deleted. */
   due(nowMs: number, max: number): readonly string[] {
     const elapsedMs = Math.min(nowMs - this.#tickedMs, CATCH_UP_MS);
     this.#tickedMs = nowMs;
@@ -65,7 +65,7 @@ export class Reaper {
     return this.#found.splice(0, count);
   }
 
-  /** From the end to the start: what a delete moves to a freed place has been seen. */
+  /** Goes from the end to the start: what a delete moves to a freed entry has been examined. */
   #search(): void {
     let place = Math.min(this.#unseen, this.#tree.timedCount);
     const end = Math.max(0, place - SLICE);

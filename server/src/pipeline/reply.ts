@@ -1,8 +1,10 @@
 /**
- * The reply to a write: what its transaction did, right after it was applied; and to a sync.
+ * Writes the reply to a write, which says what its transaction did, right after it was applied; and
+ * the reply to a sync.
  *
- * Also the two shapes that every reply has: a header with a body, and a header with an error and
- * no body. A multi that failed is the exception: header error 0, and the errors in its body.
+ * It also knows the two forms that every reply has: a header with a body, or a header with an error
+ * and no body. A multi that failed is the exception: its header has error 0, and the errors are in
+ * its body.
  */
 import {
   assert,
@@ -20,7 +22,7 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import { PlacedOp, type WithPath } from '../state/placed-op.js';
+import { OpView, type WithPath } from '../state/op-view.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { NodeOp, Txn } from '../state/txn.js';
 
@@ -32,7 +34,7 @@ export function beginReply(writer: JuteWriter, xid: number, zxid: Zxid): void {
   writeHeader(writer, xid, zxid, ErrorCode.ok);
 }
 
-/** All at once: it begins every answer. */
+/** Written in one step, because it begins every answer. */
 function writeHeader(writer: JuteWriter, xid: number, zxid: Zxid, code: number): void {
   writer.beginFrame();
   const at = writer.claim(HEADER_BYTES);
@@ -54,11 +56,11 @@ export interface TxnReply {
   readonly xid: number;
   readonly zxid: Zxid;
   readonly txn: Txn;
-  /** Of each create and setData of a multi, in order: its Stat before the next operation. */
+  /** For each create and setData of a multi, in order: its Stat before the next operation. */
   readonly stats: readonly Stat[];
 }
 
-/** `body` is the request's: the answer repeats its path. */
+/** `body` is the request's, because the answer repeats its path. */
 export function writeSyncReply(
   writer: JuteWriter,
   reply: { readonly xid: number; readonly zxid: Zxid; readonly body: Uint8Array },
@@ -108,14 +110,14 @@ export function writeTxnReply(writer: JuteWriter, tree: Tree, reply: TxnReply): 
 }
 
 function writePath(writer: JuteWriter, op: WithPath): void {
-  if (!(op instanceof PlacedOp)) return writer.string(op.path);
+  if (!(op instanceof OpView)) return writer.string(op.path);
   const { view, pathStart, pathEnd } = op;
   writer.int(pathEnd - pathStart);
   writer.rawWithin(view, pathStart, pathEnd - pathStart);
 }
 
 function writeStat(writer: JuteWriter, tree: Tree, op: WithPath): void {
-  const node = op instanceof PlacedOp ? op.node : tree.find(op.path);
+  const node = op instanceof OpView ? op.node : tree.find(op.path);
   assert(node !== NO_NODE, () => `${op.path} is there after its own change`);
   tree.writeStat(node, writer);
 }

@@ -1,10 +1,10 @@
 /**
  * The classes of client requests: who answers each opcode, and how.
  *
- * Owns only the tables. `read` is answered by this member at its place in the session's order;
- * `auth` too, but it is decided when it comes; `write` by the leader's decision. `unknown` is
- * answered -6 and ends the connection, as ZooKeeper does; the internal opcodes, deleteContainer and
- * a check outside a multi (3.9.3) count as unknown.
+ * It holds only the tables. This member answers a `read` in its turn in the session's order, and an
+ * `auth` too, which is however decided when it comes. A `write` is decided by the leader. An
+ * `unknown` one is answered -6 and ends the connection, as in ZooKeeper; the internal opcodes,
+ * deleteContainer and a check outside of a multi (3.9.3) count as unknown.
  */
 import { OpCode, unreachable } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';
@@ -52,7 +52,7 @@ export function classOf(opcode: number): RequestClass {
   }
 }
 
-/** The place of a request in its session's order; a local session's end concerns nobody else. */
+/** How a request is ordered within its session; the end of a local session concerns nobody else. */
 export function kindOf(opcode: number, isLocal: boolean): QueueEntry['kind'] {
   const requestClass = classOf(opcode);
   switch (requestClass) {

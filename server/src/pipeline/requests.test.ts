@@ -1,4 +1,4 @@
-// Requests that are not what they should be, and clients that ask for too much.
+// Tests requests that are malformed, and clients that ask for too much.
 import { AuthPacket, encode, OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { resume, TestEnsemble } from './test-ensemble.js';
@@ -85,7 +85,7 @@ describe('backpressure', () => {
     ensemble.forward();
     ensemble.apply(1, 4);
     expect([one.holds.size, other.holds.size]).toEqual([1, 1]);
-    // Four are left, three of the same client: more than its share while another asks too.
+    // Four are left, three of the same client: more than its share while another one asks too.
     ensemble.apply(1, 1);
     expect([one.holds.size, other.holds.size]).toEqual([1, 0]);
     ensemble.apply(1, 2);
@@ -165,7 +165,7 @@ describe('backpressure', () => {
     const again = ensemble.open();
     again.connect();
     ensemble.forward();
-    // The write, and the handshake of who came again.
+    // The write, and the handshake of the client that came again.
     expect([other.holds.size, ensemble.leader.pipeline.outstanding]).toEqual([1, 2]);
     ensemble.settle();
     expect([other.holds.size, ensemble.leader.pipeline.outstanding]).toEqual([0, 0]);
@@ -176,7 +176,7 @@ describe('backpressure', () => {
     const ensemble = new TestEnsemble({ size: 2, pipeline: { outstandingBytesMax: 1000 } });
     const [one, other] = [ensemble.connect(2), ensemble.connect(2)];
     const { pipeline } = ensemble.member(2);
-    // It has gone elsewhere before its write reaches the leader.
+    // It has moved elsewhere before its write reaches the leader.
     one.create('/refused', { data: 'x'.repeat(2000) });
     resume(ensemble, 1, one);
     const [attach] = ensemble.leader.pipeline.takeAttaches();

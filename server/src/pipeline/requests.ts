@@ -1,9 +1,10 @@
 /**
- * The requests of live connections: admitted, run or handed on, and answered in order.
+ * The requests of live connections: admitted, run or forwarded, and answered in order.
  *
- * Keeps per-session order by each connection's CommitQueue. Numbers what goes to the leader and
- * knows who waits for which number. Never touches handshakes, sessions or the state's changes. A
- * connection that got its last answer, or cannot go on, is left in `takeFinished` for Pipeline.
+ * Each connection's CommitQueue keeps the order within a session. This class numbers what goes to
+ * the leader and knows who waits for which number. It never touches handshakes, sessions or the
+ * changes of the state. A connection that got its last answer, or cannot continue, is left in
+ * `takeFinished` for Pipeline.
  */
 import {
   assert,
@@ -25,6 +26,7 @@ import { answerBytesOf } from './answer-size.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
+import type { FairForwarding } from './fair-forwarding.js';
 import type { Authenticator } from './identities.js';
 import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
 import { operationName } from './operation-names.js';
@@ -39,21 +41,22 @@ import { WaitingRequests } from './waiting-requests.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
-/** The zxid in the answer to an operation that is unknown. */
+/** The zxid in the answer to an unknown operation. */
 const NO_ZXID = -1;
 /**
- * Answers written beyond a full output because the write behind them is applied. The queue counts
- * on much less; others may have made the znodes larger since.
+ * How much may be written beyond a full output because the write behind those answers is applied.
+ * The queue estimates much less, but other sessions may have made the znodes larger since.
  */
 const FORCED_BYTES_MAX = 8 << 20;
 
 export interface RequestsParts {
   readonly outbox: Outbox;
   readonly throttle: Throttle;
+  readonly forwarding: FairForwarding;
   readonly authenticator: Authenticator;
   readonly watches: WatchTable;
   readonly connections: Connections;
-  /** Operations of one multiRead. */
+  /** The operations of one multiRead. */
   readonly multiOpsMax: number;
 }
 
@@ -62,7 +65,7 @@ interface DueSync {
   readonly connection: Connection;
 }
 
-/** Written anew for each request: what is done a million times a second makes no garbage. */
+/** Overwritten for each request: what happens a million times a second makes no garbage. */
 type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 export class Requests {
@@ -74,9 +77,9 @@ export class Requests {
   #finished: Connection[] = [];
   readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
   readonly #reply: Reused<ReplyRecord> = { operation: '', xid: 0, zxid: 0, latencyMs: 0, nowMs: 0 };
-  /** Those whose output is full: their queued requests go on when there is room. */
+  /** Connections whose output is full: their queued requests continue when there is room. */
   readonly #parked = new Set<Connection>();
-  /** What would change anything is refused. */
+  /** Requests that would change anything are refused. */
   isReadOnly = false;
   #state: ReplicatedState;
   #nowMs = 0;
@@ -90,7 +93,7 @@ export class Requests {
     this.#state = state;
   }
 
-  /** A frame of a live connection, which stands at its header. */
+  /** Takes a frame of a live connection, which is at its header. */
   onRequest(connection: Connection, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
     const header = this.#header;
@@ -122,7 +125,7 @@ export class Requests {
 
   /**
    * A transaction of this member is about to be applied: reads before it that wait for room run
-   * now. Returns the connection when that is too much, for Pipeline to close.
+   * now. Returns the connection if that is too much for its output, for Pipeline to close.
    */
   onApplying(txn: Txn, nowMs: number): Connection | null {
     if (this.#parked.size === 0) return null;
@@ -162,14 +165,14 @@ export class Requests {
     else this.#drain(connection);
   }
 
-  /** Somebody here waits for the answer to the write or sync of this number. */
+  /** Whether a client here waits for the answer to the write or sync of this number. */
   waits(request: number): boolean {
     return this.#waiting.get(request) !== undefined;
   }
 
   onSynced(request: number, zxid: Zxid): void {
     const entry = this.#waiting.get(request);
-    // The leader may answer only what was a sync; what else waits goes on waiting.
+    // The leader may answer only what was a sync; anything else keeps waiting.
     if (entry?.kind !== 'sync') return;
     this.#waiting.delete(request);
     entry.syncedAt = zxid;
@@ -178,7 +181,7 @@ export class Requests {
     else this.#dueSyncs.push({ zxid, connection });
   }
 
-  /** `zxid` is applied, and all that was to be answered for it is. */
+  /** `zxid` is applied, and everything that was to be answered for it is answered. */
   runDueSyncs(zxid: Zxid): void {
     let due = this.#dueSyncs[0];
     if (due === undefined || due.zxid > zxid) return;
@@ -228,7 +231,7 @@ export class Requests {
     this.#count(connection, header, this.#nowMs);
   }
 
-  /** Nobody else knows the session: answered here, at its place. */
+  /** Nobody else knows the session: it is answered here, in its turn. */
   #onLocalClose(connection: Connection, header: ReadHeader, body: JuteReader): void {
     this.#onRead(connection, header, body);
     this.#maybeFinish(connection);
@@ -242,7 +245,10 @@ export class Requests {
     this.#enqueue(connection, this.#entryOf(connection, header, body));
   }
 
-  /** Decided at once, for what comes behind it; answered, with its outcome, at its place. */
+  /**
+   * Decided at once, because it holds for what comes after it; answered, with its outcome, in its
+   * turn.
+   */
   #onAuth(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const packet = body.rest();
     const { identities } = connection.requester;
@@ -275,6 +281,7 @@ export class Requests {
       requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
+      changes: 0,
       answerBytes: kind === 'read' ? answerBytesOf(tree, { opcode, body, writeBytes }) : 0,
       isForwarded: false,
       syncedAt: null,
@@ -288,15 +295,10 @@ export class Requests {
     if (entry.kind === 'read') return;
     this.#waiting.add(entry);
     if (entry.kind === 'sync') this.#parts.outbox.sync(entry.request);
-    else if (admission === 'forward') this.#forward(entry);
+    else if (admission === 'forward') this.#parts.forwarding.forward(connection, entry);
   }
 
-  #forward(entry: QueueEntry): void {
-    entry.isForwarded = true;
-    this.#parts.outbox.forward(entry);
-  }
-
-  /** Everything that can go on, in order, as long as the output has room. */
+  /** Runs everything that can continue, in order, as long as the output has room. */
   #drain(connection: Connection): void {
     const { queue, output } = connection;
     if (this.#parked.has(connection)) return;
@@ -309,13 +311,13 @@ export class Requests {
       } else if (entry.kind === 'sync') {
         this.#answerSync(connection, entry);
       } else {
-        this.#forward(entry);
+        this.#parts.forwarding.forward(connection, entry);
       }
     }
     this.#maybeFinish(connection);
   }
 
-  /** Takes in nothing more either, so that no write comes behind what waits. */
+  /** It takes in nothing more either, so that no write follows what waits. */
   #park(connection: Connection): void {
     this.#parked.add(connection);
     connection.output.hold('room');

@@ -1,4 +1,5 @@
-// How sessions end: closed by the client, expired by the leader; and how a member's role ends.
+// Tests how sessions end (closed by the client, or expired by the leader), and how a member's role
+// ends.
 import { OpCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { isExpired, resume, TestEnsemble } from './test-ensemble.js';

@@ -1,4 +1,5 @@
-// The end of a session with many ephemerals: in parts, between which everybody else is served.
+// Tests the end of a session with many ephemerals: it happens in parts, between which everybody
+// else is served.
 import { decode, MultiRequest, OpCode, WatcherEvent } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { TestClient } from './test-client.js';
@@ -39,7 +40,9 @@ function close(client: TestClient): void {
   client.sendRaw(OpCode.closeSession, new Uint8Array());
 }
 
-/** Applies what is proposed, transaction by transaction; how many ephemerals each deleted. */
+/**
+ * Applies what is proposed, one transaction at a time; returns how many ephemerals each deleted.
+ */
 function applyOneByOne(ensemble: TestEnsemble): readonly number[] {
   const deleted: number[] = [];
   for (;;) {
@@ -143,14 +146,14 @@ describe('the end of a session with many ephemerals', () => {
     ensemble.apply(1);
     ensemble.apply(2);
     expect(ensemble.leader.state.tree.ephemeralCount).toBe(MANY - 2 * PART);
-    // All that was proposed is applied, so no request is on its way: a role change drops them.
+    // Everything proposed is applied, so no request is on its way: a role change drops them.
     for (const { pipeline } of ensemble.members) {
       pipeline.stopServing();
       pipeline.startServing();
     }
     ensemble.leadership = ensemble.newLeadership(2, { ephemeralsPerPartMax: PART });
     expect(ensemble.leadership.sessionCount).toBe(0);
-    // It is told nothing before the end is committed, and holds nobody's place in line meanwhile.
+    // It receives nothing before the end is committed, and takes nobody's place in line meanwhile.
     const early = resume(ensemble, 1, client);
     ensemble.forward();
     expect([early.state, early.take()]).toEqual(['ended', []]);
@@ -209,7 +212,7 @@ describe('the end of a session with many ephemerals', () => {
       over.push([...dying, idle].filter(isOver).length);
       expect(turn).toBeLessThan(MANY);
     }
-    // The idle one at once; each of the small ones waits for two parts of each other's.
+    // The idle one ends at once; each of the small ones waits for two parts of each other's.
     expect(over[0]).toBe(1);
     expect(over.indexOf(4)).toBeLessThan(over.indexOf(5) - 2);
   });

@@ -1,13 +1,14 @@
 /**
  * The leader's ends of sessions: at once, or in parts that leave room for everybody else.
  *
- * A session may own a million ephemerals, and to delete them in one transaction would keep every
- * member from all else for seconds. So a close deletes a few hundred at most. A session that has
- * more gets a beginClose, from which on nobody resumes it and it does nothing more; then
- * transactions delete its ephemerals, a part each, and its close comes last. The next leader finds
- * in the state which sessions are closing, and goes on. Sessions take turns, and what is in flight
- * of deletes is bounded: the next part is prepared when an earlier one is applied. Called by
- * Leadership.
+ * A session may own a million ephemerals, and deleting them in one transaction would keep every
+ * member from everything else for seconds. A close therefore deletes a few hundred at most. A
+ * session that has more gets a beginClose, after which nobody resumes it and it does nothing more;
+ * then transactions delete its ephemerals, a part each, and its close comes last.
+ *
+ * The next leader finds in the state which sessions are closing, and continues. Sessions take
+ * turns, and the deletes in flight are bounded: the next part is prepared when an earlier one is
+ * applied. Called by Leadership.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
@@ -15,11 +16,11 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId } from '../state/txn.js';
 import type { Prepare, PreparedTxn, SessionEnd } from './prepare.js';
 
-/** Ephemerals that one transaction deletes for the end of a session: one or two ms. */
+/** The ephemerals that one transaction deletes for the end of a session: one or two ms. */
 export const EPHEMERALS_PER_PART_MAX = 256;
-/** Characters of their paths, but for a single one that has more. */
+/** The characters of their paths, except for a single one that has more. */
 const PATHS_MAX = 32 << 10;
-/** Parts that are proposed and not applied yet: one is decided while another one is applied. */
+/** Parts that may be proposed and not applied yet: one is decided while another one is applied. */
 const PARTS_IN_FLIGHT = 2;
 
 export interface SessionEndsOptions {
@@ -35,13 +36,13 @@ export class SessionEnds {
   readonly #state: ReplicatedState;
   readonly #prepare: Prepare;
   readonly #partMax: number;
-  /** Sessions whose end is decided, the one that waits longest first. */
+  /** Sessions whose end is decided, the one that has waited longest first. */
   readonly #waiting = new Fifo<SessionEnd>();
   /** In the order of their zxids. */
   readonly #inFlight = new Fifo<Part>();
   #deletesInFlight = 0;
 
-  /** Sessions that an earlier leader has left closing are gone on with; nobody waits for them. */
+  /** Continues with sessions that an earlier leader has left closing; nobody waits for them. */
   constructor(
     state: ReplicatedState,
     prepare: Prepare,
@@ -55,12 +56,12 @@ export class SessionEnds {
     }
   }
 
-  /** Sessions that are closing, or will be. */
+  /** The number of sessions that are closing, or will be. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Of a session that is live. Its end is decided by this transaction, at the latest. */
+  /** Ends a live session. Its end is decided by this transaction, at the latest. */
   end(asked: SessionEnd, wallMs: number): PreparedTxn {
     const owned = this.#prepare.overlay.ephemeralsOwned(asked.session);
     if (!this.#mayDelete(owned) && this.#state.level >= LEVEL.endsInParts) {
@@ -111,7 +112,7 @@ export class SessionEnds {
     return prepared;
   }
 
-  /** Of ephemerals in the tree that nothing in flight deletes. */
+  /** The ephemerals in the tree that nothing in flight deletes. */
   #pathsToDelete(session: SessionId): readonly string[] {
     const { overlay } = this.#prepare;
     const { tree } = this.#state;

@@ -1,7 +1,7 @@
-// One session's promise, on random schedules: replies come in the order of the requests, each read
-// shows every write of its session before it and none after, zxids never fall, and an event is seen
-// before any reply that shows its change. Members lag at random; sync brings them up to date.
-// Clients take what is theirs at random, and few answers make their output full.
+// Tests one session's promise, on random schedules: replies come in the order of the requests, each
+// read shows every write of its session before it and none after, zxids never fall, and an event is
+// seen before any reply that shows its change. Members lag at random; sync brings them up to date.
+// Clients take their output at random, and few answers fill it.
 import { OpCode, PathRequest, WATCH_XID } from '@rookery/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

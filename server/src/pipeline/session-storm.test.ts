@@ -1,6 +1,6 @@
 /**
- * Storms of handshakes: the leader is asked for a bounded number of sessions at a time, all are
- * answered in the order they came, and requests go on in between.
+ * Tests storms of handshakes: the leader is asked for a bounded number of sessions at a time, all
+ * are answered in the order in which they came, and requests continue in between.
  */
 import { describe, expect, it } from 'vitest';
 import { resume, TestEnsemble } from './test-ensemble.js';
@@ -38,7 +38,7 @@ describe('a storm of new sessions', () => {
       for (let count = 0; count < STORM; count++) ensemble.open(2).connect();
       for (let count = 0; count < 5; count++) {
         good.create(`/${count}`);
-        // One round, in which sessions are asked for as fast as others are there.
+        // One round, in which new sessions are requested as fast as others are created.
         ensemble.forward();
         ensemble.apply(1);
         ensemble.apply(2);

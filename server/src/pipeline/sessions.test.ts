@@ -1,4 +1,4 @@
-// Sessions through handshakes, moves, closes and expiry; the leader decides, followers lag.
+// Tests sessions through handshakes, moves, closes and expiry; the leader decides, followers lag.
 import { describe, expect, it } from 'vitest';
 import type { TestClient } from './test-client.js';
 import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
@@ -175,7 +175,7 @@ describe('resuming a session', () => {
     two.onAttached(there.request, answers[0]?.valid === true, 10_000);
     one.onAttached(again.request, answers[1]?.valid === true, 10_000);
     expect(isExpired(back.takeConnectResponse())).toBe(false);
-    // Member 2 heard of its loss before it heard of its gain; its first request tells it.
+    // Member 2 heard of its loss before it heard of its gain; its first request reveals it.
     expect(isExpired(away.takeConnectResponse())).toBe(false);
     away.create('/away');
     back.create('/back');

@@ -1,11 +1,13 @@
 /**
- * setWatches and setWatches2: a client that reconnected gets what it missed, or its watch again.
+ * setWatches and setWatches2: a client that reconnected gets the event that it missed, or its watch
+ * again.
  *
- * A missed change is told by an event right away, before the reply; the watch is used up then. The
- * zxid in these events is -1: nobody knows which change it was. What a client may not read it is
- * not told, as with any event: its watch is used up in silence. Persistent watches are only set
- * again, what they missed is not told. A watch that there is no room for would be lost without its
- * client knowing: both functions return false then, and the connection must end. Called by read.
+ * A missed change is reported by an event right away, before the reply; that uses the watch up. The
+ * zxid of these events is -1, because nobody knows which change it was. What a client may not read
+ * is not reported, as with any event: its watch is used up silently. Persistent watches are only
+ * set again, and what they missed is not reported. A watch for which there is no room would be lost
+ * without its client knowing: both functions return false then, and the connection must end. Called
+ * by read.
  */
 import { EventType, type SetWatches2Request, type SetWatchesRequest } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
@@ -55,6 +57,6 @@ function maybeTell(
 }
 
 function tell(scene: ReadScene, type: EventType, path: string): void {
-  scene.output.stats.sentPackets(1);
-  writeEvent(scene.output.writer, { zxid: CATCH_UP_ZXID, type, path });
+  const { stats, writer } = scene.output;
+  stats.sentEvent(writeEvent(writer, { zxid: CATCH_UP_ZXID, type, path }));
 }

@@ -1,4 +1,4 @@
-// The reads of few clients: what each answers, and that a page of names is one.
+// Tests the less common reads: what each answers, and that a page of names is one page.
 import {
   CreateRequest,
   decode,

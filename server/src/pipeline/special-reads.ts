@@ -1,7 +1,7 @@
 /**
- * The reads of few clients: several at once, counts, ephemerals, pages, watches by request, SASL.
+ * The less common reads: several at once, counts, ephemerals, pages, watches by request, SASL.
  *
- * As in read.ts: what is malformed throws MarshallingError before anything is written or set.
+ * As in read.ts, what is malformed throws MarshallingError before anything is written or set.
  * Called by read.
  */
 import {
@@ -31,26 +31,32 @@ import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { addWatch, checkWatches, removeWatches } from './watch-requests.js';
 
-/** What one answer lists of a session's ephemerals, and the characters of their paths. */
+/** What one answer may list of a session's ephemerals, and the characters of their paths. */
 const EPHEMERALS_LISTED_MAX = 1 << 15;
 const EPHEMERALS_BYTES_MAX = 4 << 20;
 
-/** Names of one page, as jute strings: far below what any client takes as a frame. */
+/** The names of one page as jute strings: far less than what any client takes as a frame. */
 const PAGE_BYTES_MAX = 256 << 10;
 
 /**
- * What comes behind this much is answered -127: a frame of reads of one large znode would else be
+ * Reads after this much are answered -127: a frame of reads of one large znode would otherwise be
  * answered with more than any memory holds.
  */
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
- * So is what takes more work than this, in names of children, entries of ACLs and identities looked
- * at: all is answered in one turn, so that it shows the state of one zxid. Some 15 ms.
+ * So are reads that take more work than this, in names of children, entries of ACLs and identities
+ * examined: everything is answered in one turn, so that it shows the state of one zxid. Some 15 ms.
  */
 const MULTI_READ_WORK_MAX = 1 << 17;
-/** To find a znode: as many as may be asked for stay below the bound, but for long ACLs. */
+/**
+ * The work of finding a znode: as many reads as a request may contain stay below the bound, except
+ * for long ACLs.
+ */
 const FIND_WORK = 8;
-/** The type, the header and the code of an operation that failed; the header and Stat of others. */
+/**
+ * An operation that failed takes the type, the header and the code; others take the header and a
+ * Stat.
+ */
 const ERROR_BYTES = 13;
 const RESULT_BYTES = 80;
 /** The length of a string. */
@@ -117,7 +123,7 @@ function sizeOf(result: MultiReadResult): number {
   }
 }
 
-/** To find it, to go through its ACL and the identities, and to list it. */
+/** The work of finding it, of going through its ACL and the identities, and of listing it. */
 function workOf(scene: ReadScene, { opcode }: MultiReadRequestOp, node: number): number {
   if (node === NO_NODE) return FIND_WORK;
   const { tree } = scene.state;
@@ -125,7 +131,7 @@ function workOf(scene: ReadScene, { opcode }: MultiReadRequestOp, node: number):
   return FIND_WORK + tree.acl(node).length + scene.requester.identities.length + names;
 }
 
-/** The watch flag counts for nothing here. */
+/** The watch flag does not count here. */
 function readOne(scene: ReadScene, op: MultiReadRequestOp, node: number): MultiReadResult {
   const { tree } = scene.state;
   const refused = refusal(scene, node);
@@ -136,8 +142,8 @@ function readOne(scene: ReadScene, op: MultiReadRequestOp, node: number): MultiR
 }
 
 /**
- * A session may own a million ephemerals. One that owns more than an answer may list is told -127,
- * whatever the prefix: to look for the few that have it would take as long as to list all.
+ * A session may own a million ephemerals. One that owns more than an answer may list is answered
+ * -127, whatever the prefix: searching for the few that have it would take as long as listing all.
  */
 function readEphemerals(scene: ReadScene, xid: number, prefix: string): void {
   const { tree } = scene.state;
@@ -183,7 +189,9 @@ function readPage(scene: ReadScene, xid: number, request: GetChildrenPageRequest
   writer.endFrame();
 }
 
-/** Nobody here can negotiate: the answer that ZooKeeper without SASL gives, zxid 0 included. */
+/**
+ * Nobody here can negotiate: this is the answer that ZooKeeper without SASL gives, zxid 0 included.
+ */
 function answerSasl(scene: ReadScene, xid: number, _request: SaslRequest): void {
   const { writer } = scene.output;
   beginReply(writer, xid, 0);
@@ -203,7 +211,7 @@ function answer(scene: ReadScene, xid: number, code: ErrorCode): void {
   writeError(scene.output.writer, { xid, zxid: scene.state.lastZxid, code });
 }
 
-/** `ok` when there is a node and it may be read. */
+/** `ok` if the node exists and may be read. */
 function refusal(scene: ReadScene, node: number): ErrorCode {
   if (node === NO_NODE) return ErrorCode.noNode;
   return mayRead(scene, node) ? ErrorCode.ok : ErrorCode.noAuth;

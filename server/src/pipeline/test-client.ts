@@ -1,8 +1,8 @@
 /**
- * For tests: a client's end of a connection, and the Output that the pipeline writes to.
+ * For tests: a client's end of a connection, and the Output to which the pipeline writes.
  *
- * `send` gives the pipeline a frame at once; `take` returns what has been written since, decoded as
- * far as its kind goes.
+ * `send` gives the pipeline a frame at once. `take` returns what has been written since, decoded as
+ * far as its kind is known.
  */
 import {
   assert,
@@ -43,8 +43,8 @@ class TestStats implements OutputStats {
   replied(reply: ReplyRecord): void {
     this.replies.push({ ...reply });
   }
-  sentPackets(count: number): void {
-    this.events += count;
+  sentEvent(_bytes: number): void {
+    this.events += 1;
   }
 }
 
@@ -169,7 +169,7 @@ export class TestClient implements Output {
     });
   }
 
-  /** `reply <xid> <error>` and `event <type> <path>`, in the order they came. */
+  /** `reply <xid> <error>` and `event <type> <path>`, in the order in which they came. */
   takeSummary(): readonly string[] {
     return this.take().map(({ xid, error, body }) => {
       if (xid !== WATCH_XID) return `reply ${xid} ${error}`;

@@ -15,8 +15,8 @@ import {
 } from '@rookery/protocol';
 import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { encodeTxn } from '../state/testing.js';
-import { TxnPlaces } from '../state/txn-places.js';
+import { encodeTxn, proposalOf } from '../state/testing.js';
+import { TxnViews } from '../state/txn-views.js';
 import { Leadership, type PreparedTxn } from './leadership.js';
 import type { LeadershipOptions, PipelineOptions } from './options.js';
 import { Pipeline } from './pipeline.js';
@@ -80,7 +80,7 @@ export class TestEnsemble {
   nowMs = 0;
   wallMs = 1_700_000_000_000;
   readonly #log: LoggedTxn[] = [];
-  readonly #txns = new TxnPlaces();
+  readonly #txns = new TxnViews();
   #nextConnection = 1;
   #passwords = 0;
 
@@ -195,7 +195,7 @@ export class TestEnsemble {
     const member = this.member(memberId);
     const end = Math.min(this.#log.length, member.appliedCount + count);
     for (const { zxid, body } of this.#log.slice(member.appliedCount, end)) {
-      const txn = this.#txns.txnOf({ zxid, previous: zxid - 1, body });
+      const txn = this.#txns.txnOf(proposalOf(body));
       member.appliedCount += 1;
       member.pipeline.apply(zxid, txn, this.nowMs);
       if (memberId === LEADER) this.leadership.onApplied(zxid, txn);

@@ -1,45 +1,48 @@
 /**
  * Backpressure: clients whose requests pile up are not read from until enough is answered.
  *
- * Handshakes count too, from the moment that the leader is asked for the session until it has
- * answered, even where the connection is gone by then. They have a quarter of the whole at most;
+ * Handshakes count too, from the moment at which the leader is asked for the session until it has
+ * answered, even if the connection is gone by then. They have a quarter of the whole at most;
  * further ones wait for their turn, so a storm of new sessions leaves room for requests.
  *
- * Counts what waits in all queues, requests and bytes, those of identities included. A connection
- * is paused when it has its share or the whole is full, and resumed at half of both, so that it
- * does not flap. The share leaves room for one more client than have something pending. Requests
- * are small, so of those who have none pending each may add one; bytes are not: when they are too
- * many, everybody is paused.
+ * It counts what waits in all queues: requests, and bytes, those of identities included. A
+ * connection is paused when it has used its share or the whole is full, and resumed at half of
+ * both, so that it does not flap. The share leaves room for one more client than there are with
+ * something pending. Requests are small, so each client that has none pending may add one; bytes
+ * are not, so when they are too many, every client is paused.
  */
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
+import type { FairForwarding } from './fair-forwarding.js';
 import type { PipelineOptions } from './options.js';
 
-/** Of what may be outstanding. */
+/** The share of handshakes in what may be outstanding. */
 const HANDSHAKES_PART = 1 / 4;
 
 export class Throttle {
   readonly #options: PipelineOptions;
   readonly #connections: Connections;
   readonly #throttled = new Set<Connection>();
-  /** Bytes of writes that the leader has and whose connections are gone, by their numbers. */
-  readonly #orphans = new Map<number, number>();
+  readonly #forwarding: FairForwarding;
+  /** Writes that the leader has and whose connections are gone, by their numbers. */
+  readonly #orphans = new Map<number, Pick<QueueEntry, 'bytes' | 'changes'>>();
   #requests = 0;
   #bytes = 0;
-  /** Bytes of the handshakes that the leader has and did not answer, by their numbers. */
+  /** The bytes of the handshakes that the leader has and did not answer, by their numbers. */
   readonly #handshakes = new Map<number, number>();
-  /** Connections with something pending. */
+  /** The number of connections with something pending. */
   #busy = 0;
   /** The whole was full and has not fallen to half since. */
   #full = false;
-  /** It was full of bytes: everybody is paused. */
+  /** It was full of bytes, so every client is paused. */
   #heavy = false;
   #pauses = 0;
 
-  constructor(options: PipelineOptions, connections: Connections) {
+  constructor(options: PipelineOptions, connections: Connections, forwarding: FairForwarding) {
     this.#options = options;
     this.#connections = connections;
+    this.#forwarding = forwarding;
   }
 
   get requests(): number {
@@ -68,7 +71,7 @@ export class Throttle {
     this.#bytes += bytes;
   }
 
-  /** It has answered; others are ignored. */
+  /** The leader has answered. Ignores other numbers. */
   handshakeEnds(request: number): void {
     const bytes = this.#handshakes.get(request);
     if (bytes === undefined) return;
@@ -98,6 +101,7 @@ export class Throttle {
   /** `entry` was answered and is out of the queue. */
   answered(connection: Connection, entry: QueueEntry): void {
     this.#subtract(entry.bytes);
+    if (entry.isForwarded) this.#forwarding.answered(entry);
     const own = connection.queue.length;
     if (own === 0) this.#busy -= 1;
     connection.output.stats.outstanding = own;
@@ -106,15 +110,17 @@ export class Throttle {
   }
 
   /**
-   * The connection is gone, with all that was in its queue. Writes that the leader has keep their
-   * room until `left`: a client that comes and goes would else have any number of them on the way.
+   * The connection is gone, with everything in its queue. Writes that the leader has count until
+   * `left`: a client that connects and disconnects would otherwise have any number of them on the
+   * way.
    */
   dropped(connection: Connection, entries: readonly QueueEntry[]): void {
     this.#throttled.delete(connection);
     connection.throttled = false;
     if (entries.length > 0) this.#busy -= 1;
-    for (const { isForwarded, request, bytes } of entries) {
-      if (isForwarded) this.#orphans.set(request, bytes);
+    this.#forwarding.dropped(connection);
+    for (const { isForwarded, request, bytes, changes } of entries) {
+      if (isForwarded) this.#orphans.set(request, { bytes, changes });
       else this.#subtract(bytes);
     }
     this.#maybeOpen();
@@ -122,10 +128,11 @@ export class Throttle {
 
   /** A request of this member is applied or refused; its connection may be gone. */
   left(request: number): void {
-    const bytes = this.#orphans.get(request);
-    if (bytes === undefined) return;
+    const orphan = this.#orphans.get(request);
+    if (orphan === undefined) return;
     this.#orphans.delete(request);
-    this.#subtract(bytes);
+    this.#subtract(orphan.bytes);
+    this.#forwarding.answered(orphan);
     this.#maybeOpen();
   }
 
@@ -156,7 +163,7 @@ export class Throttle {
   #maybeOpen(): void {
     const { outstandingMax, outstandingBytesMax } = this.#options;
     if (!this.#full) return;
-    // Of handshakes there may be new ones all the time.
+    // There may be new handshakes all the time.
     const requests = this.#requests - this.#handshakes.size;
     if (requests * 2 > outstandingMax || this.#bytes * 2 > outstandingBytesMax) return;
     this.#full = false;

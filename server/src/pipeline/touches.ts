@@ -1,8 +1,9 @@
 /**
- * The sessions of the ensemble that this member has heard from since it told the leader last.
+ * The sessions of the ensemble from which this member has heard since its last report to the
+ * leader.
  *
- * Each once, however many requests it sent. Owns only the list; the connections know whether they
- * are in it. Called by Pipeline.
+ * Each is in it once, however many requests it sent. It owns only the list; the connections know
+ * whether they are in it. Called by Pipeline.
  */
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
@@ -17,7 +18,7 @@ export class Touches {
     this.#heard.push(connection.session);
   }
 
-  /** Those heard from since the last call; `live` has the connections by their sessions. */
+  /** Returns the sessions heard from since the last call; `live` maps sessions to connections. */
   take(live: ReadonlyMap<SessionId, Connection>): readonly SessionId[] {
     const heard = this.#heard;
     if (heard.length === 0) return heard;

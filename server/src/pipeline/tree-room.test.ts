@@ -1,5 +1,5 @@
-// What the leader refuses once the tree has no room: what adds data, with all that is in flight
-// counted; and that everything else goes on, so that there is a way back.
+// Tests what the leader refuses once the tree has no room: what adds data, with everything in
+// flight counted; and that everything else continues, so that there is a way back.
 import {
   CreateRequest,
   decode,
@@ -140,7 +140,7 @@ describe('a full tree', () => {
     expect(answer((c) => c.create('/b'))).toBe(FULL);
     ensemble.leadership = ensemble.newLeadership(2, { treeBound: bound });
     const client = ensemble.connect();
-    // A session more is counted, too.
+    // One more session counts, too.
     bound.bytesMax += sessionBytes(1);
     client.create('/b');
     client.delete('/a');

@@ -1,22 +1,24 @@
 /**
- * Whether the tree has room for what a transaction adds, with all that is in flight counted.
+ * Decides whether the tree has room for what a transaction adds, with everything in flight counted.
  *
  * The leader decides here, before anything is proposed: a transaction that would take the state
- * beyond its bound is refused, so members with less memory than the load are never ended by it.
- * What adds nothing (deletes, smaller data, sessions, checks) always passes, so there is a way
- * back. The growth of each transaction in flight is kept until it is applied, when the state's own
- * count has it; so nothing drifts, whatever a decision left out: quota statistics, a list of ACLs
- * that went, what a closing session takes with it. Called by Prepare and prepare-op.
+ * beyond its bound is refused, so a load never ends members with less memory than it needs. What
+ * adds nothing (deletes, smaller data, sessions, checks) always passes, so there is a way back.
+ *
+ * The growth of each transaction in flight is kept until it is applied, when the state's own count
+ * includes it. Nothing drifts therefore, whatever a decision left out: quota statistics, an ACL
+ * list that is no longer used, what a closing session takes with it. Called by Prepare and
+ * prepare-op.
  */
 import type { Zxid } from '@rookery/protocol';
-import type { WithPath } from '../state/placed-op.js';
+import type { WithPath } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { nameBytesIn, payloadBytes, znodeBytes } from '../state/tree-bytes.js';
 import type { Acl } from '../state/txn.js';
-import { InFlight, PLACES_FIRST, twice } from './in-flight.js';
+import { CAPACITY_FIRST, doubled, InFlight } from './in-flight.js';
 
 export interface TreeBound {
-  /** Of `ReplicatedState.bytes`; it may fall below what is there. */
+  /** The bound of `ReplicatedState.bytes`; it may fall below what exists. */
   readonly bytesMax: number;
 }
 
@@ -34,7 +36,7 @@ export class TreeRoom {
   readonly #state: ReplicatedState;
   readonly #bound: TreeBound;
   readonly #inFlight = new GrowthsInFlight();
-  /** Of the transaction that is being decided. */
+  /** The growth of the transaction that is being decided. */
   #growth = 0;
   #isMulti = false;
   #refused = 0;
@@ -44,7 +46,7 @@ export class TreeRoom {
     this.#bound = bound;
   }
 
-  /** Of the state once all in flight is applied, as far as that is known. */
+  /** The bytes of the state once everything in flight is applied, as far as that is known. */
   get bytes(): number {
     return this.#state.bytes + this.#inFlight.bytes;
   }
@@ -54,7 +56,7 @@ export class TreeRoom {
     this.#isMulti = false;
   }
 
-  /** What follows are operations of one transaction: `refusesMulti` says whether all of it fits. */
+  /** The operations of one transaction follow: `refusesMulti` says whether all of it fits. */
   beginMulti(): void {
     this.#isMulti = true;
   }
@@ -69,13 +71,13 @@ export class TreeRoom {
     if (this.#inFlight.firstZxid === zxid) this.#inFlight.shift();
   }
 
-  /** `acl` is null for one of the few lists that let everybody do something. */
+  /** `acl` is null for one of the few lists that allow everybody something. */
   refusesCreate(op: WithPath, dataBytes: number, acl: readonly Acl[] | null): boolean {
     const aclBytes = acl === null ? 0 : this.#state.tree.aclGrowth(acl);
     return this.#refuses(znodeBytes(nameBytesIn(op), dataBytes) + aclBytes);
   }
 
-  /** From so many bytes of data to so many. */
+  /** `before` and `after` are bytes of data. */
   refusesData(op: WithPath, before: number, after: number): boolean {
     if (before === after) return false;
     const nameBytes = nameBytesIn(op);
@@ -95,7 +97,7 @@ export class TreeRoom {
     return this.#exceeds(this.#growth);
   }
 
-  /** Since the last call; null when nothing was refused. */
+  /** The refusals since the last call; null if nothing was refused. */
   takeRefusals(): TreeRefusals | null {
     if (this.#refused === 0) return null;
     const count = this.#refused;
@@ -116,9 +118,9 @@ export class TreeRoom {
   }
 }
 
-/** What each transaction in flight adds, if it adds or takes anything, and the sum. */
+/** What each transaction in flight adds or takes, if anything, and the sum. */
 class GrowthsInFlight extends InFlight {
-  #growths = new Float64Array(PLACES_FIRST);
+  #growths = new Float64Array(CAPACITY_FIRST);
   #bytes = 0;
 
   get bytes(): number {
@@ -126,16 +128,16 @@ class GrowthsInFlight extends InFlight {
   }
 
   add(zxid: Zxid, growth: number): void {
-    this.#growths[this.placeOf(this.push(zxid))] = growth;
+    this.#growths[this.indexOf(this.push(zxid))] = growth;
     this.#bytes += growth;
   }
 
   override shift(): void {
-    this.#bytes -= this.#growths[this.placeOf(this.first)] ?? 0;
+    this.#bytes -= this.#growths[this.indexOf(this.first)] ?? 0;
     super.shift();
   }
 
-  protected override grow(places: number): void {
-    this.#growths = twice(this.#growths, new Float64Array(places));
+  protected override grow(capacity: number): void {
+    this.#growths = doubled(this.#growths, new Float64Array(capacity));
   }
 }

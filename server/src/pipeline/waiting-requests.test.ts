@@ -11,6 +11,7 @@ function entryOf(request: number): QueueEntry {
     attachment: 1,
     identities: [],
     body: new Uint8Array(0),
+    changes: 1,
     isForwarded: true,
     syncedAt: null,
   };

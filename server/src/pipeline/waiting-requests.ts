@@ -1,35 +1,35 @@
 /**
  * The requests that wait for their answer, by their numbers.
  *
- * Numbers only grow, and the oldest are answered first but for a few, so they lie in one array: a
- * hash table would be made anew every few hundred writes. Each place is let go of when its request
- * is. The few that stay while thousands behind them are answered (of a client that does not read)
- * move to a table, so the array is bounded by what waits, too. Called by Requests.
+ * Numbers only grow, and the oldest are answered first but for a few, so they are in one array: a
+ * hash table would be rebuilt every few hundred writes. Each entry is released together with its
+ * request. The few that stay while thousands after them are answered (of a client that does not
+ * read) move to a table, so the array is also bounded by what waits. Called by Requests.
  */
 import { assert } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';
 
-/** Places of the done are cut off the front from this many on. */
+/** Finished entries are cut off the front from this many on. */
 const COMPACT_AT = 1024;
-/** From so many places for each that waits on, the oldest move to the table. */
+/** From this many entries for each that still waits, the oldest move to the table. */
 const SPARSE = 8;
 
 export class WaitingRequests {
-  /** By number, from `#first` on; null for what is done or was never here. */
+  /** By number, from `#first` on; null for what is finished or was never here. */
   #entries: (QueueEntry | null)[] = [];
   #first = 0;
-  /** All places before it are null. */
+  /** All entries before it are null. */
   #head = 0;
-  /** Of `#entries`. */
+  /** The number of waiting requests in `#entries`. */
   #count = 0;
-  /** From before `#first`. */
+  /** Those from before `#first`. */
   readonly #late = new Map<number, QueueEntry>();
 
   get size(): number {
     return this.#count + this.#late.size;
   }
 
-  /** What it takes: places, done ones too. */
+  /** The number of entries, finished ones included. */
   get places(): number {
     return this.#entries.length + this.#late.size;
   }

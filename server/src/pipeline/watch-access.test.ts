@@ -1,5 +1,5 @@
-// Goal: no event tells a client of a znode that it may not read (CVE-2024-23944).
-// Method: watches are set while the client may read; then its right goes, and the change comes.
+// Goal: no event tells a client of a znode that it may not read (CVE-2024-23944). Method: watches
+// are set while the client may read; then it loses the right, and the change comes.
 import {
   type Acl,
   AddWatchMode,

@@ -1,4 +1,4 @@
-// What happens to requests for more watches than a connection or a member may have.
+// Tests requests for more watches than a connection or a member may have.
 import {
   AddWatchRequest,
   ErrorCode,
@@ -16,7 +16,7 @@ const { ok, noNode, systemError } = ErrorCode;
 /** All paths here are as long as this one. */
 const COST = watchBytesOf('/w0');
 
-/** Watches that a connection, and each member, may have. */
+/** The watches that a connection, and each member, may have. */
 function ensembleOf(watcher: number, all: number, size = 1): TestEnsemble {
   const watchLimits = { watcherBytesMax: watcher * COST, bytesMax: all * COST };
   return new TestEnsemble({ size, pipeline: { watchLimits } });
@@ -54,7 +54,7 @@ describe('a read with a watch that there is no room for', () => {
     expect(ensemble.leader.pipeline.watches.watchCount).toBe(2);
     client.getData('/ww');
     expect(client.takeOne().error).toBe(ok);
-    // Those that are there already cost nothing more.
+    // Watches that are set already cost nothing more.
     expect(watchMissing(client, 0, 1)).toEqual([noNode, noNode]);
   });
 

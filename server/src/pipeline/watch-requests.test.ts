@@ -1,4 +1,4 @@
-// addWatch, checkWatches, removeWatches and setWatches2, through a connection.
+// Tests addWatch, checkWatches, removeWatches and setWatches2, through a connection.
 import { AddWatchRequest, OpCode, SetWatches2Request, WatchesRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { TestClient } from './test-client.js';
@@ -19,7 +19,7 @@ function check(client: TestClient, path: string, type: number): number {
 function remove(client: TestClient, path: string, type: number): number {
   return ask(client, OpCode.removeWatches, path, type);
 }
-/** Watches of all modes on /w, which is there. */
+/** Watches of all modes on /w, which exists. */
 function watching(): { ensemble: TestEnsemble; client: TestClient } {
   const ensemble = new TestEnsemble();
   const client = ensemble.connect();

@@ -1,8 +1,8 @@
 /**
- * addWatch, checkWatches and removeWatches: the watches of one connection, as it asks for them.
+ * addWatch, checkWatches and removeWatches: a connection's requests about its own watches.
  *
- * Types 1 and 2 mean one-shot watches only, 4 and 5 the persistent ones (ZOOKEEPER-4472), 3 all of
- * them. An unknown mode or type is answered like a malformed request, as ZooKeeper does. Whether
+ * Types 1 and 2 mean one-shot watches only, 4 and 5 the persistent ones (ZOOKEEPER-4472), and 3 all
+ * of them. An unknown mode or type is answered like a malformed request, as in ZooKeeper. Whether
  * there is a node at the path does not matter. Called by read.
  */
 import {
@@ -51,7 +51,7 @@ export function removeWatches(scene: ReadScene, request: WatchesRequest): ErrorC
   return removed.length > 0 ? ErrorCode.ok : ErrorCode.noWatcher;
 }
 
-/** -1, as for every watch that there is no room for. */
+/** -1, as for every watch for which there is no room. */
 function codeOf(isSet: boolean): ErrorCode {
   return isSet ? ErrorCode.ok : ErrorCode.systemError;
 }

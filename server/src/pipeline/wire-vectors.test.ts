@@ -1,5 +1,5 @@
 // Replays the exchanges that were recorded from ZooKeeper 3.8.0, in their order and on the same
-// connections, and compares each reply with zxids, times, session ids, passwords and the order of
+// connections, and compares each reply, with zxids, times, session ids, passwords and the order of
 // lists masked.
 import { readFileSync } from 'node:fs';
 import {
@@ -71,7 +71,7 @@ function readReply(frame: Uint8Array, opcode: number): unknown {
 class Replay {
   readonly ensemble = new TestEnsemble({ digestOf });
   readonly #clients: TestClient[] = [];
-  /** What the recording's session ids stand for here. */
+  /** The sessions here that stand for those of the recording. */
   readonly #sessions = new Map<Int64, { sessionId: Int64; password: Uint8Array }>();
   #current: TestClient | undefined;
 

@@ -1,10 +1,12 @@
 /**
- * When this member applied what, by its own monotonic clock: the age of a change without any date.
+ * Records when this member applied what, by its own monotonic clock: the age of a change without
+ * any date.
  *
- * A list of marks: by then everything up to this zxid was applied. It is asked for the first mark
- * that covers a zxid, so an age is never overestimated; it is underestimated by the distance
- * of two marks, which is a tick for what is young and at most 1/32 of the age for what is old. That
- * keeps the list short however long the process lives. Pure: time is an argument, ms.
+ * It is a list of marks, each of which says that by then everything up to a zxid was applied. The
+ * age of a zxid is that of the first mark that covers it, so an age is never overestimated. It is
+ * underestimated by the distance of two marks, which is a tick for a young one and at most 1/32 of
+ * the age for an old one. That keeps the list short however long the process lives. Pure: time is
+ * an argument, in ms.
  */
 import { assert, type Zxid } from '@rookery/protocol';
 
@@ -13,17 +15,19 @@ interface Mark {
   readonly atMs: number;
 }
 
-/** Of an age, how far two marks of that age may be apart. */
+/** Two marks of an age may be apart by this part of the age. */
 const SHARE = 32;
-/** Ages from a tick to a hundred years take about half of it. */
+/** Ages from a tick to a hundred years take about half of this. */
 const MARKS_MAX = 2_048;
 
 export class AppliedTimes {
-  /** Zxids and times rise. Never empty: what came before the first mark is as old as that. */
+  /**
+   * Zxids and times increase. Never empty: what came before the first mark is as old as that mark.
+   */
   #marks: Mark[];
   #last: { zxid: Zxid; atMs: number; timeMs: number };
 
-  /** `timeMs`: that of the last transaction. */
+  /** `timeMs` is the time of the last transaction. */
   constructor(zxid: Zxid, timeMs: number, nowMs: number) {
     this.#marks = [{ zxid, atMs: nowMs }];
     this.#last = { zxid, atMs: nowMs, timeMs };
@@ -33,12 +37,12 @@ export class AppliedTimes {
     return this.#marks.length;
   }
 
-  /** When the last transaction is known to be applied, and the time that it carries. */
+  /** When the last transaction was known to be applied, and the time that it carries. */
   get last(): { readonly atMs: number; readonly timeMs: number } {
     return this.#last;
   }
 
-  /** By now everything up to `zxid`, whose transaction is of `timeMs`, is applied. */
+  /** By now everything up to `zxid`, whose transaction carries `timeMs`, is applied. */
   mark(zxid: Zxid, timeMs: number, nowMs: number): void {
     if (zxid === this.#last.zxid) return;
     assert(zxid > this.#last.zxid, () => `${zxid} is applied behind ${this.#last.zxid}`);
@@ -47,13 +51,13 @@ export class AppliedTimes {
     if (this.#marks.length >= MARKS_MAX) this.#thin(nowMs);
   }
 
-  /** The state is another one, of a snapshot. */
+  /** A snapshot has replaced the state. */
   reset(zxid: Zxid, timeMs: number, nowMs: number): void {
     this.#marks = [{ zxid, atMs: nowMs }];
     this.#last = { zxid, atMs: nowMs, timeMs };
   }
 
-  /** For so long at least `zxid` is applied here; 0 for what no mark covers yet. */
+  /** For how long, at least, `zxid` has been applied here; 0 for what no mark covers yet. */
   ageMs(zxid: Zxid, nowMs: number): number {
     const marks = this.#marks;
     let low = 0;
@@ -67,7 +71,7 @@ export class AppliedTimes {
     return mark === undefined ? 0 : nowMs - mark.atMs;
   }
 
-  /** A mark stays when without it two others would be too far apart for their age. */
+  /** A mark stays if without it two others would be too far apart for their age. */
   #thin(nowMs: number): void {
     const kept: Mark[] = [];
     const marks = this.#marks;

@@ -1,5 +1,5 @@
 /**
- * Goal: no clock alone moves the time of transactions or ages a znode, and time comes back to the
+ * Goal: no single clock moves the time of transactions or ages a znode, and time returns to the
  * majority's. Method: clocks are arguments, so years pass in a line.
  */
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ function clocks(members: number): MemberClocks {
 }
 
 describe('the clocks of members', () => {
-  it('that agree let the own one count, one of others that is wrong or unknown included', () => {
+  it('let the own clock count if it agrees with a majority, even if another one is wrong or unknown', () => {
     const three = clocks(3);
     three.heard(2, DATE + 3, 0);
     expect(three.judge(0, DATE).by).toBe('own');
@@ -26,7 +26,7 @@ describe('the clocks of members', () => {
     expect(three.judge(500, DATE + 500)).toMatchObject({ by: 'own', baseMs: DATE });
   });
 
-  it('of a majority contradict an own one that jumps, at once', () => {
+  it('contradict the own clock at once if it jumps away from the majority', () => {
     const three = clocks(3);
     three.heard(2, DATE + 3, 0);
     three.heard(3, DATE + 5, 0);
@@ -36,7 +36,7 @@ describe('the clocks of members', () => {
     expect(three.judge(102, DATE + 102).by).toBe('own');
   });
 
-  it('are of no majority when too few are heard, or too few agree', () => {
+  it('form no majority if too few are heard, or too few agree', () => {
     const three = clocks(3);
     expect(three.judge(0, DATE).by).toBe('nobody');
     three.heard(2, DATE + TOLERANCE + 1, 0);
@@ -47,7 +47,7 @@ describe('the clocks of members', () => {
     expect(three.judge(0, DATE).by).toBe('nobody');
   });
 
-  it('of a server alone is its own, whatever it says', () => {
+  it('consist of its own for a standalone server, whatever it says', () => {
     expect(clocks(1).judge(0, DATE + TEN_YEARS).by).toBe('own');
   });
 
@@ -96,7 +96,7 @@ describe('the time of transactions', () => {
     expect(time.takeStep()).toBeNull();
   });
 
-  it('does not follow a jump of the own clock that most contradict', () => {
+  it('does not follow a jump of the own clock that the majority contradicts', () => {
     const time = term();
     expect(time.read(100, DATE + TEN_YEARS, verdict('others', DATE + 2))).toBe(DATE + 102);
     expect(time.takeStep()).toBeNull();
@@ -109,21 +109,21 @@ describe('the time of transactions', () => {
     expect(fresh.read(100, DATE + 100, verdict('nobody', DATE, DATE - TEN_YEARS))).toBe(DATE + 100);
   });
 
-  it('comes down to what most agree on, and says so', () => {
+  it('falls to what the majority agrees on, and reports it', () => {
     const time = term({ lastMs: DATE + TEN_YEARS });
     expect(time.read(100, DATE + 100, verdict('own', DATE))).toBe(DATE + 100);
     expect(time.takeStep()).toEqual({ fromMs: DATE + TEN_YEARS, toMs: DATE + 100 });
     expect(time.takeStep()).toBeNull();
   });
 
-  it('does not come down without a majority, nor before the whole ensemble understands it', () => {
+  it('does not fall without a majority, nor before the whole ensemble understands it', () => {
     const ahead = DATE + TEN_YEARS;
     expect(term({ lastMs: ahead }).read(100, DATE + 100, verdict('nobody', DATE))).toBe(ahead);
     const early = term({ lastMs: ahead, mayFall: () => false });
     expect(early.read(100, DATE + 100, verdict('own', DATE))).toBe(ahead);
   });
 
-  it('goes on with a date that most agree on, however far that is, and says so', () => {
+  it('continues with the date that the majority agrees on, however far away, and reports it', () => {
     const time = term();
     expect(time.read(100, DATE + TEN_YEARS, verdict('own', DATE + TEN_YEARS - 100))).toBe(
       DATE + TEN_YEARS,
@@ -161,7 +161,7 @@ describe('the age of what is applied', () => {
     }
   });
 
-  it('of another state begins anew', () => {
+  it('starts anew with another state', () => {
     const applied = new AppliedTimes(10, DATE, 0);
     applied.reset(5, DATE, 1_000);
     expect(applied.ageMs(3, 1_500)).toBe(500);

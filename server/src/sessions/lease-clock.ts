@@ -1,8 +1,9 @@
 /**
- * A clock for leases that does not count the time in which this process was stopped.
+ * A clock for leases that does not count time in which this process was stopped.
  *
- * A leader that was suspended heard no touches meanwhile; its sessions must not pay for it. So a
- * step between two readings counts for at most `stepMaxMs`: the driver reads it at every tick.
+ * A leader that was suspended heard no touches meanwhile, and its sessions must not pay for it. A
+ * step between two readings therefore counts for at most `stepMaxMs`. The driver reads it at every
+ * tick.
  */
 export class LeaseClock {
   readonly #stepMaxMs: number;
@@ -13,7 +14,7 @@ export class LeaseClock {
     this.#stepMaxMs = stepMaxMs;
   }
 
-  /** The lease time at this reading of a monotonic clock. */
+  /** Returns the lease time at this reading of a monotonic clock. */
   read(monotonicMs: number): number {
     if (this.#lastMs !== null) {
       const stepMs = Math.max(0, monotonicMs - this.#lastMs);

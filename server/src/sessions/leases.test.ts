@@ -15,7 +15,7 @@ describe('Leases', () => {
     expect(leases.count).toBe(0);
   });
 
-  it('no more than asked for expire at once, and the rest is not forgotten', () => {
+  it('at most the requested number expires at once, and the rest is not forgotten', () => {
     const leases = new Leases(OPTIONS);
     for (let session = 1; session <= 5; session++) leases.add(session, 1_000, 0);
     const first = leases.expired(10_000, 3);
@@ -33,7 +33,7 @@ describe('Leases', () => {
     expect(leases.expired(2_200, 10)).toEqual([1]);
   });
 
-  it('a session that is ended expires at the next look, once, whatever it is touched by', () => {
+  it('a session that is ended expires at the next check, once, however it is touched', () => {
     const leases = new Leases(OPTIONS);
     for (const session of [1, 2, 3, 4]) leases.add(session, 1_000, 0);
     for (const session of [1, 2, 3, 9]) leases.end(session);

@@ -1,10 +1,10 @@
 /**
  * The leader's deadlines: until when each session may be silent.
  *
- * A session expires at the last reported touch + its timeout + the slack H (touches are reported
- * by heartbeat, up to H late), in buckets: at most one bucket later, never earlier. A touch only
- * moves a number; the session is looked at again when its old bucket comes up. Pure: the clock is
- * an argument (see LeaseClock), ms.
+ * A session expires at its last reported touch + its timeout + the slack (touches are reported with
+ * heartbeats, and so up to H late), in buckets: at most one bucket later, and never earlier. A
+ * touch only changes a number; the session is examined again when its former bucket is due. Pure:
+ * the clock is an argument (see LeaseClock), in ms.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
@@ -19,10 +19,12 @@ export class Leases {
   readonly #slackMs: number;
   readonly #bucketMs: number;
   readonly #leases = new Map<SessionId, Lease>();
-  /** Bucket b is due at b * bucketMs; a lease is in one whose due time is at or after some
-   *  earlier deadline of it, so that it is never looked at too late. */
+  /**
+   * Bucket b is due at b * bucketMs. A lease is in a bucket that is due at or after some earlier
+   * deadline of it, so it is never examined too late.
+   */
   readonly #buckets = new Map<number, Lease[]>();
-  /** Expired by order. */
+  /** Sessions that were ended by `end`. */
   readonly #ended = new Set<SessionId>();
   /** All buckets before this one are empty. */
   #next = 0;
@@ -38,12 +40,12 @@ export class Leases {
     return this.#leases.size;
   }
 
-  /** When each session expires if nothing more is heard of it, for reports; lazy. */
+  /** When each session expires if nothing more is heard of it, for reports. Lazy. */
   deadlines(): Iterable<{ readonly session: SessionId; readonly deadlineMs: number }> {
     return this.#leases.values();
   }
 
-  /** A session that is alive from now on. */
+  /** The session is alive from now on. */
   add(session: SessionId, timeoutMs: number, nowMs: number): void {
     assert(!this.#leases.has(session), () => `session ${session} has no lease yet`);
     assert(timeoutMs > 0, () => `timeout ${timeoutMs} is positive`);
@@ -53,7 +55,7 @@ export class Leases {
     this.#file(lease);
   }
 
-  /** Unknown sessions are ignored: a touch may arrive after the close. */
+  /** Ignores unknown sessions, because a touch may arrive after the close. */
   touch(session: SessionId, nowMs: number): void {
     const lease = this.#leases.get(session);
     if (lease === undefined) return;
@@ -65,14 +67,14 @@ export class Leases {
   }
 
   /**
-   * Its deadline has passed from now on, whatever is heard of it. Unknown sessions are ignored, as
-   * with a touch.
+   * From now on the session's deadline has passed, whatever is heard of it. Ignores unknown
+   * sessions, like `touch`.
    */
   end(session: SessionId): void {
     if (this.#leases.has(session)) this.#ended.add(session);
   }
 
-  /** Takes out at most `max` sessions whose deadline has passed. */
+  /** Removes and returns at most `max` sessions whose deadline has passed. */
   expired(nowMs: number, max: number): readonly SessionId[] {
     const due = Math.floor(nowMs / this.#bucketMs);
     const expired = this.#takeEnded(max);
@@ -96,7 +98,7 @@ export class Leases {
     return taken;
   }
 
-  /** True when the whole bucket was looked at; false when `max` was reached before. */
+  /** Returns true if the whole bucket was examined, false if `max` was reached first. */
   #empty(bucket: Lease[], nowMs: number, expired: SessionId[], max: number): boolean {
     for (let lease = bucket.pop(); lease !== undefined; lease = bucket.pop()) {
       if (this.#leases.get(lease.session) !== lease) continue;
@@ -113,7 +115,7 @@ export class Leases {
     return true;
   }
 
-  /** Only past buckets that are empty. */
+  /** Skips past buckets that are empty. */
   #skipTo(bucket: number): void {
     this.#next = Math.max(this.#next, bucket);
   }

@@ -1,39 +1,43 @@
 /**
- * What time it is by the clocks of most members: how a member notices that its own is wrong.
+ * Determines the time by the clocks of most members, and thereby notices that this member's own
+ * clock is wrong.
  *
- * Members tell each other their wall clocks with each heartbeat. Each reading is kept as its
- * distance to the own monotonic clock, which never jumps, so a jump of the own wall clock shows at
- * once, and one of another member's with its next heartbeat. A majority of all configured members
- * whose clocks are within the tolerance of each other is believed. Pure: both clocks are arguments,
- * ms. Owned by the driver's ClockKeeper.
+ * Members send each other their wall clocks with each heartbeat. Each reading is stored as its
+ * distance to this member's monotonic clock, which never jumps. A jump of this member's wall clock
+ * thus shows at once, and one of another member's with its next heartbeat. A majority of all
+ * configured members whose clocks are within the tolerance of each other is believed. Pure: both
+ * clocks are arguments, in ms. Owned by the driver's ClockKeeper.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 
 export interface ClockVerdict {
   /**
-   * `own`: the own clock is one of a majority that agree. `others`: a majority agree, and the own
-   * one is not of them. `nobody`: there is no majority that agree, or too few have been heard.
+   * `own`: this member's clock belongs to a majority that agrees. `others`: a majority agrees,
+   * without this member. `nobody`: no majority agrees, or too few clocks are known.
    */
   readonly by: 'own' | 'others' | 'nobody';
-  /** The wall clock less the monotonic one: of the majority, or the own one without any. */
+  /**
+   * The wall clock less the monotonic one: the majority's, or this member's if there is no
+   * majority.
+   */
   readonly baseMs: number;
-  /** Of all clocks that are known, the own one included, ascending. */
+  /** The same for all clocks that are known, this member's included, in ascending order. */
   readonly basesMs: readonly number[];
 }
 
 export interface MemberClocksOptions {
-  /** All that are configured, this one included. */
+  /** The number of configured members, this one included. */
   readonly members: number;
-  /** Clocks that differ by no more agree. */
+  /** Clocks that differ by no more than this agree. */
   readonly toleranceMs: number;
 }
 
-/** Of the own clock; what it drifts between two looks is far below any tolerance. */
+/** How often this member's clock is read again; its drift in between is far below any tolerance. */
 const LOOK_AGAIN_MS = 50;
 
 export class MemberClocks {
   readonly #options: MemberClocksOptions;
-  /** Wall clock less own monotonic clock, when it was heard. */
+  /** The wall clock less this member's monotonic clock, at the time when it was heard. */
   readonly #bases = new Map<PeerId, number>();
   #verdict: ClockVerdict | null = null;
   #ownBaseMs = 0;
@@ -43,13 +47,13 @@ export class MemberClocks {
     this.#options = options;
   }
 
-  /** A heartbeat of this member said so; however late it was read, its clock is not behind that. */
+  /** A heartbeat of this member said so. However late it was read, that clock is not behind it. */
   heard(member: PeerId, wallMs: number, nowMs: number): void {
     this.#bases.set(member, wallMs - nowMs);
     this.#verdict = null;
   }
 
-  /** It is not connected any more. */
+  /** The member is no longer connected. */
   forget(member: PeerId): void {
     if (this.#bases.delete(member)) this.#verdict = null;
   }

@@ -1,11 +1,11 @@
 /**
- * How long ago a znode was modified, at least: what the leader compares with a TTL.
+ * Determines how long ago, at least, a znode was modified: what the leader compares with a TTL.
  *
  * What this member has seen applied ages by its monotonic clock, whoever led then; no date counts.
- * What was modified before the term may be older than this process: its age by its mtime counts,
- * too, less what two clocks may be wrong, but only once a majority of clocks agree, and by the
- * earliest date that they have agreed on in the term. So no clock alone makes anything older. Pure;
- * one for each term, read by the reaper.
+ * What was modified before the term may be older than this process. For that, its age by mtime
+ * counts too, less what two clocks may be wrong by, but only once a majority of clocks agrees, and
+ * by the earliest date on which they agreed in the term. No single clock therefore makes anything
+ * older. Pure; there is one for each term, read by the reaper.
  */
 import type { Zxid } from '@rookery/protocol';
 import type { NodeAges } from '../state/tree-reads.js';
@@ -29,7 +29,7 @@ export class LeaderNodeAges implements NodeAges {
     this.#parts = parts;
   }
 
-  /** At each tick, before anything is asked. */
+  /** Called at each tick, before any age is asked for. */
   tick(nowMs: number, verdict: ClockVerdict): void {
     this.#nowMs = nowMs;
     if (verdict.by !== 'nobody') this.#baseMs = Math.min(this.#baseMs, verdict.baseMs);

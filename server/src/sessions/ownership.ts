@@ -1,18 +1,18 @@
 /**
- * Which attachment serves which session, as the leader decides it; in memory only.
+ * Knows which attachment serves which session, as the leader decides it; in memory only.
  *
  * A member numbers the connections by which it asks for sessions, so an attachment is a member and
- * a number: a session that comes back to a member by a new connection is attached anew, and what
- * its older connection there still sends is told apart. After a leader change it is empty: every
- * client connection was closed, so each session attaches anew before its next request. Never looks
- * at passwords or leases. Called by Leadership.
+ * a number. A session that comes back to a member by a new connection is attached anew, and what
+ * its older connection there still sends can be told apart. After a change of leader this is empty:
+ * every client connection was closed, so each session attaches anew before its next request. It
+ * never looks at passwords or leases. Called by Leadership.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 
 export interface Attachment {
   readonly member: PeerId;
-  /** 0 of a member that does not tell it: then its attachments cannot be told apart. */
+  /** 0 for a member that does not send it; its attachments cannot be told apart. */
   readonly number: number;
 }
 
@@ -33,7 +33,7 @@ export class Ownership {
     return newest?.member === member && newest.number === attachment;
   }
 
-  /** Returns the attachment before, if there was one: its connection must be closed. */
+  /** Returns the former attachment if there was one, whose connection must be closed. */
   attach(session: SessionId, to: Attachment): Attachment | undefined {
     const before = this.#newest.get(session);
     this.#newest.set(session, to);

@@ -1,27 +1,27 @@
 /**
  * The time of a leader's transactions, for one term.
  *
- * It is the own wall clock while that is one of a majority of members' clocks that agree, and
- * theirs while it is not: a jump of the leader's clock is not followed. Where no majority agree, or
- * too few have been heard, it is the clock that is nearest to what the last transaction leads one
- * to expect. It never falls, but for one case: a majority agree that it has been wrong, by more
- * than clocks may differ. Pure; created by the driver with each term, asked for each batch of
- * requests.
+ * It is the leader's wall clock while that belongs to a majority of members' clocks that agree, and
+ * the majority's otherwise: a jump of the leader's clock is not followed. Where no majority agrees,
+ * or too few clocks are known, it is the clock that is nearest to what the last transaction leads
+ * one to expect. It never falls, with one exception: a majority agrees that it has been wrong by
+ * more than clocks may differ. Pure; the driver creates one for each term and asks it for each
+ * batch of requests.
  */
 import type { ClockVerdict } from './member-clocks.js';
 
 export interface TermTimeStart {
-  /** Clocks that differ by no more agree. */
+  /** Clocks that differ by no more than this agree. */
   readonly toleranceMs: number;
-  /** Of the last transaction before the term; 0 for none. */
+  /** The time of the last transaction before the term; 0 if there is none. */
   readonly lastMs: number;
-  /** When that was applied here, by the monotonic clock. */
+  /** When that transaction was applied here, by the monotonic clock. */
   readonly lastAtMs: number;
   /** Whether all members, and all logs that they may read, understand that time may fall. */
   readonly mayFall: () => boolean;
 }
 
-/** A step of the time that whoever reads mtimes should know of. */
+/** A step of the time that readers of mtimes should know of. */
 export interface TimeStep {
   readonly fromMs: number;
   readonly toMs: number;
@@ -30,7 +30,9 @@ export interface TimeStep {
 export class TermTime {
   readonly #start: TermTimeStart;
   #lastMs: number;
-  /** What the next one is expected at: this and the monotonic clock; null without any before. */
+  /**
+   * The next time is expected at this plus the monotonic clock; null if there was no transaction.
+   */
   #expectedBaseMs: number | null;
   #step: TimeStep | null = null;
 
@@ -40,7 +42,7 @@ export class TermTime {
     this.#expectedBaseMs = start.lastMs === 0 ? null : start.lastMs - start.lastAtMs;
   }
 
-  /** The time of a transaction that is prepared now, ms since 1970. */
+  /** The time of a transaction that is prepared now, in ms since 1970. */
   read(nowMs: number, wallMs: number, verdict: ClockVerdict): number {
     const { toleranceMs, mayFall } = this.#start;
     const baseMs = this.#baseOf(wallMs - nowMs, verdict);
@@ -61,7 +63,7 @@ export class TermTime {
     return timeMs;
   }
 
-  /** Since the last call, the first step of more than the tolerance, for the log. */
+  /** The first step of more than the tolerance since the last call, for the log. */
   takeStep(): TimeStep | null {
     const step = this.#step;
     this.#step = null;

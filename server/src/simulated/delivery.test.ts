@@ -2,7 +2,7 @@
  * Goal: however much a member has to apply, it does so in parts, and serves when all is applied.
  * Method: memory ensembles whose parts are single proposals; what each step delivers.
  */
-import { type PeerId, packProposals, type Zxid } from '@rookery/protocol';
+import type { PeerId, Zxid } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import type { MemberObserver } from '../driver/observer.js';
 import { ClientPort } from '../net/client-port.js';
@@ -46,7 +46,7 @@ class Courses {
 function note(course: Course, output: ZabOutput): void {
   if (output.kind === 'role' && output.role !== 'looking') course.push('serves');
   if (output.kind !== 'deliver') return;
-  course.push({ delivered: output.proposals.length, last: output.proposals.at(-1)?.zxid ?? 0 });
+  course.push({ delivered: output.batch.count, last: output.batch.last });
 }
 
 const MISSED = 200;
@@ -99,7 +99,8 @@ describe('a long way to what is committed', () => {
       onRecovered: () => undefined,
       onApplied: () => undefined,
       onStep: (_input: ZabInput, outputs: readonly ZabOutput[]) => {
-        for (const output of outputs) if (output.kind === 'deliver') parts.push(bytesOf(output));
+        for (const output of outputs)
+          if (output.kind === 'deliver') parts.push(output.batch.bytes.length);
       },
     });
     const ensemble = await serving({ size: 1, observer });
@@ -112,8 +113,4 @@ describe('a long way to what is committed', () => {
 
 function sum(parts: readonly { readonly delivered: number }[]): number {
   return parts.reduce((total, { delivered }) => total + delivered, 0);
-}
-
-function bytesOf({ proposals }: Extract<ZabOutput, { kind: 'deliver' }>): number {
-  return packProposals(proposals).length;
 }

@@ -4,6 +4,7 @@
  */
 
 export type { Config } from '../config.js';
+export { settingsJsonSchema } from '../config-schema.js';
 export type { MemberObserver } from '../driver/observer.js';
 export { Member, type Surroundings } from '../member.js';
 export { MemoryNetwork } from '../net/memory-transport.js';
@@ -23,6 +24,7 @@ export type {
 } from '../net/transport.js';
 export type { TestClient } from '../pipeline/test-client.js';
 export { isExpired, resume, TestEnsemble } from '../pipeline/test-ensemble.js';
+export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
 export { LEVEL } from '../state/level.js';
 export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';

@@ -309,6 +309,9 @@ export function simulatedConfig(
     localSessions: false,
     reconfigEnabled: false,
     holdLevel: null,
+    metricsHost: null,
+    adminHost: '127.0.0.1',
+    adminUsers: [],
     logLevel: 'info',
   };
 }

@@ -10,7 +10,7 @@ export const TINY_LOG = {
   logKeepBytes: 2_000,
   logSegmentBytes: 4_000,
   checkpointLogBytes: 1_000,
-  checkpointPackBytes: 500,
+  checkpointBlockBytes: 500,
   windowBytes: 500,
 };
 

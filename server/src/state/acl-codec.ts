@@ -1,6 +1,7 @@
 /**
- * The bytes of an ACL list in a checkpoint record: count, then perms, scheme and id of each entry.
- * Little-endian, lengths in bytes; the same list gives the same bytes. Called by AclTable.
+ * Encodes and decodes an ACL list as a checkpoint record stores it: the number of entries, then
+ * perms, scheme and id of each entry, little-endian, with lengths in bytes. Equal lists have equal
+ * bytes. Called by AclTable.
  */
 import { DamagedCheckpointError } from './damage.js';
 import type { Acl } from './txn.js';

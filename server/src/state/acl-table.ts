@@ -1,9 +1,10 @@
 /**
- * Every distinct ACL list once, counted: a znode keeps a small number.
+ * Stores every distinct ACL list once and counts its uses, so that a znode keeps only a small
+ * number.
  *
  * Nearly all znodes share a handful of lists, so a list is compared by its encoded bytes, which are
- * also what a checkpoint record holds. Lists that differ in order differ: they are what the client
- * gave. Called by Tree.
+ * also what a checkpoint record holds. Two lists that differ in order are different lists, because
+ * clients get back what they gave. Called by Tree.
  */
 import { assert } from '@rookery/protocol';
 import { decodeAcl, encodeAcl } from './acl-codec.js';
@@ -17,7 +18,7 @@ interface Interned {
   readonly key: string;
   readonly low: number;
   readonly high: number;
-  /** What its first entry lets everybody do. */
+  /** The permissions that the first entry of the list grants to everybody. */
   readonly worldPerms: number;
   uses: number;
 }
@@ -28,11 +29,11 @@ export class AclTable {
   readonly #byId: (Interned | null)[] = [];
   readonly #byKey = new Map<string, number>();
   readonly #freeIds: number[] = [];
-  /** The last list asked for: loads and creates ask for the same one again and again. */
+  /** The list that was asked for last: loads and creates ask for the same one again and again. */
   #recent = -1;
   #bytes = 0;
 
-  /** By `aclListBytes`, of all lists. */
+  /** The sum of `aclListBytes` over all lists. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -40,7 +41,7 @@ export class AclTable {
     return this.#byKey.size;
   }
 
-  /** Counts one use more; `release` takes it back. */
+  /** Counts one more use; `release` takes it back. */
   use(acl: readonly Acl[]): number {
     const recent = this.#byId[this.#recent];
     if (recent !== null && recent !== undefined && sameAcl(recent.acl, acl)) {
@@ -50,7 +51,10 @@ export class AclTable {
     return this.#useEncoded(encodeAcl(acl));
   }
 
-  /** What one use of the list adds to `bytes`: nothing when it is there already. */
+  /**
+   * The number of bytes that one more use of the list adds to `bytes`: 0 if the list is stored
+   * already.
+   */
   growthFor(acl: readonly Acl[]): number {
     const recent = this.#byId[this.#recent];
     if (recent !== null && recent !== undefined && sameAcl(recent.acl, acl)) return 0;
@@ -58,13 +62,13 @@ export class AclTable {
     return this.#byKey.has(encoded.toString('latin1')) ? 0 : aclListBytes(encoded.length);
   }
 
-  /** As `use`, for the list of a number that is in use. */
+  /** Like `use`, for a list whose number is known because it is in use. */
   useAgain(id: number): number {
     this.#interned(id).uses++;
     return id;
   }
 
-  /** As `use`, for a list within a checkpoint record. Throws DamagedCheckpointError. */
+  /** Like `use`, for a list within a checkpoint record. Throws DamagedCheckpointError. */
   useEncoded(record: Buffer, start: number, end: number): number {
     const recent = this.#byId[this.#recent];
     if (recent?.encoded.compare(record, start, end) === 0) {
@@ -89,7 +93,9 @@ export class AclTable {
   acl(id: number): readonly Acl[] {
     return this.#interned(id).acl;
   }
-  /** Bits of Perms that everybody has by the first entry: nearly every check needs no more. */
+  /**
+   * The bits of Perms that the first entry grants to everybody. Nearly every check needs no more.
+   */
   worldPerms(id: number): number {
     return this.#interned(id).worldPerms;
   }

@@ -1,5 +1,6 @@
 /**
- * The first elements of a lazy list: one over a map that grows meanwhile would else never end.
+ * Yields the first `count` elements of a lazy list. A generator over a map that grows meanwhile
+ * would otherwise never end.
  */
 export function* atMost<T>(count: number, all: Iterable<T>): Generator<T> {
   let left = count;

@@ -1,16 +1,17 @@
 /**
- * Which znodes and sessions changed since the last checkpoint, and their exact records as of the
- * zxid at which a capture began, handed out in slices while changes go on.
+ * Tracks which znodes and sessions changed since the last checkpoint, and hands out their exact
+ * records as of the zxid at which a capture began, in slices, while changes continue.
  *
  * Each row carries the generation in which it was last changed. `freeze` starts a new generation:
- * rows marked with the one before and not captured yet belong to the frozen set. Before such a row
- * changes, its record is written first (copy before change). With each new record the one that the
- * znode had dies; those of deleted znodes die with the next capture. What is handed out must become
- * durable together. Called by ReplicatedState: `beforeChange` before every change of a row.
+ * rows that are marked with the previous one and are not captured yet belong to the frozen set.
+ * Before such a row changes, its record is written (copy before change). A new record makes the
+ * znode's former record dead; the records of deleted znodes die with the next capture. Everything
+ * that a capture hands out must become durable together. Called by ReplicatedState, which calls
+ * `beforeChange` before every change of a row.
  */
 import { assert } from '@rookery/protocol';
-import { PackWriter, RECORD_BITS } from './node-record.js';
-import { type CheckpointRecord, Packs, packKey } from './packs.js';
+import { BlockWriter, RECORD_BITS } from './node-record.js';
+import { blockKey, type CheckpointRecord, RecordBlocks } from './record-blocks.js';
 import type { Session } from './session.js';
 import { encodeSession, sessionKey } from './session-record.js';
 import type { SessionTable } from './session-table.js';
@@ -20,23 +21,28 @@ import type { SessionId } from './txn.js';
 const CLEAN = 0;
 const NO_RECORD = 0;
 const SESSION_BYTES = 33;
-/** Znodes of sparse packs that count as changed at a freeze: these, and as many as did change. */
+/**
+ * The number of znodes of sparse record blocks that a freeze treats as changed: at least this many,
+ * and at least as many as did change.
+ */
 const REWRITTEN_MIN = 1000;
-/** The same in bytes: a thousand large ones would be a checkpoint of many megabytes. */
+/** The same bound in bytes: a thousand large znodes would make a checkpoint of many megabytes. */
 const REWRITTEN_BYTES_MIN = 1 << 20;
 
 export class Capture {
   readonly #tree: Tree;
   readonly #sessions: SessionTable;
-  readonly #packs = new Packs();
-  readonly #writer = new PackWriter();
-  /** Of the pack that is being written. */
-  #packNumber = 0;
-  #packBytes = 0;
+  readonly #blocks = new RecordBlocks();
+  readonly #writer = new BlockWriter();
+  /** The number of the record block that is being written. */
+  #blockNumber = 0;
+  #blockBytes = 0;
   #generation = 1;
-  /** Rows marked in this generation; may name a row twice, or one that is free again. */
+  /**
+   * Rows that were marked in this generation. It may name a row twice, or one that is free again.
+   */
   #changed: number[] = [];
-  /** Records of deleted znodes. */
+  /** The records of deleted znodes. */
   #dead: number[] = [];
   #changedBytes = 0;
 
@@ -44,7 +50,7 @@ export class Capture {
   #frozenNodes: number[] = [];
   #frozenSessions: (readonly [SessionId, Session | null])[] = [];
   #nextNode = 0;
-  /** Packs that are written and not handed out. */
+  /** Record blocks that are complete and not handed out yet. */
   #ready: CheckpointRecord[] = [];
 
   constructor(tree: Tree, sessions: SessionTable) {
@@ -71,7 +77,7 @@ export class Capture {
     this.#mark(node);
   }
 
-  /** A node that goes needs no mark, but the frozen set may still want it. */
+  /** A deleted node needs no mark, but the frozen set may still need its record. */
   beforeDelete(node: number): void {
     this.#beforeEither(node);
     const record = this.#tree.record(node);
@@ -84,14 +90,14 @@ export class Capture {
     this.#mark(node);
   }
 
-  /** The data of a node marked in this generation became this much larger. */
+  /** The data of a node that is marked in this generation grew by this many bytes. */
   grew(bytes: number): void {
     this.#changedBytes += Math.max(0, bytes);
   }
 
-  freeze(packBytes: number): void {
+  freeze(blockBytes: number): void {
     assert(this.done, 'one capture at a time');
-    this.#packBytes = packBytes;
+    this.#blockBytes = blockBytes;
     this.#rewriteSparse();
     this.#frozenNodes = this.#changed;
     this.#frozenDead = this.#dead;
@@ -107,14 +113,15 @@ export class Capture {
     return (
       this.#allWritten &&
       this.#ready.length === 0 &&
-      !this.#packs.hasTouched &&
+      !this.#blocks.hasTouched &&
       this.#frozenSessions.length === 0
     );
   }
 
   /**
-   * Goes on with the capture: about `max` records, and no more once they have `bytesMax` bytes.
-   * Returns what is complete: it may be nothing, as a pack takes records of several slices.
+   * Continues the capture by about `max` records, and stops earlier once they have `bytesMax`
+   * bytes. Returns what is complete, which may be nothing, because a record block takes the records
+   * of several slices.
    */
   captureSome(max: number, bytesMax: number): readonly CheckpointRecord[] {
     assert(max > 0 && bytesMax > 0, 'a slice has room for a record');
@@ -131,30 +138,30 @@ export class Capture {
       const value = session === null ? null : encodeSession(session);
       slice.hand([{ key: sessionKey(id), value }]);
     }
-    while (slice.hasRoom && this.#allWritten && this.#packs.hasTouched) {
-      slice.hand(this.#packs.takeTouched());
+    while (slice.hasRoom && this.#allWritten && this.#blocks.hasTouched) {
+      slice.hand(this.#blocks.takeTouched());
     }
     return slice.handed;
   }
 
-  /** Recovery. Both throw DamagedCheckpointError. */
+  /** Called at recovery, as is `loadBlock`. Both throw DamagedCheckpointError. */
   loadDead(key: Uint8Array, value: Uint8Array): void {
-    this.#packs.loadDead(key, value);
+    this.#blocks.loadDead(key, value);
   }
-  loadPack(key: Uint8Array, value: Uint8Array): void {
-    const { number, dead } = this.#packs.loading(key);
-    this.#packs.loaded(number, this.#tree.load({ number, value, dead }), dead);
+  loadBlock(key: Uint8Array, value: Uint8Array): void {
+    const { number, dead } = this.#blocks.loading(key);
+    this.#blocks.loaded(number, this.#tree.load({ number, value, dead }), dead);
   }
 
-  /** After recovery: what was loaded is what the checkpoint has. Throws DamagedCheckpointError. */
+  /** Ends recovery: what was loaded is what the checkpoint has. Throws DamagedCheckpointError. */
   loaded(): void {
-    this.#packs.finishLoad();
+    this.#blocks.finishLoad();
     this.#changed = [];
     this.#changedBytes = 0;
     this.#generation++;
   }
 
-  /** All records of the frozen state are in packs. */
+  /** Whether all records of the frozen state are in record blocks. */
   get #allWritten(): boolean {
     return (
       this.#frozenDead.length === 0 &&
@@ -174,7 +181,7 @@ export class Capture {
     while (slice.hasRoom) {
       const record = this.#frozenDead.pop();
       if (record === undefined) break;
-      this.#packs.kill(record);
+      this.#blocks.kill(record);
       slice.count(0);
     }
   }
@@ -189,44 +196,44 @@ export class Capture {
     if (this.#nextNode === this.#frozenNodes.length && this.#nextNode > 0) {
       this.#frozenNodes = [];
       this.#nextNode = 0;
-      this.#closePack();
+      this.#closeBlock();
     }
   }
 
-  /** Returns the bytes that the record took. */
+  /** Returns the size of the record in bytes. */
   #write(node: number): number {
     const tree = this.#tree;
     if (this.#writer.count === 0) {
-      this.#packNumber = this.#packs.takeNumber();
+      this.#blockNumber = this.#blocks.takeNumber();
     }
     const before = tree.record(node);
     if (before !== NO_RECORD) {
-      this.#packs.kill(before);
+      this.#blocks.kill(before);
     }
-    tree.setRecord(node, (this.#packNumber << RECORD_BITS) | this.#writer.count);
+    tree.setRecord(node, (this.#blockNumber << RECORD_BITS) | this.#writer.count);
     tree.setMark(node, CLEAN);
     const bytes = tree.writeRecord(node, this.#writer);
-    if (this.#writer.isFull(this.#packBytes)) {
-      this.#closePack();
+    if (this.#writer.isFull(this.#blockBytes)) {
+      this.#closeBlock();
     }
     return bytes;
   }
 
-  #closePack(): void {
+  #closeBlock(): void {
     if (this.#writer.count > 0) {
       const { value, ...content } = this.#writer.take();
-      this.#packs.add(this.#packNumber, content);
-      this.#ready.push({ key: packKey(this.#packNumber), value, isSealable: true });
+      this.#blocks.add(this.#blockNumber, content);
+      this.#ready.push({ key: blockKey(this.#blockNumber), value, isSealable: true });
     }
   }
 
-  /** Disk is given back: the living of packs that are mostly dead count as changed. */
+  /** Frees disk space: the live znodes of blocks that are mostly dead count as changed. */
   #rewriteSparse(): void {
     const tree = this.#tree;
     const most = 2 * this.#changed.length + this.#dead.length + REWRITTEN_MIN;
     const bytesMost = 2 * this.#changedBytes + REWRITTEN_BYTES_MIN;
     while (this.#changed.length < most && this.#changedBytes < bytesMost) {
-      const sparse = this.#packs.takeSparse(this.#packBytes);
+      const sparse = this.#blocks.takeSparse(this.#blockBytes);
       if (sparse === null) {
         return;
       }
@@ -247,7 +254,9 @@ export class Capture {
   }
 }
 
-/** What is done in one go, up to a number and a size, whichever is reached first. */
+/**
+ * The work of one slice, bounded by a number of records and by bytes, whichever is reached first.
+ */
 class Slice {
   readonly handed: CheckpointRecord[] = [];
   readonly #max: number;

@@ -1,6 +1,6 @@
 /**
- * The children of a node as a list through their rows: constant time, no order, no object.
- * Keeps childCount. Called by Tree.
+ * Links the children of a node into a list through their rows: constant time, no order, no object
+ * for each child. It keeps childCount. Called by Tree.
  */
 import { INT, NONE, type NodeStore } from './node-store.js';
 

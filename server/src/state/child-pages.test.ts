@@ -1,8 +1,8 @@
 /**
- * Goal: whoever pages through a directory while it changes gets every name that stayed exactly
- * once, in order, and none that was never there. Method: directories of each size class against a
- * sorted list; the class is forced by what the directory says its count is, and by how much may be
- * kept.
+ * Goal: a client that pages through a directory while it changes gets every name that stayed
+ * exactly once, in order, and no name that was never there. Method: compare directories of each
+ * size class with a sorted list. The class is forced by the count that the directory reports and by
+ * how much may be kept.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { ChildPages } from './child-pages.js';
 
 const NODE = 7;
 const ROOMY = 1 << 20;
-/** What makes a directory small, kept or too large to be kept. */
+/** What makes a directory small, kept, or too large to be kept. */
 const CLASSES = [
   { count: 1, keptBytesMax: ROOMY },
   { count: 5_000, keptBytesMax: ROOMY },
@@ -48,7 +48,7 @@ const name = fc.string({
 const names = fc.uniqueArray(name, { maxLength: 40, size: 'max' });
 
 describe('a page', () => {
-  it('has the names behind the given one, in code-unit order, and says whether there are more', () => {
+  it('has the names after the given one, in code-unit order, and says whether there are more', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...CLASSES),
@@ -111,7 +111,7 @@ describe('paging through a directory that changes', () => {
     );
   });
 
-  it('gives a list up that has changed too much, and one of a directory that is gone', () => {
+  it('drops a list that has changed too much, and that of a deleted directory', () => {
     const directory = new Directory(['a', 'b'], CLASSES[1]);
     directory.page('', 1);
     expect(directory.pages.keeps(NODE)).toBe(true);
@@ -122,7 +122,7 @@ describe('paging through a directory that changes', () => {
     expect(directory.pages.keeps(NODE)).toBe(false);
   });
 
-  it('keeps no more than fits, those used last', () => {
+  it('keeps no more than fits, the most recently used', () => {
     const pages = new ChildPages(100);
     const page = (node: number, name: string) =>
       pages.page(
@@ -133,7 +133,7 @@ describe('paging through a directory that changes', () => {
     expect([1, 2, 3].filter((node) => pages.keeps(node))).toEqual([1, 3]);
     expect(page(4, 'a'.repeat(100)).names).toHaveLength(1);
     expect([1, 3, 4].filter((node) => pages.keeps(node))).toEqual([1, 3]);
-    // One that has grown too large meanwhile.
+    // A directory that has grown too large meanwhile.
     pages.changed(1, 'b'.repeat(100), true);
     page(1, 'a');
     expect(pages.keeps(1)).toBe(false);

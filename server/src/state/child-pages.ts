@@ -1,46 +1,48 @@
 /**
- * Pages of the names below a node, in code-unit order.
+ * Makes pages of the names below a node, in code-unit order.
  *
- * The tree keeps children in no order. A small directory is sorted for each page; of a large one
- * the names are kept, in order as far as pages were read. Of a directory that is too large for that
- * each page picks its names out of all, without sorting the rest. What is kept is bounded in
- * directories, in bytes and in changes, and none of it is replicated. Called by Tree, which says
- * what changes.
+ * The tree keeps children in no order. A small directory is sorted for each page. The names of a
+ * large one are kept, sorted as far as pages were read. For a directory that is too large to be
+ * kept, each page selects its names from all of them without sorting the rest. What is kept is
+ * bounded in directories, in bytes and in changes, and none of it is replicated. Called by Tree,
+ * which reports changes.
  */
 import { LazyOrder } from './lazy-order.js';
 
-/** Directories below this size are sorted for each page. */
+/** Directories with fewer names are sorted for each page. */
 const KEPT_FROM = 1000;
-/** Of all directories: more than two million short names. */
+/** The bound over all directories: more than two million short names. */
 const KEPT_BYTES_MAX = 128 << 20;
 const KEPT_DIRECTORIES_MAX = 4;
-/** An order with more changes than a quarter of its names, and this many, is made anew instead. */
+/** An order with more changes than this, and than a quarter of its names, is rebuilt instead. */
 const CHANGES_MIN = 1000;
 
 export interface PageRequest {
-  /** Names up to this one are left out; '' leaves out none. */
+  /** Names up to and including this one are left out; '' leaves out none. */
   readonly startAfter: string;
-  /** At least 1. */
+  /** The number of names, at least 1. */
   readonly limit: number;
-  /** Of the page's names as jute strings; the first name is given whatever its size. */
+  /**
+   * The bound for the page's names as jute strings. The first name is included whatever its size.
+   */
   readonly bytesMax: number;
 }
 export interface Page {
   readonly names: readonly string[];
-  /** There are names behind the last one. */
+  /** Whether there are names after the last one. */
   readonly more: boolean;
 }
 
 export class ChildPages {
   readonly #bytesMax: number;
-  /** The one used last comes last. */
+  /** In the order of use, the most recently used directory last. */
   readonly #kept = new Map<number, LazyOrder>();
 
   constructor(bytesMax = KEPT_BYTES_MAX) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whether somebody lists the directory page by page: then `changed` wants to know. */
+  /** Whether a client lists the directory page by page, in which case `changed` must be called. */
   keeps(directory: number): boolean {
     return this.#kept.size > 0 && this.#kept.has(directory);
   }
@@ -56,12 +58,12 @@ export class ChildPages {
     }
   }
 
-  /** The directory is gone. */
+  /** The directory was deleted. */
   forget(directory: number): void {
     this.#kept.delete(directory);
   }
 
-  /** `list` makes the names of the directory, in any order, `count` many. */
+  /** `list` makes the names of the directory, `count` of them, in any order. */
   page(
     directory: { readonly node: number; readonly count: number; list(): string[] },
     asked: PageRequest,
@@ -97,7 +99,7 @@ export class ChildPages {
   }
 }
 
-/** `names` are in order; those up to `startAfter` may be among them. */
+/** `names` are in order and may include names up to `startAfter`. */
 function cut(names: Iterable<string>, asked: PageRequest): Page {
   const { startAfter, limit, bytesMax } = asked;
   const page: string[] = [];
@@ -115,9 +117,12 @@ function cut(names: Iterable<string>, asked: PageRequest): Page {
   return { names: page, more: false };
 }
 
-/** In order, the first names above `startAfter`: one more than the limit, if there are. */
+/**
+ * Returns the first names above `startAfter`, in order: one more than the limit, if there are so
+ * many.
+ */
 function pick(names: readonly string[], { startAfter, limit, bytesMax }: PageRequest): string[] {
-  // A name takes 5 bytes at least.
+  // A name takes at least 5 bytes.
   const wanted = Math.min(limit, Math.ceil(bytesMax / 5)) + 1;
   let picked: string[] = [];
   let bound: string | null = null;

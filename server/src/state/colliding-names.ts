@@ -1,15 +1,15 @@
 /**
- * Names that collide in the hash of the digest, whatever stands before and behind them; for tests.
+ * Makes names that collide in the hash of the digest, whatever is before and after them. For tests.
  *
  * That hash is a polynomial of the code units with a known base. Two blocks of one length with the
- * same value are found by trying some hundred thousand; every name that is put together from these
- * two has the same hash then. So does a client that means harm.
+ * same value are found by trying some hundred thousand; all names that are composed of these two
+ * blocks have the same hash. A malicious client can do the same.
  */
 import { hashPath } from './hash.js';
 
 const BLOCK_UNITS = 7;
 
-/** `count` different names of equal length; a power of two. */
+/** Returns `count` different names of equal length; `count` is a power of two. */
 export function collidingNames(count: number): readonly string[] {
   const [zero, one] = equalBlocks();
   const bits = Math.ceil(Math.log2(count));
@@ -20,7 +20,7 @@ export function collidingNames(count: number): readonly string[] {
   });
 }
 
-/** By the birthday paradox after about 2^16 of them. */
+/** Finds them by the birthday paradox, after about 2^16 tries. */
 function equalBlocks(): readonly [string, string] {
   const seen = new Map<number, string>();
   // Multiples of one number would be spread too evenly to collide soon.

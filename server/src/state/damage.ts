@@ -1,12 +1,12 @@
 /**
- * A checkpoint that cannot be what this program wrote. The member must not guess: it refuses to
- * vote and rejoins by a snapshot. Thrown by `load` and `finishLoad` only.
+ * Reports a checkpoint that this program cannot have written. The member must not guess: it refuses
+ * to vote and rejoins by a snapshot. Thrown by `load` and `finishLoad` only.
  */
 export class DamagedCheckpointError extends Error {
   override readonly name = 'DamagedCheckpointError';
 }
 
-/** Throws DamagedCheckpointError, with `problem`, unless it is so. */
+/** Throws a DamagedCheckpointError with `problem` unless the condition holds. */
 export function must(condition: boolean, problem: string): asserts condition {
   if (!condition) {
     throw new DamagedCheckpointError(problem);

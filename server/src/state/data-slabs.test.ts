@@ -30,7 +30,7 @@ describe('data slabs', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: 'max' }), fc.boolean(), (steps, grows) => {
-        // Chunks that become larger from the second one on, or not before there are very many.
+        // Chunks that become larger from the second one on, or only once there are very many.
         const slabs = grows ? new DataSlabs((bytes) => Buffer.alloc(bytes), 1) : new DataSlabs();
         const all: Held[] = [];
         for (const [i, next] of steps.entries()) {
@@ -75,7 +75,7 @@ describe('data slabs', () => {
       largest = Math.max(largest, bytes);
       return memory.subarray(0, bytes);
     }, 2);
-    // 12 chunks of 4, 32 and 256 slots, then those of 2048.
+    // The chunks are 12 of 4, 32 and 256 slots, then those of 2048.
     const slots = 4 * (4 + 32 + 256) + 3 * 2048;
     const locations = new Set<number>();
     for (let index = 0; index < slots; index++) locations.add(slabs.allocate(32_768));
@@ -85,7 +85,7 @@ describe('data slabs', () => {
     for (const location of locations) expect(slabs.offset(location)).toBeLessThan(64 << 20);
   });
 
-  it('give the chunks of one size to another', () => {
+  it('reuse the chunks of one size for another', () => {
     const slabs = new DataSlabs();
     const small = Array.from({ length: 20_000 }, () => slabs.allocate(100));
     const peak = slabs.reservedBytes;

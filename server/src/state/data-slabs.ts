@@ -1,15 +1,16 @@
 /**
- * Memory for the variable part of znodes (name and data), outside the JavaScript heap.
+ * Allocates memory for the variable part of znodes (name and data), outside the JavaScript heap.
  *
- * Chunks are cut into slots of one size class each; classes are a granule of 8 bytes apart up to
- * 512 bytes, then eight to a doubling, so at most an eighth is lost to rounding. A chunk whose last
- * slot is freed goes back to the pool, hence no class keeps memory it had once. What does not fit a
- * class gets memory of its own. No object per slot: free slots are chained through their own first
- * bytes.
+ * Chunks are cut into slots of one size class each. Classes are a granule of 8 bytes apart up to
+ * 512 bytes, and then eight to each doubling, so that rounding wastes at most an eighth. A chunk
+ * whose last slot is freed returns to the pool, so no class keeps memory that it no longer uses.
+ * What fits no class gets memory of its own. There is no object for each slot: free slots are
+ * linked through their own first bytes.
  *
- * A location is `chunk * 2^14 + slot`, below -1 for what has memory of its own; it stays valid
- * until it is freed. Chunks have 128 KB, and the more there are the larger new ones become, so that
- * numbers of 32 bits reach beyond any memory: apply must never fail. Called by Tree.
+ * A location is `chunk * 2^14 + slot`, or a number below -1 for memory of its own. It stays valid
+ * until it is freed. Chunks have 128 KB, and the more there are, the larger new ones become, so
+ * that 32-bit numbers reach beyond any memory: applying a transaction must never fail. Called by
+ * Tree.
  */
 import { assert, viewOf } from '@rookery/protocol';
 
@@ -20,41 +21,46 @@ const SLOT_BITS = 14;
 const SLOT_MASK = (1 << SLOT_BITS) - 1;
 const FINE_BYTES_MAX = 512;
 const CLASS_BYTES_MAX = 1 << 15;
-/** What has memory of its own: the objects that hold it, and the pages of the system. */
+/** What an allocation of its own costs: the objects that hold it, and whole pages of the system. */
 const OWN_OVERHEAD_BYTES = 256;
 const OWN_GRANULE = 4096;
 const CHUNK_BITS = 31 - SLOT_BITS;
 /**
- * Chunks of one step, of four: those of the next have eight times as many bytes, as long as their
- * slots have numbers. All together: 2 TB, or 2^31 slots where those are small, as many as nodes.
+ * There are four steps of chunks; the chunks of the next step have eight times as many bytes, as
+ * long as their slots can be numbered. Together they have 2 TB, or 2^31 slots where slots are
+ * small, which is as many as there can be nodes.
  */
 const STEP_BITS = CHUNK_BITS - 2;
 const STEP_GROWTH_BITS = 3;
 /**
- * Empty chunks kept, so that a class at the edge of a chunk does not map memory again and again.
+ * The number of empty chunks that are kept, so that a class whose size varies around a chunk does
+ * not map memory again and again.
  */
 const SPARES_MAX = 8;
 const NO_SLOT = -1;
-/** A chunk with less of its memory in use is sparse. */
+/** A chunk in which less than this part of the memory is in use is sparse. */
 const SPARSE_PART = 0.75;
-/** The location of what has memory of its own and number 0; the others go down from there. */
+/** The location of the first allocation of its own; the numbers decrease from there. */
 const OWN_FIRST = -2;
 
 interface Chunk {
   readonly id: number;
   readonly bytes: Buffer;
-  /** The same memory. */
+  /** A view of the same memory. */
   readonly view: DataView;
   readonly words: Int32Array;
   readonly slotBytes: number;
   used: number;
   /** The first freed slot. */
   freeHead: number;
-  /** Slots that were ever used. */
+  /** The number of slots that were ever used. */
   fresh: number;
-  /** It is to become empty: nothing new is put into it, and it is in no list. */
+  /** The chunk is to become empty: nothing new is put into it, and it is in no list. */
   isLeaving: boolean;
-  /** Neighbours in the list of its class's chunks with room; null at the ends and outside. */
+  /**
+   * Neighbours in the list of its class's chunks with free slots; null at the ends and outside of
+   * the list.
+   */
   previous: Chunk | null;
   next: Chunk | null;
 }
@@ -64,33 +70,33 @@ export class DataSlabs {
   readonly #stepBits: number;
   readonly #chunks: (Chunk | null)[] = [];
   readonly #freeIds: number[] = [];
-  /** What has memory of its own. */
+  /** Allocations with memory of their own. */
   readonly #own: (Buffer | null)[] = [];
   readonly #freeOwn: number[] = [];
   readonly #spares: Buffer[] = [];
-  /** By slot granules: the chunks that have room. */
+  /** By slot granules: the chunks that have free slots. */
   readonly #roomy: (Chunk | null)[] = new Array(CLASS_BYTES_MAX / GRANULE + 1).fill(null);
   #reservedBytes = 0;
-  /** Of slots in use, and of memory of their own. */
+  /** The bytes of slots in use and of allocations with memory of their own. */
   #usedBytes = 0;
 
-  /** The arguments are for tests. */
+  /** The arguments are set by tests only. */
   constructor(allocateBytes = (bytes: number) => Buffer.alloc(bytes), stepBits = STEP_BITS) {
     this.#allocateBytes = allocateBytes;
     this.#stepBits = stepBits;
   }
 
-  /** Bytes held, free slots included. */
+  /** The number of bytes held, free slots included. */
   get reservedBytes(): number {
     return this.#reservedBytes;
   }
 
-  /** Of them, those of slots in use. */
+  /** The number of those bytes that are in use. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
 
-  /** From now on nothing is put into chunks of which less than three quarters are in use. */
+  /** From now on, nothing is put into chunks of which less than three quarters are in use. */
   leaveSparseChunks(): void {
     for (const chunk of this.#chunks) {
       if (chunk === null || chunk.isLeaving) continue;
@@ -100,12 +106,12 @@ export class DataSlabs {
     }
   }
 
-  /** Whether the chunk that it lies in is to become empty. */
+  /** Whether the chunk that contains this location is to become empty. */
   isLeaving(location: number): boolean {
     return location >= 0 && this.#chunk(location).isLeaving;
   }
 
-  /** The whole slot, to where it stays; returns its new location. */
+  /** Moves the whole slot to a chunk that stays; returns its new location. */
   move(location: number): number {
     const from = this.#chunk(location);
     const start = this.offset(location);
@@ -162,7 +168,7 @@ export class DataSlabs {
     }
   }
 
-  /** True when what lies at `location` could grow or shrink to `bytes` where it is. */
+  /** Whether what is at `location` could grow or shrink to `bytes` in place. */
   fits(location: number, bytes: number): boolean {
     if (location < 0) {
       return bytes === this.#ownBytes(location).length;
@@ -170,24 +176,24 @@ export class DataSlabs {
     return bytes <= CLASS_BYTES_MAX && slotBytesFor(bytes) === this.#chunk(location).slotBytes;
   }
 
-  /** The memory a location lies in, and where in it. */
+  /** The memory that contains a location; `offset` says where in it. */
   bytes(location: number): Buffer {
     return location < 0 ? this.#ownBytes(location) : this.#chunk(location).bytes;
   }
-  /** As `bytes`, of what lies in a chunk; null for what has memory of its own. */
+  /** Like `bytes`, for a slot of a chunk; null for memory of its own. */
   view(location: number): DataView | null {
     return location < 0 ? null : this.#chunk(location).view;
   }
-  /** The same memory in words, whole slots; null for what has memory of its own. */
+  /** The same memory as 32-bit words, whole slots; null for memory of its own. */
   words(location: number): Int32Array | null {
     return location < 0 ? null : this.#chunk(location).words;
   }
-  /** In `bytes`; a multiple of GRANULE. */
+  /** The offset in `bytes`, a multiple of GRANULE. */
   offset(location: number): number {
     return location < 0 ? 0 : (location & SLOT_MASK) * this.#chunk(location).slotBytes;
   }
 
-  /** Whether what lies at `location` begins with these bytes; `size` is no more than its own. */
+  /** Whether what is at `location` begins with these bytes; `size` is at most its own size. */
   has(location: number, bytes: DataView, start: number, size: number): boolean {
     let at = 0;
     let own = 0;
@@ -296,7 +302,9 @@ function takeSlot(chunk: Chunk): number {
   return slot;
 }
 
-/** What so many bytes take, at least one: a slot of their class, or memory of their own. */
+/**
+ * The memory that this many bytes take, at least one: a slot of their class, or memory of its own.
+ */
 export function slotBytesFor(bytes: number): number {
   if (bytes > CLASS_BYTES_MAX) {
     return OWN_OVERHEAD_BYTES + ((bytes + OWN_GRANULE - 1) & -OWN_GRANULE);

@@ -1,9 +1,9 @@
 /**
- * The digest of the whole state: the sum, modulo 2^64, of one hash per znode and per session.
+ * The digest of the whole state: the sum, modulo 2^64, of one hash for each znode and each session.
  *
- * A sum does not depend on the order of what went in, so each change costs only the hashes of what
- * it touched, and replicas agree whatever way they came by the same content (apply or recovery).
- * Held as two unsigned 32-bit halves that do not carry into each other.
+ * A sum does not depend on the order of its terms. Each change therefore costs only the hashes of
+ * what it touched, and replicas agree however they arrived at the same content (by applying or by
+ * recovery). The sum is kept as two unsigned 32-bit halves that do not carry into each other.
  */
 import type { AclTable } from './acl-table.js';
 import { Hasher } from './hash.js';
@@ -29,7 +29,7 @@ export class Digest {
     return hex(this.#high) + hex(this.#low);
   }
 
-  /** Call before a change of the row with -1 and after it with +1. */
+  /** Call it with -1 before the row changes and with +1 afterwards. */
   countNode(store: NodeStore, acls: AclTable, node: number, sign: 1 | -1): void {
     const hasher = this.#hasher;
     const base = store.intBase(node);
@@ -41,7 +41,7 @@ export class Digest {
     this.#count(sign);
   }
 
-  /** Copies the digest's ints of a record into the row of the node, and counts it. */
+  /** Copies the digest's ints of a record into the row of the node, and counts the node. */
   loadNode({ store, acls }: LoadParts, node: number, ints: Int32Array, at: number): void {
     const hasher = this.#hasher;
     hasher.reset(NODE_SEED);
@@ -53,7 +53,7 @@ export class Digest {
     this.#count(1);
   }
 
-  /** The content of a node that is not there yet, as `contentOf`; its payload comes from `part`. */
+  /** Like `contentOf`, for a node that does not exist yet; its payload comes from `part`. */
   loadContent(
     { store, payloads }: ContentParts,
     node: number,
@@ -78,7 +78,7 @@ export class Digest {
     this.#count(sign);
   }
 
-  /** The first level counts as nothing: digests from before there were levels stay as they are. */
+  /** The first level contributes nothing, so digests from before there were levels stay valid. */
   countLevel(level: number, sign: 1 | -1): void {
     if (level === LEVEL.first) return;
     const hasher = this.#hasher;
@@ -95,8 +95,8 @@ export class Digest {
   }
 
   /**
-   * Of name and data as they lie in memory, behind the hash of the path, which is the one that all
-   * members share (hash.ts; 0 for the root); valid until the next call. The data of
+   * Hashes name and data as they are stored, after the hash of the path, which is the one that all
+   * members share (hash.ts; 0 for the root). The result is valid until the next call. The data of
    * /zookeeper/config are local and count as none.
    */
   contentOf({ store, payloads }: ContentParts, node: number, pathHash: number): Hash64 {

@@ -8,7 +8,7 @@ import type { TxnOp } from './txn.js';
 const ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 
 describe('the kept lists', () => {
-  it('are bounded together; those used least lately make room', () => {
+  it('are bounded together; the least recently used make room', () => {
     const kept = new EncodedChildren(100);
     kept.keep(1, new Uint8Array(40));
     kept.keep(2, new Uint8Array(40));
@@ -28,7 +28,7 @@ describe('the kept lists', () => {
 });
 
 describe('the children of a large directory', () => {
-  it('are told as they are after every change, however often they are asked for', () => {
+  it('are up to date after every change, however often they are read', () => {
     const state = new ReplicatedState();
     const names = new Set<string>();
     let zxid = 0;

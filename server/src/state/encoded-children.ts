@@ -1,17 +1,18 @@
 /**
- * The encoded lists of children of large directories that were asked for lately.
+ * Caches the encoded lists of children of large directories that were requested lately.
  *
- * To encode a hundred thousand names takes longer than to send them, and those who ask for them
- * mostly ask again, many at once. A list is dropped with the first change of its directory, and
- * the one used least lately makes room. Bounded in bytes; not replicated. Called by Tree.
+ * Encoding a hundred thousand names takes longer than sending them, and clients that request them
+ * mostly do so again, many at once. A list is dropped with the first change of its directory, and
+ * the least recently used one makes room. The cache is bounded in bytes and not replicated. Called
+ * by Tree.
  */
 
-/** Smaller ones are encoded each time. */
+/** Smaller directories are encoded each time. */
 export const ENCODED_FROM = 1000;
 const ENCODED_BYTES_MAX = 32 << 20;
 
 export class EncodedChildren {
-  /** The one used last comes last. */
+  /** In the order of use, the most recently used list last. */
   readonly #lists = new Map<number, Uint8Array>();
   readonly #bytesMax: number;
   #bytes = 0;
@@ -20,12 +21,12 @@ export class EncodedChildren {
     this.#bytesMax = bytesMax;
   }
 
-  /** Bytes of all lists. */
+  /** The bytes of all lists. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** As a jute vector of strings; undefined when it must be encoded anew. */
+  /** The list as a jute vector of strings; undefined if it must be encoded anew. */
   get(directory: number): Uint8Array | undefined {
     const list = this.#lists.get(directory);
     if (list !== undefined) {
@@ -35,7 +36,10 @@ export class EncodedChildren {
     return list;
   }
 
-  /** `list` belongs to this from now on. One that is larger than all may be is not kept. */
+  /**
+   * The cache owns `list` from now on. A list that is larger than the bound of all lists is not
+   * kept.
+   */
   keep(directory: number, list: Uint8Array): void {
     this.forget(directory);
     if (list.length > this.#bytesMax) {
@@ -52,7 +56,7 @@ export class EncodedChildren {
     this.#bytes += list.length;
   }
 
-  /** A child came or went. */
+  /** A child was added or removed. */
   forget(directory: number): void {
     if (this.#lists.size === 0) {
       return;

@@ -36,7 +36,7 @@ class Applier {
 }
 
 describe('the listed ephemerals of a session', () => {
-  it('are all of its own, below whatever parents', () => {
+  it('are all that it owns, below any parent', () => {
     const applier = new Applier();
     const [own, other] = [applier.session(), applier.session()];
     applier.create('/p', 'persistent');
@@ -45,7 +45,7 @@ describe('the listed ephemerals of a session', () => {
     expect([...listedEphemerals(applier.state.tree, own)].sort()).toEqual(['/a', '/c', '/p/b']);
   });
 
-  it('leave out what was deleted meanwhile, whoever has its row now', () => {
+  it('leave out what was deleted meanwhile, whichever node has its row now', () => {
     const applier = new Applier();
     const [own, other] = [applier.session(), applier.session()];
     for (const path of ['/1', '/2', '/3', '/4']) applier.create(path, 'ephemeral', own);

@@ -1,13 +1,13 @@
 /**
  * Lists the ephemerals of one session lazily, over many turns, for the four-letter word `dump`.
  *
- * Which nodes they are is read at the beginning; each node's path is made when its turn comes, as a
- * path may have a megabyte and a session thousands of them. A node that was deleted meanwhile is
- * left out, also when its number belongs to another node by then. Changes nothing.
+ * It reads at the beginning which nodes they are, and makes each node's path when its turn comes,
+ * because a path may have a megabyte and a session thousands of nodes. A node that was deleted
+ * meanwhile is left out, even if another node has its number by then. It changes nothing.
  */
 import type { NodeMode, SessionId } from './txn.js';
 
-/** What of Tree is asked here. */
+/** The part of Tree that is used here. */
 interface ListedTree {
   isLive(node: number): boolean;
   mode(node: number): NodeMode;

@@ -1,13 +1,13 @@
 /**
- * The ephemerals of one session as lists: their paths in order, and by their parents.
+ * Lists the ephemerals of one session: their paths in order, and grouped by their parents.
  *
- * A session may own a million of them, so a list of paths can have a bound of bytes. Most sessions
- * have all of theirs below one parent, whose path is then made once. Changes nothing. Called by
- * TreeReads and by who answers getEphemerals.
+ * A session may own a million of them, so a list of paths can have a bound in bytes. Most sessions
+ * have all of theirs below one parent, whose path is then made once. It changes nothing. Called by
+ * TreeReads, and by whatever answers getEphemerals.
  */
 import type { SessionId } from './txn.js';
 
-/** What of TreeReads is asked here. */
+/** The part of TreeReads that is used here. */
 interface EphemeralTree {
   parent(node: number): number;
   pathPrefix(node: number): string;
@@ -37,8 +37,8 @@ export function familiesOf(tree: EphemeralTree, nodes: readonly number[]): reado
 }
 
 /**
- * In code-unit order, as a client is told; null as soon as the paths have more than `bytesMax`
- * characters, and nothing more is looked at then.
+ * Returns the paths in code-unit order, as clients receive them, or null as soon as they have more
+ * than `bytesMax` characters; the search stops there.
  */
 export function ephemeralPaths(
   tree: EphemeralTree,

@@ -1,13 +1,13 @@
 /**
- * Which ephemerals a session owns: a list through the rows per session, and how many there are.
- * No object per node; a session without ephemerals is not in it. Called by Tree.
+ * Knows which ephemerals a session owns: a list through the rows for each session, and its length.
+ * There is no object for each node, and no entry for a session without ephemerals. Called by Tree.
  */
 import { assert } from '@rookery/protocol';
 import { INT, NONE, type NodeStore } from './node-store.js';
 import type { SessionId } from './txn.js';
 
 interface Owned {
-  /** The ephemeral that came last; the others follow through the rows. */
+  /** The ephemeral that was added last; the others follow through the rows. */
   head: number;
   count: number;
 }
@@ -21,7 +21,7 @@ export class Ephemerals {
     this.#store = store;
   }
 
-  /** Of all sessions. */
+  /** The number over all sessions. */
   get count(): number {
     return this.#count;
   }
@@ -75,7 +75,7 @@ export class Ephemerals {
     this.#count--;
   }
 
-  /** The session's ephemerals, the last one that came first, until `visit` returns false. */
+  /** Visits the session's ephemerals, the most recent first, until `visit` returns false. */
   visit(session: SessionId, visit: (node: number) => boolean): void {
     let node = this.#owned.get(session)?.head ?? NONE;
     while (node !== NONE && visit(node)) {

@@ -1,27 +1,27 @@
 /**
- * The hash functions of the digest: 32 bits of a path, and 64 bits of all that a znode has.
+ * The hash functions of the digest: 32 bits of a path, and 64 bits of everything that a znode has.
  *
- * They have no key, so that every member gets the same, and they find accidents (a replica that
- * diverged, a damaged record), not adversaries: nothing is ever looked up by them (path-hash.ts).
- * The hash of 64 bits is two chains in the manner of MurmurHash3 side by side, because Math.imul is
- * all the multiplication that JavaScript does fast. What they give must never change: digests are
- * stored.
+ * They have no key, so that every member computes the same. They find accidents (a replica that
+ * diverged, a damaged record) and not adversaries: nothing is ever looked up by them (see
+ * path-hash.ts). The 64-bit hash consists of two chains in the manner of MurmurHash3 side by side,
+ * because Math.imul is the only multiplication that is fast in JavaScript. Their results must never
+ * change, because digests are stored.
  */
 
 const PATH_SEED = 0x811c9dc5 | 0;
-/** In any byte of a word. */
+/** Has a bit set in each byte of a word that is not ASCII. */
 const NOT_ASCII = 0x80808080 | 0;
 const PATH_PRIME = 0x9e3779b1 | 0;
 const PATH_PRIME_2 = Math.imul(PATH_PRIME, PATH_PRIME);
 const PATH_PRIME_3 = Math.imul(PATH_PRIME_2, PATH_PRIME);
 const PATH_PRIME_4 = Math.imul(PATH_PRIME_2, PATH_PRIME_2);
 
-/** A polynomial of the code units, so that several of them can be taken in one step. */
+/** A polynomial of the code units, so that several of them can be processed in one step. */
 export function hashPath(path: string): number {
   return finish(hashPrefix(path));
 }
 
-/** As `hashPath` of the string that the bytes are in UTF-8. */
+/** Like `hashPath`, for a string that is given as UTF-8 bytes. */
 export function hashPathBytes(bytes: DataView, start: number, end: number): number {
   let hash = PATH_SEED;
   let seen = 0;
@@ -46,7 +46,7 @@ export function textAt(bytes: DataView, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 }
 
-/** Of what a path begins with; `hashName` goes on from it. */
+/** The hash of the beginning of a path, from which `hashName` continues. */
 export function hashPrefix(prefix: string): number {
   let hash = PATH_SEED;
   for (let i = 0; i < prefix.length; i++) {
@@ -55,7 +55,7 @@ export function hashPrefix(prefix: string): number {
   return hash;
 }
 
-/** The hash of a path from that of its prefix and the code units of the rest. */
+/** The hash of a path, from that of its prefix and the code units of the rest. */
 export function hashName(prefixHash: number, { bytes, start, end, unitBytes }: NameBytes): number {
   let hash = prefixHash;
   for (let i = start; i < end; i += unitBytes) {
@@ -64,7 +64,7 @@ export function hashName(prefixHash: number, { bytes, start, end, unitBytes }: N
   return finish(hash);
 }
 
-/** The name of a znode as it is stored: ASCII, one byte a unit, or UTF-16, two bytes. */
+/** The name of a znode as it is stored: ASCII with one byte a unit, or UTF-16 with two. */
 export interface NameBytes {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -72,8 +72,8 @@ export interface NameBytes {
   readonly unitBytes: 1 | 2;
 }
 
-/** Where words go. */
-export interface WordsPlace {
+/** The place to which words are copied. */
+export interface WordsTarget {
   readonly words: Int32Array;
   readonly at: number;
 }
@@ -101,7 +101,10 @@ function mixHigh(hash: number, word: number): number {
   return (Math.imul((mixed << 11) | (mixed >>> 21), 9) + 0x27d4eb2f) | 0;
 }
 
-/** Feed it, `finish`, read `low` and `high`. One is reused for everything: no allocation. */
+/**
+ * Feed it, call `finish`, read `low` and `high`. One object is reused for everything: no
+ * allocation.
+ */
 export class Hasher {
   low = 0;
   high = 0;
@@ -114,26 +117,28 @@ export class Hasher {
     this.low = mixLow(this.low, word);
     this.high = mixHigh(this.high, word);
   }
-  /** A safe integer, or any number that fits 53 bits and a sign. */
+  /** Takes a safe integer, or any number that fits 53 bits and a sign. */
   number(value: number): void {
     this.word(value | 0);
     this.word(Math.floor(value / 0x1_0000_0000) | 0);
   }
-  /** As `bytes`, of bytes that lie in words from the word `at` on; those behind do not count. */
+  /**
+   * Like `bytes`, for bytes in words from the word `at` on. Bytes after the last one do not count.
+   */
   packed(from: Int32Array, at: number, size: number): void {
     const end = at + (size >>> 2);
     this.words(from, at, end);
     this.#lastOf(from, end, size);
   }
-  /** As `packed`, and copies the words, the last one whole. */
-  packedCopy(from: Int32Array, at: number, size: number, to: WordsPlace): void {
+  /** Like `packed`, and copies the words, the last one as a whole. */
+  packedCopy(from: Int32Array, at: number, size: number, to: WordsTarget): void {
     const count = size >>> 2;
     this.copied(from, at, count, to);
     if ((size & 3) > 0) to.words[to.at + count] = from[at + count] ?? 0;
     this.#lastOf(from, at + count, size);
   }
-  /** As `words`, and copies them. */
-  copied(from: Int32Array, start: number, count: number, to: WordsPlace): void {
+  /** Like `words`, and copies them. */
+  copied(from: Int32Array, start: number, count: number, to: WordsTarget): void {
     const { words, at } = to;
     let low = this.low;
     let high = this.high;
@@ -157,7 +162,7 @@ export class Hasher {
     this.low = low;
     this.high = high;
   }
-  /** The last ones of a word that is not whole count as one with zeros behind them. */
+  /** The bytes of an incomplete last word count as one word, filled up with zeros. */
   bytes(from: Uint8Array, start = 0, end = from.length): void {
     let low = this.low;
     let high = this.high;
@@ -174,7 +179,7 @@ export class Hasher {
     if (whole < end) this.word(last);
     this.word(end - start);
   }
-  /** What is left of a word, and the size. */
+  /** Adds the rest of an incomplete word, and the size. */
   #lastOf(from: Int32Array, end: number, size: number): void {
     const left = size & 3;
     if (left > 0) this.word((from[end] ?? 0) & ((1 << (8 * left)) - 1));

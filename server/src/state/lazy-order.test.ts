@@ -1,6 +1,6 @@
 /**
- * Goal: an order that is made where it is read is the order of a sort. Method: enough names for
- * several runs, read from random places between random changes, against a sorted set.
+ * Goal: an order that is sorted only where it is read equals a full sort. Method: enough names for
+ * several runs are read from random places between random changes, and compared with a sorted set.
  */
 import { describe, expect, it } from 'vitest';
 import { LazyOrder } from './lazy-order.js';
@@ -29,7 +29,7 @@ function expected(names: Iterable<string>, after: string, count: number): string
 }
 
 describe('an order made where it is read', () => {
-  it('is the order of a sort, wherever it is read and whatever changes', () => {
+  it('equals a full sort, wherever it is read and whatever changes', () => {
     for (const seed of [1, 2, 3, 4]) {
       const random = randomOf(seed);
       const nameOf = () => `n${random(1 << 30).toString(36)}`;
@@ -55,8 +55,8 @@ describe('an order made where it is read', () => {
     }
   });
 
-  it('is so for names that defeat its guesses of the middle', () => {
-    // Where the guesses look are the smallest names: each cut takes off very few.
+  it('equals a full sort for names that defeat its pivot guesses', () => {
+    // The smallest names are where the pivot candidates are taken: each cut takes off very few.
     const names = Array.from({ length: 31 * 1_000 }, (_, index) =>
       index % 1_000 === 0 ? `a${index}` : `b${(index * 7_919) % 31_000}`,
     );
@@ -65,7 +65,7 @@ describe('an order made where it is read', () => {
     expect(take(order, '', 40_000)).toEqual([...names].sort());
   });
 
-  it('takes changes in that lie where nothing was read yet, and undoes them', () => {
+  it('accepts changes where nothing was read yet, and undoes them', () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
     const order = new LazyOrder([...names]);
     order.change('n5', false);
@@ -76,7 +76,7 @@ describe('an order made where it is read', () => {
     expect(order.pendingCount).toBe(0);
   });
 
-  it('keeps no place for names that are long gone', () => {
+  it('keeps no memory for names that are long gone', () => {
     let made = 0;
     const nextName = () => `n${String(made++).padStart(9, '0')}`;
     const order = new LazyOrder(Array.from({ length: 20_000 }, nextName));
@@ -89,7 +89,7 @@ describe('an order made where it is read', () => {
       if (round % 7 === 0) take(order, all[5_000 + round] ?? '', 10);
     }
     expect(take(order, '', 30_000).at(-1)).toBe(`n${String(made - 1).padStart(9, '0')}`);
-    // Each holds more than a sixteenth of 4096 when it is made, and 20,000 names are there.
+    // Each run holds more than a sixteenth of 4096 names when it is made, and there are 20,000.
     expect(order.runCount).toBeLessThan(80);
   });
 });

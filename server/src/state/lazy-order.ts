@@ -1,38 +1,41 @@
 /**
- * Names in code-unit order, sorted only where somebody looks: incremental sorting.
+ * Keeps names in code-unit order, sorted only where somebody reads: incremental sorting.
  *
- * The names are cut into runs, each wholly before the next. The run that is read is sorted; a large
- * one is cut in two first, again and again, until the part that is read is small. So the first look
- * costs a few passes over all names, later ones next to nothing, and nobody waits for a whole sort.
- * Changes wait beside their run until it is read. Called by ChildPages.
+ * The names are partitioned into runs, each of which precedes the next as a whole. The run that is
+ * read is sorted; a large one is first cut in two, again and again, until the part that is read is
+ * small. The first read therefore costs a few passes over all names, later ones next to nothing,
+ * and nobody waits for a complete sort. Changes are kept beside their run until it is read. Called
+ * by ChildPages.
  */
 import { assert } from '@rookery/protocol';
 
-/** Sorted as it is; a larger run is cut. */
+/** Runs up to this size are sorted as they are; larger ones are cut. */
 const RUN_NAMES = 4096;
 const SAMPLES = 31;
-/** A cut that leaves more together than this part is no good: somebody chose the names for it. */
+/**
+ * A cut that leaves more than this part on one side is useless: somebody chose the names for it.
+ */
 const LOPSIDED = 15 / 16;
-/** A string and its place in an array. */
+/** The memory of a string and its place in an array. */
 const NAME_BYTES = 40;
 
 interface Run {
-  /** Every name in it is this or above it, and below the next run's. */
+  /** Every name in the run is equal to or above this one, and below the next run's. */
   from: string;
   names: string[];
   isSorted: boolean;
-  /** Since `names` was made: whether the name is there. */
+  /** For each name that changed since `names` was made: whether it exists. */
   changes: Map<string, boolean> | null;
 }
 
 export class LazyOrder {
-  /** In order; the first is from ''. */
+  /** In order; the first run starts from ''. */
   readonly #runs: Run[];
   #pendingCount = 0;
   #count: number;
   #bytes = 0;
 
-  /** Takes the names over; each is there once. */
+  /** Takes ownership of the names, each of which occurs once. */
   constructor(names: string[]) {
     this.#count = names.length;
     for (const name of names) {
@@ -44,20 +47,20 @@ export class LazyOrder {
   get count(): number {
     return this.#count;
   }
-  /** What all this takes, about. */
+  /** The approximate memory of everything here, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
-  /** Runs that the names are cut into; one of them may be empty. */
+  /** The number of runs; one of them may be empty. */
   get runCount(): number {
     return this.#runs.length;
   }
-  /** Changes whose run was not read since. */
+  /** The number of changes whose run was not read since. */
   get pendingCount(): number {
     return this.#pendingCount;
   }
 
-  /** The name has come, or is gone. */
+  /** The name was added or removed. */
   change(name: string, exists: boolean): void {
     const by = exists ? 1 : -1;
     this.#count += by;
@@ -69,7 +72,10 @@ export class LazyOrder {
     this.#pendingCount += run.changes.size - before;
   }
 
-  /** The names above `after`, in order, as far as somebody reads; no change meanwhile. */
+  /**
+   * Yields the names above `after`, in order, as far as somebody reads. No change may happen
+   * meanwhile.
+   */
   *above(after: string): Generator<string, void> {
     let index = this.#sortAt(after);
     let at = firstAbove(this.#run(index).names, after);
@@ -88,8 +94,9 @@ export class LazyOrder {
   }
 
   /**
-   * The index behind a run that was read. An empty one goes, and the next takes its range over: a
-   * directory whose names wander, as a queue's, would leave more of them with every day.
+   * Returns the index of the run after the one that was read. An empty run is removed, and the next
+   * one takes over its range: a directory whose names move on, such as a queue's, would otherwise
+   * leave more of them every day.
    */
   #leave(index: number): number {
     const next = this.#runs[index + 1];
@@ -101,7 +108,7 @@ export class LazyOrder {
     return index;
   }
 
-  /** The index of the run where the name is, or would be: small and sorted. */
+  /** The index of the run that contains the name, or would: small and sorted. */
   #sortAt(name: string): number {
     let index = this.#indexOf(name);
     this.#applyChanges(this.#run(index));
@@ -137,7 +144,10 @@ export class LazyOrder {
     this.#pendingCount -= changes.size;
   }
 
-  /** In two about the middle, at a guess; when that fails, sorted and in as many as it takes. */
+  /**
+   * Cuts the run in two near the middle, by a guess; if that fails, sorts it and cuts it into as
+   * many as needed.
+   */
   #cut(index: number): void {
     const { from, names } = this.#run(index);
     const pivot = guessMiddle(names);
@@ -199,7 +209,7 @@ function sortedRuns(from: string, names: string[]): Run[] {
   return runs;
 }
 
-/** Where the first name above `name` is in the sorted `names`. */
+/** The index of the first name above `name` in the sorted `names`. */
 function firstAbove(names: readonly string[], name: string): number {
   let low = 0;
   let high = names.length;

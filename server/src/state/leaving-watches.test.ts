@@ -1,5 +1,5 @@
-// A watcher that is gone may have had millions of watches: they are taken off over many turns, and
-// meanwhile it is told of nothing and its watches keep the room that they take.
+// A closed connection may have had millions of watches. They are removed over many turns; meanwhile
+// the watcher is notified of nothing, and its watches still count against the bound.
 import { EventType } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { watchBytesOf } from './watched-paths.js';
 import { type WatchChange, type WatchMode, WatchTable } from './watches.js';
 
 const LIMITS = { watcherBytesMax: 1 << 30, bytesMax: 1 << 30 };
-/** What one turn takes off. */
+/** The number that one turn removes. */
 const PER_TURN = 5_000;
 const GONE = 1;
 const OTHER = 2;
@@ -26,7 +26,7 @@ function fire(table: WatchTable, kind: WatchChange['kind'], path: string): reado
   return told;
 }
 
-/** The paths that hear of data, in order, and who watches them. */
+/** The paths with data watches, in order, and their watchers. */
 function listed(table: WatchTable): [string, number[]][] {
   const all = [...watchedPaths(table)].map(({ path, watchers }): [string, number[]] => [
     path,
@@ -36,14 +36,14 @@ function listed(table: WatchTable): [string, number[]][] {
 }
 
 describe('the watches of a watcher that is gone', () => {
-  it('are taken off at once as long as they are few', () => {
+  it('are removed at once as long as they are few', () => {
     const table = watching(PER_TURN);
     table.removeWatcher(GONE);
     expect(table.watchCount).toBe(0);
     expect(table.isEmpty).toBe(true);
   });
 
-  it('are taken off over as many turns as their number needs, and count until then', () => {
+  it('are removed over as many turns as their number needs, and count until then', () => {
     const count = 20 * PER_TURN;
     const table = watching(count);
     table.removeWatcher(GONE);
@@ -57,7 +57,7 @@ describe('the watches of a watcher that is gone', () => {
     expect(table.release()).toBe(false);
   });
 
-  it('of many that go in one turn are not all taken off in it', () => {
+  it('of many watchers that close in one turn are not all removed in that turn', () => {
     const table = new WatchTable(LIMITS, new PathTree());
     const few = PER_TURN / 10;
     for (let watcher = 1; watcher <= 100; watcher++) {
@@ -73,7 +73,7 @@ describe('the watches of a watcher that is gone', () => {
     expect(table.watchCount).toBe(0);
   });
 
-  it('tell it of nothing, in no mode, and others of everything', () => {
+  it('notify the closed watcher of nothing, in any mode, and others of everything', () => {
     const table = watching(2 * PER_TURN);
     for (const mode of ['data', 'child', 'persistent', 'recursive'] as const) {
       table.add(mode, '/last', GONE);
@@ -94,7 +94,7 @@ describe('the watches of a watcher that is gone', () => {
     expect(table.has('persistent', '/last', OTHER)).toBe(true);
   });
 
-  it('keep the room that they take until they are taken off', () => {
+  it('count against the bound until they are removed', () => {
     const bytes = Array.from({ length: 2 * PER_TURN }, (_, at) => watchBytesOf(`/n${at}`));
     const bytesMax = bytes.reduce((sum, one) => sum + one, 0);
     const table = watching(2 * PER_TURN, { watcherBytesMax: bytesMax, bytesMax });
@@ -108,7 +108,7 @@ describe('the watches of a watcher that is gone', () => {
     expect(table.add('data', `/n${PER_TURN}`, OTHER)).toBe(true);
   });
 
-  it('leave what others have as it would be without them, whatever happens meanwhile', () => {
+  it('leave the watches of others as they would be without them, whatever happens meanwhile', () => {
     const path = fc.constantFrom('/a', '/a/b', '/a/c', '/d');
     const mode = fc.constantFrom<WatchMode>('data', 'child', 'persistent', 'recursive');
     const kind = fc.constantFrom<WatchChange['kind']>('created', 'deleted', 'dataChanged');

@@ -5,18 +5,20 @@
  * member knows the new level, and never falls. Whatever a release writes that the release before it
  * cannot read (a kind of transaction, a field of one, a record or format on disk) gets the next
  * level, is written only while `state.level >= LEVEL.thatName`, and is read at any level. The table
- * of levels is in ARCHITECTURE.md, Versions.
+ * of levels is in docs/architecture/versions.md.
  */
 export const LEVEL = {
   /** What was written before there were levels; also the level of a fresh state. */
   first: 1,
-  /** The transaction that raises the level, and format 5 of the meta record, which names it. */
+  /**
+   * Adds the transaction that raises the level, and format 5 of the meta record, which names it.
+   */
   named: 2,
-  /** `beginClose`, and the mark in the record of a session that is closing. */
+  /** Adds `beginClose`, and the mark in the record of a session that is closing. */
   endsInParts: 3,
   /** A transaction may carry an earlier time than the one before it. */
   timeFalls: 4,
 } as const;
 
-/** The highest one that this release knows. */
+/** The highest level that this release knows. */
 export const LEVEL_MAX: number = Math.max(...Object.values(LEVEL));

@@ -1,17 +1,17 @@
 /**
- * What is kept of the listings of large directories: encoded lists, and orders for pages.
+ * Caches the listings of large directories: encoded lists, and orders for pages.
  *
- * Both are caches of this member, bounded in bytes, and none of it is replicated. Called by Tree,
- * which says when a directory changes.
+ * Both caches belong to this member alone, are bounded in bytes, and are not replicated. Called by
+ * Tree, which reports when a directory changes.
  */
 import { JuteWriter, nameOf } from '@rookery/protocol';
 import { ChildPages } from './child-pages.js';
 import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
 
 export interface ListingLimits {
-  /** Of the orders that are kept for pages. */
+  /** The bound for the orders that are kept for pages. */
   readonly pageBytesMax?: number;
-  /** Of the encoded lists. */
+  /** The bound for the encoded lists. */
   readonly listingBytesMax?: number;
 }
 
@@ -31,7 +31,10 @@ export class Listings {
     this.#encoded = new EncodedChildren(listingBytesMax);
   }
 
-  /** All names: of a large directory from the list that is kept, if nothing has changed since. */
+  /**
+   * Writes all names; those of a large directory from the cached list, if nothing has changed
+   * since.
+   */
   write(directory: ListedDirectory, writer: JuteWriter): void {
     if (directory.count < ENCODED_FROM) {
       directory.encode(writer);
@@ -47,7 +50,7 @@ export class Listings {
     writer.raw(list);
   }
 
-  /** `child` came or went. */
+  /** `child` was added or removed. */
   childChanged(directory: number, child: { readonly path: string }, exists: boolean): void {
     this.#encoded.forget(directory);
     if (this.pages.keeps(directory)) {
@@ -55,7 +58,7 @@ export class Listings {
     }
   }
 
-  /** The directory is gone; it had no children. */
+  /** The directory was deleted; it had no children. */
   forget(directory: number): void {
     this.pages.forget(directory);
   }

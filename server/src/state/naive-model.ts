@@ -1,8 +1,9 @@
 /**
- * A naive model of the replicated state, for its property tests only: plain maps and objects.
+ * A naive model of the replicated state, made of plain maps and objects, for its property tests
+ * only.
  *
- * It also stands in for prepare: it turns wishes into transactions that are allowed. What the state
- * and the model dump must be equal. Nothing outside tests imports it.
+ * It also takes the place of prepare: it turns wishes into transactions that are allowed. The dumps
+ * of state and model must be equal. Nothing outside of tests imports it.
  */
 import { assert } from '@rookery/protocol';
 import type { ReplicatedState } from './replicated-state.js';
@@ -26,7 +27,7 @@ interface ModelNode {
   aversion: number;
 }
 
-/** `pick` chooses one of the nodes that are there. */
+/** `pick` selects one of the nodes that exist. */
 export type Wish =
   | { kind: 'create'; path: string; mode: NodeMode; size: number | null; acl: readonly Acl[] }
   | { kind: 'delete' | 'check'; pick: number }
@@ -67,7 +68,7 @@ export class Model {
     return below.map((p) => p.slice(prefix.length)).filter((name) => !name.includes('/'));
   }
 
-  /** Does the wish and returns the operation, or an error that changed nothing. */
+  /** Fulfils the wish and returns the operation, or an error that changed nothing. */
   fulfil(wish: Wish): { op: TxnOp; session: number } {
     this.zxid++;
     this.time += this.zxid % 3;
@@ -246,4 +247,4 @@ function text(data: Uint8Array | null): string | null {
   return data === null ? null : Buffer.from(data).toString('latin1');
 }
 
-/** The state of a store that has every record handed out so far, loaded in the given order. */
+/** A state into which every record that was handed out so far is loaded, in the given order. */

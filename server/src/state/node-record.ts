@@ -1,46 +1,54 @@
 /**
- * The bytes of znodes in a checkpoint: packs, each with the records of many znodes, written once.
+ * The bytes of znodes in a checkpoint: record blocks, each with the records of many znodes, written
+ * once.
  *
- * Key 'p' + number, value 32-bit words in the byte order of the machine: the format, how many
- * records, then the records. A record is the words of RECORD, the name and the data as they lie in
- * memory, then the ACL list and the path of the parent where they are not those of the record
- * before; each of the two parts is filled up to a word with zeros. The data of
- * /zookeeper/config is left out, it is local. TreeLoader reads it back.
+ * The key is 'p' and the block's number. The value is 32-bit words in the byte order of the
+ * machine: the format, the number of records, then the records. A record consists of the words of
+ * RECORD, the name and the data as they are stored in memory, and then the ACL list and the path of
+ * the parent where they differ from those of the record before. Each of these two parts is filled
+ * up to a word with zeros. The data of /zookeeper/config is left out, because it is local.
+ * TreeLoader reads the blocks back.
  */
 import type { AclTable } from './acl-table.js';
 import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 import type { Payloads } from './payloads.js';
 
-export const PACK_KEY = 0x70;
-/** Reads as another number where bytes have another order. */
-export const PACK_FORMAT = 0x7061_0001;
-/** Words before the first record: format, count. */
-export const PACK_HEAD = 2;
-/** Of the index of a record in its pack. */
+export const BLOCK_KEY = 0x70;
+/** Reads as another number where the byte order differs. */
+export const BLOCK_FORMAT = 0x7061_0001;
+/** The words before the first record: format and count. */
+export const BLOCK_HEAD = 2;
+/** The bits of a record's index in its block. */
 export const RECORD_BITS = 11;
 const RECORDS_MAX = (1 << RECORD_BITS) - 1;
-/** Memory that is kept from one pack to the next. */
+/** The memory that is kept from one block to the next. */
 const KEPT_BYTES = 1 << 19;
 const RESERVED_WORDS = 1 << 12;
-/** Before a pack in its memory: so that what goes in front of it on disk needs no copy of it. */
+/**
+ * Free bytes before a block in its memory, so that what precedes it on disk needs no copy of it.
+ */
 export const ROOM_BYTES = 4;
 
-/** Indexes of the words of a record; in front of them the row's own that the digest covers. */
+/**
+ * Indexes of the words of a record; before them are the row's own words, which the digest covers.
+ */
 export const RECORD = {
   childCount: DIGEST_INTS,
   /** -1 for null data. */
   dataBytes: DIGEST_INTS + 1,
-  /** 0: the list of the record before. */
+  /** 0: the list is that of the record before. */
   aclBytes: DIGEST_INTS + 2,
-  /** -1: the parent of the record before. The root's has 0, it has none. */
+  /**
+   * -1: the parent is that of the record before. The root's record has 0, because it has no parent.
+   */
   parentBytes: DIGEST_INTS + 3,
 } as const;
 export const RECORD_HEAD = DIGEST_INTS + 4;
 
-/** The local znode: its data is in no checkpoint. */
+/** The local znode, whose data is in no checkpoint. */
 export const CONFIG_NODE = 3;
 
-/** What a record is made of. */
+/** What a record is made from. */
 export interface NodeParts {
   readonly store: NodeStore;
   readonly payloads: Payloads;
@@ -48,13 +56,13 @@ export interface NodeParts {
   path(node: number): string;
 }
 
-/** The nodes of a pack and the bytes of their records, by index. */
-export interface PackContent {
+/** The nodes of a block and the bytes of their records, by index. */
+export interface BlockContent {
   readonly nodes: Int32Array;
   readonly sizes: Int32Array;
 }
 
-export interface WrittenPack extends PackContent {
+export interface WrittenBlock extends BlockContent {
   readonly value: Uint8Array;
 }
 
@@ -62,7 +70,7 @@ export function wordsFor(bytes: number): number {
   return (bytes + 3) >>> 2;
 }
 
-/** About the size of the record. */
+/** The approximate size of the record. */
 export function nodeRecordBytes(store: NodeStore, node: number): number {
   const row = store.intPage(node);
   const base = store.intBase(node);
@@ -70,26 +78,29 @@ export function nodeRecordBytes(store: NodeStore, node: number): number {
   return 4 * RECORD_HEAD + nameBytesOf(row[base + INT.shape] ?? 0) + dataBytes;
 }
 
-/** One pack after the other, in memory that is used again. */
-export class PackWriter {
+/** Writes one record block after the other, in memory that is used again. */
+export class BlockWriter {
   #bytes = Buffer.alloc(0);
   #ints = new Int32Array(0);
-  /** Words written. */
-  #length = PACK_HEAD;
+  /** The number of words written. */
+  #length = BLOCK_HEAD;
   #nodes: number[] = [];
   #sizes: number[] = [];
-  /** Of the record before. No row and no list can take the number over while both are written. */
+  /**
+   * The parent of the record before. No other row or list can take over the number while both are
+   * written.
+   */
   #parent: number | null = null;
   #aclId: number | null = null;
 
   get count(): number {
     return this.#nodes.length;
   }
-  isFull(packBytes: number): boolean {
-    return 4 * this.#length >= packBytes || this.#nodes.length === RECORDS_MAX;
+  isFull(blockBytes: number): boolean {
+    return 4 * this.#length >= blockBytes || this.#nodes.length === RECORDS_MAX;
   }
 
-  /** Its index is the count before. Returns the bytes that it took. */
+  /** The record's index is the count before the call. Returns its size in bytes. */
   add(parts: NodeParts, node: number): number {
     const { store, payloads, acls } = parts;
     const row = store.intPage(node);
@@ -134,28 +145,28 @@ export class PackWriter {
     return 4 * (end - at);
   }
 
-  /** The pack; the next one begins. */
-  take(): WrittenPack {
-    this.#ints[0] = PACK_FORMAT;
+  /** Returns the block and begins the next one. */
+  take(): WrittenBlock {
+    this.#ints[0] = BLOCK_FORMAT;
     this.#ints[1] = this.#nodes.length;
     const value = new Uint8Array(ROOM_BYTES + 4 * this.#length).subarray(ROOM_BYTES);
     value.set(this.#bytes.subarray(0, value.length));
-    const pack = {
+    const block = {
       value,
       nodes: Int32Array.from(this.#nodes),
       sizes: Int32Array.from(this.#sizes),
     };
     this.#nodes = [];
     this.#sizes = [];
-    this.#length = PACK_HEAD;
+    this.#length = BLOCK_HEAD;
     this.#parent = null;
     this.#aclId = null;
-    // One large znode does not take its memory for good.
+    // One large znode must not keep its memory for good.
     if (this.#bytes.length > KEPT_BYTES) {
       this.#bytes = Buffer.alloc(0);
       this.#ints = new Int32Array(0);
     }
-    return pack;
+    return block;
   }
 
   #reserve(words: number): void {

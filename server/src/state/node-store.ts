@@ -1,12 +1,12 @@
 /**
- * The fixed-size part of every znode, in rows of 128 bytes outside the JavaScript heap.
+ * Stores the fixed-size part of every znode, in rows of 128 bytes outside the JavaScript heap.
  *
- * A row is six float64 and twenty int32 side by side in one page of 16,384 rows, so that a Stat is
- * two cache lines and a million znodes are no work for the garbage collector. A node is the number
- * of its row. This file knows nothing of paths, digests or what a field means.
+ * A row is six float64 and twenty int32 side by side in a page of 16,384 rows. A Stat is thus two
+ * cache lines, and a million znodes are no work for the garbage collector. A node is the number of
+ * its row. This file knows nothing of paths, of digests or of what a field means.
  *
- * Invariant: a row is either live or on the free list (its FREE flag says which); a fresh row has
- * every field zero. Called by Tree and its helpers only.
+ * Invariant: a row is either live or on the free list, as its FREE flag says, and every field of a
+ * fresh row is zero. Called by Tree and its helpers only.
  */
 import { assert } from '@rookery/protocol';
 
@@ -16,16 +16,16 @@ export const NONE = -1;
 /** Indexes of the float64 fields. */
 export const DOUBLE = { czxid: 0, mzxid: 1, pzxid: 2, ctime: 3, mtime: 4, owner: 5 } as const;
 
-/** Indexes of the int32 fields, counted from the start of the row: the doubles are 0 to 11. */
+/** Indexes of the int32 fields, counted from the start of the row, whose doubles are 0 to 11. */
 export const INT = {
   version: 12,
-  /** Creates ever done below the node, not what clients see. */
+  /** The number of creates that were ever done below the node, which is not what clients see. */
   cversion: 13,
   aversion: 14,
-  /** Hash of path and data, 64 bits. */
+  /** The 64-bit hash of path and data. */
   contentLow: 15,
   contentHigh: 16,
-  /** Name bytes, mode and the FLAG bits. */
+  /** The bytes of the name, the mode and the FLAG bits. */
   shape: 17,
   aclId: 18,
   childCount: 19,
@@ -35,38 +35,41 @@ export const INT = {
   previousSibling: 23,
   /** -1 for null data. */
   dataBytes: 24,
-  /** Where name and data lie in the slabs. */
+  /** The location of name and data in the slabs. */
   location: 25,
-  /** Of the path, with this process's key: for PathFinder alone. */
+  /** The hash of the path with this process's key, for PathFinder alone. */
   indexHash: 26,
-  /** The next node of the same bucket of the path index; of a free row, the next free row. */
+  /** The next node of the same bucket of the path index; for a free row, the next free row. */
   nextInBucket: 27,
   nextEphemeral: 28,
   previousEphemeral: 29,
   /**
-   * The capture generation in which the node was last marked as changed. During recovery: how many
-   * children the record announced.
+   * The capture generation in which the node was last marked as changed. During recovery: the
+   * number of children that the record announced.
    */
   mark: 30,
-  /** Where its newest checkpoint record lies (packs.ts); 0 while it has none. */
+  /** The location of its newest checkpoint record (record-blocks.ts); 0 while it has none. */
   record: 31,
 } as const;
 
-/** The fields that the digest covers are the first DIGEST_INTS ints of a row, doubles included. */
+/** The digest covers the first DIGEST_INTS ints of a row, doubles included. */
 export const DIGEST_INTS = 18;
 
 const NAME_BYTES_MASK = 0xff_ffff;
-/** Characters of a name that always fit; what is longer must never get into a transaction. */
+/** The length of a name that always fits. A longer one must never get into a transaction. */
 export const NAME_CHARS_MAX = NAME_BYTES_MASK >>> 1;
 const MODE_SHIFT = 24;
 const MODE_MASK = 3;
 export const FLAG = {
-  /** The name is stored as UTF-16 code units, not as ASCII. */
+  /** The name is stored as UTF-16 code units and not as ASCII. */
   wide: 1 << 26,
   free: 1 << 28,
 } as const;
 
-/** What a checkpoint record may have: name bytes, mode and whether the name is wide. */
+/**
+ * What a checkpoint record may contain: the bytes of the name, the mode, and whether the name is
+ * wide.
+ */
 export const SHAPE_MASK = NAME_BYTES_MASK | (MODE_MASK << MODE_SHIFT) | FLAG.wide;
 
 export function makeShape(parts: { nameBytes: number; mode: number; flags: number }): number {
@@ -92,7 +95,7 @@ const NO_DOUBLES = new Float64Array(0);
 export class NodeStore {
   readonly #ints: Int32Array[] = [];
   readonly #doubles: Float64Array[] = [];
-  /** Rows ever used; every node is below it. */
+  /** The number of rows ever used; every node is below it. */
   #limit = 0;
   #freeHead: number = NONE;
   #count = 0;
@@ -104,7 +107,7 @@ export class NodeStore {
     return this.#limit;
   }
 
-  /** A row with every field zero. */
+  /** Returns a row whose fields are all zero. */
   allocate(): number {
     this.#count++;
     const free = this.#freeHead;
@@ -159,7 +162,7 @@ export class NodeStore {
   doubleBase(node: number): number {
     return (node & ROW_MASK) << DOUBLES_BITS;
   }
-  /** For loops over many fields of one row: its page, and where in it the row starts. */
+  /** For loops over many fields of one row: its page; `intBase` says where in it the row starts. */
   intPage(node: number): Int32Array {
     return this.#ints[node >>> PAGE_BITS] ?? NO_INTS;
   }

@@ -1,5 +1,5 @@
-// Names that somebody chose so that they collide: in the hash that everybody knows, which must not
-// matter at all, and in the keyed one, as if the key were known.
+// Tests names that were chosen to collide: in the public hash, where that must not matter at all,
+// and in the keyed one, as if the key were known.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { collidingNames } from './colliding-names.js';
@@ -7,30 +7,30 @@ import { NodeStore } from './node-store.js';
 import { CHAIN_NODES_MAX } from './path-finder.js';
 import { KNOWN_PATH_KEY, PathHash } from './path-hash.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn } from './testing.js';
+import { encodeTxn, proposalOf } from './testing.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
-import { TxnPlaces } from './txn-places.js';
+import { TxnViews } from './txn-views.js';
 
 const NAMES = 4096;
-/** Of the keyed hash: as many bits of it are 0. */
+/** This many bits of the keyed hash are 0. */
 const BUCKET_BITS = 13;
 const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 
 class Member {
   readonly state: ReplicatedState;
-  readonly #places = new TxnPlaces();
+  readonly #places = new TxnViews();
   #zxid = 0;
 
   constructor(key = KNOWN_PATH_KEY) {
     this.state = new ReplicatedState(undefined, key);
   }
 
-  /** From the bytes of a proposal, as members do it. */
+  /** Applies from the bytes of a proposal, as members do. */
   apply(op: TxnOp): void {
     const zxid = ++this.#zxid;
     const body = encodeTxn({ origin: 1, request: zxid, session: 0, time: 1000 + zxid, op });
-    this.state.apply(zxid, this.#places.txnOf({ zxid, previous: zxid - 1, body }), IGNORE_CHANGES);
+    this.state.apply(zxid, this.#places.txnOf(proposalOf(body)), IGNORE_CHANGES);
   }
   create(path: string, text = ''): void {
     this.apply(createOf(path, text));
@@ -55,26 +55,27 @@ describe('finding znodes', () => {
     vi.restoreAllMocks();
   });
 
-  it('takes as few steps when all names collide in the hash that everybody knows', () => {
+  it('takes as few steps if all names collide in the public hash', () => {
     const member = new Member();
     const reads = vi.spyOn(NodeStore.prototype, 'int');
     const paths = collidingNames(NAMES).map((name) => `/${name}`);
     for (const path of paths) member.create(path);
-    // One field of a row each: some thirty for a create, none of them for the length of a chain.
+    // A create reads some thirty fields, each of one row, and none of them for the length of a
+    // chain.
     expect(reads.mock.calls.length).toBeLessThan(60 * NAMES);
     reads.mockClear();
     for (const path of paths) expect(member.state.tree.find(path)).not.toBe(NO_NODE);
     expect(reads.mock.calls.length).toBeLessThan(20 * NAMES);
   });
 
-  it('walks a chain of bounded length even for who knows the key', () => {
+  it('walks a chain of bounded length even if somebody knows the key', () => {
     const member = new Member();
     const { tree } = member.state;
     const paths = pathsOfOneBucket(5 * CHAIN_NODES_MAX);
     const reads = vi.spyOn(NodeStore.prototype, 'int');
     for (const [place, path] of paths.entries()) {
       reads.mockClear();
-      // Both as a string and as the bytes of a proposal.
+      // Every second path is given as a string, the others as the bytes of a proposal.
       if (place % 2 === 0) member.create(path, `${place}`);
       else member.apply({ kind: 'multi', ops: [createOf(path, `${place}`)] });
       expect(reads.mock.calls.length).toBeLessThan(40 + 4 * CHAIN_NODES_MAX);
@@ -92,7 +93,7 @@ describe('finding znodes', () => {
     expect(member.state.digest()).toBe(digestWithout(paths.length, member.state));
   });
 
-  it('has no part in the digest, which is the one that checkpoints of old have', () => {
+  it('has no part in the digest, which equals that of old checkpoints', () => {
     const members = [KNOWN_PATH_KEY, { low: 1, high: 2 }].map((key) => new Member(key));
     for (const member of members) {
       member.create('/a', '1');
@@ -109,7 +110,7 @@ describe('finding znodes', () => {
       member.create('/a/c', '55555');
       member.apply({ kind: 'delete', path: '/a/b-0000000001' });
     }
-    // As a member computed it before there was a key.
+    // The digest that a member computed before there was a key.
     for (const { state } of members) expect(state.digest()).toBe('9b68e683d823f9de');
   });
 });
@@ -119,7 +120,7 @@ function createOf(path: string, text: string): CreateOp {
   return { ...kind, path, data: Buffer.from(text), acl: OPEN };
 }
 
-/** Of a state in which so many children of the root came and went. */
+/** The digest of a state in which this many children of the root were created and deleted. */
 function digestWithout(children: number, { lastZxid }: ReplicatedState): string {
   const member = new Member();
   for (let place = 0; place < children; place++) member.create(`/other-${place}`);

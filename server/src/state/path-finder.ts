@@ -1,24 +1,24 @@
 /**
- * From a path to its znode: the keyed hash, the index over it, and the names from the znode up to
- * the root, which decide.
+ * Finds the znode of a path: by the keyed hash, the index over it, and the names from the znode up
+ * to the root, which decide.
  *
- * A chain of the index has a bound. Nobody can make one long who does not know the key; were
- * somebody to know it, what comes behind the bound goes into a Map by path, whose hash is keyed by
- * V8. Owned by TreeReads; Tree tells of znodes that come and go.
+ * A chain of the index has a bound. Nobody can make a long one without knowing the key. If somebody
+ * did know it, what exceeds the bound would go into a Map by path, whose hash is keyed by V8. Owned
+ * by TreeReads; Tree reports znodes that are added and removed.
  */
 import { type NameBytes, textAt } from './hash.js';
 import { INT, NONE, type NodeStore } from './node-store.js';
+import type { CreateView } from './op-view.js';
 import { PathHash, type PathKey, type PathPrefix } from './path-hash.js';
 import { PathIndex } from './path-index.js';
 import type { Payloads } from './payloads.js';
-import type { PlacedCreate } from './placed-op.js';
 
 const ROOT_NODE = 0;
 const SLASH = 0x2f;
 const ASCII_MAX = 0x7f;
 /**
- * Of nodes in a bucket, which has less than one on average. The chance that any of a million has so
- * many is below 10^-50.
+ * The bound of nodes in a bucket, which has less than one on average. The chance that any of a
+ * million buckets has so many is below 10^-50.
  */
 export const CHAIN_NODES_MAX = 48;
 
@@ -27,11 +27,16 @@ export class PathFinder {
   readonly #payloads: Payloads;
   readonly #index: PathIndex;
   readonly #hash: PathHash;
-  /** What found its chain full. */
+  /** Nodes whose chain was full. */
   readonly #beyond = new Map<string, number>();
-  /** Nodes passed by the last search that found none: as long as the chain at least. */
+  /**
+   * The number of nodes that the last unsuccessful search passed: at least the length of the chain.
+   */
   #passed = 0;
-  /** Whoever changes a znode asks for it again to answer; '' is at no node. */
+  /**
+   * The result of the last search, because a change of a znode looks it up once more to answer; no
+   * node has the path ''.
+   */
   #foundPath = '';
   #found: number = NONE;
 
@@ -42,12 +47,12 @@ export class PathFinder {
     this.#hash = new PathHash(key);
   }
 
-  /** Nodes that are in no chain. */
+  /** The number of nodes that are in no chain. */
   get beyondCount(): number {
     return this.#beyond.size;
   }
 
-  /** For who keeps paths of its own that are not in the tree; it never leaves this process. */
+  /** For owners of paths that are not in the tree. The hash never leaves this process. */
   hashOf(path: string): number {
     return this.#hash.of(path);
   }
@@ -58,7 +63,7 @@ export class PathFinder {
     return this.#hash.ofName(prefix, name);
   }
 
-  /** The node at `path`, or NONE (an ill-formed path too). */
+  /** The node at `path`, or NONE (also for an ill-formed path). */
   find(path: string): number {
     if (path.length === 1 && path === '/') return ROOT_NODE;
     if (path === this.#foundPath) return this.#found;
@@ -70,7 +75,7 @@ export class PathFinder {
     return node;
   }
 
-  /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */
+  /** Like `find`, for a path that is UTF-8 in `bytes`; it makes no string if the path is ASCII. */
   findBytes(bytes: DataView, start: number, end: number): number {
     const found = this.findAscii(bytes, start, end);
     if (found !== NONE) return found;
@@ -80,20 +85,23 @@ export class PathFinder {
     return NONE;
   }
 
-  /** As `find`, of a path that is ASCII in `bytes`; NONE where it is anything else. */
+  /** Like `find`, for a path that is ASCII in `bytes`; NONE for anything else. */
   findAscii(bytes: DataView, start: number, end: number): number {
     if (end - start === 1 && bytes.getUint8(start) === SLASH) return ROOT_NODE;
     return this.#searchAscii(this.#hash.ofBytes(bytes, start, end), bytes, start, end);
   }
 
-  /** As `find`. Leaves the hash of the path in `op`. */
-  findPlaced(op: PlacedCreate): number {
+  /** Like `find`. Leaves the hash of the path in `op`. */
+  findView(op: CreateView): number {
     const { view, pathStart, pathEnd } = op;
     op.hash = this.#hash.ofBytes(view, pathStart, pathEnd);
     return this.#searchAscii(op.hash, view, pathStart, pathEnd);
   }
 
-  /** A node whose path was looked for last, in vain; `hash` is that of the path. */
+  /**
+   * Adds a node whose path was the last to be searched for, without success; `hash` is that of the
+   * path.
+   */
   added(node: number, hash: number, op: { readonly path: string }): void {
     this.#store.setInt(node, INT.indexHash, hash);
     if (this.#passed < CHAIN_NODES_MAX) this.#index.insert(node);
@@ -101,7 +109,7 @@ export class PathFinder {
     this.#passed = 0;
   }
 
-  /** The node is about to go. */
+  /** The node is about to be deleted. */
   removed(node: number, path: string): void {
     this.#foundPath = '';
     // A request may have the empty path.
@@ -110,12 +118,15 @@ export class PathFinder {
     this.#index.remove(node);
   }
 
-  /** Recovery: all nodes below `limit` that were not added have their hash by now. */
+  /**
+   * Recovery: adds all nodes below `limit` that were not added; their rows have their hashes by
+   * now.
+   */
   addUpTo(limit: number): void {
     this.#index.insertUpTo(limit);
   }
 
-  /** Recovery: the child of that name among the nodes that were added. */
+  /** Recovery: the child with that name among the nodes that were added. */
   findChild(parent: number, hash: number, name: NameBytes): number {
     const store = this.#store;
     let node = this.#index.first(hash);

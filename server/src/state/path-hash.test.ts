@@ -1,5 +1,5 @@
-// HalfSipHash-1-3 with 32 bits of output, against the vectors that Linux tests its own with: the
-// key is the bytes 0 to 7, the input of vector n the bytes 0 to n - 1.
+// Tests HalfSipHash-1-3 with 32 bits of output against the vectors with which Linux tests its own:
+// the key is the bytes 0 to 7, the input of vector n the bytes 0 to n - 1.
 import { describe, expect, it } from 'vitest';
 import { collidingNames } from './colliding-names.js';
 import { hashPath } from './hash.js';
@@ -25,7 +25,7 @@ describe('the hash by which paths are found', () => {
     }
   });
 
-  it('is the same of a string, of its bytes, and of a prefix with a name behind it', () => {
+  it('is the same for a string, for its bytes, and for a prefix followed by a name', () => {
     const hash = new PathHash(pathKeyOf(Uint8Array.from([7, 1, 9, 200, 3, 5, 250, 99])));
     const names = ['a', 'ab', 'abc', 'abcd', 'n0000000001', 'ä', 'пять', 'a€', '\u{1f600}', 'ÿ'];
     for (const prefix of ['/', '/a/', '/abc/', '/ab/cdef/', '/dir/', '/é/', '/x/пуст/yz/']) {

@@ -1,12 +1,13 @@
 /**
  * The hash by which znodes are found: HalfSipHash-1-3 of the UTF-8 of a path, with a secret key.
  *
- * Clients choose paths. With a hash that everybody can compute they could choose thousands that lie
+ * Clients choose paths. With a hash that everybody can compute they could choose thousands that are
  * in one chain of the index, and every lookup would walk it. SipHash (Aumasson and Bernstein, 2012)
- * is made so that nobody finds collisions without the key; this is its form for 32-bit words, with
- * the rounds that hash tables use. The key is drawn at random when a member starts and never leaves
- * it: the hash is neither stored nor sent, and differs between members. What all members must agree
- * on, the digest, has its own hash without a key (hash.ts). Called by PathFinder and TreeLoader.
+ * is designed so that nobody finds collisions without the key. This is its form for 32-bit words,
+ * with the rounds that hash tables use. The key is drawn at random when a member starts and never
+ * leaves it: the hash is neither stored nor sent, and differs between members. The digest, on which
+ * all members must agree, has its own hash without a key (hash.ts). Called by PathFinder and
+ * TreeLoader.
  */
 import { assert } from '@rookery/protocol';
 import type { NameBytes } from './hash.js';
@@ -19,7 +20,7 @@ export interface PathKey {
 
 export const PATH_KEY_BYTES = 8;
 
-/** For tests and tools, whose paths nobody chose to do harm. */
+/** For tests and tools, whose paths nobody chose in order to do harm. */
 export const KNOWN_PATH_KEY: PathKey = { low: 0x03020100, high: 0x07060504 };
 
 export function pathKeyOf(random: Uint8Array): PathKey {
@@ -33,10 +34,10 @@ const INITIAL_3 = 0x74656462;
 const FINISH = 0xff;
 const ASCII_MAX = 0x7f;
 
-/** What the beginning of a path leaves behind, for `ofName` to go on from. */
+/** The state of the hash after the beginning of a path, from which `ofName` continues. */
 export interface PathPrefix {
   readonly text: string;
-  /** Null for one that is not ASCII: paths that begin with it are hashed whole. */
+  /** Null for a prefix that is not ASCII: paths that begin with it are hashed as a whole. */
   readonly state: SipState | null;
 }
 
@@ -51,7 +52,8 @@ export class PathHash {
   }
 
   of(path: string): number {
-    // `| 0` tells the compiler what they are, or the loop takes twice the time.
+    // `| 0` tells the compiler that they are 32-bit integers; without it the loop takes twice the
+    // time.
     let v0 = this.#low | 0;
     let v1 = this.#high | 0;
     let v2 = INITIAL_2 ^ v0;
@@ -85,9 +87,10 @@ export class PathHash {
     return finish(v0, v1, v2, v3, last);
   }
 
-  /** Of a path in UTF-8. */
+  /** The hash of a path that is given in UTF-8. */
   ofBytes(bytes: DataView, start: number, end: number): number {
-    // `| 0` tells the compiler what they are, or the loop takes twice the time.
+    // `| 0` tells the compiler that they are 32-bit integers; without it the loop takes twice the
+    // time.
     let v0 = this.#low | 0;
     let v1 = this.#high | 0;
     let v2 = INITIAL_2 ^ v0;
@@ -112,7 +115,7 @@ export class PathHash {
     return finish(v0, v1, v2, v3, last);
   }
 
-  /** Of what many paths begin with. */
+  /** Prepares the hash of paths that share this beginning. */
   prefixOf(text: string): PathPrefix {
     const bytes = Buffer.from(text);
     if (bytes.length !== text.length) return { text, state: null };
@@ -122,7 +125,7 @@ export class PathHash {
     return { text, state };
   }
 
-  /** As `of` of the prefix with a name behind it. */
+  /** Like `of`, for the prefix followed by a name. */
   ofName({ text, state }: PathPrefix, name: NameBytes): number {
     const { bytes, start, end, unitBytes } = name;
     if (state === null || unitBytes === 2) return this.of(text + textOf(name));
@@ -138,13 +141,13 @@ export class PathHash {
   }
 }
 
-/** In the middle of a hash, so that bytes can come in parts of any size. */
+/** The state of an unfinished hash, so that bytes can come in parts of any size. */
 class SipState {
   #v0 = 0;
   #v1 = 0;
   #v2 = 0;
   #v3 = 0;
-  /** The bytes of a word that is not whole yet. */
+  /** The bytes of a word that is not complete yet. */
   #tail = 0;
   #length = 0;
 
@@ -199,7 +202,9 @@ class SipState {
   }
 }
 
-/** The last word, which holds the length, and three rounds more; a loop takes twice the time. */
+/**
+ * Adds the last word, which holds the length, and three rounds. A loop would take twice the time.
+ */
 function finish(a: number, b: number, c: number, d: number, last: number): number {
   let v0 = a;
   let v1 = b;

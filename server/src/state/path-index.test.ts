@@ -1,4 +1,4 @@
-// Against a set, over many splits, with hashes that share buckets and kinds.
+// Compares the index with a set, over many splits, with hashes that share buckets and kinds.
 import { describe, expect, it, vi } from 'vitest';
 import { INT, NONE, NodeStore } from './node-store.js';
 import { PAGE_BUCKETS, PathIndex } from './path-index.js';
@@ -6,7 +6,7 @@ import { PAGE_BUCKETS, PathIndex } from './path-index.js';
 const NODES = 5000;
 const HASHES = 3000;
 
-/** Some bits that choose a bucket are always 0, so several share one. */
+/** Some of the bits that choose a bucket are always 0, so several hashes share one. */
 function hashOf(number: number): number {
   return Math.imul(number, 0x9e3779b1) & ~0xf00;
 }
@@ -20,8 +20,8 @@ function nodesOf(store: NodeStore, index: PathIndex, hash: number): readonly num
 }
 
 describe('the path index', () => {
-  // From 1024 buckets on: a few at a time; at recovery four times as many at once, or twice as many
-  // where the table is large already.
+  // From 1024 buckets on, it grows by a few at a time; at recovery to four times as many at once,
+  // or to twice as many where the table is large already.
   for (const { insert, leapBucketsMax, buckets } of [
     { insert: 'insert', leapBucketsMax: undefined, buckets: 5024 },
     { insert: 'insertUpTo', leapBucketsMax: undefined, buckets: 4 * 4 * 1024 },
@@ -39,7 +39,7 @@ describe('the path index', () => {
         const hash = hashOf(number % HASHES);
         store.setInt(node, INT.indexHash, hash);
         if (insert === 'insert') index.insert(node);
-        // Of several at once.
+        // Inserts several at once.
         else if (number % 7 === 0 || number === NODES - 1) index.insertUpTo(node + 1);
         expected.set(hash, [...(expected.get(hash) ?? []), node]);
       }

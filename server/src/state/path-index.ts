@@ -1,10 +1,10 @@
 /**
- * From the hash of a path to the nodes that have it: a linear hash table (Litwin 1980).
+ * Maps the hash of a path to the nodes that have it: a linear hash table (Litwin 1980).
  *
  * It grows by splitting a few buckets at a time, so no insert ever rehashes everything: a table of
- * a million paths that doubles at once would stall every client. For the same reason it lies in
- * pages, of which none is ever copied. Chains run through the rows (nextInBucket); there is no
- * object and no string per node. It never shrinks.
+ * a million paths that doubled at once would stall every client. For the same reason it consists of
+ * pages, none of which is ever copied. Chains run through the rows (nextInBucket); there is no
+ * object and no string for each node. It never shrinks.
  *
  * The hash is keyed (path-hash.ts), so nobody can choose paths that share a chain. Owned by
  * PathFinder.
@@ -13,42 +13,45 @@ import { assert } from '@rookery/protocol';
 import { INT, NONE, type NodeStore } from './node-store.js';
 
 const BUCKETS_MIN = 1 << 10;
-/** Buckets split at once: a part of BUCKETS_MIN. */
+/** The number of buckets that are split at once, a part of BUCKETS_MIN. */
 const SPLITS = 32;
 const PAGE_BITS = 14;
 export const PAGE_BUCKETS = 1 << PAGE_BITS;
 const PAGE_MASK = PAGE_BUCKETS - 1;
 const NO_HEADS = new Int32Array(0);
 const NO_KINDS = new Uint8Array(0);
-/** A smaller table becomes four times as large at once during recovery: it has 5 MB then. */
+/** A smaller table becomes four times as large at once during recovery; it has 5 MB then. */
 const LEAP_BUCKETS_MAX = 1 << 20;
 
 export class PathIndex {
   readonly #store: NodeStore;
   readonly #heads: Int32Array[] = [];
-  /** Of each bucket, which `kindOf` its hashes have, or had: who asks in vain looks at no row. */
+  /**
+   * For each bucket, which `kindOf` values its hashes have or had: an unsuccessful search mostly
+   * reads no row.
+   */
   readonly #kinds: Uint8Array[] = [];
-  /** Buckets in use: between #round and 2 * #round. Those below #buckets - #round are split. */
+  /** The buckets in use, between #round and 2 * #round. Those below #buckets - #round are split. */
   #buckets = BUCKETS_MIN;
   #round = BUCKETS_MIN;
   #count = 0;
-  /** Of the first nodes of the buckets that are split. */
+  /** The hashes of the first nodes of the buckets that are being split. */
   readonly #hashes = new Int32Array(SPLITS);
   readonly #leapBucketsMax: number;
 
-  /** `leapBucketsMax`: smaller in tests. */
+  /** Tests set a smaller `leapBucketsMax`. */
   constructor(store: NodeStore, leapBucketsMax = LEAP_BUCKETS_MAX) {
     this.#store = store;
     this.#leapBucketsMax = leapBucketsMax;
     this.#addPages(BUCKETS_MIN);
   }
 
-  /** For tests: how large it is. */
+  /** For tests: the number of buckets. */
   get buckets(): number {
     return this.#buckets;
   }
 
-  /** The head of the chain in which a node of this hash lies if there is one; then `next`. */
+  /** The head of the chain that contains a node of this hash, if there is one; then use `next`. */
   first(hash: number): number {
     const bucket = this.#bucketOf(hash);
     if ((this.#kindsOf(bucket) & kindOf(hash)) === 0) return NONE;
@@ -67,9 +70,9 @@ export class PathIndex {
   }
 
   /**
-   * Recovery: as `insert` of all nodes from the first that was not inserted to `limit`, one after
-   * the other so that the waits for memory overlap. The table is made larger all at once, which is
-   * cheaper by far and stalls nobody. The root is in no table.
+   * Recovery: like `insert` of all nodes from the first one that was not inserted to `limit`,
+   * arranged so that the waits for memory overlap. The table is enlarged all at once, which is far
+   * cheaper and stalls nobody. The root is in no table.
    */
   insertUpTo(limit: number): void {
     for (let node = this.#count + 1; node < limit; node++) {
@@ -119,7 +122,7 @@ export class PathIndex {
     (this.#kinds[bucket >>> PAGE_BITS] ?? NO_KINDS)[bucket & PAGE_MASK] = kinds;
   }
 
-  /** So that there is room for so many buckets. */
+  /** Makes room for this many buckets. */
   #addPages(buckets: number): void {
     while (this.#heads.length << PAGE_BITS < buckets) {
       this.#heads.push(new Int32Array(PAGE_BUCKETS).fill(NONE));
@@ -127,7 +130,7 @@ export class PathIndex {
     }
   }
 
-  /** Every row is in the table by now, but for the root's. */
+  /** Every row but the root's is in the table by now. */
   #resize(): void {
     this.#round *= this.#round < this.#leapBucketsMax ? 4 : 2;
     this.#buckets = this.#round;
@@ -140,8 +143,8 @@ export class PathIndex {
   }
 
   /**
-   * Of the next few buckets. Their rows lie anywhere: what all of them have is asked for before
-   * anything is done with it, so that the waits for memory overlap.
+   * Splits the next few buckets. Their rows are anywhere in memory: all of them are read before
+   * anything is done with them, so that the waits for memory overlap.
    */
   #split(): void {
     this.#addPages(this.#buckets + SPLITS);
@@ -168,7 +171,9 @@ export class PathIndex {
   }
 }
 
-/** One of eight bits, by bits of the hash that choose no bucket as long as there is memory. */
+/**
+ * One of eight bits, chosen by bits of the hash that choose no bucket as long as there is memory.
+ */
 function kindOf(hash: number): number {
   return 1 << (hash >>> 29);
 }

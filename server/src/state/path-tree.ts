@@ -1,8 +1,8 @@
 /**
  * A tree of paths alone, for tests of watches.
  *
- * Every path has a znode until it is deleted; what is created again gets the number of one that is
- * gone, as in a real tree.
+ * Every path has a znode until it is deleted. A path that is created again gets the number of a
+ * deleted one, as in a real tree.
  */
 import type { WatchedTree } from './watched-nodes.js';
 

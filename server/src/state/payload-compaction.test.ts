@@ -1,5 +1,5 @@
-// Memory of chunks that are mostly free is given back, whatever a client creates and deletes, and
-// what moves stays what it was.
+// The memory of chunks that are mostly free is given back, whatever a client creates and deletes,
+// and what moves keeps its content.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
@@ -18,7 +18,7 @@ interface Row {
   readonly fill: number;
 }
 
-/** Rows with bytes of their own, compacted as soon as anything lies idle. */
+/** Rows with bytes of their own, compacted as soon as anything is idle. */
 class Rows {
   readonly slabs = new DataSlabs();
   readonly rows: Row[] = [];
@@ -63,7 +63,7 @@ class Rows {
 }
 
 describe('compaction', () => {
-  it('leaves every name and all data what they were, whatever comes and goes meanwhile', () => {
+  it('changes no name and no data, whatever is created and deleted meanwhile', () => {
     const size = fc.constantFrom(0, 1, 8, 100, 1000, 9000, 30_000, 40_000);
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ size, count: fc.nat(20) }) },
@@ -89,7 +89,7 @@ describe('compaction', () => {
     );
   });
 
-  it('bounds what a client makes a member hold that fills, deletes most and changes the size', () => {
+  it('bounds the memory that a client can fill by creating, deleting most and changing the size', () => {
     const state = new ReplicatedState();
     const apply = (op: TxnOp): void => {
       const txn = { origin: 1, request: 1, session: 1, time: 1, op };
@@ -98,7 +98,7 @@ describe('compaction', () => {
     const rest = { acl: OPEN, mode: 'persistent', ttlMs: 0, opcode: 1 } as const;
     const held: number[] = [];
     const kept = new Map<string, Buffer>();
-    // Each size has a class of its own, and one of 32 stays: at least one in every chunk.
+    // Each size has a class of its own, and one of 32 znodes stays: at least one in every chunk.
     for (let round = 0; round < 6; round++) {
       const bytes = 2000 + 256 * round;
       const count = Math.floor((24 * MEGABYTE) / bytes);
@@ -112,7 +112,7 @@ describe('compaction', () => {
       }
       held.push(state.tree.payloadBytesReserved);
     }
-    // Of 144 MB created 4.5 stay; at most one round more than the idle part is held.
+    // Of 144 MB created, 4.5 MB stay; at most one round more than the idle part is held.
     expect(Math.max(...held)).toBeLessThan(48 * MEGABYTE);
     const { tree } = state;
     for (const [path, data] of kept) {

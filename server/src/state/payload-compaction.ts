@@ -1,26 +1,29 @@
 /**
- * Gives back the memory of chunks that are mostly free: what is left in them moves to others.
+ * Gives back the memory of chunks that are mostly free, by moving what is left in them to others.
  *
- * A client that creates values of one size, deletes nearly all of them and goes on with the next
- * size would otherwise hold a chunk for each that it left, many times the bound of the tree. Once
- * more than half as much as is in use lies idle, sparse chunks take in nothing more, and a walk
- * over the rows moves what lies in them, a little after each transaction. Without transactions
- * nothing moves, and nothing grows either. It decides nothing that another member could see.
- * Called by Payloads.
+ * A client that creates values of one size, deletes nearly all of them and continues with the next
+ * size would otherwise keep a chunk allocated for each value that it left: many times the bound of
+ * the tree. Once the idle memory exceeds half of what is in use, sparse chunks take in nothing
+ * more, and a walk over the rows moves what is in them, a little after each transaction. Without
+ * transactions nothing moves, and nothing grows either. It decides nothing that another member
+ * could see. Called by Payloads.
  */
 import type { DataSlabs } from './data-slabs.js';
 import { INT, NONE, type NodeStore } from './node-store.js';
 
 export interface IdleLimits {
-  /** Beside half of what is in use: a chunk of each class that is being filled, and some. */
+  /**
+   * The idle memory that is allowed beside half of what is in use: for each class a chunk that is
+   * being filled, and some.
+   */
   readonly idleBytesMax: number;
-  /** After a walk so much more must lie idle before the next one. */
+  /** After a walk, this much more must be idle before the next one. */
   readonly againBytes: number;
 }
 
 const IDLE_LIMITS: IdleLimits = { idleBytesMax: 16 << 20, againBytes: 4 << 20 };
 const IDLE_PART = 0.5;
-/** Of one step: some tens of microseconds. */
+/** The rows of one step, which takes some tens of microseconds. */
 const ROWS = 256;
 const MOVED_BYTES = 32 << 10;
 
@@ -28,19 +31,19 @@ export class PayloadCompaction {
   readonly #store: NodeStore;
   readonly #slabs: DataSlabs;
   readonly #limits: IdleLimits;
-  /** The next row to look at; NONE while there is no walk. */
+  /** The next row to look at; NONE while no walk is under way. */
   #next: number = NONE;
-  /** What lay idle after the last walk. */
+  /** The idle memory after the last walk. */
   #floorBytes = 0;
 
-  /** `limits`: smaller in tests. */
+  /** Tests set smaller `limits`. */
   constructor(store: NodeStore, slabs: DataSlabs, limits = IDLE_LIMITS) {
     this.#store = store;
     this.#slabs = slabs;
     this.#limits = limits;
   }
 
-  /** After a transaction. */
+  /** Called after each transaction. */
   step(): void {
     if (this.#next === NONE && !this.#begins()) return;
     const end = Math.min(this.#next + ROWS, this.#store.limit);
@@ -67,7 +70,7 @@ export class PayloadCompaction {
     return true;
   }
 
-  /** Returns the bytes that were moved. */
+  /** Returns the number of bytes that were moved. */
   #moveMaybe(node: number): number {
     const location = this.#store.int(node, INT.location);
     if (location === NONE || !this.#slabs.isLeaving(location)) return 0;

@@ -1,29 +1,32 @@
 /**
- * Name and data of each znode, side by side in one slot of the slabs.
+ * Stores the name and the data of each znode, side by side in one slot of the slabs.
  *
- * A name is stored as ASCII where it can be, else as UTF-16 code units, so that comparing it with
- * a path never decodes. The full path is nowhere: it is the names from the root down. Called by
- * Tree, which keeps the digest and the counts.
+ * A name is stored as ASCII where possible, otherwise as UTF-16 code units, so that comparing it
+ * with a path never decodes anything. The full path is not stored: it is the names from the root
+ * down. Called by Tree, which keeps the digest and the counts.
  */
 import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs } from './data-slabs.js';
 import type { Hasher, NameBytes } from './hash.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
+import type { CreateView, DataRange } from './op-view.js';
 import { PayloadCompaction } from './payload-compaction.js';
-import type { DataPlace, PlacedCreate } from './placed-op.js';
 
 const ASCII_MAX = 0x7f;
 const SLASH = 0x2f;
 const SHORT_BYTES = 24;
-/** What is longer is copied faster through a view of it. */
+/** Longer payloads are copied faster through a view. */
 const WITHIN_BYTES_MAX = 512;
-/** A loop over words beats the call into the runtime, with the view it makes, up to about here. */
+/**
+ * Up to about this size, a loop over words is faster than a call into the runtime, with the view
+ * that it makes.
+ */
 const WORDS_BYTES_MAX = 512;
-/** What is shorter is copied faster word by word. */
-const PLACED_BYTES_MAX = 512;
+/** Shorter payloads are copied faster word by word. */
+const VIEW_BYTES_MAX = 512;
 const EMPTY = Buffer.alloc(0);
 
-/** Memory of records, as words and as bytes, and a word in it. */
+/** The memory of records, as words and as bytes, and the index of a word in it. */
 export interface RecordPart {
   readonly words: Int32Array;
   readonly bytes: Buffer;
@@ -40,7 +43,7 @@ export class Payloads {
     this.#compaction = new PayloadCompaction(store, this.#slabs);
   }
 
-  /** After a transaction: part of the way of giving back memory that is mostly free. */
+  /** Called after each transaction: one step of giving back memory that is mostly free. */
   compactSome(): void {
     this.#compaction.step();
   }
@@ -49,7 +52,7 @@ export class Payloads {
     return this.#slabs.reservedBytes;
   }
 
-  /** For a fresh row: stores the last segment of `path` as its name, and the data behind it. */
+  /** For a fresh row: stores the last segment of `path` as its name, followed by the data. */
   write(node: number, path: string, data: Uint8Array | null): void {
     const store = this.#store;
     const start = path.lastIndexOf('/') + 1;
@@ -80,8 +83,8 @@ export class Payloads {
     }
   }
 
-  /** As `write`. */
-  writePlaced(node: number, op: PlacedCreate): void {
+  /** Like `write`. */
+  writeView(node: number, op: CreateView): void {
     const store = this.#store;
     const nameBytes = op.pathEnd - op.nameStart;
     const mode = modeOf(store.int(node, INT.shape));
@@ -94,12 +97,12 @@ export class Payloads {
     for (let i = op.nameStart; i < op.pathEnd; i++) {
       bytes[at++] = op.bytes[i] ?? 0;
     }
-    this.#copyPlaced(op, location, at);
+    this.#copyView(op, location, at);
   }
 
   /**
-   * For a row without memory, that has the lengths of name and data: both from a record. They are
-   * hashed as `hash` does it.
+   * For a row that has no memory but the lengths of name and data: copies both from a record, and
+   * hashes them as `hash` does.
    */
   copyFrom(node: number, size: number, { words, bytes, at }: RecordPart, hasher: Hasher): void {
     const slabs = this.#slabs;
@@ -118,7 +121,7 @@ export class Payloads {
     }
   }
 
-  /** The first `size` bytes of name and data; the rest of their last word is anything. */
+  /** Copies the first `size` bytes of name and data. The rest of their last word is undefined. */
   copyTo(node: number, size: number, { words, bytes, at }: RecordPart): void {
     if (size === 0) {
       return;
@@ -134,7 +137,7 @@ export class Payloads {
     }
   }
 
-  /** The first `size` bytes of name and data, as `Hasher.bytes`. */
+  /** Hashes the first `size` bytes of name and data, like `Hasher.bytes`. */
   hash(node: number, size: number, hasher: Hasher): void {
     if (size === 0) {
       return;
@@ -158,11 +161,11 @@ export class Payloads {
     }
   }
 
-  replaceDataPlaced(node: number, data: DataPlace): void {
+  replaceDataView(node: number, data: DataRange): void {
     const location = this.#makeRoom(node, data.dataBytes);
     if (data.dataBytes > 0) {
       const nameBytes = nameBytesOf(this.#store.int(node, INT.shape));
-      this.#copyPlaced(data, location, this.#slabs.offset(location) + nameBytes);
+      this.#copyView(data, location, this.#slabs.offset(location) + nameBytes);
     }
   }
 
@@ -183,7 +186,7 @@ export class Payloads {
     return this.#slabs.bytes(location).subarray(start, start + size);
   }
 
-  /** As a jute buffer. */
+  /** Writes the data as a jute buffer. */
   encodeData(node: number, writer: JuteWriter): void {
     const size = this.#store.int(node, INT.dataBytes);
     if (size <= 0 || size > WITHIN_BYTES_MAX) return writer.buffer(this.data(node));
@@ -207,7 +210,7 @@ export class Payloads {
     return this.#slabs.bytes(location).toString(encoding, start, start + size);
   }
 
-  /** As a jute string. */
+  /** Writes the name as a jute string. */
   encodeName(node: number, writer: JuteWriter): void {
     const shape = this.#store.int(node, INT.shape);
     if ((shape & FLAG.wide) !== 0) {
@@ -220,8 +223,8 @@ export class Payloads {
   }
 
   /**
-   * Where the name of `node` starts in `path` when `path` has it right before `end` and a slash
-   * before that, else NONE.
+   * The index at which the name of `node` starts in `path`, if the name is right before `end` and a
+   * slash is before it; otherwise NONE.
    */
   nameStart(node: number, path: string, end: number): number {
     const shape = this.#store.int(node, INT.shape);
@@ -245,7 +248,7 @@ export class Payloads {
     return start;
   }
 
-  /** As `nameStart`, of a path of ASCII bytes that begins at `from`. */
+  /** Like `nameStart`, for a path of ASCII bytes that begins at `from`. */
   asciiNameStart(node: number, path: DataView, from: number, end: number): number {
     const ints = this.#store.intPage(node);
     const row = this.#store.intBase(node);
@@ -269,7 +272,7 @@ export class Payloads {
     return own.compare(bytes, start, end, ownStart, ownStart + end - start) === 0;
   }
 
-  /** Behind the name, -1 for null. Returns the location. */
+  /** Makes room for the data after the name, -1 for null. Returns the location. */
   #makeRoom(node: number, dataBytes: number): number {
     const store = this.#store;
     const nameBytes = nameBytesOf(store.int(node, INT.shape));
@@ -282,13 +285,9 @@ export class Payloads {
     return location;
   }
 
-  #copyPlaced(
-    { bytes, view, dataStart, dataBytes }: DataPlace,
-    location: number,
-    at: number,
-  ): void {
+  #copyView({ bytes, view, dataStart, dataBytes }: DataRange, location: number, at: number): void {
     const to = this.#slabs.view(location);
-    if (to === null || dataBytes > PLACED_BYTES_MAX) {
+    if (to === null || dataBytes > VIEW_BYTES_MAX) {
       bytes.copy(this.#slabs.bytes(location), at, dataStart, dataStart + Math.max(0, dataBytes));
       return;
     }
@@ -301,7 +300,7 @@ export class Payloads {
     }
   }
 
-  /** A slot of `needed` bytes that begins with the name of the old one, which is freed. */
+  /** Returns a slot of `needed` bytes that begins with the name of the old one, which is freed. */
   #move(old: number, nameBytes: number, needed: number): number {
     const slabs = this.#slabs;
     const location = needed === 0 ? NONE : slabs.allocate(needed);
@@ -337,7 +336,7 @@ function copyWords(
   }
 }
 
-/** For a few bytes a loop beats the call into the runtime. */
+/** For a few bytes a loop is faster than a call into the runtime. */
 function copy(from: Uint8Array, to: Uint8Array, at: number): void {
   if (from.length > SHORT_BYTES) {
     to.set(from, at);

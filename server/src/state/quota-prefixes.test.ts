@@ -1,4 +1,5 @@
-// Against the definition: of all prefixes that are the path or an ancestor of it, the longest.
+// Compares with the definition: of all prefixes that are the path or an ancestor of it, the
+// longest.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { QuotaPrefixes } from './quota-prefixes.js';
@@ -33,7 +34,7 @@ describe('the paths that have a quota', () => {
     );
   });
 
-  it('are found by looking at each segment once, however deep the path is', () => {
+  it('are found by reading each segment once, however deep the path is', () => {
     const prefixes = new QuotaPrefixes();
     const deep = '/n'.repeat(DEPTH);
     for (let depth = 1; depth < DEPTH; depth += 2) prefixes.add(deep.slice(0, 2 * depth));

@@ -1,8 +1,10 @@
 /**
- * The paths that have a quota, and which of them a path counts for: the longest one.
+ * Stores the paths that have a quota, and finds the one for which a path counts: the longest
+ * prefix.
  *
- * Kept by segments, as directories are, so a path is read once from its beginning, however deep it
- * is, and only as far as there are quotas. As large as the tree of quotas. Called by Quotas.
+ * They are stored by segments, like directories, so a path is read once from its beginning, however
+ * deep it is, and only as far as there are quotas. It is as large as the tree of quotas. Called by
+ * Quotas.
  */
 interface Directory {
   hasQuota: boolean;
@@ -56,7 +58,7 @@ export class QuotaPrefixes {
     this.#count = 0;
   }
 
-  /** The longest one that is the path itself or above it; null for none. */
+  /** The longest one that is the path itself or above it; null if there is none. */
   governing(path: string): string | null {
     let directory = this.#root;
     let longest = 0;

@@ -1,9 +1,10 @@
 /**
  * The znodes that hold a quota: where they are, and the text in them.
  *
- * `count=N,bytes=M`, and with hard limits `count=N,bytes=M=;byteHardLimit=B;countHardLimit=C`: the
- * odd `=` keeps old parsers happy. -1 stands for no limit, and so does whatever cannot be read:
- * anybody may write anything there. Nothing here knows of a tree.
+ * The text is `count=N,bytes=M`, and with hard limits
+ * `count=N,bytes=M=;byteHardLimit=B;countHardLimit=C`: the odd `=` keeps old parsers working. -1
+ * stands for no limit, as does anything that cannot be parsed, because anybody may write anything
+ * there. Nothing here knows of a tree.
  */
 
 export const QUOTA_ROOT = '/zookeeper/quota';
@@ -30,11 +31,11 @@ export function statsPathOf(prefix: string): string {
   return `${QUOTA_ROOT}${prefix}/${STATS_NAME}`;
 }
 
-/** The path that has its limits at `path`, or null; the root and system nodes have no quota. */
+/** The path whose limits are stored at `path`, or null; the root and system nodes have no quota. */
 export function limitedBy(path: string): string | null {
   return prefixOf(path, LIMITS_NAME);
 }
-/** The path that has its statistics at `path`; null for every other node. */
+/** The path whose statistics are stored at `path`; null for every other node. */
 export function measuredAt(path: string): string | null {
   return prefixOf(path, STATS_NAME);
 }
@@ -67,7 +68,7 @@ function prefixOf(path: string, name: string): string | null {
     return null;
   }
   const prefix = path.slice(QUOTA_ROOT.length, end);
-  // The data of /zookeeper/config is each member's own: it must not be in a replicated sum.
+  // The data of /zookeeper/config is each member's own, so it must not be in a replicated sum.
   return prefix === SYSTEM_ROOT || prefix.startsWith(`${SYSTEM_ROOT}/`) ? null : prefix;
 }
 

@@ -1,5 +1,5 @@
-// Goal: the statistics of a quota are what lies below its path, on every member alike, whatever
-// happened. Method: random changes, applied to a state and to one that recovers in between.
+// Goal: the statistics of a quota equal what is below its path, on every member alike, whatever
+// happened. Method: random changes are applied to a state and to one that recovers in between.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
@@ -70,7 +70,7 @@ function newMember(): Member {
 }
 
 describe('the statistics of a quota', () => {
-  it('start with what is there, the path itself included', () => {
+  it('start with what exists, the path itself included', () => {
     const member = newMember();
     member.create('/q', '12345');
     member.create('/q/a', '6');
@@ -80,7 +80,7 @@ describe('the statistics of a quota', () => {
     expect(member.text(STATS)).toBe('count=3,bytes=8');
   });
 
-  it('of a path that is not there start with nothing', () => {
+  it('of a path that does not exist start with nothing', () => {
     const member = newMember();
     member.limit();
     expect(member.text(STATS)).toBe('count=0,bytes=0');
@@ -103,7 +103,7 @@ describe('the statistics of a quota', () => {
     expect(member.text(STATS)).toBe('count=1,bytes=0');
   });
 
-  it('lose what a closed session had in any order, its limits among it', () => {
+  it('lose what a closed session owned, in any order, even its limits', () => {
     const [live, recovered] = [newMember(), newMember()];
     for (const member of [live, recovered]) {
       member.create('/q');
@@ -115,7 +115,7 @@ describe('the statistics of a quota', () => {
       member.create('/q/c', '6', 'ephemeral');
       expect(member.text(STATS)).toBe('count=4,bytes=6');
     }
-    // Afterwards the session's ephemerals are chained in another order.
+    // After this, the session's ephemerals are linked in another order.
     recovered.recover();
     live.apply({ kind: 'closeSession' });
     recovered.apply({ kind: 'closeSession' });
@@ -124,7 +124,7 @@ describe('the statistics of a quota', () => {
     expect(live.state.quotas.governing('/q')).toBe(null);
   });
 
-  it('are no write: neither version nor times nor watches', () => {
+  it('are not a write: neither version nor times change, and no watch fires', () => {
     const member = newMember();
     member.create('/q');
     member.limit();
@@ -135,7 +135,7 @@ describe('the statistics of a quota', () => {
     expect(after).toEqual({ ...before, dataLength: 16 });
   });
 
-  it('stop when the limits go', () => {
+  it('stop when the limits are deleted', () => {
     const member = newMember();
     member.create('/q');
     member.limit();
@@ -158,7 +158,7 @@ describe('the statistics of a quota', () => {
     expect(member.text('/zookeeper/quota/q/in/zookeeper_stats')).toBe('count=2,bytes=3');
   });
 
-  it('are the sum over the subtree, and the digest is equal, whoever recovered in between', () => {
+  it('are the sum over the subtree, and the digest is equal, whichever member recovered in between', () => {
     const paths = ['/q', '/q/a', '/q/a/b', '/q/c', '/r'];
     const step = fc.record({
       path: fc.constantFrom(...paths),
@@ -213,7 +213,7 @@ interface Size {
   readonly bytes: number;
 }
 
-/** What lies below, and the bytes of the node itself; as the tree has it at hand. */
+/** The size of what is below, and the bytes of the node itself, as the tree keeps them. */
 function measured({ tree }: ReplicatedState): readonly (Size | null)[] {
   return MEASURED.map((path) => tree.find(path)).map((node) =>
     node === -1 ? null : { count: tree.descendantCount(node), bytes: tree.subtreeDataBytes(node) },
@@ -244,7 +244,7 @@ describe('the text of a quota', () => {
     expect(read('nonsense==,;=7,count=x')).toEqual(read(''));
   });
 
-  it('lies at two names below a path, never the root or a system path', () => {
+  it('is stored in two nodes for a path, never for the root or a system path', () => {
     expect(limitedBy(LIMITS)).toBe('/q');
     expect(measuredAt(STATS)).toBe('/q');
     expect(limitedBy('/zookeeper/quota/a/b/zookeeper_limits')).toBe('/a/b');

@@ -1,14 +1,15 @@
 /**
- * Which paths have a quota, and what lies below them, kept in each one's zookeeper_stats.
+ * Knows which paths have a quota, and maintains the size of what is below each in its
+ * zookeeper_stats.
  *
  * A node counts for the longest path above it (or itself) that has a limits node, the node of that
- * path included. Creating the stats node measures the subtree, which is no walk of it. The stats
- * are part of the replicated state but no write: neither version nor times change and nobody is
- * told. Every change is made while a transaction is applied, so it is the same on every member.
- * Called by ReplicatedState; `governing` by the leader's prepare too.
+ * path included. Creating the stats node measures the subtree, which needs no walk over it. The
+ * stats are part of the replicated state but are not a write: neither version nor times change, and
+ * nobody is notified. Every change is made while a transaction is applied, so it is the same on
+ * every member. Called by ReplicatedState; `governing` by the leader's prepare too.
  */
 import type { Capture } from './capture.js';
-import { beginsWith, type WithPath } from './placed-op.js';
+import { beginsWith, type WithPath } from './op-view.js';
 import { QuotaPrefixes } from './quota-prefixes.js';
 import {
   limitedBy,
@@ -35,12 +36,15 @@ export class Quotas {
     return this.#prefixes.count === 0;
   }
 
-  /** The path whose quota `path` counts for, or null. No cost while there is no quota at all. */
+  /**
+   * The path whose quota `path` counts for, or null. It costs nothing while there is no quota at
+   * all.
+   */
   governing(path: string): string | null {
     return this.#prefixes.count === 0 ? null : this.#prefixes.governing(path);
   }
 
-  /** After the create. */
+  /** Called after the create. */
   created(op: WithPath, node: number): void {
     if (beginsWith(op, QUOTA_ROOT)) {
       this.#learn(limitedBy(op.path));
@@ -51,8 +55,8 @@ export class Quotas {
   }
 
   /**
-   * Before all that one operation deletes, in whatever order it does: each counts by the quotas
-   * that were there, and each quota's stats are written once.
+   * Called before everything that one operation deletes, in whatever order it does so: each node
+   * counts for the quotas that existed before, and each quota's stats are written once.
    */
   deleting(families: readonly Family[]): void {
     if (this.#prefixes.count === 0) {
@@ -89,7 +93,7 @@ export class Quotas {
     if (this.#prefixes.count > 0) this.#count(op.path, { count: 0, bytes });
   }
 
-  /** After recovery: which paths have a quota is in the tree. */
+  /** Called after recovery: the tree says which paths have a quota. */
   rebuild(): void {
     this.#prefixes.clear();
     const pending = [QUOTA_ROOT];

@@ -23,7 +23,7 @@ function createOp(path: string, more: Partial<CreateOp> = {}): CreateOp {
   };
 }
 
-/** Applies operations at zxids 1, 2, 3 ... and times 1000, 2000, 3000 ... */
+/** Applies operations at the zxids 1, 2, 3 ... and the times 1000, 2000, 3000 ... */
 function stateWith(ops: readonly { readonly op: TxnOp; readonly session?: number }[]) {
   const state = new ReplicatedState();
   const calls: string[] = [];
@@ -152,7 +152,7 @@ describe('apply', () => {
     expect(state.lastTime).toBe(3000);
   });
 
-  it('tells of each operation of a multi before it applies the next', () => {
+  it('reports each operation of a multi before it applies the next', () => {
     const ops = [
       createOp('/a'),
       { kind: 'setData', path: '/a', data: null, version: 1 } as const,
@@ -164,7 +164,7 @@ describe('apply', () => {
     expect(calls).toEqual(['created /a v0', 'changed /a v1', 'changed /a v2', 'deleted /a']);
   });
 
-  it('deletes the ephemerals of a closed session, wherever they are, then tells of the session', () => {
+  it('deletes the ephemerals of a closed session, wherever they are, then reports the session', () => {
     const ephemeral = { mode: 'ephemeral' } as const;
     const { state, calls } = stateWith([
       { op: { kind: 'createSession', timeoutMs: 5000, password: PASSWORD } },

@@ -1,10 +1,10 @@
 /**
- * What every replica has at one zxid: the tree and the sessions, with their digest.
+ * The state of a replica at one zxid: the tree and the sessions, with their digest.
  *
  * `apply` is the only way to change it after recovery. It decides nothing and cannot fail: what
  * prepare promised is asserted. The same transactions give the same state on every member
- * (architecture invariant 8), and a capture gives exactly the state at the zxid of its freeze.
- * Owned by the pipeline; storage calls the capture and recovery part.
+ * (invariant 8 of docs/architecture/core.md), and a capture gives exactly the state at the zxid of
+ * its freeze. Owned by the pipeline; storage calls the methods for capture and recovery.
  */
 import { assert, unreachable, type Zxid } from '@rookery/protocol';
 import { Capture } from './capture.js';
@@ -13,18 +13,18 @@ import { DamagedCheckpointError } from './damage.js';
 import { Digest } from './digest.js';
 import { LEVEL } from './level.js';
 import type { ListingLimits } from './listings.js';
-import { PACK_KEY } from './node-record.js';
-import { type CheckpointRecord, DEAD_KEY } from './packs.js';
+import { BLOCK_KEY } from './node-record.js';
+import { OpView } from './op-view.js';
 import { KNOWN_PATH_KEY, type PathKey } from './path-hash.js';
-import { PlacedOp } from './placed-op.js';
 import { Quotas } from './quotas.js';
+import { type CheckpointRecord, DEAD_KEY } from './record-blocks.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
 import { type ChangePoint, type Family, NO_NODE, Tree } from './tree.js';
 import { sessionBytes } from './tree-bytes.js';
 import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
-export type { CheckpointRecord } from './packs.js';
+export type { CheckpointRecord } from './record-blocks.js';
 
 /** What a capture captures: the state at `zxid`. */
 export interface FrozenSummary {
@@ -37,7 +37,7 @@ export interface FrozenSummary {
   readonly level: number;
 }
 
-/** Where a checkpoint was frozen; one from before there were levels is of the first level. */
+/** Where a checkpoint was frozen. One from before there were levels has the first level. */
 export interface LoadedAt {
   readonly zxid: Zxid;
   readonly lastTime: number;
@@ -50,7 +50,7 @@ export class ReplicatedState {
   readonly sessions = new SessionTable(this.#digest);
   readonly #capture: Capture;
   readonly quotas: Quotas;
-  /** Of the transaction that is applied. */
+  /** The point of the transaction that is being applied. */
   readonly #at: { -readonly [Field in keyof ChangePoint]: ChangePoint[Field] } = {
     zxid: 0,
     time: 0,
@@ -62,7 +62,7 @@ export class ReplicatedState {
   #frozen: FrozenSummary | null = null;
   #loading = false;
 
-  /** `pathKey`: random and secret, but in tests; nothing that is replicated depends on it. */
+  /** `pathKey` is random and secret, except in tests; nothing that is replicated depends on it. */
   constructor(limits?: ListingLimits, pathKey: PathKey = KNOWN_PATH_KEY) {
     this.tree = new Tree(this.#digest, pathKey, limits);
     this.#capture = new Capture(this.tree, this.sessions);
@@ -76,7 +76,7 @@ export class ReplicatedState {
   get lastTime(): number {
     return this.#lastTime;
   }
-  /** What may be written by whoever applies or proposes after this state; see `level.ts`. */
+  /** The level that limits what may be written after this state; see `level.ts`. */
   get level(): number {
     return this.#level;
   }
@@ -85,7 +85,7 @@ export class ReplicatedState {
     return this.#digest.toString();
   }
 
-  /** Cannot fail, only assert. `zxid` becomes lastZxid before the sink hears of anything. */
+  /** Cannot fail, only assert. `zxid` becomes lastZxid before the sink is called. */
   apply(zxid: Zxid, txn: Txn, sink: ChangeSink): void {
     assert(!this.#loading, 'recovery is finished before anything is applied');
     assert(zxid > this.#lastZxid, () => `zxid ${zxid} is above ${this.#lastZxid}`);
@@ -102,31 +102,31 @@ export class ReplicatedState {
     this.tree.compactSome();
   }
 
-  /** Data of /zookeeper/config: local, in no digest and in no checkpoint. */
+  /** Sets the data of /zookeeper/config, which is local and in no digest or checkpoint. */
   setConfigNode(text: string): void {
     this.tree.setConfigData(Buffer.from(text));
   }
 
-  /** What all of it takes in memory by the estimate that all members share (tree-bytes.ts). */
+  /** The memory of the state, by the estimate that all members share (tree-bytes.ts). */
   get bytes(): number {
     return this.tree.bytes + sessionBytes(this.sessions.count);
   }
 
-  /** Changed entries since the last freeze, an upper bound. */
+  /** The number of entries that changed since the last freeze, an upper bound. */
   get dirtyCount(): number {
     return this.#capture.dirtyCount;
   }
-  /** About the bytes of their records. */
+  /** The approximate bytes of their records. */
   get dirtyBytes(): number {
     return this.#capture.dirtyBytes;
   }
   /**
-   * Starts a capture of the changes since the last one, at lastZxid, into packs of about
-   * `packBytes`. None may be under way.
+   * Starts a capture, at lastZxid, of the changes since the last one, into record blocks of about
+   * `blockBytes`. No capture may be under way.
    */
-  freeze(packBytes: number): FrozenSummary {
+  freeze(blockBytes: number): FrozenSummary {
     assert(!this.#loading, 'recovery is finished before anything is captured');
-    this.#capture.freeze(packBytes);
+    this.#capture.freeze(blockBytes);
     this.#frozen = {
       zxid: this.#lastZxid,
       digest: this.digest(),
@@ -137,7 +137,7 @@ export class ReplicatedState {
     };
     return this.#frozen;
   }
-  /** The summary of the capture under way or of the last one; null before the first. */
+  /** The summary of the capture that is under way, or of the last one; null before the first. */
   get frozen(): FrozenSummary | null {
     return this.#frozen;
   }
@@ -146,23 +146,23 @@ export class ReplicatedState {
     return this.#capture.done;
   }
   /**
-   * Goes on with the capture by about `max` znodes; what it returns, it may be nothing, belongs to
-   * the caller. All of a capture must become durable together, in the order it comes in.
+   * Continues the capture by about `max` znodes. What it returns belongs to the caller, and may be
+   * nothing. All records of a capture must become durable together, in their order.
    */
   captureSome(max: number, bytesMax: number): readonly CheckpointRecord[] {
     return this.#capture.captureSome(max, bytesMax);
   }
 
   /**
-   * Recovery: one record, into a state to which nothing was applied. The records of all captures
-   * together, the later ones over the earlier ones, in the order of their keys. Copies what it
-   * keeps. Throws DamagedCheckpointError.
+   * Recovery: loads one record into a state to which nothing was applied. The records are those of
+   * all captures together, with later ones replacing earlier ones, in the order of their keys.
+   * Copies what it keeps. Throws DamagedCheckpointError.
    */
   load(key: Uint8Array, value: Uint8Array): void {
     assert(this.#lastZxid === 0, 'records are loaded before anything is applied');
     this.#loading = true;
-    if (key[0] === PACK_KEY) {
-      this.#capture.loadPack(key, value);
+    if (key[0] === BLOCK_KEY) {
+      this.#capture.loadBlock(key, value);
     } else if (key[0] === DEAD_KEY) {
       this.#capture.loadDead(key, value);
     } else if (key[0] === SESSION_KEY) {
@@ -175,7 +175,7 @@ export class ReplicatedState {
 
   /**
    * Ends recovery at the zxid, time and level of the checkpoint's freeze; verifies links and
-   * counts. The caller compares `digest` with the one the freeze gave. Throws
+   * counts. The caller compares `digest` with the one that the freeze gave. Throws
    * DamagedCheckpointError.
    */
   finishLoad(at: LoadedAt): void {
@@ -248,7 +248,7 @@ export class ReplicatedState {
     this.#capture.beforeChange(parent);
     const node = this.tree.create(op, parent, at);
     this.#capture.created(node);
-    if (op instanceof PlacedOp) op.node = node;
+    if (op instanceof OpView) op.node = node;
     this.quotas.created(op, node);
     sink.created(op, node);
   }
@@ -303,7 +303,7 @@ export class ReplicatedState {
   }
 
   #placeOf(op: SetDataOp): number {
-    if (!(op instanceof PlacedOp)) return this.#existing(op.path);
+    if (!(op instanceof OpView)) return this.#existing(op.path);
     op.node = this.tree.findBytes(op.view, op.pathStart, op.pathEnd);
     assert(op.node !== NO_NODE, 'the path of a transaction exists');
     return op.node;

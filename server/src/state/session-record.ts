@@ -1,6 +1,7 @@
 /**
- * The bytes of a session in a checkpoint: key 's' + id as 8 bytes big-endian, value the timeout as
- * a little-endian float64 and the 16 bytes of the password; of one that is closing, one byte more.
+ * Encodes and decodes a session as a checkpoint stores it: the key is 's' and the id as 8 bytes
+ * big-endian; the value is the timeout as a little-endian float64 and the 16 bytes of the password,
+ * and one byte more for a session that is closing.
  */
 import { bufferOf } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
@@ -11,7 +12,7 @@ export const SESSION_KEY = 0x73;
 
 const KEY_BYTES = 9;
 const VALUE_BYTES = 8 + PASSWORD_BYTES;
-/** Behind the value of a session that is closing. */
+/** Follows the value of a session that is closing. */
 const CLOSING_MARK = 1;
 
 export function sessionKey(id: SessionId): Uint8Array {

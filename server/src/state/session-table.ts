@@ -1,8 +1,9 @@
 /**
- * The replicated sessions: id, timeout, password. Who is alive is decided elsewhere (leases).
+ * The replicated sessions: id, timeout and password. Which of them are alive is decided elsewhere
+ * (leases).
  *
- * A session changes at most once, when its end in parts is decided; so what changed since the last
- * checkpoint is a map of ids to the session or null. Changed by ReplicatedState only.
+ * A session changes at most once, when its end in parts is decided; what changed since the last
+ * checkpoint is therefore a map from ids to the session or null. Changed by ReplicatedState only.
  */
 import { assert } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
@@ -32,11 +33,11 @@ export class SessionTable {
   get(session: SessionId): Session | undefined {
     return this.#sessions.get(session);
   }
-  /** In the order in which they were opened; lazy: it may go on after later changes. */
+  /** In the order in which they were opened. Lazy: it may continue after later changes. */
   all(): IterableIterator<readonly [SessionId, Session]> {
     return this.#sessions.entries();
   }
-  /** It is there, and its end is not decided. */
+  /** Whether the session exists and its end is not decided. */
   isOpen(session: SessionId): boolean {
     return this.#sessions.get(session)?.isClosing === false;
   }
@@ -45,7 +46,7 @@ export class SessionTable {
     return [...this.#sessions].sort(([a], [b]) => a - b);
   }
 
-  /** For ReplicatedState. Keeps a copy of the password. */
+  /** For ReplicatedState only. Keeps a copy of the password. */
   open(id: SessionId, session: OpenedSession): void {
     assert(!this.#sessions.has(id), 'a session id is new');
     assert(session.password.length === PASSWORD_BYTES, 'a password has 16 bytes');
@@ -54,7 +55,7 @@ export class SessionTable {
     this.#set(id, { timeoutMs, password: Uint8Array.from(password), isClosing: false });
   }
 
-  /** For ReplicatedState. */
+  /** For ReplicatedState only. */
   beginClose(id: SessionId): void {
     const session = this.#sessions.get(id);
     assert(session?.isClosing === false, 'a session that begins to close was open');
@@ -62,7 +63,7 @@ export class SessionTable {
     this.#set(id, { ...session, isClosing: true });
   }
 
-  /** For ReplicatedState. */
+  /** For ReplicatedState only. */
   close(id: SessionId): void {
     const session = this.#sessions.get(id);
     assert(session !== undefined, 'a closed session was open');
@@ -71,7 +72,7 @@ export class SessionTable {
     this.#changes.set(id, null);
   }
 
-  /** For ReplicatedState, at recovery. */
+  /** For ReplicatedState only, during recovery. */
   load(id: SessionId, session: Session): void {
     if (this.#sessions.has(id)) {
       throw new DamagedCheckpointError(`two records for session ${id}`);
@@ -83,7 +84,7 @@ export class SessionTable {
   get changeCount(): number {
     return this.#changes.size;
   }
-  /** What changed since the last call. */
+  /** Returns what changed since the last call. */
   takeChanges(): SessionChanges {
     const changes = this.#changes;
     this.#changes = new Map();

@@ -1,13 +1,13 @@
 /** A session, as every replica knows it. */
 export interface Session extends OpenedSession {
-  /** Its end is decided and its ephemerals are being deleted: it does nothing more. */
+  /** The session's end is decided and its ephemerals are being deleted: it does nothing more. */
   readonly isClosing: boolean;
 }
 
-/** What is given to it when it is created, and never changes. */
+/** What a session is given when it is created, which never changes. */
 export interface OpenedSession {
   readonly timeoutMs: number;
-  /** PASSWORD_BYTES long. */
+  /** Has PASSWORD_BYTES bytes. */
   readonly password: Uint8Array;
 }
 

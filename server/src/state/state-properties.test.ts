@@ -1,18 +1,18 @@
 /**
- * Goal: the packed state is what a naive model is, after any sequence of transactions, and any
- * capture is exactly the state at its freeze.
+ * Goal: the state equals a naive model after any sequence of transactions, and any capture is
+ * exactly the state at its freeze.
  *
  * Method: random wishes over a small set of paths. What the model allows becomes a transaction, as
- * prepare would make it, and is done to both; the rest becomes an error transaction.
+ * prepare would make it, and is applied to both; everything else becomes an error transaction.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { dumpModel, dumpState, Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn } from './testing.js';
+import { encodeTxn, proposalOf } from './testing.js';
 import type { NodeMode } from './txn.js';
-import { TxnPlaces } from './txn-places.js';
+import { TxnViews } from './txn-views.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }], []];
 const NAMES = ['a', 'b', 'a-b', 'ä', '日本', 'a long name of more than forty characters, really'];
@@ -33,8 +33,8 @@ const pathOf = (length: number, names: readonly string[]) =>
   fc
     .array(fc.constantFrom(...names), { minLength: length, maxLength: length })
     .map((segments) => `/${segments.join('/')}`);
-/** From one record a pack to all in one. */
-const packSize = fc.constantFrom(1, 400, 1000, 1 << 17);
+/** From one record in each block to all in one block. */
+const blockSize = fc.constantFrom(1, 400, 1000, 1 << 17);
 const path = fc.oneof(
   { weight: 6, arbitrary: pathOf(1, NAMES.slice(0, 4)) },
   { weight: 4, arbitrary: pathOf(2, NAMES.slice(0, 3)) },
@@ -76,7 +76,7 @@ function applyWish(state: ReplicatedState, model: Model, wished: Wish): void {
 }
 
 describe('the packed state', () => {
-  it('is what a naive model is after any transactions', () => {
+  it('equals a naive model after any transactions', () => {
     fc.assert(
       fc.property(fc.array(wish, { maxLength: 60, size: 'max' }), (wishes) => {
         const model = new Model();
@@ -117,8 +117,8 @@ describe('the packed state', () => {
       fc.property(
         fc.array(step, { maxLength: 120, size: 'max' }),
         fc.boolean(),
-        packSize,
-        (steps, reversed, packBytes) => {
+        blockSize,
+        (steps, reversed, blockBytes) => {
           const model = new Model();
           const state = new ReplicatedState();
           const store = new Map<string, Uint8Array>();
@@ -131,7 +131,7 @@ describe('the packed state', () => {
             if (!state.captureDone || frozenDump === null) {
               return;
             }
-            // Packs in any order, behind the bitmaps of their dead records.
+            // Blocks in any order, after the bitmaps of their dead records.
             const keys = (all: string[]) => (reversed ? all.sort().reverse() : all.sort());
             const deadFirst = (all: string[]) => [
               ...all.filter((key) => key.startsWith('d')),
@@ -154,7 +154,7 @@ describe('the packed state', () => {
               capture(next.max);
             } else if (state.captureDone) {
               frozenDump = dumpState(state);
-              state.freeze(packBytes);
+              state.freeze(blockBytes);
             }
           }
           while (!state.captureDone) {
@@ -166,16 +166,16 @@ describe('the packed state', () => {
     );
   });
 
-  it('goes on after recovery as if there had been none', () => {
+  it('continues after recovery as if there had been none', () => {
     const wishes = fc.array(wish, { minLength: 1, maxLength: 40, size: 'max' });
     fc.assert(
-      fc.property(wishes, wishes, packSize, (before, after, packBytes) => {
+      fc.property(wishes, wishes, blockSize, (before, after, blockBytes) => {
         const model = new Model();
         const state = new ReplicatedState();
         const store = new Map<string, Uint8Array>();
-        const places = new TxnPlaces();
+        const places = new TxnViews();
         const checkpoint = (from: ReplicatedState): void => {
-          from.freeze(packBytes);
+          from.freeze(blockBytes);
           while (!from.captureDone) {
             for (const { key, value } of from.captureSome(7, 1 << 20)) {
               const name = Buffer.from(key).toString('latin1');
@@ -197,7 +197,7 @@ describe('the packed state', () => {
           const { op, session } = model.fulfil(wished);
           const txn = { origin: 1, request: 1, session, time: model.time, op };
           state.apply(model.zxid, txn, IGNORE_CHANGES);
-          const proposal = { zxid: model.zxid, previous: 0, body: encodeTxn(txn) };
+          const proposal = proposalOf(encodeTxn(txn));
           recovered.apply(model.zxid, places.txnOf(proposal), IGNORE_CHANGES);
         }
         expect(recovered.digest()).toBe(state.digest());

@@ -1,11 +1,11 @@
 /**
- * How many nodes and bytes of data are below each node: kept up to date, so that asking is no walk
- * of the tree.
+ * Keeps up to date how many nodes and bytes of data are below each node, so that asking needs no
+ * walk over the tree.
  *
- * A create, a delete or a change of the size of data counts at each of the ancestors, which costs
- * as many steps as the path is deep; most of those rows are in the cache anyway. Not stored:
- * recovery counts anew, children of one parent together. Twelve bytes a node, outside the
- * JavaScript heap. Called by Tree and TreeLoader.
+ * A create, a delete or a change of the size of data counts at each of the ancestors, which takes
+ * as many steps as the path is deep; most of those rows are in the cache anyway. The counts are not
+ * stored: recovery counts anew, children of one parent together. They take twelve bytes for each
+ * node, outside the JavaScript heap. Called by Tree and TreeLoader.
  */
 import { INT, NONE, type NodeStore } from './node-store.js';
 
@@ -15,7 +15,7 @@ const PLACE_MASK = PAGE_NODES - 1;
 
 interface Page {
   readonly counts: Int32Array;
-  /** More than 2^31 for a large tree. */
+  /** A float64, because a large tree has more than 2^31 bytes. */
   readonly bytes: Float64Array;
 }
 
@@ -30,14 +30,14 @@ export class SubtreeCounts {
   below(node: number): number {
     return this.#pages[node >>> PAGE_BITS]?.counts[node & PLACE_MASK] ?? 0;
   }
-  /** Of data; the node's own is not below it. */
+  /** The bytes of data below the node, without the node's own. */
   bytesBelow(node: number): number {
     return this.#pages[node >>> PAGE_BITS]?.bytes[node & PLACE_MASK] ?? 0;
   }
 
   /**
-   * Nodes below `parent` have come, with `dataBytes` altogether, or are about to go: both numbers
-   * are negative then. A node that goes has nothing below it.
+   * Nodes below `parent` were added, with `dataBytes` altogether, or are about to be removed, in
+   * which case both numbers are negative. A node that is removed has nothing below it.
    */
   count(parent: number, by: number, dataBytes: number): void {
     for (let at = parent; at !== NONE; at = this.#store.int(at, INT.parent)) {
@@ -50,7 +50,7 @@ export class SubtreeCounts {
     }
   }
 
-  /** The data of a child of `parent` has `by` bytes more, or less. */
+  /** The data of a child of `parent` grew by `by` bytes, or shrank if it is negative. */
   grew(parent: number, by: number): void {
     for (let at = parent; at !== NONE; at = this.#store.int(at, INT.parent)) {
       const { bytes } = this.#pages[at >>> PAGE_BITS] ?? this.#pageOf(at);

@@ -1,9 +1,9 @@
 /**
- * For tests: a transaction apart from the pack that it is written into and read from.
+ * For tests: a transaction apart from the batch that it is written into and read from.
  *
  * By the codec of the product, which never has the bytes of one alone.
  */
-import { JuteWriter } from '@rookery/protocol';
+import { JuteWriter, ProposalBatch, type ProposalCursor } from '@rookery/protocol';
 import type { Txn } from './txn.js';
 import { txnOf, writeTxn } from './txn-codec.js';
 
@@ -16,5 +16,12 @@ export function encodeTxn(txn: Txn): Uint8Array {
 
 /** Data and passwords are views of `body`. Throws MarshallingError. */
 export function decodeTxn(body: Uint8Array): Txn {
-  return txnOf({ zxid: 1, previous: 0, body });
+  return txnOf({ body });
+}
+
+/** At the one proposal of a batch, which has this body. */
+export function proposalOf(body: Uint8Array): ProposalCursor {
+  const cursor = ProposalBatch.of([{ zxid: 1, previous: 0, body }]).cursor();
+  cursor.next();
+  return cursor;
 }

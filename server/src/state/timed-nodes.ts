@@ -1,9 +1,9 @@
 /**
- * The containers and TTL nodes of the tree: what the reaper looks through instead of the tree.
+ * The containers and TTL nodes of the tree, which the reaper examines instead of the whole tree.
  *
- * A plain array; each row knows its place in it, in the field that chains ephemerals (no node is
- * both). Removing moves the last one into the gap, so whoever looks through it in slices goes from
- * the end to the start: then none that stays is missed. Called by Tree.
+ * A plain array. Each row knows its index in it, in the field that links ephemerals (no node is
+ * both). Removing one moves the last one into the gap, so a walk in slices goes from the end to the
+ * start and misses none that stays. Called by Tree.
  */
 import { assert } from '@rookery/protocol';
 import { INT, type NodeStore } from './node-store.js';
@@ -20,7 +20,7 @@ export class TimedNodes {
     return this.#nodes.length;
   }
 
-  /** The node at a place below `count`. */
+  /** The node at an index below `count`. */
   at(place: number): number {
     const node = this.#nodes[place];
     assert(node !== undefined, () => `place ${place} of ${this.#nodes.length} is taken`);

@@ -1,9 +1,9 @@
 /**
- * Goal: the estimate is a function of the state alone: whatever led there, in whatever order, and
- * however often it was recovered, it is what a count of all that is there gives.
+ * Goal: the estimate is a function of the state alone. Whatever led there, in whatever order, and
+ * however often it was recovered, it equals a count of everything that exists.
  *
  * Method: the wishes of the naive model, which does not know of the estimate; the count goes over
- * the model's znodes, not over the tree.
+ * the model's znodes and not over the tree.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,10 +11,10 @@ import { encodeAcl } from './acl-codec.js';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn } from './testing.js';
+import { encodeTxn, proposalOf } from './testing.js';
 import { aclListBytes, nameBytesIn, payloadBytes, sessionBytes, znodeBytes } from './tree-bytes.js';
 import type { NodeMode } from './txn.js';
-import { TxnPlaces } from './txn-places.js';
+import { TxnViews } from './txn-views.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }]];
 const PATHS = ['/a', '/b', '/a/b', '/ä', '/日本', '/a/ä', `/${'long '.repeat(60)}x`] as const;
@@ -47,7 +47,7 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   },
 );
 
-/** Of all that the model has. */
+/** Counts everything that the model has. */
 function recounted(model: Model): number {
   const lists = new Map<string, number>();
   let bytes = sessionBytes(model.sessions.size);
@@ -80,17 +80,17 @@ function copyOf(state: ReplicatedState, model: Model): ReplicatedState {
 }
 
 describe('what the state takes by its estimate', () => {
-  it('is what a count of all that is there gives, after any transactions and recoveries', () => {
+  it('equals a count of everything that exists, after any transactions and recoveries', () => {
     fc.assert(
       fc.property(fc.array(wish, { maxLength: 80, size: 'max' }), (wishes) => {
         const model = new Model();
         const state = new ReplicatedState();
         state.setConfigNode('text that is this member’s own');
-        const places = new TxnPlaces();
+        const places = new TxnViews();
         for (const wished of wishes) {
           const { op, session } = model.fulfil(wished);
           const txn = { origin: 1, request: 1, session, time: model.time, op };
-          const proposal = { zxid: model.zxid, previous: 0, body: encodeTxn(txn) };
+          const proposal = proposalOf(encodeTxn(txn));
           state.apply(model.zxid, places.txnOf(proposal), IGNORE_CHANGES);
           expect(state.bytes).toBe(recounted(model));
         }
@@ -118,7 +118,7 @@ describe('what the state takes by its estimate', () => {
     expect(nameBytesIn({ path: '/a/bäd' })).toBe(6);
   });
 
-  it('grows by a list once, however many znodes have it', () => {
+  it('counts a list once, however many znodes have it', () => {
     const model = new Model();
     const state = new ReplicatedState();
     const create = (at: string) => {
@@ -131,7 +131,7 @@ describe('what the state takes by its estimate', () => {
       );
     };
     const other = [{ perms: 3, scheme: 'digest', id: 'someone:else' }];
-    // READ is that of /zookeeper/config.
+    // READ is the list of /zookeeper/config.
     expect(state.tree.aclGrowth(READ)).toBe(0);
     expect(state.tree.aclGrowth(other)).toBe(aclListBytes(encodeAcl(other).length));
     const before = state.bytes;

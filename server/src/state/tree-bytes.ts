@@ -1,21 +1,23 @@
 /**
- * What the replicated state takes in a member's memory, as an estimate that every member shares.
+ * Estimates the memory that the replicated state takes in a member, so that every member gets the
+ * same number.
  *
- * A pure function of what is in the state: the number of znodes, the bytes of their names and data
- * as the slabs round them, the distinct ACL lists, the sessions. So it is the same on every member
- * at one zxid and after every restart, whatever memory a member really has reserved, and it is kept
- * by adding and subtracting integers. The constants were calibrated against the resident memory of
- * members (ARCHITECTURE.md, Memory). Called by Tree, and by the leader for what is in flight.
+ * The estimate is a pure function of the state: the number of znodes, the bytes of their names and
+ * data as the slabs round them, the distinct ACL lists, and the sessions. It is therefore the same
+ * on every member at one zxid and after every restart, whatever memory a member has really
+ * reserved, and it is maintained by adding and subtracting integers. The constants were calibrated
+ * against the resident memory of members (docs/architecture/performance.md, "Memory"). Called by
+ * Tree, and by the leader for what is in flight.
  */
 import { slotBytesFor } from './data-slabs.js';
-import { PlacedOp, type WithPath } from './placed-op.js';
+import { OpView, type WithPath } from './op-view.js';
 
 /**
- * A row of 128 bytes, 12 for what is below the znode, 5 to 10 in the path index, 8 for its record
- * in the checkpoint, and what the pages of these hold beyond the last one.
+ * A row of 128 bytes, 12 for the counts below the znode, 5 to 10 in the path index, 8 for its
+ * record in the checkpoint, and what the pages of these hold beyond the last entry.
  */
 export const NODE_BYTES = 168;
-/** A distinct ACL list: its objects, its encoded bytes and the key that it is found by. */
+/** A distinct ACL list: its objects, its encoded bytes and the key by which it is found. */
 const ACL_LIST_BYTES = 512;
 const ACL_COPIES = 4;
 /** A session: an entry in the table, its password, its lease and its owner on the leader. */
@@ -24,18 +26,18 @@ const SESSION_BYTES = 768;
 const SLASH = 0x2f;
 const ASCII_MAX = 0x7f;
 
-/** A znode whose name and data have so many bytes; data that are null have none. */
+/** A znode with a name and data of this size; null data have none. */
 export function znodeBytes(nameBytes: number, dataBytes: number): number {
   return NODE_BYTES + payloadBytes(nameBytes, dataBytes);
 }
 
-/** Of that, name and data. */
+/** The part of it that is name and data. */
 export function payloadBytes(nameBytes: number, dataBytes: number): number {
   const bytes = nameBytes + Math.max(0, dataBytes);
   return bytes === 0 ? 0 : slotBytesFor(bytes);
 }
 
-/** A distinct list that is encoded in so many bytes. */
+/** A distinct list with an encoding of this size. */
 export function aclListBytes(encodedBytes: number): number {
   return ACL_LIST_BYTES + ACL_COPIES * encodedBytes;
 }
@@ -44,9 +46,9 @@ export function sessionBytes(count: number): number {
   return SESSION_BYTES * count;
 }
 
-/** Of the name that the path ends with, as it is stored; see Payloads. */
+/** The size of the name at the end of the path, as it is stored; see Payloads. */
 export function nameBytesIn(op: WithPath): number {
-  if (op instanceof PlacedOp) {
+  if (op instanceof OpView) {
     let start = op.pathEnd;
     while (start > op.pathStart && op.bytes[start - 1] !== SLASH) start--;
     return op.pathEnd - start;

@@ -1,49 +1,49 @@
 /**
- * Recovery of the tree: znodes from the packs of a checkpoint straight into rows.
+ * Recovers the tree: loads znodes from the record blocks of a checkpoint directly into rows.
  *
- * Packs come in any order. What is in them was guarded by a checksum; all the same nothing makes a
- * tree that apply would not have made. No object and no string per znode: names are hashed,
- * compared and copied as bytes. Made by Tree; of no use after `finish`.
+ * Blocks come in any order. A checksum guarded their content; even so, nothing in them makes a tree
+ * that applying transactions could not have made. There is no object and no string for each znode:
+ * names are hashed, compared and copied as bytes. Made by Tree; useless after `finish`.
  */
 import { parentOf, validatePath } from '@rookery/protocol';
+import { BlockReader } from './block-reader.js';
 import { linkChild } from './child-list.js';
 import { DamagedCheckpointError, must } from './damage.js';
 import type { Digest, Hash64 } from './digest.js';
 import type { Ephemerals } from './ephemerals.js';
 import { hashName, hashPrefix, type NameBytes } from './hash.js';
 import { isTimed, MODE } from './modes.js';
-import { CONFIG_NODE, type NodeParts, type PackContent, RECORD_BITS } from './node-record.js';
+import { type BlockContent, CONFIG_NODE, type NodeParts, RECORD_BITS } from './node-record.js';
 import { DOUBLE, INT, modeOf, NONE } from './node-store.js';
-import { PackReader } from './pack-reader.js';
-import { isDead } from './packs.js';
 import type { PathFinder } from './path-finder.js';
 import type { PathPrefix } from './path-hash.js';
+import { isDead } from './record-blocks.js';
 import type { SubtreeCounts } from './subtree-counts.js';
 import type { TimedNodes } from './timed-nodes.js';
 import { znodeBytes } from './tree-bytes.js';
 
-/** Of the tree that is being loaded. */
+/** The parts of the tree that is being loaded. */
 export interface TreeParts extends NodeParts {
   readonly paths: PathFinder;
   readonly ephemerals: Ephemerals;
   readonly timed: TimedNodes;
   readonly subtrees: SubtreeCounts;
   readonly digest: Digest;
-  /** Nodes below this are there from the beginning, and in the digest. */
+  /** Nodes below this one exist from the beginning and are in the digest. */
   readonly freshCount: number;
 }
 
-export interface PackToLoad {
+export interface BlockToLoad {
   readonly number: number;
   readonly value: Uint8Array;
   readonly dead: Uint8Array | null;
 }
 
-/** Whose children come now. */
+/** The parent whose children are loaded at the moment. */
 interface Family {
   /** NONE for the root's. */
   readonly parent: number;
-  /** What all their paths begin with; and its hash, as the digest has it. */
+  /** The prefix that all their paths share, and its hash as the digest uses it. */
   readonly prefix: PathPrefix;
   readonly hash: number;
 }
@@ -51,7 +51,7 @@ interface Family {
 const ROOT_NODE = 0;
 const NO_FAMILY = -1;
 const FAMILIES_MAX = 1 << 14;
-/** Of a path that is remembered: 4 million of them at most. */
+/** The length of a path that is remembered; there are at most 4 million of them. */
 const FAMILY_CHARS_MAX = 256;
 const AWAITED_SHIFT = 16;
 
@@ -59,21 +59,26 @@ export class TreeLoader {
   readonly #parts: TreeParts;
   #dataSize = 0;
   #znodesBytes = 0;
-  /** The family of the record loaded last, and where in its pack that has its path. */
+  /**
+   * The family of the record that was loaded last, and where its path is in that record's block.
+   */
   #family: Family;
   #familyAt = NO_FAMILY;
-  /** Records of that family, and bytes of their data, that are not counted at its ancestors. */
+  /**
+   * The records of that family, and the bytes of their data, that are not counted at its ancestors
+   * yet.
+   */
   #familyCount = 0;
   #familyBytes = 0;
   #aclId = NONE;
   #aclAt = 0;
-  /** Some of those asked for so far, by path. */
+  /** Some of the families that were requested so far, by path. */
   readonly #families = new Map<string, Family>();
-  /** Those whose records tell of children. */
+  /** The nodes whose records announce children. */
   readonly #parents: number[] = [];
-  /** Rows without a record. */
+  /** The number of rows without a record. */
   #awaitedCount: number;
-  /** By what the hashes of their paths begin with: 1 for what some of them have, or had. */
+  /** By the first bits of the hashes of their paths: 1 if some of them have, or had, those bits. */
   readonly #awaited = new Uint8Array(1 << (32 - AWAITED_SHIFT));
 
   constructor(parts: TreeParts) {
@@ -86,20 +91,20 @@ export class TreeLoader {
     }
   }
 
-  /** Path characters plus data bytes of all that was loaded. */
+  /** The path characters plus data bytes of everything that was loaded. */
   get dataSize(): number {
     return this.#dataSize;
   }
 
-  /** As Tree has it, of all that was loaded. */
+  /** The estimate of Tree for everything that was loaded. */
   get znodesBytes(): number {
     return this.#znodesBytes;
   }
 
   /** A dead record has NONE for a node. Throws DamagedCheckpointError. */
-  load({ number, value, dead }: PackToLoad): PackContent {
-    const reader = new PackReader(value);
-    must(dead === null || isBitmap(dead, reader.count), 'a bitmap does not fit its pack');
+  load({ number, value, dead }: BlockToLoad): BlockContent {
+    const reader = new BlockReader(value);
+    must(dead === null || isBitmap(dead, reader.count), 'a bitmap does not fit its block');
     const nodes = new Int32Array(reader.count).fill(NONE);
     const sizes = new Int32Array(reader.count);
     this.#familyAt = NO_FAMILY;
@@ -114,7 +119,7 @@ export class TreeLoader {
     return { nodes, sizes };
   }
 
-  /** Throws DamagedCheckpointError when records are missing. */
+  /** Throws DamagedCheckpointError if records are missing. */
   finish(): void {
     const { store, paths } = this.#parts;
     paths.addUpTo(store.limit);
@@ -131,11 +136,12 @@ export class TreeLoader {
       told += announced;
       store.setInt(node, INT.mark, 0);
     }
-    // Every row but the root's is a child: if none of these is another's, nobody else has any.
+    // Every row but the root's is a child: if none of these belongs to another parent, there are no
+    // others.
     must(told === store.count - 1, `${store.count - 1} znodes are children, ${told} are told of`);
   }
 
-  #loadRecord(reader: PackReader, record: number): number {
+  #loadRecord(reader: BlockReader, record: number): number {
     const { store, digest } = this.#parts;
     const { ints, at } = reader;
     if (this.#familyAt !== reader.parentStart) {
@@ -172,15 +178,15 @@ export class TreeLoader {
     return node;
   }
 
-  /** Once for all of it that came in a row. */
+  /** Counts once for all of it that came consecutively. */
   #countFamily(): void {
     this.#parts.subtrees.count(this.#family.parent, this.#familyCount, this.#familyBytes);
     this.#familyCount = 0;
     this.#familyBytes = 0;
   }
 
-  /** A new one, or the one of a path that is known without its record. */
-  #rowFor(name: PackReader): number {
+  /** Returns a new row, or the one of a path that is known without its record. */
+  #rowFor(name: BlockReader): number {
     const { store, paths, payloads, digest, acls, freshCount } = this.#parts;
     const { parent, prefix } = this.#family;
     const isRoot = parent === NONE;
@@ -202,8 +208,8 @@ export class TreeLoader {
     return known;
   }
 
-  /** Name and data; returns their hash. */
-  #loadPayload(node: number, reader: PackReader): Hash64 {
+  /** Loads name and data; returns their hash. */
+  #loadPayload(node: number, reader: BlockReader): Hash64 {
     const { store, digest } = this.#parts;
     const { ints, bytes, start, end, dataBytes } = reader;
     const pathHash = node === ROOT_NODE ? 0 : hashName(this.#family.hash, reader);
@@ -217,7 +223,10 @@ export class TreeLoader {
     return digest.loadContent(this.#parts, node, { pathHash, size, part });
   }
 
-  /** Not of those with a record: a second one shows in the digest, and its parent's children. */
+  /**
+   * Finds only nodes without a record: a second record shows in the digest and in its parent's
+   * children.
+   */
   #awaitedChild(parent: number, hash: number, name: NameBytes): number {
     if (this.#awaitedCount === 0 || this.#awaited[hash >>> AWAITED_SHIFT] === 0) {
       return NONE;
@@ -238,7 +247,7 @@ export class TreeLoader {
     return node;
   }
 
-  #aclOf(reader: PackReader): number {
+  #aclOf(reader: BlockReader): number {
     const { acls } = this.#parts;
     if (this.#aclAt === reader.aclStart) {
       return acls.useAgain(this.#aclId);
@@ -271,7 +280,7 @@ export class TreeLoader {
     }
   }
 
-  /** Records of changed znodes come in any order, and most from few directories. */
+  /** Records of changed znodes come in any order, and most of them belong to few directories. */
   #familyAgain(path: string): Family {
     if (path.length > FAMILY_CHARS_MAX) {
       return this.#familyOf(path);
@@ -301,7 +310,7 @@ export class TreeLoader {
     this.#awaited[hash >>> AWAITED_SHIFT] = 1;
   }
 
-  /** Not recursive: a path may be deeper than the stack. */
+  /** Not recursive, because a path may be deeper than the stack. */
   #findOrPlacehold(path: string): number {
     const { store, paths, payloads } = this.#parts;
     paths.addUpTo(store.limit);

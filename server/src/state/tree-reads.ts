@@ -1,9 +1,9 @@
 /**
- * The tree of znodes as everybody but apply sees it: found by path, read field by field.
+ * The tree of znodes as everything but apply sees it: found by path, read field by field.
  *
- * A node is a number, valid until that node is deleted; reading through a number that is no live
- * node is an assertion. Semantics of a Stat: see versions.ts. Nothing here changes anything; Tree
- * adds the changes.
+ * A node is a number, valid until that node is deleted. Reading through a number that is no live
+ * node is an assertion. For the semantics of a Stat see versions.ts. Nothing here changes anything;
+ * Tree adds the changes.
  */
 import {
   assert,
@@ -20,20 +20,20 @@ import { Ephemerals } from './ephemerals.js';
 import { type ListingLimits, Listings } from './listings.js';
 import { MODE, NODE_MODES } from './modes.js';
 import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
+import type { CreateView } from './op-view.js';
 import { PathFinder } from './path-finder.js';
 import type { PathKey } from './path-hash.js';
 import { Payloads } from './payloads.js';
-import type { PlacedCreate } from './placed-op.js';
 import { SubtreeCounts } from './subtree-counts.js';
 import { TimedNodes } from './timed-nodes.js';
 import type { Acl, NodeMode, SessionId } from './txn.js';
 import { visibleCversion } from './versions.js';
 
-/** What `find` answers when there is no such node. */
+/** What `find` returns if there is no such node. */
 export const NO_NODE = NONE;
 export const ROOT_NODE = 0;
 
-/** How long ago a znode was modified, at least, whatever clocks say. */
+/** How long ago, at least, a znode was modified, whatever clocks say. */
 export interface NodeAges {
   ageMs(mzxid: Zxid, mtimeMs: number): number;
 }
@@ -65,28 +65,28 @@ export class TreeReads {
   get approximateDataSize(): number {
     return this.dataSize;
   }
-  /** Bytes held for names and data, unused slots included. */
+  /** The bytes held for names and data, unused slots included. */
   get payloadBytesReserved(): number {
     return this.payloads.reservedBytes;
   }
 
-  /** The node at `path`, or NO_NODE (an ill-formed path too). */
+  /** The node at `path`, or NO_NODE (also for an ill-formed path). */
   find(path: string): number {
     return this.paths.find(path);
   }
-  /** As `find`, of a path that is UTF-8 in `bytes`; without a string where it is ASCII. */
+  /** Like `find`, for a path that is UTF-8 in `bytes`; it makes no string if the path is ASCII. */
   findBytes(bytes: DataView, start: number, end: number): number {
     return this.paths.findBytes(bytes, start, end);
   }
-  /** As `find`, of a path that is ASCII in `bytes`; NO_NODE where it is anything else. */
+  /** Like `find`, for a path that is ASCII in `bytes`; NO_NODE for anything else. */
   findAscii(bytes: DataView, start: number, end: number): number {
     return this.paths.findAscii(bytes, start, end);
   }
-  /** As `find`. Leaves the hash of the path in `op`. */
-  findPlaced(op: PlacedCreate): number {
-    return this.paths.findPlaced(op);
+  /** Like `find`. Leaves the hash of the path in `op`. */
+  findView(op: CreateView): number {
+    return this.paths.findView(op);
   }
-  /** As `findPlaced` leaves it; valid as long as this tree. */
+  /** The hash that `findView` leaves; valid as long as this tree. */
   indexHash(path: string): number {
     return this.paths.hashOf(path);
   }
@@ -127,7 +127,7 @@ export class TreeReads {
       pzxid: this.pzxid(node),
     };
   }
-  /** In one go: every answer to a read has one. */
+  /** Writes the Stat in one step, because every answer to a read has one. */
   writeStat(node: number, writer: JuteWriter): void {
     this.mustLive(node);
     const ints = this.store.intPage(node);
@@ -155,7 +155,7 @@ export class TreeReads {
     this.mustLive(node);
     return this.payloads.data(node);
   }
-  /** As a jute buffer. */
+  /** Writes the data as a jute buffer. */
   writeData(node: number, writer: JuteWriter): void {
     this.mustLive(node);
     this.payloads.encodeData(node, writer);
@@ -167,7 +167,7 @@ export class TreeReads {
   acl(node: number): readonly Acl[] {
     return this.acls.acl(this.intOf(node, INT.aclId));
   }
-  /** Whether everybody may do one of `perms` by the first entry of the list; no is no answer. */
+  /** Whether the first entry of the list allows everybody one of `perms`. False decides nothing. */
   worldMay(node: number, perms: number): boolean {
     return (this.acls.worldPerms(this.intOf(node, INT.aclId)) & perms) !== 0;
   }
@@ -175,7 +175,7 @@ export class TreeReads {
   encodedAcl(node: number): Buffer {
     return this.acls.encoded(this.intOf(node, INT.aclId));
   }
-  /** Names, in no particular order. */
+  /** The names, in no particular order. */
   children(node: number): string[] {
     const names: string[] = [];
     let child = this.intOf(node, INT.firstChild);
@@ -185,12 +185,12 @@ export class TreeReads {
     }
     return names;
   }
-  /** As a jute vector of strings. */
+  /** Writes the names as a jute vector of strings. */
   writeChildren(node: number, writer: JuteWriter): void {
     const encode = (to: JuteWriter) => this.#encodeChildren(node, to);
     this.listings.write({ node, count: this.childCount(node), encode }, writer);
   }
-  /** Until `visit` returns false; it must not change the tree. */
+  /** Visits the children until `visit` returns false; it must not change the tree. */
   visitChildren(node: number, visit: (child: number) => boolean): void {
     let child = this.intOf(node, INT.firstChild);
     while (child !== NONE && visit(child)) {
@@ -200,17 +200,17 @@ export class TreeReads {
   childCount(node: number): number {
     return this.intOf(node, INT.childCount);
   }
-  /** Names in code-unit order, as many as fit a page. */
+  /** The names in code-unit order, as many as fit a page. */
   childPage(node: number, asked: PageRequest): Page {
     const count = this.childCount(node);
     return this.listings.pages.page({ node, count, list: () => this.children(node) }, asked);
   }
-  /** All nodes below `node`, itself not included. */
+  /** The number of all nodes below `node`, itself not included. */
   descendantCount(node: number): number {
     this.mustLive(node);
     return this.subtrees.below(node);
   }
-  /** Bytes of data of `node` and all below. */
+  /** The bytes of the data of `node` and of all nodes below. */
   subtreeDataBytes(node: number): number {
     return this.dataLength(node) + this.subtrees.bytesBelow(node);
   }
@@ -218,7 +218,10 @@ export class TreeReads {
   version(node: number): number {
     return this.intOf(node, INT.version);
   }
-  /** Creates ever done below this node: the next sequence number. Clients see visibleCversion. */
+  /**
+   * The number of creates ever done below this node, which is the next sequence number. Clients see
+   * visibleCversion.
+   */
   cversion(node: number): number {
     return this.intOf(node, INT.cversion);
   }
@@ -252,17 +255,17 @@ export class TreeReads {
     return this.modeNumber(node) === MODE.ttl ? this.doubleOf(node, DOUBLE.owner) : 0;
   }
 
-  /** Containers and TTL nodes. */
+  /** The number of containers and TTL nodes. */
   get timedCount(): number {
     return this.timed.count;
   }
-  /** The one at a place below `timedCount`; a delete may move the last one to a freed place. */
+  /** The node at an index below `timedCount`. A delete may move the last one to the freed index. */
   timedNode(place: number): number {
     return this.timed.at(place);
   }
   /**
-   * Nobody would miss it: a container that was used and is empty again, or an empty TTL node that
-   * was not written to for its time.
+   * Whether the reaper may delete the node: a container that was used and is empty again, or an
+   * empty TTL node that was not written to for its time.
    */
   isReapable(node: number, ages: NodeAges): boolean {
     if (this.childCount(node) > 0) {
@@ -276,11 +279,14 @@ export class TreeReads {
     return ages.ageMs(this.mzxid(node), this.mtime(node)) > this.ttlMs(node);
   }
 
-  /** How many ephemerals the session owns. */
+  /** The number of ephemerals that the session owns. */
   ephemeralsOwned(session: SessionId): number {
     return this.ephemerals.countOf(session);
   }
-  /** The session's ephemerals in no order, until `visit` returns false; it changes nothing. */
+  /**
+   * Visits the session's ephemerals, in no order, until `visit` returns false; it must change
+   * nothing.
+   */
   visitEphemerals(session: SessionId, visit: (node: number) => boolean): void {
     this.ephemerals.visit(session, visit);
   }
@@ -288,14 +294,14 @@ export class TreeReads {
   ephemeralFamilies(session: SessionId): readonly Family[] {
     return familiesOf(this, this.ephemerals.nodesOf(session));
   }
-  /** Paths in code-unit order. */
+  /** The paths in code-unit order. */
   ephemeralsOf(session: SessionId): readonly string[] {
     return ephemeralPaths(this, session, Number.POSITIVE_INFINITY) ?? [];
   }
   get ephemeralOwnerCount(): number {
     return this.ephemerals.ownerCount;
   }
-  /** The sessions that own ephemerals; lazy: it may go on after later changes. */
+  /** The sessions that own ephemerals. Lazy: it may continue after later changes. */
   ephemeralOwners(): IterableIterator<SessionId> {
     return this.ephemerals.sessions();
   }

@@ -1,12 +1,15 @@
-/** Goal: what the property tests do not reach: many nodes, long names, and damaged checkpoints. */
+/**
+ * Goal: cover what the property tests do not reach: many nodes, long names, and damaged
+ * checkpoints.
+ */
 import { JuteReader, JuteWriter, Stat, viewOf } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { BlockReader } from './block-reader.js';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
-import { PACK_FORMAT, RECORD } from './node-record.js';
+import { BLOCK_FORMAT, RECORD } from './node-record.js';
 import { DIGEST_INTS } from './node-store.js';
-import { PackReader } from './pack-reader.js';
-import { packKey } from './packs.js';
+import { blockKey } from './record-blocks.js';
 import { type CheckpointRecord, ReplicatedState } from './replicated-state.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
@@ -42,7 +45,7 @@ class Applier {
 }
 
 describe('a tree of many nodes', () => {
-  it('finds all that are there and none that was deleted', () => {
+  it('finds all znodes that exist and none that was deleted', () => {
     const applier = new Applier();
     const { state } = applier;
     const count = 5000;
@@ -59,7 +62,7 @@ describe('a tree of many nodes', () => {
     expect(state.tree.stat(0).cversion).toBe(count + count / 2 - 1);
   });
 
-  it('has none at the empty path, not even the one that was found last and is gone', () => {
+  it('finds none at the empty path, not even the one that was found last and then deleted', () => {
     const applier = new Applier();
     applier.apply(createOp('/a'));
     applier.apply({ kind: 'delete', path: '/a' });
@@ -68,7 +71,7 @@ describe('a tree of many nodes', () => {
 });
 
 describe('the node that was found last', () => {
-  it('is found by its own path only, and not any more once it or another is deleted', () => {
+  it('is found by its own path only, and no longer once it or another is deleted', () => {
     const applier = new Applier();
     const { tree } = applier.state;
     for (const path of ['/a', '/b']) applier.apply(createOp(path));
@@ -108,7 +111,7 @@ describe('a path that is still bytes', () => {
       const bytes = viewOf(Buffer.from(`/x${path}/y`));
       expect(tree.findBytes(bytes, 2, bytes.byteLength - 2), path).toBe(tree.find(path));
     }
-    // Bytes that are no UTF-8, but the UTF-16 units of a name.
+    // Bytes that are no UTF-8, but are the UTF-16 units of a name.
     const units = viewOf(Buffer.from('/gr\u00f6\u00dfe', 'latin1'));
     expect(tree.findBytes(units, 0, units.byteLength)).toBe(NO_NODE);
   });
@@ -213,9 +216,11 @@ describe('recovery', () => {
   applier.apply({ ...createOp('/a/e'), mode: 'ephemeral' }, session);
   const records = applier.capture();
   const keyOf = (record: CheckpointRecord) => Buffer.from(record.key).toString('latin1');
-  const packs = records.filter((record) => keyOf(record)[0] === 'p');
+  const blocks = records.filter((record) => keyOf(record)[0] === 'p');
   const renumbered = ({ value }: CheckpointRecord) => ({ key: Buffer.from('p\0\0\0\x07'), value });
-  /** The records of the only pack: the four that a state begins with, then as created. */
+  /**
+   * The records of the only block: the four that a state begins with, then those that were created.
+   */
   const deadKey = (bits: number, length = 1) => ({
     key: Buffer.from('d\0\0\0\x01'),
     value: Buffer.alloc(length, bits),
@@ -246,11 +251,11 @@ describe('recovery', () => {
     ['a parent', [deadKey(0b0001_0000), ...records]],
     ['a system node', [deadKey(0b0000_0100), ...records]],
     ['the session of an ephemeral', records.filter((record) => keyOf(record)[0] !== 's')],
-    ['nothing, but has a pack twice', [...records, ...packs]],
-    ['nothing, but has a node twice', [...records, ...packs.map(renumbered)]],
+    ['nothing, but has a block twice', [...records, ...blocks]],
+    ['nothing, but has a node twice', [...records, ...blocks.map(renumbered)]],
     ['nothing, but has a record of no kind', [...records, { key: Buffer.from('x'), value: null }]],
     [
-      'a pack with dead records',
+      'a block with dead records',
       [{ key: Buffer.from('d\0\0\0\t'), value: Buffer.of(1) }, ...records],
     ],
     ['nothing, but says that a record is dead that it has not', [deadKey(0, 2), ...records]],
@@ -259,15 +264,15 @@ describe('recovery', () => {
   });
 
   it('refuses a record that tells of no children where there are some', () => {
-    const [pack] = packs;
+    const [block] = blocks;
     let parents = 0;
-    for (const reader = new PackReader(pack?.value ?? new Uint8Array(0)); reader.next(); ) {
+    for (const reader = new BlockReader(block?.value ?? new Uint8Array(0)); reader.next(); ) {
       if (reader.childCount === 0) continue;
       parents++;
-      const value = Uint8Array.from(pack?.value ?? []);
+      const value = Uint8Array.from(block?.value ?? []);
       new Int32Array(value.buffer)[reader.at + RECORD.childCount] = 0;
-      const rest = records.filter((record) => record !== pack);
-      expect(() => load([...rest, { key: packKey(1), value }])).toThrow('are told of');
+      const rest = records.filter((record) => record !== block);
+      expect(() => load([...rest, { key: blockKey(1), value }])).toThrow('are told of');
     }
     expect(parents).toBe(3);
   });
@@ -275,7 +280,7 @@ describe('recovery', () => {
   it('takes a path that is deeper than the stack', () => {
     const parent = Buffer.from('/a'.repeat(12_000));
     const head = [
-      PACK_FORMAT,
+      BLOCK_FORMAT,
       1,
       ...new Array(DIGEST_INTS - 1).fill(0),
       1,

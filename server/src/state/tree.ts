@@ -1,25 +1,30 @@
 /**
- * The changes of the tree, for ReplicatedState only. TreeLoader recovers it.
+ * Changes the tree, for ReplicatedState only. TreeLoader recovers it.
  *
- * A change decides nothing: what it does was decided by prepare, so what does not fit is an
- * assertion. The digest of the changed rows is kept here. Nothing here knows of dirty sets,
- * the session table or watches.
+ * A change decides nothing: prepare has decided what it does, so what does not fit is an assertion.
+ * The digest of the changed rows is maintained here. Nothing here knows of dirty sets, the session
+ * table or watches.
  *
  * Invariants: each node but the root is in the path index and in its parent's list of children;
- * childCount is the length of that list; the digest has every node once. The data of
- * /zookeeper/config is local: set by each member for itself and in no digest.
+ * childCount is the length of that list; the digest contains every node once. The data of
+ * /zookeeper/config is local: each member sets it for itself, and it is in no digest.
  */
 import { assert, parentOf, type Zxid } from '@rookery/protocol';
 import { linkChild, unlinkChild } from './child-list.js';
 import type { Digest } from './digest.js';
 import type { ListingLimits } from './listings.js';
 import { isTimed, MODE } from './modes.js';
-import { CONFIG_NODE, nodeRecordBytes, type PackContent, type PackWriter } from './node-record.js';
+import {
+  type BlockContent,
+  type BlockWriter,
+  CONFIG_NODE,
+  nodeRecordBytes,
+} from './node-record.js';
 import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
+import { CreateView, OpView, pathHashOf, type WithPath } from './op-view.js';
 import type { PathKey } from './path-hash.js';
-import { PlacedCreate, PlacedOp, pathHashOf, type WithPath } from './placed-op.js';
 import { payloadBytes, znodeBytes } from './tree-bytes.js';
-import { type PackToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
+import { type BlockToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
 import type { Acl, CreateOp, SessionId, SetDataOp } from './txn.js';
 import { nextVersion } from './versions.js';
@@ -27,13 +32,13 @@ import { nextVersion } from './versions.js';
 export type { Family } from './ephemeral-paths.js';
 export { NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
 
-/** What a fresh tree has. Their order gives their numbers. */
+/** The nodes of a fresh tree. Their order gives their numbers. */
 const FRESH_PATHS = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as const;
 const OPEN_ACL: readonly Acl[] = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 const READ_ACL: readonly Acl[] = [{ perms: 1, scheme: 'world', id: 'anyone' }];
 const NO_DATA = new Uint8Array(0);
 
-/** Where, when and for whom a change happens. */
+/** When and for which session a change happens. */
 export interface ChangePoint {
   readonly zxid: Zxid;
   readonly time: number;
@@ -43,9 +48,9 @@ export interface ChangePoint {
 export class Tree extends TreeReads {
   readonly #digest: Digest;
   readonly #parts: TreeParts;
-  /** Of all znodes, by `znodeBytes`; the local data of /zookeeper/config are left out. */
+  /** The sum of `znodeBytes` over all znodes, without the local data of /zookeeper/config. */
   #znodesBytes = 0;
-  /** While a checkpoint is loaded. */
+  /** Not null while a checkpoint is loaded. */
   #loader: TreeLoader | null = null;
 
   constructor(digest: Digest, pathKey: PathKey, limits?: ListingLimits) {
@@ -67,7 +72,7 @@ export class Tree extends TreeReads {
     }
   }
 
-  /** What the tree takes in memory by the estimate that all members share (tree-bytes.ts). */
+  /** The memory of the tree, by the estimate that all members share (tree-bytes.ts). */
   get bytes(): number {
     return this.#znodesBytes + this.acls.bytes;
   }
@@ -76,35 +81,35 @@ export class Tree extends TreeReads {
     return this.acls.growthFor(acl);
   }
 
-  /** After a transaction: part of the way of giving back memory that is mostly free. */
+  /** Called after each transaction: one step of giving back memory that is mostly free. */
   compactSome(): void {
     this.payloads.compactSome();
   }
 
-  /** Those a state begins with; none of them is ever deleted. */
+  /** The nodes with which a state begins; none of them is ever deleted. */
   freshNodes(): readonly number[] {
     return [...FRESH_PATHS.keys()];
   }
 
-  /** NO_NODE when it is not there. */
+  /** NO_NODE if the parent does not exist. */
   findParentOf(op: WithPath): number {
-    if (!(op instanceof PlacedCreate)) return this.find(parentOf(op.path));
-    // That of the root is the slash.
+    if (!(op instanceof CreateView)) return this.find(parentOf(op.path));
+    // The path of the root, as a parent, is the slash itself.
     return this.findAscii(op.view, op.pathStart, Math.max(op.nameStart - 1, op.pathStart + 1));
   }
 
   /** `parent` is the node of the parent path. */
   create(op: CreateOp, parent: number, at: ChangePoint): number {
     const store = this.store;
-    const found = op instanceof PlacedCreate ? this.findPlaced(op) : this.find(op.path);
+    const found = op instanceof CreateView ? this.findView(op) : this.find(op.path);
     assert(found === NONE, 'a created path did not exist');
     assert(this.modeNumber(parent) !== MODE.ephemeral, 'an ephemeral has no children');
     this.#count(parent, -1);
     store.setInt(parent, INT.cversion, this.cversion(parent) + 1);
     store.setDouble(parent, DOUBLE.pzxid, at.zxid);
     const node =
-      op instanceof PlacedCreate
-        ? this.#attachPlaced(op, parent)
+      op instanceof CreateView
+        ? this.#attachView(op, parent)
         : this.#attach(op.path, parent, op.data);
     this.#count(parent, 1);
     this.#setMode(node, MODE[op.mode]);
@@ -131,7 +136,7 @@ export class Tree extends TreeReads {
     return node;
   }
 
-  /** What losing children does to the one that has them, however many; then `delete` each. */
+  /** Records at a parent that it loses children, however many; then `delete` each of them. */
   losesChildren(parent: number, at: ChangePoint): void {
     this.#count(parent, -1);
     this.store.setDouble(parent, DOUBLE.pzxid, at.zxid);
@@ -139,8 +144,8 @@ export class Tree extends TreeReads {
   }
 
   /**
-   * After `losesChildren` of its parent. A closed session may delete a great many in one step, so
-   * each field is read from the row where it lies.
+   * Called after `losesChildren` of its parent. A closed session may delete a great many nodes in
+   * one step, so each field is read directly from the row.
    */
   delete(node: number, path: string): void {
     const store = this.store;
@@ -180,7 +185,7 @@ export class Tree extends TreeReads {
     this.#count(node, 1);
   }
 
-  /** The statistics of a quota at a path: neither version nor times change. */
+  /** Sets the statistics of a quota at a path: neither version nor times change. */
   setQuotaStats(node: number, stats: { readonly path: string; readonly data: Uint8Array }): void {
     this.#count(node, -1);
     this.#replaceData(node, stats);
@@ -212,26 +217,26 @@ export class Tree extends TreeReads {
     return this.store.isLive(node);
   }
 
-  /** Where the newest checkpoint record of the node lies, 0 for none; for Capture. */
+  /** The location of the node's newest checkpoint record, 0 if there is none; for Capture. */
   record(node: number): number {
     return this.store.int(node, INT.record);
   }
   setRecord(node: number, record: number): void {
     this.store.setInt(node, INT.record, record);
   }
-  /** About the bytes of a record of the node. */
+  /** The approximate size of a record of the node, in bytes. */
   recordBytes(node: number): number {
     return nodeRecordBytes(this.store, node);
   }
-  /** Returns the bytes that the record took. */
-  writeRecord(node: number, writer: PackWriter): number {
+  /** Returns the size of the record in bytes. */
+  writeRecord(node: number, writer: BlockWriter): number {
     return writer.add(this.#parts, node);
   }
 
-  /** Recovery: the packs may come in any order. Throws DamagedCheckpointError. */
-  load(pack: PackToLoad): PackContent {
+  /** Recovery: the blocks may come in any order. Throws DamagedCheckpointError. */
+  load(block: BlockToLoad): BlockContent {
     this.#loader ??= new TreeLoader(this.#parts);
-    return this.#loader.load(pack);
+    return this.#loader.load(block);
   }
 
   /** Ends recovery. Returns whether there was any record. Throws DamagedCheckpointError. */
@@ -252,7 +257,7 @@ export class Tree extends TreeReads {
     this.listings.childChanged(parent, child, by === 1);
   }
 
-  /** A persistent node with a name, data and a place, without an ACL and not yet counted. */
+  /** Adds a persistent node with a name, data and a parent, without an ACL and not counted yet. */
   #attach(path: string, parent: number, data: Uint8Array | null): number {
     const node = this.#newRow();
     this.payloads.write(node, path, data);
@@ -263,10 +268,10 @@ export class Tree extends TreeReads {
     return node;
   }
 
-  /** As `#attach`, once it was looked for by `findPlaced`. */
-  #attachPlaced(op: PlacedCreate, parent: number): number {
+  /** Like `#attach`, after `findView` has searched for it. */
+  #attachView(op: CreateView, parent: number): number {
     const node = this.#newRow();
-    this.payloads.writePlaced(node, op);
+    this.payloads.writeView(node, op);
     this.dataSize += op.pathEnd - op.pathStart + Math.max(0, op.dataBytes);
     this.#znodesBytes += znodeBytes(op.pathEnd - op.nameStart, op.dataBytes);
     this.#link(node, parent, op);
@@ -303,7 +308,7 @@ export class Tree extends TreeReads {
 
   #replaceData(node: number, by: Pick<SetDataOp, 'data'>): void {
     const before = this.dataLength(node);
-    if (by instanceof PlacedOp) this.payloads.replaceDataPlaced(node, by);
+    if (by instanceof OpView) this.payloads.replaceDataView(node, by);
     else this.payloads.replaceData(node, by.data);
     const grown = this.dataLength(node) - before;
     if (grown !== 0) {
@@ -330,7 +335,7 @@ interface ChildChange {
   readonly dataBytes: number;
 }
 
-/** That of the root is 0: it is in no index, and has no name. */
+/** The root's hash is 0: it is in no index, and has no name. */
 function digestPathHash(node: number, op: WithPath): number {
   return node === ROOT_NODE ? 0 : pathHashOf(op);
 }

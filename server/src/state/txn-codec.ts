@@ -14,14 +14,13 @@ import {
   type JuteWriter,
   MarshallingError,
   type Proposal,
-  pointAtBody,
   requiredCount,
   requiredNatural,
   requiredString,
   unreachable,
 } from '@rookery/protocol';
 import { MODE, NODE_MODES } from './modes.js';
-import { PlacedOp } from './placed-op.js';
+import { OpView } from './op-view.js';
 import { PASSWORD_BYTES } from './session.js';
 import type { Acl, NodeOp, Txn, TxnOp } from './txn.js';
 
@@ -45,7 +44,7 @@ export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 /** Holds nothing between calls. */
 const bodyReader = new JuteReader(new Uint8Array(0));
 /** What is longer is copied faster through a view of it. */
-const PLACED_BYTES_MAX = 512;
+const VIEW_BYTES_MAX = 512;
 /** Instead of the number of entries. */
 export const WORLD_ANYONE = -1;
 
@@ -58,9 +57,9 @@ export function writeTxn(writer: JuteWriter, { origin, request, session, time, o
   writeOp(writer, op);
 }
 
-/** Data and passwords are views of its pack. Throws MarshallingError. */
-export function txnOf(proposal: Proposal): Txn {
-  pointAtBody(bodyReader, proposal);
+/** Data and passwords are views of the body. Throws MarshallingError. */
+export function txnOf({ body }: Pick<Proposal, 'body'>): Txn {
+  bodyReader.point(body, 0, body.length);
   return readTxn(bodyReader);
 }
 
@@ -108,7 +107,7 @@ function writeOp(writer: JuteWriter, op: TxnOp): void {
 }
 
 function writeNodeOp(writer: JuteWriter, op: NodeOp): void {
-  if (op instanceof PlacedOp) writePlaced(writer, op);
+  if (op instanceof OpView) writeView(writer, op);
   else writePath(writer, op);
   switch (op.kind) {
     case 'create':
@@ -139,10 +138,10 @@ function writePath(writer: JuteWriter, op: NodeOp): void {
 }
 
 /** As `writePath`: path and data lie as they are written here, one behind the other. */
-function writePlaced(writer: JuteWriter, op: PlacedOp): void {
+function writeView(writer: JuteWriter, op: OpView): void {
   const start = op.pathStart - 4;
   const size = op.dataStart + Math.max(0, op.dataBytes) - start;
-  if (size > PLACED_BYTES_MAX) writer.raw(op.bytes.subarray(start, start + size));
+  if (size > VIEW_BYTES_MAX) writer.raw(op.bytes.subarray(start, start + size));
   else writer.rawWithin(op.view, start, size);
 }
 

@@ -19,14 +19,14 @@ export type NodeMode = 'persistent' | 'ephemeral' | 'container' | 'ttl';
 
 export interface CreateOp {
   readonly kind: 'create';
-  /** Final: the sequence suffix is in it. */
+  /** The final path, which includes the sequence suffix. */
   readonly path: string;
   readonly data: Uint8Array | null;
   readonly acl: readonly Acl[];
   readonly mode: NodeMode;
-  /** ms for mode ttl, else 0. */
+  /** In ms for the mode ttl, otherwise 0. */
   readonly ttlMs: number;
-  /** The opcode the client used: decides the shape of the reply (create or create2). */
+  /** The opcode that the client used, which decides the form of the reply (create or create2). */
   readonly opcode: number;
 }
 export interface DeleteOp {
@@ -37,17 +37,17 @@ export interface SetDataOp {
   readonly kind: 'setData';
   readonly path: string;
   readonly data: Uint8Array | null;
-  /** The version the znode has afterwards. */
+  /** The version of the znode afterwards. */
   readonly version: number;
 }
 export interface SetAclOp {
   readonly kind: 'setAcl';
   readonly path: string;
   readonly acl: readonly Acl[];
-  /** The aversion the znode has afterwards. */
+  /** The aversion of the znode afterwards. */
   readonly version: number;
 }
-/** A check that passed; changes nothing. */
+/** A check that passed. It changes nothing. */
 export interface CheckOp {
   readonly kind: 'check';
   readonly path: string;
@@ -58,7 +58,10 @@ export interface MultiOp {
   readonly kind: 'multi';
   readonly ops: readonly NodeOp[];
 }
-/** A request that was refused; it has a zxid all the same. `codes`: per operation of a multi. */
+/**
+ * A request that was refused; it has a zxid all the same. `codes` has one entry for each operation
+ * of a multi.
+ */
 export interface ErrorOp {
   readonly kind: 'error';
   readonly code: number;
@@ -71,18 +74,18 @@ export interface CreateSessionOp {
   readonly password: Uint8Array;
 }
 /**
- * From here on the session of the transaction does nothing more and nobody resumes it: its end is
- * decided. Its ephemerals are deleted by transactions of their own, a bounded number in each; its
- * closeSession comes last, whoever leads then. Written from LEVEL.endsInParts on.
+ * From here on, the session of the transaction does nothing more and nobody resumes it: its end is
+ * decided. Its ephemerals are deleted by transactions of their own, with a bounded number in each,
+ * and its closeSession comes last, whoever leads then. Written from LEVEL.endsInParts on.
  */
 export interface BeginCloseOp {
   readonly kind: 'beginClose';
 }
-/** Deletes the session of the transaction and the ephemerals that it still has. */
+/** Deletes the session of the transaction, and the ephemerals that it still has. */
 export interface CloseSessionOp {
   readonly kind: 'closeSession';
 }
-/** Raises the ensemble level; of no session and no request. See `level.ts`. */
+/** Raises the ensemble level. It belongs to no session and no request. See `level.ts`. */
 export interface RaiseLevelOp {
   readonly kind: 'raiseLevel';
   readonly level: number;
@@ -91,15 +94,18 @@ export type SessionOp = CreateSessionOp | BeginCloseOp | CloseSessionOp;
 export type TxnOp = NodeOp | MultiOp | ErrorOp | SessionOp | RaiseLevelOp;
 
 export interface Txn {
-  /** The member whose client asked, 0 for the leader itself (an expiry). */
+  /** The member whose client sent the request, 0 for the leader itself (an expiry). */
   readonly origin: PeerId;
-  /** The origin's number of the request. */
+  /** The number that the origin gave the request. */
   readonly request: number;
-  /** The session it is done for; for createSession 0: the new session's id is the zxid. */
+  /**
+   * The session for which it is executed; 0 for createSession, because the new session's id is the
+   * zxid.
+   */
   readonly session: SessionId;
   /**
-   * ms since 1970; see ARCHITECTURE.md, Time. It falls from one transaction to the next only where
-   * a majority of clocks has corrected it, and never before the level of that.
+   * ms since 1970; see docs/architecture/sessions.md, "Time". It falls from one transaction to the
+   * next only where a majority of clocks has corrected it, and never before the level of that.
    */
   readonly time: number;
   readonly op: TxnOp;

@@ -17,8 +17,8 @@ export function visibleCversion(creates: number, childCount: number): number {
 }
 
 /**
- * The suffix of a sequential node, as Java's %010d: `creates` of its parent, before this create.
- * Past 2^31 it goes on below zero, sign included in the ten characters.
+ * The suffix of a sequential node, formatted as Java's %010d: `creates` of its parent, before this
+ * create. Past 2^31 it continues below zero, with the sign among the ten characters.
  */
 export function sequenceSuffix(creates: number): string {
   if (creates < 0) {

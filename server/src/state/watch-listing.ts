@@ -1,10 +1,10 @@
 /**
  * Lists the data watches, by path and by watcher, each pair once, for the four-letter words.
  *
- * Everything is lazy, and may go on in later turns while watches come and go: no copy is made, and
- * what changes meanwhile is shown or left out. A listing visits at most as many entries of a table
- * as there were when it reached it, so that it ends although watches are added behind it. Changes
- * nothing. Called by the view of the member.
+ * Everything is lazy, and may continue in later turns while watches come and go: no copy is made,
+ * and what changes meanwhile is shown or left out. A listing visits at most as many entries of a
+ * table as there were when it reached the table, so it ends although watches are added after that.
+ * It changes nothing. Called by the view of the member.
  */
 import { atMost } from './at-most.js';
 import type { WatchedPaths } from './watched-paths.js';

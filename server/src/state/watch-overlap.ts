@@ -1,11 +1,12 @@
 /**
- * What the tables of data watches have in common, so that their union is counted without a walk.
+ * Tracks what the tables of data watches have in common, so that their union can be counted without
+ * a walk.
  *
- * One-shot, persistent and recursive watches are kept in tables of their own, and a path, a watcher
- * or a pair of both may be in several. For each of these three kinds the overlap is the sum, over
- * all that are in any table, of the number of tables that have it less one: the union is the sum of
- * the tables' own counts less the overlap. Each table reports what it gains and loses. While the
- * other tables are empty, as they mostly are, a report costs two comparisons.
+ * One-shot, persistent and recursive watches are kept in separate tables, and a path, a watcher or
+ * a pair of both may be in several of them. For each of these three kinds, the overlap is the sum,
+ * over everything that is in any table, of the number of tables that contain it less one: the union
+ * is the sum of the tables' own counts less the overlap. Each table reports what it gains and
+ * loses. While the other tables are empty, as they mostly are, a report costs two comparisons.
  */
 export interface OverlappingTable {
   readonly pathCount: number;
@@ -14,13 +15,13 @@ export interface OverlappingTable {
   hasWatcher(watcher: number): boolean;
 }
 
-/** The table has gained it, or lost it. */
+/** The table has gained an entry or lost it. */
 export type Change = 1 | -1;
 
 export class WatchOverlap {
   readonly #tables: OverlappingTable[] = [];
   #pairs = 0;
-  /** Of the watchers that have any: one that is gone takes its pairs along without a walk. */
+  /** For watchers that have any, so that a closed one takes its pairs along without a walk. */
   readonly #pairsByWatcher = new Map<number, number>();
   #paths = 0;
   #watchers = 0;
@@ -35,7 +36,7 @@ export class WatchOverlap {
     return this.#watchers;
   }
 
-  /** Called by each table once, while it is empty. */
+  /** Each table calls it once, while it is empty. */
   join(table: OverlappingTable): void {
     this.#tables.push(table);
   }
@@ -70,7 +71,9 @@ export class WatchOverlap {
     }
   }
 
-  /** The watcher is gone from this table, and will be from all others before the next report. */
+  /**
+   * The watcher is gone from this table, and will be gone from all others before the next report.
+   */
   onDismissed(table: OverlappingTable, watcher: number): void {
     this.onWatcher(table, watcher, -1);
     this.#pairs -= this.#pairsByWatcher.get(watcher) ?? 0;

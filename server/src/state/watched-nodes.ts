@@ -1,16 +1,15 @@
 /**
- * Which znodes are at paths that somebody watches recursively.
+ * Knows which znodes are at paths that somebody watches recursively.
  *
- * A change asks this of all its ancestors. They are found from znode to parent, one number each: to
- * cut their paths out of that of the change would read every character of it once for each of them.
- * A path that is watched has its znode here from the moment that both are there. Called by
- * WatchTable.
+ * A change asks this about all its ancestors. They are found from znode to parent, one number each:
+ * cutting their paths out of the path of the change would read every character of it once for each
+ * of them. A path that is watched has its znode here as soon as both exist. Called by WatchTable.
  */
 import { NONE } from './node-store.js';
 
-/** Of the state whose changes are told. */
+/** The state whose changes are reported. */
 export interface WatchedTree {
-  /** NONE when there is no znode. */
+  /** NONE if there is no znode. */
   find(path: string): number;
   /** NONE for the root. */
   parent(node: number): number;
@@ -24,7 +23,7 @@ export class WatchedNodes {
     return this.#paths.size;
   }
 
-  /** The path that is watched, if there is a znode. */
+  /** Adds a path that is watched, if it has a znode. */
   put(path: string, node: number): void {
     if (node === NONE) return;
     this.#paths.set(node, path);
@@ -39,13 +38,13 @@ export class WatchedNodes {
     this.#paths.delete(node);
   }
 
-  /** The znodes are others from now on. */
+  /** All znodes are different from now on. */
   clear(): void {
     this.#paths.clear();
     this.#nodes.clear();
   }
 
-  /** Of a znode and its ancestors those that are watched, from below. */
+  /** Yields those of a znode and its ancestors that are watched, from below. */
   *pathsFrom(node: number, tree: WatchedTree): Generator<string> {
     if (this.#paths.size === 0) return;
     for (let at = node; at !== NONE; at = tree.parent(at)) {

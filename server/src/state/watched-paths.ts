@@ -1,13 +1,14 @@
 /**
  * One table of watches: which watchers each path has, and which paths each watcher has.
  *
- * Most paths have one watcher, which is then kept as a bare number and not as a set. Nothing is
- * kept for a path without a watcher or a watcher without a path. Counts what the watches cost, each
- * by itself, whoever else has the path. A watcher that is gone may have had millions of watches: it
- * is told of nothing from that moment on, and its watches are released a few at a time, each of
- * them counted until then. A table that is counted together with others reports to their overlap,
- * and one whose paths have their znodes somewhere tells when a path is watched no more.
- * Called by WatchTable.
+ * Most paths have one watcher, which is then stored as a bare number and not as a set. Nothing is
+ * stored for a path without a watcher or a watcher without a path. The cost of each watch is
+ * counted by itself, whoever else watches the path.
+ *
+ * A closed watcher may have had millions of watches. It is notified of nothing from that moment on,
+ * and its watches are released a few at a time; each counts until then. A table that is counted
+ * together with others reports to their overlap, and one whose paths have known znodes reports when
+ * a path is no longer watched. Called by WatchTable.
  */
 import { Fifo } from '@rookery/protocol';
 import type { OverlappingTable, WatchOverlap } from './watch-overlap.js';
@@ -16,7 +17,7 @@ import type { WatchedNodes } from './watched-nodes.js';
 type Watcher = number;
 type Watchers = Watcher | Set<Watcher>;
 
-/** What a watcher watches, and what that costs. */
+/** What a watcher watches, and its cost. */
 interface Watched {
   readonly paths: Set<string>;
   bytes: number;
@@ -30,13 +31,13 @@ interface Leaving {
 
 const NOBODY: ReadonlySet<Watcher> = new Set();
 const NOTHING: readonly string[] = [];
-/** Entries of a map and a set, with the room that both keep, and the head of a string. */
+/** The entries of a map and a set, with the spare room of both, and the header of a string. */
 const WATCH_BYTES = 128;
 
-/** Two entries more for a path whose znode is known (watched-nodes.ts). */
+/** Two more entries for a path whose znode is known (watched-nodes.ts). */
 const NODE_BYTES = 96;
 
-/** What one watch costs of memory, at a guess that is rather too high: paths may be UTF-16. */
+/** Estimates the memory of one watch, rather too high than too low: paths may be UTF-16. */
 export function watchBytesOf(path: string): number {
   return WATCH_BYTES + 2 * path.length;
 }
@@ -48,7 +49,7 @@ export class WatchedPaths implements OverlappingTable {
   readonly #byWatcher = new Map<Watcher, Watched>();
   readonly #leaving = new Fifo<Leaving>();
   #count = 0;
-  /** Without those of watchers that are gone. */
+  /** Without the watches of watchers that are gone. */
   #liveCount = 0;
   #bytes = 0;
 
@@ -58,14 +59,14 @@ export class WatchedPaths implements OverlappingTable {
     overlap?.join(this);
   }
 
-  /** Watches of watchers that are gone are still to be released. */
+  /** Whether watches of watchers that are gone are still to be released. */
   get hasLeaving(): boolean {
     return this.#leaving.length > 0;
   }
   get watchCount(): number {
     return this.#count;
   }
-  /** Without those of watchers that are gone. */
+  /** Without the watches of watchers that are gone. */
   get liveWatchCount(): number {
     return this.#liveCount;
   }
@@ -75,23 +76,23 @@ export class WatchedPaths implements OverlappingTable {
   get watcherCount(): number {
     return this.#byWatcher.size;
   }
-  /** Of all watches, by `costOf`. */
+  /** The sum of `costOf` over all watches. */
   get bytes(): number {
     return this.#bytes;
   }
-  /** Of one watch, bytes. */
+  /** The cost of one watch in bytes. */
   costOf(path: string): number {
     return watchBytesOf(path) + (this.#nodes === null ? 0 : NODE_BYTES);
   }
   bytesOf(watcher: Watcher): number {
     return this.#byWatcher.get(watcher)?.bytes ?? 0;
   }
-  /** Lazy: it may go on after later changes, and then sees them. */
+  /** Lazy: it may continue after later changes, and then shows them. */
   watchers(): IterableIterator<Watcher> {
     return this.#byWatcher.keys();
   }
 
-  /** Who watches the path, in the order in which they began; valid until the next change. */
+  /** The watchers of the path, in the order in which they began; valid until the next change. */
   watchersOf(path: string): Iterable<Watcher> {
     const watchers = this.#byPath.get(path);
     if (watchers === undefined) {
@@ -100,15 +101,15 @@ export class WatchedPaths implements OverlappingTable {
     const all = typeof watchers === 'number' ? [watchers] : watchers;
     return this.hasLeaving ? [...all].filter((watcher) => this.#byWatcher.has(watcher)) : all;
   }
-  /** By anybody, watchers that are gone included. */
+  /** Whether anybody watches the path, watchers that are gone included. */
   isWatched(path: string): boolean {
     return this.#byPath.has(path);
   }
-  /** The watched paths; lazy as `watchers`. */
+  /** The watched paths; lazy like `watchers`. */
   paths(): IterableIterator<string> {
     return this.#byPath.keys();
   }
-  /** What one watcher watches; lazy as `watchers`. */
+  /** The paths that one watcher watches; lazy like `watchers`. */
   pathsOf(watcher: Watcher): Iterable<string> {
     return this.#byWatcher.get(watcher)?.paths ?? NOTHING;
   }
@@ -158,7 +159,7 @@ export class WatchedPaths implements OverlappingTable {
     return true;
   }
 
-  /** The watcher is gone for good. `release` takes off what it had. */
+  /** The watcher is gone for good. `release` removes what it had. */
   dismiss(watcher: Watcher): void {
     const watched = this.#byWatcher.get(watcher);
     if (watched === undefined) {
@@ -170,7 +171,7 @@ export class WatchedPaths implements OverlappingTable {
     this.#leaving.push({ watcher, paths: watched.paths.values() });
   }
 
-  /** Takes off at most `max` watches of watchers that are gone; returns how many it were. */
+  /** Removes at most `max` watches of watchers that are gone; returns how many it removed. */
   release(max: number): number {
     let released = 0;
     for (let leaving = this.#leaving.first; leaving !== undefined; leaving = this.#leaving.first) {
@@ -191,7 +192,10 @@ export class WatchedPaths implements OverlappingTable {
     return released;
   }
 
-  /** Removes every watch on the path; returns who had one, in the order they were set. */
+  /**
+   * Removes every watch on the path; returns the watchers that had one, in the order in which they
+   * were set.
+   */
   takeAll(path: string): ReadonlySet<Watcher> {
     if (this.#byPath.size === 0) {
       return NOBODY;
@@ -203,7 +207,7 @@ export class WatchedPaths implements OverlappingTable {
     this.#forgetLast(path);
     const taken = typeof watchers === 'number' ? new Set([watchers]) : watchers;
     for (const watcher of taken) {
-      // Of one that is gone it stays counted until it is released.
+      // The watch of a watcher that is gone counts until it is released.
       if (!this.#forgetPath(path, watcher)) {
         taken.delete(watcher);
       }

@@ -264,7 +264,7 @@ class WatchModel {
 const MODES = ['data', 'child', 'persistent', 'recursive'] as const;
 const mode = fc.constantFrom<WatchMode>(...MODES);
 const path = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/a/c', '/d');
-/** In the beginning none of them is there. */
+/** At the beginning none of them exists. */
 const CHANGED = ['/a', '/a/b', '/a/b/c', '/a/c', '/d'] as const;
 const watcher = fc.integer({ min: 1, max: 4 });
 const step = fc.oneof(
@@ -333,7 +333,7 @@ describe('the watch table, against a naive model', () => {
   });
 });
 
-/** What is counted and listed of data watches is what a walk over all watches finds. */
+/** What is counted and listed of data watches equals what a walk over all watches finds. */
 function expectDataWatches(table: WatchTable, watches: ReadonlySet<string>): void {
   const held = [...watches].map((watch) => watch.split(' ')).filter(([one]) => one !== 'child');
   const pairs = [...new Set(held.map(([, at, who]) => `${at} ${who}`))].sort();

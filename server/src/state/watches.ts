@@ -1,20 +1,24 @@
 /**
- * Who watches what at this member, in four modes. Not replicated.
+ * Knows who watches what at this member, in four modes. Watches are not replicated.
  *
- * A `data` or `child` watch fires once: `trigger` takes it off as it emits. A `persistent` watch
- * on a path hears what both of these would, a `recursive` one every change of the path itself and
- * of all below, but no childrenChanged. Modes live side by side; a watcher has at most one watch of
- * each mode on a path, and hears of one change at one path once, whatever modes it has there.
- * Without recursive watches nobody looks at ancestors; with them, from znode to parent. What the
- * watches of one watcher, and all together, cost is bounded. So is what one turn takes off for
- * watchers that are gone. Called by the pipeline, `trigger` right after each applied change.
+ * A `data` or `child` watch fires once: `trigger` removes it as it emits the event. A `persistent`
+ * watch on a path hears what both of these would, and a `recursive` one every change of the path
+ * itself and of everything below, but no childrenChanged. Modes coexist; a watcher has at most one
+ * watch of each mode on a path, and hears of one change at one path once, whatever modes it has
+ * there.
+ *
+ * Without recursive watches nothing looks at ancestors; with them, the search goes from znode to
+ * parent. The cost of the watches of one watcher, and of all together, is bounded, as is what one
+ * turn removes for watchers that are gone. Called by the pipeline; `trigger` right after each
+ * applied change.
  */
 import { assert, EventType, parentOf } from '@rookery/protocol';
+import { WatchFanOut } from './watch-fan-out.js';
 import { WatchOverlap } from './watch-overlap.js';
 import { WatchedNodes, type WatchedTree } from './watched-nodes.js';
 import { WatchedPaths } from './watched-paths.js';
 
-/** Those that fire once. */
+/** The kinds that fire once. */
 export type WatchKind = 'data' | 'child';
 export type WatchMode = WatchKind | 'persistent' | 'recursive';
 /** The member's number of a connection. */
@@ -25,23 +29,24 @@ export interface WatchChange {
   readonly path: string;
 }
 
-/** In bytes, at a guess of `WatchedPaths`. */
+/** In bytes, by the estimate of `WatchedPaths`. */
 export interface WatchLimits {
-  /** Of all watchers. */
+  /** The bound for all watchers. */
   readonly bytesMax: number;
-  /** Of one watcher. */
+  /** The bound for one watcher. */
   readonly watcherBytesMax: number;
 }
 
 export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: string) => void;
 
-/** Of watchers that are gone: about four ms of processor time. */
+/** The watches of gone watchers that one turn removes: about four ms of processor time. */
 const RELEASED_PER_TURN = 5_000;
 
 export class WatchTable {
+  readonly fanOut = new WatchFanOut();
   readonly #limits: WatchLimits;
   readonly #overlap = new WatchOverlap();
-  /** Of the paths that are watched recursively. */
+  /** The znodes of the paths that are watched recursively. */
   readonly #nodes = new WatchedNodes();
   #tree: WatchedTree;
   readonly #modes: Readonly<Record<WatchMode, WatchedPaths>> = {
@@ -51,7 +56,7 @@ export class WatchTable {
     recursive: new WatchedPaths(this.#overlap, this.#nodes),
   };
 
-  /** Watches that this turn may still take off. */
+  /** The number of watches that this turn may still remove. */
   #releasable = RELEASED_PER_TURN;
   #hasLeaving = false;
 
@@ -60,26 +65,26 @@ export class WatchTable {
     this.#tree = tree;
   }
 
-  /** Of a state that takes the place of the one before; while there is no watcher. */
+  /** Sets the state that replaces the former one; there must be no watcher. */
   set tree(tree: WatchedTree) {
     this.#tree = tree;
     this.#nodes.clear();
   }
 
-  /** Nobody watches anything. */
+  /** Whether nobody watches anything. */
   get isEmpty(): boolean {
     const { data, child, persistent, recursive } = this.#modes;
     return data.pathCount + child.pathCount + persistent.pathCount + recursive.pathCount === 0;
   }
-  /** Triples of a watcher, a path and a mode. */
+  /** The number of triples of a watcher, a path and a mode. */
   get watchCount(): number {
     return this.#all().reduce((sum, table) => sum + table.watchCount, 0);
   }
-  /** Paths with a watch, counted once per mode. */
+  /** The number of paths with a watch, counted once for each mode. */
   get pathCount(): number {
     return this.#all().reduce((sum, table) => sum + table.pathCount, 0);
   }
-  /** Watchers with at least one watch. */
+  /** The number of watchers with at least one watch. */
   get watcherCount(): number {
     return union(this.#all().map((table) => table.watchers())).size;
   }
@@ -88,9 +93,9 @@ export class WatchTable {
     return { watches, paths, watchers };
   }
   /**
-   * Of the watches that hear of a node's data: one-shot, persistent and recursive ones. A pair of a
-   * watcher and a path counts once, whatever modes it has. Kept as watches come and go; a path that
-   * only watchers had that are gone counts until it is released.
+   * Counts the watches that hear of a node's data: one-shot, persistent and recursive ones. A pair
+   * of a watcher and a path counts once, whatever modes it has. The counts are maintained as
+   * watches come and go; a path that only closed watchers had counts until it is released.
    */
   get dataCounts(): WatchCounts {
     const { data, persistent, recursive } = this.#modes;
@@ -106,7 +111,7 @@ export class WatchTable {
     return [this.#modes.data, this.#modes.persistent, this.#modes.recursive];
   }
 
-  /** False when there is no room for one more: nothing has changed then. */
+  /** Returns false if there is no room for one more; nothing has changed then. */
   add(mode: WatchMode, path: string, watcher: WatcherId): boolean {
     const table = this.#modes[mode];
     if (!this.#hasRoom(table.costOf(path), watcher) && !table.has(path, watcher)) {
@@ -119,13 +124,13 @@ export class WatchTable {
   has(mode: WatchMode, path: string, watcher: WatcherId): boolean {
     return this.#modes[mode].has(path, watcher);
   }
-  /** True when there was one. */
+  /** Returns true if there was one. */
   remove(mode: WatchMode, path: string, watcher: WatcherId): boolean {
     return this.#modes[mode].remove(path, watcher);
   }
   /**
-   * The connection is gone: it is told of nothing more. Its watches are taken off at once as far as
-   * the turn allows, the rest by `release`; until then they count.
+   * The connection is gone: it is notified of nothing more. Its watches are removed at once as far
+   * as the turn allows, and the rest by `release`; they count until then.
    */
   removeWatcher(watcher: WatcherId): void {
     for (const table of this.#all()) {
@@ -134,7 +139,10 @@ export class WatchTable {
     this.#releaseSome();
   }
 
-  /** Once a turn: goes on with the watches of connections that are gone. True if some are left. */
+  /**
+   * Called once a turn: continues with the watches of connections that are gone. Returns true if
+   * some are left.
+   */
   release(): boolean {
     this.#releasable = RELEASED_PER_TURN;
     if (this.#hasLeaving) this.#releaseSome();
@@ -142,9 +150,9 @@ export class WatchTable {
   }
 
   /**
-   * Takes the one-shot watches of the change off the tables and emits the events, in order: at the
-   * node, to each watcher once; when it is deleted, to its child watchers that have not just heard
-   * of it; then childrenChanged at its parent. `emit` must not touch the table.
+   * Removes the one-shot watches of the change from the tables and emits the events, in order: at
+   * the node, to each watcher once; when the node is deleted, to its child watchers that have not
+   * just heard of it; then childrenChanged at its parent. `emit` must not touch the table.
    */
   trigger(change: WatchChange, emit: EmitWatchEvent): void {
     const { kind, path } = change;
@@ -174,7 +182,7 @@ export class WatchTable {
     }
   }
 
-  /** And who watches the path for good, or it or an ancestor recursively. */
+  /** Adds the watchers that watch the path permanently, or it or an ancestor recursively. */
   #withStanding(once: ReadonlySet<WatcherId>, { kind, path }: WatchChange): ReadonlySet<WatcherId> {
     const watchers = this.#withPersistent(once, path);
     const { recursive } = this.#modes;
@@ -184,7 +192,7 @@ export class WatchTable {
     const all = addAll(new Set(watchers), recursive.watchersOf(path));
     const isGone = kind === 'deleted';
     if (isGone) this.#nodes.forget(path);
-    // What is gone has still a parent.
+    // A deleted node still has a parent.
     const node = this.#tree.find(isGone ? parentOf(path) : path);
     if (kind === 'created' && recursive.isWatched(path)) this.#nodes.put(path, node);
     for (const watched of this.#nodes.pathsFrom(node, this.#tree)) {

@@ -3,7 +3,7 @@
  *
  * Owns the database `tree-<generation>`. Its checkpoint record (zxid, digest, time) is written in
  * the same synced batch as the changed records, so tree and zxid never disagree. All values are
- * sealed. Keys: `c` the checkpoint, `d...` and `p...` packs of znodes, `s...` sessions (state/
+ * sealed. Keys: `c` the checkpoint, `d...` and `p...` blocks of znodes, `s...` sessions (state/
  * makes all but the first).
  */
 import { assert, formatZxid, MarshallingError } from '@rookery/protocol';

@@ -4,7 +4,14 @@ import { describe, expect, it, vi } from 'vitest';
 import { Checkpointer, type CheckpointOptions } from './checkpointer.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
-import { type Opened, openToy, proposalsAfter, seededRandom, TINY } from './testing.js';
+import {
+  type Opened,
+  openToy,
+  proposalsAfter,
+  proposalsIn,
+  seededRandom,
+  TINY,
+} from './testing.js';
 
 const OPTIONS: Partial<CheckpointOptions> = { dirtyCountMax: 5, sliceCount: 2, intervalMs: 1000 };
 
@@ -67,7 +74,7 @@ describe('the checkpointer', () => {
       };
       const opened = await openToy(stores, { ...TINY, retainedBytesMin: 0 });
       expect(opened.recovered.damaged).toBe(null);
-      for (const proposal of opened.recovered.suffix) opened.state.apply(proposal);
+      for (const proposal of proposalsIn(opened.recovered.suffix)) opened.state.apply(proposal);
       const options = { ...OPTIONS, dirtyCountMax: 1000, intervalMs: 1_000_000 };
       const checkpointer = new Checkpointer(opened.storage, opened.state, all.hooks, options);
       all = { ...all, ...opened, ...stores, checkpointer };
@@ -173,7 +180,7 @@ describe('the checkpointer', () => {
     expect(all.storage.checkpointZxid).toBeGreaterThan(source.zxid);
     let count = 0;
     const through = all.storage.last;
-    for await (const chunk of all.storage.readHistory(source.zxid, through)) count += chunk.length;
+    for await (const chunk of all.storage.readHistory(source.zxid, through)) count += chunk.count;
     expect(count).toBe(180);
     const baseBefore = all.storage.base;
     await source.close();

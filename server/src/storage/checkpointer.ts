@@ -24,8 +24,8 @@ export interface CheckpointSource {
   readonly dirtyCount: number;
   readonly dirtyBytes: number;
   readonly captureDone: boolean;
-  /** Records are put together in packs of about so many bytes. */
-  freeze(packBytes: number): FrozenState;
+  /** Records are put together in blocks of about so many bytes. */
+  freeze(blockBytes: number): FrozenState;
   captureSome(max: number, bytesMax: number): readonly ChangedRecord[];
 }
 
@@ -42,8 +42,8 @@ export interface CheckpointOptions {
   readonly firstPart: number;
   /** Records captured in one turn. */
   readonly sliceCount: number;
-  /** Of a pack of them. */
-  readonly packBytes: number;
+  /** Of a block of them. */
+  readonly blockBytes: number;
 }
 
 export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
@@ -53,7 +53,7 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
   intervalMs: 30_000,
   firstPart: 1,
   sliceCount: 2000,
-  packBytes: 128 * 1024,
+  blockBytes: 128 * 1024,
 };
 
 /**
@@ -74,7 +74,12 @@ const FINISH_FACTOR = 4;
 export interface CheckpointerHooks {
   /** The log now starts after `base`: tell the core. Called only when it has changed. */
   onPurged(base: Zxid): void;
-  onCheckpoint?(at: { readonly zxid: Zxid; readonly records: number }): void;
+  /** `begunMs`: the `nowMs` of the step that began it. */
+  onCheckpoint?(at: {
+    readonly zxid: Zxid;
+    readonly records: number;
+    readonly begunMs: number;
+  }): void;
   onFatal(error: unknown): void;
 }
 
@@ -200,7 +205,7 @@ export class Checkpointer {
   private start(nowMs: number): void {
     assert(this.changes.length === 0, 'one checkpoint at a time');
     this.storage.beginCheckpoint(this.state.lastZxid);
-    this.frozen = this.state.freeze(this.options.packBytes);
+    this.frozen = this.state.freeze(this.options.blockBytes);
     this.part = 1;
     this.lastMs = nowMs;
     this.logBytesAtLast = this.storage.logBytes;
@@ -210,6 +215,7 @@ export class Checkpointer {
   /** Never rejects: a failure goes to onFatal. */
   private async write(treeBytes: number): Promise<void> {
     const { frozen, changes } = this;
+    const begunMs = this.lastMs ?? 0;
     assert(frozen !== null, 'a checkpoint is written after its freeze');
     this.changes = [];
     try {
@@ -220,7 +226,7 @@ export class Checkpointer {
       const baseBefore = this.storage.base;
       const base = this.storage.purge(treeBytes);
       this.phase = 'idle';
-      this.hooks.onCheckpoint?.({ zxid, records: changes.length });
+      this.hooks.onCheckpoint?.({ zxid, records: changes.length, begunMs });
       if (base !== baseBefore) this.hooks.onPurged(base);
     } catch (error) {
       this.phase = 'ended';

@@ -1,7 +1,7 @@
 /**
  * The words that storage shares with the rest: what goes in, what was recovered, what can be tuned.
  */
-import type { HistorySummary, LeadershipOf, Proposal, Zxid } from '@rookery/protocol';
+import type { HistorySummary, LeadershipOf, ProposalBatch, Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../state/level.js';
 import type { LoadedAt } from '../state/replicated-state.js';
 import type { KeyValueStore } from './key-value.js';
@@ -59,7 +59,7 @@ export interface Recovered {
   readonly checkpointZxid: Zxid;
   readonly history: HistorySummary;
   /** The log behind the checkpoint: (checkpointZxid, last]. Not known to be committed. */
-  readonly suffix: readonly Proposal[];
+  readonly suffix: readonly ProposalBatch[];
   readonly last: Zxid;
   readonly lineage: readonly LeadershipOf[];
   /**

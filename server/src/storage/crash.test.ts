@@ -9,7 +9,7 @@ import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { StorageFault } from './errors.js';
 import { Disk, type Expected, failAt, lifeUntil, stateAt, zxidsOf } from './testing/life.js';
-import { type Opened, openToy, proposalsAfter, seededRandom } from './testing.js';
+import { type Opened, openToy, proposalsAfter, proposalsIn, seededRandom } from './testing.js';
 
 const whens = {
   tree: ['before', 'after'],
@@ -24,7 +24,7 @@ async function checkRecovery(disk: Disk, expected: Expected, title: string): Pro
   const { checkpointZxid } = recovered;
   const before = zxidsOf(expected.proposals.filter(({ zxid }) => zxid > checkpointZxid));
   const after = zxidsOf(expected.next.filter(({ zxid }) => zxid > checkpointZxid));
-  const found = zxidsOf(recovered.suffix);
+  const found = zxidsOf(proposalsIn(recovered.suffix));
   const longer = before.length > after.length ? before : after;
   const shortest = Math.min(before.length, after.length);
   // An append of several records may have been torn behind any of them; a truncation is atomic.

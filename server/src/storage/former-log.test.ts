@@ -22,7 +22,7 @@ import {
   SUCCESSOR,
   writeFormerSegment,
 } from './testing/former-writer.js';
-import { proposalsAfter } from './testing.js';
+import { proposalsAfter, proposalsIn } from './testing.js';
 
 const GENERATION = 3;
 
@@ -57,7 +57,7 @@ async function threeSegments(): Promise<MemoryStore> {
 async function read(store: KeyValueStore, checkpoint: Zxid) {
   const log = await openFormerLog(store, { generation: GENERATION, checkpoint });
   const proposals: Proposal[] = [];
-  for await (const chunk of log.proposals()) proposals.push(...chunk);
+  for await (const batches of log.batches()) proposals.push(...proposalsIn(batches));
   return { base: log.base, proposals: proposals.map(plain) };
 }
 
@@ -103,13 +103,12 @@ describe('a log in LevelDB', () => {
   it('comes in chunks of some size, whatever its groups were', async () => {
     const store = new MemoryStore();
     const body = Buffer.alloc(300_000);
-    const large = proposalsAfter(0, { epoch: 1, counter: 1, count: 10 }).map((proposal) => {
-      return { ...proposal, body };
-    });
+    const ten = proposalsAfter(0, { epoch: 1, counter: 1, count: 10 });
+    const large = [...ten].map((proposal) => ({ ...proposal, body }));
     await write(store, { seq: 0, base: 0, groups: large.map((proposal) => [proposal]) });
     const log = await openFormerLog(store, { generation: GENERATION, checkpoint: 0 });
     const counts: number[] = [];
-    for await (const chunk of log.proposals()) counts.push(chunk.length);
+    for await (const batches of log.batches()) counts.push(batches.length);
     expect(counts).toEqual([4, 4, 2]);
   });
 

@@ -4,12 +4,12 @@
  * It was a row of segments, see former-segment.ts. Reads from the segment of the checkpoint on;
  * whatever is not as it was written there is a DamagedError. Writes nothing.
  */
-import { formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { formatZxid, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { DamagedError } from './errors.js';
 import {
-  type FormerGroup,
+  batchesIn,
+  type FormerBatch,
   type FormerSegment,
-  groupsIn,
   hasSuccessor,
   headerOf,
   segmentsOf,
@@ -20,8 +20,8 @@ import type { KeyValueStore } from './key-value.js';
 export interface FormerLog {
   /** What is read starts after it. */
   readonly base: Zxid;
-  /** In order, in chunks of bounded size. Throws DamagedError, at its end, too. */
-  proposals(): AsyncGenerator<readonly Proposal[]>;
+  /** In order, as many at a time as have a bounded size. Throws DamagedError, at its end, too. */
+  batches(): AsyncGenerator<readonly ProposalBatch[]>;
 }
 
 interface FormerLogAt {
@@ -68,7 +68,7 @@ export async function openFormerLog(store: KeyValueStore, at: FormerLogAt): Prom
     const { base } = start;
     if (base === null) throw new DamagedError(`${segment.name} does not say where the log starts`);
     const from = { base, segments: segments.slice(index), checkpoint: at.checkpoint };
-    return { base, proposals: () => chunksOf(store, from) };
+    return { base, batches: () => chunksOf(store, from) };
   }
   throw new DamagedError(`the log is missing (log-${at.generation}-*)`);
 }
@@ -82,19 +82,18 @@ interface From {
 async function* chunksOf(
   store: KeyValueStore,
   { base, segments, checkpoint }: From,
-): AsyncGenerator<readonly Proposal[]> {
+): AsyncGenerator<readonly ProposalBatch[]> {
   let last = base;
   let holdsCheckpoint = base === checkpoint;
-  let chunk: Proposal[] = [];
+  let chunk: ProposalBatch[] = [];
   let chunkBytes = 0;
-  for await (const { name, proposals, bytes } of groupsOf(store, segments)) {
-    for (const { zxid, previous } of proposals) {
-      if (previous !== last) throw gap(name, { zxid, previous, last });
-      last = zxid;
-      if (zxid === checkpoint) holdsCheckpoint = true;
-    }
-    chunk.push(...proposals);
-    chunkBytes += bytes;
+  for await (const { name, batch } of batchesOf(store, segments)) {
+    const { first: zxid, previous } = batch;
+    if (previous !== last) throw gap(name, { zxid, previous, last });
+    last = batch.last;
+    if (batch.part(checkpoint - 1, checkpoint) !== null) holdsCheckpoint = true;
+    chunk.push(batch);
+    chunkBytes += batch.bytes.length;
     if (chunkBytes < CHUNK_BYTES) continue;
     yield chunk;
     chunk = [];
@@ -110,10 +109,10 @@ async function* chunksOf(
 }
 
 /** In order; checks the marks of each segment, and that none is missing. */
-async function* groupsOf(
+async function* batchesOf(
   store: KeyValueStore,
   segments: readonly FormerSegment[],
-): AsyncGenerator<FormerGroup> {
+): AsyncGenerator<FormerBatch> {
   let mustFollow = true;
   for (const [index, segment] of segments.entries()) {
     const { name } = segment;
@@ -128,7 +127,7 @@ async function* groupsOf(
       if (!isBegun && (mustFollow || index + 1 < segments.length)) {
         throw new DamagedError(`${name} has no header`);
       }
-      yield* groupsIn(segment, open);
+      yield* batchesIn(segment, open);
       mustFollow = await hasSuccessor(segment, open);
     } finally {
       await open.close();

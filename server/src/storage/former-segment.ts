@@ -5,17 +5,12 @@
  * group, a mark of where the log ended when it was quiet, and a mark, durable before the next
  * segment got its first record, that there is a next one. Every value was sealed. Only reads.
  */
-import {
-  formatZxid,
-  MarshallingError,
-  type Proposal,
-  unpackProposals,
-  type Zxid,
-} from '@rookery/protocol';
+import { formatZxid, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { z } from 'zod';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
 import { unseal, unsealJson } from './records.js';
+import { storedBatch } from './stored-batches.js';
 
 const SEGMENT_NAME = /^log-(\d+)-(\d+)$/;
 /** All keys of groups are below it, those of the marks are not. */
@@ -67,8 +62,8 @@ export async function startOf(store: KeyValueStore, segment: FormerSegment) {
     if (header === null) return null;
     for await (const entries of open.iterate({ lt: GROUPS_END, limit: 1 })) {
       for (const [key, value] of entries) {
-        const [first] = groupOf(segment.name, key, value);
-        if (first !== undefined) return { first: first.zxid, base: first.previous };
+        const { first, previous } = batchOf(segment.name, key, value);
+        return { first, base: previous };
       }
     }
     return { first: null, base: header.base };
@@ -77,24 +72,23 @@ export async function startOf(store: KeyValueStore, segment: FormerSegment) {
   }
 }
 
-export interface FormerGroup {
+export interface FormerBatch {
   /** Of its segment. */
   readonly name: string;
-  readonly proposals: readonly Proposal[];
-  readonly bytes: number;
+  readonly batch: ProposalBatch;
 }
 
 /** In order; checks the mark of the end. */
-export async function* groupsIn(
+export async function* batchesIn(
   { name }: FormerSegment,
   open: KeyValueDatabase,
-): AsyncGenerator<FormerGroup> {
+): AsyncGenerator<FormerBatch> {
   let last = 0;
   for await (const entries of open.iterate({ lt: GROUPS_END })) {
     for (const [key, value] of entries) {
-      const proposals = groupOf(name, key, value);
-      last = proposals.at(-1)?.zxid ?? last;
-      yield { name, proposals, bytes: value.length };
+      const batch = batchOf(name, key, value);
+      last = batch.last;
+      yield { name, batch };
     }
   }
   const end = (await markOf(name, open, END))?.last ?? 0;
@@ -133,18 +127,12 @@ async function markOf<T>(
   return sealed === undefined ? null : unsealJson(`the ${what} of ${name}`, key, sealed, schema);
 }
 
-function groupOf(name: string, key: Uint8Array, value: Uint8Array): readonly Proposal[] {
+function batchOf(name: string, key: Uint8Array, value: Uint8Array): ProposalBatch {
   const at = `the record at ${Buffer.from(key).toString('hex')} of ${name}`;
-  const packed = unseal(key, value);
-  if (packed === null) throw new DamagedError(`${at} has a wrong checksum`);
-  try {
-    const proposals = unpackProposals(packed);
-    const first = proposals[0]?.zxid;
-    if (first !== undefined && Buffer.compare(zxidKey(first), key) === 0) return proposals;
-  } catch (error) {
-    if (!(error instanceof MarshallingError)) throw error;
-    throw new DamagedError(`${at} is not understood: ${error.message}`, { cause: error });
-  }
+  const payload = unseal(key, value);
+  if (payload === null) throw new DamagedError(`${at} has a wrong checksum`);
+  const batch = storedBatch(at, payload);
+  if (Buffer.compare(zxidKey(batch.first), key) === 0) return batch;
   throw new DamagedError(`${at} is under a wrong key`);
 }
 

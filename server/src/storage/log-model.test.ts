@@ -9,13 +9,14 @@ import {
   type GrowingRanges,
   makeZxid,
   type Proposal,
+  ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { StorageFault } from './errors.js';
 import { recoverLog } from './log-recovery.js';
 import { MemoryLogDirectory } from './memory-log.js';
-import { proposalsAfter, seededRandom } from './testing.js';
+import { proposalsAfter, proposalsIn, seededRandom } from './testing.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
 const OPTIONS = { segmentBytesMax: 600, firstPart: 0.5, groupBytesMax: 150 };
@@ -54,10 +55,11 @@ class Life {
   async append(log: TxnLog): Promise<void> {
     const count = 1 + Math.floor(this.random() * 12);
     const counter = this.counterAfter(log.last);
-    const added = proposalsAfter(log.last, { epoch: this.epoch, counter, count });
+    const added = [...proposalsAfter(log.last, { epoch: this.epoch, counter, count })];
     const cut = Math.floor(this.random() * count);
+    const pieces = [added.slice(0, cut), added.slice(cut)].filter(({ length }) => length > 0);
     this.next = [...this.proposals, ...added];
-    await log.append([added.slice(0, cut), added.slice(cut)]);
+    await log.append(pieces.map((piece) => ProposalBatch.of(piece)));
     this.proposals = this.next;
   }
 
@@ -105,8 +107,8 @@ async function readAll(log: TxnLog): Promise<readonly Zxid[]> {
   return zxids;
 }
 
-function zxidsOf(proposals: readonly Proposal[]): readonly Zxid[] {
-  return proposals.map(({ zxid }) => zxid);
+function zxidsOf(proposals: Iterable<Proposal>): readonly Zxid[] {
+  return Array.from(proposals, ({ zxid }) => zxid);
 }
 
 function rangesOf(proposals: readonly Proposal[]): GrowingRanges {
@@ -129,7 +131,9 @@ async function checkRecovered(life: Life, title: string): Promise<TxnLog> {
   expect(whole, title).toEqual(kept);
   expect(log.last, title).toBeGreaterThanOrEqual(shorter.at(-1)?.zxid ?? 0);
   expect(log.base, title).toBeLessThanOrEqual(life.rest.checkpoint);
-  expect(zxidsOf(found.suffix), title).toEqual(whole.filter((zxid) => zxid > life.rest.checkpoint));
+  expect(zxidsOf(proposalsIn(found.suffix)), title).toEqual(
+    whole.filter((zxid) => zxid > life.rest.checkpoint),
+  );
   const ranges = rangesOf(longer.filter(({ zxid }) => zxid > log.base && zxid <= log.last));
   expect(found.history, title).toEqual({ base: log.base, ranges });
   life.proposals = longer.filter(({ zxid }) => zxid <= log.last);

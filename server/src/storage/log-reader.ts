@@ -5,16 +5,11 @@
  * segment's successor says what it holds, and a start does not read all of them. Never changes a
  * log.
  */
-import {
-  formatZxid,
-  MarshallingError,
-  type Proposal,
-  unpackProposals,
-  type Zxid,
-} from '@rookery/protocol';
+import { formatZxid, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
-import { type LogRecord, RecordReader } from './log-record.js';
+import { RecordReader } from './log-record.js';
 import type { Segment } from './log-segment.js';
+import { BatchJoiner, storedBatch } from './stored-batches.js';
 
 export interface ReadableLog {
   /** The segment that holds what follows `after`. */
@@ -25,14 +20,14 @@ export interface ReadableLog {
 }
 
 /**
- * What is in (after, through], in chunks of about `bytesMax`. Throws HistoryGoneError;
+ * What is in (after, through], in batches of about `bytesMax`. Throws HistoryGoneError;
  * UnreadableHistoryError for what a segment should hold and does not.
  */
 export async function* readLog(
   log: ReadableLog,
   { after, through }: { readonly after: Zxid; readonly through: Zxid },
   bytesMax: number,
-): AsyncGenerator<readonly Proposal[]> {
+): AsyncGenerator<ProposalBatch> {
   const { truncations } = log;
   let previous = after;
   while (previous < through) {
@@ -42,10 +37,9 @@ export async function* readLog(
     // More may be appended while it is read.
     const end = Math.min(segment.last, through);
     try {
-      for await (const chunk of readSegment(segment, { after: start, through: end }, bytesMax)) {
-        checkFollows(segment, chunk, previous);
-        previous = chunk.at(-1)?.zxid ?? previous;
-        yield chunk;
+      for await (const batch of readSegment(segment, { after: start, through: end }, bytesMax)) {
+        previous = batch.last;
+        yield batch;
       }
       if (previous < end) throw lost(segment, previous);
     } catch (error) {
@@ -62,50 +56,32 @@ async function* readSegment(
   segment: Segment,
   { after, through }: { readonly after: Zxid; readonly through: Zxid },
   bytesMax: number,
-): AsyncGenerator<readonly Proposal[]> {
+): AsyncGenerator<ProposalBatch> {
   const file = await segment.file.acquire();
   try {
     const from = segment.offsetBefore(after);
     const reader = new RecordReader(file, { salt: segment.header.salt, from, end: segment.end });
-    let chunk: Proposal[] = [];
-    let bytes = 0;
+    const joiner = new BatchJoiner(bytesMax);
     for (let last = after; last < through; ) {
       const record = await reader.next();
       if (record === null) break;
-      for (const proposal of proposalsOf(segment.name, record)) {
-        last = proposal.zxid;
-        if (last > after && last <= through) chunk.push(proposal);
-      }
-      bytes += record.payload.length;
-      if (bytes >= bytesMax && chunk.length > 0) {
-        yield chunk;
-        chunk = [];
-        bytes = 0;
-      }
+      const part = storedBatch(recordAt(segment, record), record.payload).part(after, through);
+      if (part === null) continue;
+      if (part.previous !== last) throw lost(segment, last);
+      last = part.last;
+      const batch = joiner.add(part);
+      if (batch !== null) yield batch;
     }
-    if (chunk.length > 0) yield chunk;
+    const rest = joiner.take();
+    if (rest !== null) yield rest;
   } finally {
     await segment.file.release();
   }
 }
 
-/** Throws DamagedError for what no release has written. */
-export function proposalsOf(name: string, { offset, payload }: LogRecord): readonly Proposal[] {
-  try {
-    return unpackProposals(payload);
-  } catch (error) {
-    if (!(error instanceof MarshallingError)) throw error;
-    const at = `the record at ${offset} of ${name}`;
-    throw new DamagedError(`${at} is not understood: ${error.message}`, { cause: error });
-  }
-}
-
-function checkFollows(segment: Segment, chunk: readonly Proposal[], after: Zxid): void {
-  let last = after;
-  for (const { zxid, previous } of chunk) {
-    if (previous !== last) throw lost(segment, last);
-    last = zxid;
-  }
+/** For messages. */
+export function recordAt({ name }: Segment, { offset }: { readonly offset: number }): string {
+  return `the record at ${offset} of ${name}`;
 }
 
 function lost({ name }: Segment, after: Zxid): DamagedError {

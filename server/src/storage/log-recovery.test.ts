@@ -62,7 +62,7 @@ async function appendUntil(segments: number): Promise<Opened> {
 async function zxidsOf({ storage }: Opened): Promise<readonly Zxid[]> {
   const zxids: Zxid[] = [];
   for await (const chunk of storage.readHistory(storage.base, storage.last)) {
-    zxids.push(...chunk.map(({ zxid }) => zxid));
+    for (const { zxid } of chunk) zxids.push(zxid);
   }
   return zxids;
 }

@@ -12,12 +12,12 @@ import {
   type GrowingRanges,
   type HistorySummary,
   holds,
-  type Proposal,
+  type ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import { DamagedError } from './errors.js';
 import type { LogDirectory, LogFile } from './log-files.js';
-import { proposalsOf } from './log-reader.js';
+import { recordAt } from './log-reader.js';
 import { RecordReader } from './log-record.js';
 import {
   encodeHeader,
@@ -30,7 +30,11 @@ import {
   segmentName,
 } from './log-segment.js';
 import { SharedResource } from './shared-resource.js';
+import { BatchJoiner, storedBatch } from './stored-batches.js';
 import { TxnLog, type TxnLogHooks, type TxnLogOptions } from './txn-log.js';
+
+/** What a start finds behind the checkpoint is kept in batches of about so much. */
+const SUFFIX_BATCH_BYTES = 256 << 10;
 
 export interface RecoveredLog {
   readonly log: TxnLog;
@@ -38,7 +42,7 @@ export interface RecoveredLog {
   readonly logSeq: number;
   readonly history: HistorySummary;
   /** The proposals after `checkpoint`. */
-  readonly suffix: readonly Proposal[];
+  readonly suffix: readonly ProposalBatch[];
   /** Why segments in front of what a start needs were removed; absent when none was. */
   readonly unreadable?: string;
 }
@@ -148,7 +152,7 @@ async function readChain(
   from: LogAt & { readonly chain: readonly SegmentHeader[]; readonly needed: number },
 ) {
   const { chain, needed, checkpoint } = from;
-  const suffix: Proposal[] = [];
+  const suffix: ProposalBatch[] = [];
   let segments: Segment[] = [];
   let unreadable: string | undefined;
   for (const [index, header] of chain.entries()) {
@@ -181,11 +185,11 @@ async function readChain(
 async function readSegment(
   segment: Segment,
   at: { readonly through: Zxid | null; readonly checkpoint: Zxid },
-): Promise<readonly Proposal[]> {
+): Promise<readonly ProposalBatch[]> {
   const { name, header, base } = segment;
   const { through, checkpoint } = at;
-  const suffix: Proposal[] = [];
-  let holdsCheckpoint = base >= checkpoint || (through !== null && through < checkpoint);
+  const suffix: ProposalBatch[] = [];
+  const joiner = new BatchJoiner(SUFFIX_BATCH_BYTES);
   await segment.file.use(async (file) => {
     const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
     // The offset at which the newest write begins; null while only the header was read.
@@ -198,21 +202,22 @@ async function readSegment(
         return await makeDurable(file, newest, reader.position);
       }
       if (record.isFirstOfWrite) newest = record.offset;
-      const proposals = proposalsOf(name, record);
-      checkFollows(segment, proposals);
-      segment.count([proposals]);
-      for (const proposal of proposals) {
-        if (through !== null && proposal.zxid > through) break;
-        if (proposal.zxid === checkpoint) holdsCheckpoint = true;
-        if (proposal.zxid > checkpoint) suffix.push(proposal);
-      }
+      const batch = storedBatch(recordAt(segment, record), record.payload);
+      checkFollows(segment, batch);
+      segment.count([batch]);
+      const part = batch.part(checkpoint, through ?? batch.last);
+      const joined = part === null ? null : joiner.add(part);
+      if (joined !== null) suffix.push(joined);
     }
     if (!holds(segment, through)) {
       throw new DamagedError(`${name} does not hold ${formatZxid(through)}, where the log goes on`);
     }
     segment.cut(through);
   });
-  if (holdsCheckpoint) return suffix;
+  const rest = joiner.take();
+  if (rest !== null) suffix.push(rest);
+  const isElsewhere = base >= checkpoint || (through !== null && through < checkpoint);
+  if (isElsewhere || holds(segment, checkpoint)) return suffix;
   throw new DamagedError(
     `the log does not hold ${formatZxid(checkpoint)}, which the tree was saved at` +
       `; ${name} ends with ${formatZxid(segment.last)}`,
@@ -240,10 +245,9 @@ async function makeDurable(file: LogFile, from: number, to: number): Promise<voi
   await file.write(from, [await file.read(from, to - from)]);
 }
 
-function checkFollows({ name, last }: Segment, proposals: readonly Proposal[]): void {
-  const first = proposals[0];
-  if (first?.previous === last) return;
-  const found = `${formatZxid(first?.zxid ?? 0)} follows ${formatZxid(first?.previous ?? 0)}`;
+function checkFollows({ name, last }: Segment, { first, previous }: ProposalBatch): void {
+  if (previous === last) return;
+  const found = `${formatZxid(first)} follows ${formatZxid(previous)}`;
   throw new DamagedError(
     `the log has a gap in ${name}: ${found}, but what was read ends with ${formatZxid(last)}`,
   );

@@ -11,16 +11,14 @@ import {
   assert,
   chunksByBytes,
   cutRanges,
+  extendRanges,
   type GrowingRanges,
-  type Proposal,
-  packedBytesOf,
-  packProposals,
+  type ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import { z } from 'zod';
 import { DamagedError } from './errors.js';
 import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
-import { addToRanges } from './log-ranges.js';
 import { recordBytes, recordParts } from './log-record.js';
 import { type ResourceOwner, SharedResource } from './shared-resource.js';
 
@@ -56,7 +54,6 @@ const HEADER_SCHEMA = z.object({
 export type SegmentHeader = Readonly<z.infer<typeof HEADER_SCHEMA>>;
 /** What a segment says of the one before it. */
 export type SegmentContents = NonNullable<SegmentHeader['previous']>;
-export type Batch = readonly Proposal[];
 export type SharedFile = SharedResource<LogFile>;
 export type NewSegment = Omit<SegmentHeader, 'format'>;
 
@@ -149,13 +146,13 @@ export class Segment {
   }
 
   /** One synced write. The caller has checked the chain. */
-  async append(batches: readonly Batch[], bytesMax: number): Promise<void> {
+  async append(batches: readonly ProposalBatch[], bytesMax: number): Promise<void> {
     const file = await this.file.hold();
     const parts: Uint8Array[] = [];
     let offset = this.end;
     const records = recordsOf(batches, bytesMax);
     for (const [index, record] of records.entries()) {
-      const payload = record.map((batch) => packProposals(batch));
+      const payload = record.map(({ bytes }) => bytes);
       const at = { salt: this.header.salt, offset, isFirst: index === 0 };
       for (const part of recordParts(payload, at)) {
         parts.push(part);
@@ -168,15 +165,15 @@ export class Segment {
   }
 
   /** The next record holds these batches. */
-  count(record: readonly Batch[]): void {
+  count(record: readonly ProposalBatch[]): void {
     if (this.end - (this.#marks.at(-1)?.offset ?? 0) >= MARK_BYTES) {
       this.#marks.push({ after: this.last, offset: this.end });
     }
     let payloadBytes = 0;
     for (const batch of record) {
-      payloadBytes += packProposals(batch).length;
-      addToRanges(this.ranges, batch);
-      this.last = batch.at(-1)?.zxid ?? this.last;
+      payloadBytes += batch.bytes.length;
+      for (const { first, last } of batch.ranges()) extendRanges(this.ranges, first, last);
+      this.last = batch.last;
     }
     this.bytes += recordBytes(payloadBytes);
   }
@@ -219,11 +216,21 @@ export function ownerOf(directory: LogDirectory): ResourceOwner<LogFile> {
 }
 
 /** The batches of each record: all in one, unless it would be larger than `bytesMax`. */
-function recordsOf(batches: readonly Batch[], bytesMax: number): readonly (readonly Batch[])[] {
-  const pieces = batches.flatMap((batch) =>
-    packProposals(batch).length <= bytesMax
-      ? [batch]
-      : [...chunksByBytes(batch, bytesMax, packedBytesOf)],
-  );
-  return [...chunksByBytes(pieces, bytesMax, (piece) => packProposals(piece).length)];
+function recordsOf(
+  batches: readonly ProposalBatch[],
+  bytesMax: number,
+): readonly (readonly ProposalBatch[])[] {
+  const pieces = batches.flatMap((batch) => piecesOf(batch, bytesMax));
+  return [...chunksByBytes(pieces, bytesMax, ({ bytes }) => bytes.length)];
+}
+
+function piecesOf(batch: ProposalBatch, bytesMax: number): readonly ProposalBatch[] {
+  const pieces: ProposalBatch[] = [];
+  for (let after = batch.previous; after < batch.last; ) {
+    const piece = batch.part(after, batch.last, bytesMax);
+    assert(piece !== null, 'a part has one proposal at least');
+    pieces.push(piece);
+    after = piece.last;
+  }
+  return pieces;
 }

@@ -8,7 +8,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { sealChange } from './checkpoint.js';
 import type { StorageOptions } from './contract.js';
@@ -20,7 +20,7 @@ import { OwnedDirectory } from './owned-directory.js';
 import { Storage } from './storage.js';
 import { type Chance, DiskHistory, type MemoryDisk } from './testing/memory-disk.js';
 import { WatchedDisk } from './testing/watched-disk.js';
-import { proposalsAfter, seededRandom, TINY, ToyState } from './testing.js';
+import { proposalsAfter, proposalsIn, seededRandom, TINY, ToyState } from './testing.js';
 
 const OPTIONS: StorageOptions = { ...TINY, segmentBytesMax: 1500, groupBytesMax: 400 };
 const PROCESSES = 3;
@@ -112,14 +112,15 @@ class Life {
     const count = 1 + Math.floor(this.random() * 12);
     const at = { epoch: this.epoch, counter: this.counter + 1, count };
     this.counter += count;
-    const added = proposalsAfter(storage.last, at).map((proposal) => {
+    const added = [...proposalsAfter(storage.last, at)].map((proposal) => {
       // Some take several sectors, and some a record of their own.
       const padding = this.random() < 0.2 ? 'x'.repeat(Math.floor(this.random() * 900)) : '';
       return { ...proposal, body: Buffer.from(`k${at.counter % 7}=${padding}${proposal.zxid}`) };
     });
     this.next = [...this.proposals, ...added];
     const cut = Math.floor(this.random() * count);
-    await storage.append(added.slice(0, cut), added.slice(cut));
+    const pieces = [added.slice(0, cut), added.slice(cut)].filter(({ length }) => length > 0);
+    await storage.append(...pieces.map((piece) => ProposalBatch.of(piece)));
     this.proposals = this.next;
     if (this.random() < 0.2) await storage.markLogEnd();
     const uncommitted = this.next.length - this.committed;
@@ -212,7 +213,7 @@ async function expectLegal(
   };
   const [before, after] = [behind(legal.proposals), behind(legal.next)];
   const [shorter, longer] = before.length < after.length ? [before, after] : [after, before];
-  const found = zxidsOf(recovered.suffix);
+  const found = zxidsOf(proposalsIn(recovered.suffix));
   expect(found.length, title).toBeGreaterThanOrEqual(shorter.length);
   expect(found, title).toEqual(longer.slice(0, found.length));
   const epoch = legal.epoch + 1;
@@ -224,7 +225,7 @@ async function expectLegal(
   const again = await open(first.crash(() => 1));
   expect(again.recovered.damaged, title).toBe(null);
   const added = [1, 2, 3, 4, 5, 6].map((counter) => makeZxid(epoch, counter));
-  expect(zxidsOf(again.recovered.suffix), title).toEqual([...found, ...added]);
+  expect(zxidsOf(proposalsIn(again.recovered.suffix)), title).toEqual([...found, ...added]);
   await again.storage.close();
 }
 

@@ -1,6 +1,6 @@
 /** When the files of a log are made and filled with zeros, by what is appended meanwhile. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { counterOf } from '@rookery/protocol';
+import { counterOf, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { LogFile } from './log-files.js';
 import { MemoryLogDirectory } from './memory-log.js';
@@ -48,8 +48,9 @@ async function newLog(directory: WatchedDirectory, firstPart = 1): Promise<TxnLo
 
 async function appendGroup(log: TxnLog, bytes: number): Promise<void> {
   const at = { epoch: 1, counter: counterOf(log.last) + 1, count: 1 };
-  const proposals = proposalsAfter(log.last, at);
-  await log.append([proposals.map((one) => ({ ...one, body: new Uint8Array(bytes) }))]);
+  const [one] = proposalsAfter(log.last, at);
+  if (one === undefined) throw new Error('no proposal');
+  await log.append([ProposalBatch.of([{ ...one, body: new Uint8Array(bytes) }])]);
 }
 
 /** Until there is so much of it in all, and what that leads to in background is done. */

@@ -262,7 +262,7 @@ async function withLogFiles(
     };
     const hooks = { ...from.hooks, onBegun };
     const log = await TxnLog.create(logFiles, { generation, base: former.base }, options, hooks);
-    for await (const proposals of former.proposals()) await log.append([proposals]);
+    for await (const batches of former.batches()) await log.append(batches);
     await log.idle();
     await log.letGo();
     meta = { ...meta, logSeq };

@@ -1,6 +1,6 @@
 /** Storage and the real state together: what is checkpointed is what comes back. */
 import { randomBytes } from 'node:crypto';
-import { makeZxid, type Proposal } from '@rookery/protocol';
+import { makeZxid, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { TxnOp } from '../state/txn.js';
@@ -49,8 +49,8 @@ describe('storage under the real state', () => {
     const digests = new Map([[0, state.digest()]]);
     for (let counter = 1; counter <= 430; counter++) {
       const zxid = makeZxid(1, counter);
-      const proposal: Proposal = { zxid, previous: storage.last, body: Uint8Array.of(1) };
-      await storage.append([proposal]);
+      const proposal = { zxid, previous: storage.last, body: Uint8Array.of(1) };
+      await storage.append(ProposalBatch.of([proposal]));
       const op = opAt(counter - 1);
       state.apply(zxid, { origin: 1, request: 1, session: 0, time: counter, op }, SILENT);
       digests.set(zxid, state.digest());
@@ -87,7 +87,8 @@ describe('storage under the real state', () => {
     const checkpointer = new Checkpointer(storage, state, hooks, { dirtyCountMax: 1 });
     for (let counter = 1; counter <= 5; counter++) {
       const zxid = makeZxid(1, counter);
-      await storage.append([{ zxid, previous: storage.last, body: Uint8Array.of(1) }]);
+      const proposal = { zxid, previous: storage.last, body: Uint8Array.of(1) };
+      await storage.append(ProposalBatch.of([proposal]));
       const op = opAt(counter - 1);
       state.apply(zxid, { origin: 1, request: 1, session: 0, time: counter, op }, SILENT);
       checkpointer.step(0, 0, () => true);

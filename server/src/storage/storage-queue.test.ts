@@ -31,8 +31,8 @@ async function setUp() {
 
 const append = (ticket: number, counter: number) => {
   const previous = counter === 1 ? 0 : makeZxid(1, counter - 1);
-  const proposals = proposalsAfter(previous, { epoch: 1, counter, count: 1 });
-  return { kind: 'append', ticket, proposals } as const;
+  const batch = proposalsAfter(previous, { epoch: 1, counter, count: 1 });
+  return { kind: 'append', ticket, batch } as const;
 };
 const saveEpochs = (ticket: number) =>
   ({

@@ -5,7 +5,7 @@
  * ever dropped or retried: the first failure is reported to `onFatal` once and ends the queue.
  * Called by the driver only; no hook is called inside `enqueue`.
  */
-import { Fifo, type Proposal, packProposals, unreachable, type Zxid } from '@rookery/protocol';
+import { Fifo, type ProposalBatch, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
 import type { Storage } from './storage.js';
 
@@ -16,6 +16,8 @@ export interface StorageQueueHooks {
   onInstalled(zxid: Zxid): void | Promise<void>;
   /** What the log holds after `after` is about to go, though it may have been acknowledged. */
   onDiscard(after: Zxid): Promise<void>;
+  /** A group of appends begins; what is returned is called when it is durable. */
+  appending?(): () => void;
   /** The member must end. */
   onFatal(error: unknown): void;
 }
@@ -116,8 +118,11 @@ export class StorageQueue {
     const output = batch[0];
     if (output === undefined) return;
     switch (output.kind) {
-      case 'append':
-        return await this.storage.append(...batch.flatMap(proposalsOf));
+      case 'append': {
+        const appended = this.hooks.appending?.();
+        await this.storage.append(...batch.flatMap(appendedBy));
+        return appended?.();
+      }
       case 'truncate':
         if (output.diverged) await this.hooks.onDiscard(output.after);
         return await this.storage.truncate(output.after);
@@ -136,10 +141,10 @@ export class StorageQueue {
   }
 }
 
-function proposalsOf(output: StorageOutput): readonly (readonly Proposal[])[] {
-  return output.kind === 'append' ? [output.proposals] : [];
+function appendedBy(output: StorageOutput): readonly ProposalBatch[] {
+  return output.kind === 'append' ? [output.batch] : [];
 }
 
 function bytesOf(output: StorageOutput): number {
-  return output.kind === 'append' ? packProposals(output.proposals).length : 0;
+  return output.kind === 'append' ? output.batch.bytes.length : 0;
 }

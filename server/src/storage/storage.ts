@@ -11,7 +11,7 @@ import {
   bufferOf,
   formatZxid,
   type LeadershipOf,
-  type Proposal,
+  type ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
@@ -148,9 +148,9 @@ export class Storage {
     return this.meta.value.generation;
   }
 
-  /** One after the other. Asserts that the first `previous` is `last` and the rest a chain. */
-  async append(...batch: readonly (readonly Proposal[])[]): Promise<void> {
-    await this.exclusively('append', () => this.sound().log.append(batch));
+  /** One after the other. Asserts that the first one follows `last` and the rest are a chain. */
+  async append(...batches: readonly ProposalBatch[]): Promise<void> {
+    await this.exclusively('append', () => this.sound().log.append(batches));
   }
 
   /**
@@ -286,12 +286,12 @@ export class Storage {
   }
 
   /**
-   * The log in (after, through], in chunks of bounded size; `after` must be in the log or its base.
+   * The log in (after, through], in batches of bounded size; `after` is in the log or its base.
    * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there:
    * what cannot be read and is behind the checkpoint is given up (an UnreadableHistoryError is its
    * cause), the base goes on. DamagedError for what every start reads.
    */
-  async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<readonly Proposal[]> {
+  async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
     const live = this.sound();
     try {
       yield* live.log.read(after, through);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DirectoryError, FormatError, IdentityError, StoreLockedError } from './errors.js';
 import { openStores } from './stores.js';
-import { openToy, proposalsAfter } from './testing.js';
+import { openToy, proposalsAfter, proposalsIn } from './testing.js';
 
 let directory = '';
 beforeEach(async () => {
@@ -74,7 +74,7 @@ describe('both directories', () => {
     await expect(openStores(setup())).rejects.toThrow(StoreLockedError);
     await (name === '1/tree' ? stores.treeStore : stores.logFiles).close();
     const { storage, recovered } = await openToy(await openStores(setup()));
-    expect(recovered.suffix.length).toBe(9);
+    expect(proposalsIn(recovered.suffix).length).toBe(9);
     await storage.close();
   });
 

@@ -1,6 +1,6 @@
 /** Helpers of the storage tests: a state of plain entries, proposals, and a seeded generator. */
 import { randomBytes } from 'node:crypto';
-import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../state/level.js';
 import type { CheckpointSource, FrozenState } from './checkpointer.js';
 import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
@@ -92,11 +92,16 @@ export async function openToy(
   return { ...(await Storage.open(setup)), state };
 }
 
+/** All of them, in order. */
+export function proposalsIn(batches: readonly ProposalBatch[]): readonly Proposal[] {
+  return batches.flatMap((batch) => [...batch]);
+}
+
 /** `count` proposals of one epoch after `previous`; the first of a new epoch has counter 1. */
 export function proposalsAfter(
   previous: Zxid,
   at: { readonly epoch: number; readonly counter: number; readonly count: number },
-): readonly Proposal[] {
+): ProposalBatch {
   const proposals: Proposal[] = [];
   let last = previous;
   for (let i = 0; i < at.count; i++) {
@@ -105,7 +110,7 @@ export function proposalsAfter(
     proposals.push({ zxid, previous: last, body });
     last = zxid;
   }
-  return proposals;
+  return ProposalBatch.of(proposals);
 }
 
 /** Numbers in [0, 1) that depend on the seed only (xorshift). */

@@ -7,7 +7,7 @@
  * log is one chain at every moment, after a crash too. The proposal of the checkpoint, or the base
  * that it equals, is never purged. append and truncate: one at a time.
  */
-import { assert, formatZxid, holds, type Proposal, type Zxid } from '@rookery/protocol';
+import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { Background } from './background.js';
 import type { LogDirectory, LogFile } from './log-files.js';
 import { readLog } from './log-reader.js';
@@ -117,16 +117,15 @@ export class TxnLog {
   }
 
   /** In one synced write: durable when resolved; a failure leaves the log unusable. */
-  async append(batches: readonly (readonly Proposal[])[]): Promise<void> {
-    const filled = batches.filter((batch) => batch.length > 0);
-    if (filled.length === 0) return;
+  async append(batches: readonly ProposalBatch[]): Promise<void> {
+    if (batches.length === 0) return;
     this.#background.check();
     this.#removals.check();
-    this.#assertChain(filled);
+    this.#assertChain(batches);
     this.#enter();
     const active = await this.#writable();
     const before = active.bytes;
-    await active.append(filled, this.#options.groupBytesMax);
+    await active.append(batches, this.#options.groupBytesMax);
     this.#writtenBytes += active.bytes - before;
     this.#recordCount += 1;
     this.#last = active.last;
@@ -168,7 +167,7 @@ export class TxnLog {
   }
 
   /** Throws as `readLog`. Nothing of it is purged while it runs. */
-  async *read(after: Zxid, through: Zxid): AsyncGenerator<readonly Proposal[]> {
+  async *read(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
     const pin = this.pin(after);
     try {
       yield* readLog(this, { after, through }, this.#options.groupBytesMax);
@@ -241,18 +240,17 @@ export class TxnLog {
     this.#isWriting = true;
   }
 
-  /** Within a batch packing asserts it. */
-  #assertChain(batches: readonly (readonly Proposal[])[]): void {
-    let last = this.#last;
-    for (const batch of batches) {
-      const { zxid = 0, previous = 0 } = batch[0] ?? {};
+  /** Within a batch it is one. */
+  #assertChain(batches: readonly ProposalBatch[]): void {
+    let end = this.#last;
+    for (const { first, previous, last } of batches) {
       assert(
-        previous === last && zxid > last,
+        previous === end,
         () =>
-          `${formatZxid(zxid)} names ${formatZxid(previous)} as its predecessor` +
-          `, the log ends with ${formatZxid(last)}`,
+          `${formatZxid(first)} names ${formatZxid(previous)} as its predecessor` +
+          `, the log ends with ${formatZxid(end)}`,
       );
-      last = batch.at(-1)?.zxid ?? last;
+      end = last;
     }
   }
 

@@ -11,7 +11,14 @@ import { HistoryGoneError } from './errors.js';
 import { decodeHeader, encodeHeader, parseSegmentName, RECORDS_START } from './log-segment.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
-import { type Opened, openToy, proposalsAfter, seededRandom, TINY } from './testing.js';
+import {
+  type Opened,
+  openToy,
+  proposalsAfter,
+  proposalsIn,
+  seededRandom,
+  TINY,
+} from './testing.js';
 
 const OPTIONS = { ...TINY, retainedBytesMin: 1200 };
 
@@ -29,7 +36,7 @@ class Life {
 
   async start(): Promise<void> {
     this.opened = await openToy(this.disk, OPTIONS);
-    for (const proposal of this.opened.recovered.suffix) this.opened.state.apply(proposal);
+    for (const one of proposalsIn(this.opened.recovered.suffix)) this.opened.state.apply(one);
     await this.begin();
   }
 
@@ -144,7 +151,7 @@ function inOrder(names: Iterable<string>): readonly string[] {
 async function zxidsIn({ storage }: Opened): Promise<readonly number[]> {
   const zxids: number[] = [];
   for await (const chunk of storage.readHistory(storage.base, storage.last)) {
-    zxids.push(...chunk.map(({ zxid }) => zxid));
+    for (const { zxid } of chunk) zxids.push(zxid);
   }
   return zxids;
 }

@@ -6,7 +6,7 @@
  * learner gets every proposal as it is made. A link carries at most one such transfer ever: when
  * one is given up half way, so is its link, and nothing of it can turn up in the next.
  */
-import { formatZxid, type Zxid } from '@rookery/protocol';
+import { formatZxid, ProposalBatch, type Zxid } from '@rookery/protocol';
 import type { Learner } from './learner.js';
 import type { Member } from './member.js';
 import { planSync, type SyncPlan } from './sync-plan.js';
@@ -88,9 +88,10 @@ export class CatchUp {
     }
     const { last } = history;
     if (learner.sentThrough < last) {
-      const proposals = history.slice(learner.sentThrough, last, options.chunkBytesMax);
-      this.#member.send(learner.link, { kind: 'propose', proposals });
-      learner.sentThrough = proposals.at(-1)?.zxid ?? last;
+      const parts = history.slice(learner.sentThrough, last, options.chunkBytesMax);
+      const batch = ProposalBatch.join(parts);
+      this.#member.send(learner.link, { kind: 'propose', batch });
+      learner.sentThrough = batch.last;
       if (learner.sentThrough < last) {
         this.#stream(learner, learner.sentThrough);
         return;

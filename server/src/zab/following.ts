@@ -281,15 +281,14 @@ export class Following implements Role {
     this.#phase = 'syncing';
   }
 
-  #onPropose(message: Propose): void {
+  #onPropose({ batch }: Propose): void {
     const open = this.#phase === 'syncing' || this.#phase === 'entering' || this.#broadcasting();
     const { history, acceptedEpoch } = this.#member;
-    if (!open || !history.continues(message.proposals, acceptedEpoch)) {
-      const first = message.proposals[0];
-      const zxid = first === undefined ? 'nothing' : formatZxid(first.zxid);
-      return this.#violation(`propose of ${zxid} after ${formatZxid(history.last)}`);
+    if (!open || !history.continues(batch, acceptedEpoch)) {
+      const what = `propose of ${formatZxid(batch.first)}`;
+      return this.#violation(`${what} after ${formatZxid(history.last)}`);
     }
-    this.#member.append(message.proposals);
+    this.#member.append(batch);
   }
 
   #onNewLeader(link: Link, message: NewLeader): void {

@@ -4,7 +4,7 @@ import {
   holds,
   lastOfRanges,
   makeZxid,
-  type Proposal,
+  ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import fc from 'fast-check';
@@ -13,8 +13,15 @@ import { commonPoint, History } from './history.js';
 
 const BODY = new Uint8Array(4);
 
-function chain(zxids: readonly Zxid[], base: Zxid = 0): Proposal[] {
-  return zxids.map((zxid, index) => ({ zxid, previous: zxids[index - 1] ?? base, body: BODY }));
+function chain(zxids: readonly Zxid[], base: Zxid = 0): ProposalBatch {
+  return ProposalBatch.of(
+    zxids.map((zxid, index) => ({ zxid, previous: zxids[index - 1] ?? base, body: BODY })),
+  );
+}
+
+/** From the index on. */
+function suffixOf(list: readonly Zxid[], index: number): readonly ProposalBatch[] {
+  return [chain(list.slice(index), list[index - 1])];
 }
 
 function zxids(...counts: readonly (readonly [epoch: number, count: number])[]): Zxid[] {
@@ -88,10 +95,10 @@ describe('a history', () => {
   it('is the same after recovery from its own summary', () => {
     const list = zxids([1, 3], [4, 2]);
     const { summary } = historyOf(list);
-    const recovered = new History(summary, makeZxid(1, 2), chain(list).slice(2));
+    const recovered = new History(summary, makeZxid(1, 2), suffixOf(list, 2));
     expect(recovered.summary).toEqual(summary);
     expect(recovered.durable).toBe(makeZxid(4, 2));
-    expect(() => new History(summary, makeZxid(1, 2), chain(list).slice(3))).toThrow();
+    expect(() => new History(summary, makeZxid(1, 2), suffixOf(list, 3))).toThrow();
   });
 });
 

@@ -17,7 +17,7 @@ import {
   holds,
   lastOfRanges,
   makeZxid,
-  type Proposal,
+  type ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import type { Ticket } from './types.js';
@@ -36,20 +36,16 @@ export class History {
   #marks: DurabilityMark[] = [];
   readonly #window: ProposalWindow;
 
-  constructor(summary: HistorySummary, applied: Zxid, suffix: readonly Proposal[]) {
+  constructor(summary: HistorySummary, applied: Zxid, suffix: readonly ProposalBatch[]) {
     this.#base = summary.base;
     this.#ranges = summary.ranges.map((range) => ({ ...range }));
     this.#last = lastOfRanges(summary);
-    let previous = applied;
-    for (const proposal of suffix) {
-      assertChained(proposal, previous);
-      previous = proposal.zxid;
-    }
     this.#window = new ProposalWindow(applied);
-    this.#window.keepRecovered(suffix);
+    for (const batch of suffix) this.#window.keep(batch);
+    const end = suffix.at(-1)?.last ?? applied;
     assert(
-      previous === this.#last,
-      () => `the log ends at ${formatZxid(this.#last)}, its suffix at ${formatZxid(previous)}`,
+      end === this.#last,
+      () => `the log ends at ${formatZxid(this.#last)}, its suffix at ${formatZxid(end)}`,
     );
     this.#durable = this.#last;
   }
@@ -71,26 +67,32 @@ export class History {
     return { base: this.#base, ranges: this.#ranges.map((range) => ({ ...range })) };
   }
 
-  append(proposals: readonly Proposal[], ticket: Ticket): void {
-    for (const proposal of proposals) {
-      assertChained(proposal, this.#last);
-      assertNoHole(this.#ranges, proposal.zxid);
-      extendRanges(this.#ranges, proposal.zxid, proposal.zxid);
-      this.#last = proposal.zxid;
+  append(batch: ProposalBatch, ticket: Ticket): void {
+    assert(
+      batch.previous === this.#last,
+      () =>
+        `proposal ${formatZxid(batch.first)} follows ${formatZxid(batch.previous)}, ` +
+        `but the log ends at ${formatZxid(this.#last)}`,
+    );
+    for (const { first, last } of batch.ranges()) {
+      assertNoHole(this.#ranges, first);
+      extendRanges(this.#ranges, first, last);
     }
-    this.#window.keep(proposals);
+    this.#last = batch.last;
+    this.#window.keep(batch);
     this.#marks.push({ ticket, zxid: this.#last });
   }
 
-  /** Whether they go on from here, no zxid left out, and none is of an epoch above `epochMax`. */
-  continues(proposals: readonly Proposal[], epochMax: number): boolean {
-    let last = this.#last;
-    for (const { zxid, previous } of proposals) {
-      const isNext = zxid === last + 1 && counterOf(zxid) > 0 && epochOf(zxid) > 0;
-      if (previous !== last || !(isNext || epochOf(zxid) > epochOf(last))) return false;
-      last = zxid;
+  /** Whether it goes on from here, no zxid left out, and none is of an epoch above `epochMax`. */
+  continues(batch: ProposalBatch, epochMax: number): boolean {
+    if (batch.previous !== this.#last || epochOf(batch.last) > epochMax) return false;
+    let before = this.#last;
+    for (const { first, last } of batch.ranges()) {
+      const isNext = first === before + 1 && counterOf(first) > 0 && epochOf(first) > 0;
+      if (!isNext && epochOf(first) <= epochOf(before)) return false;
+      before = last;
     }
-    return proposals.length > 0 && epochOf(last) <= epochMax;
+    return true;
   }
 
   /** Forgets everything after `after`; completions of what is forgotten vouch for nothing more. */
@@ -150,7 +152,7 @@ export class History {
   }
 
   /** The proposals in (after, through], which must be in memory; see `ProposalWindow.slice`. */
-  slice(after: Zxid, through: Zxid, bytesMax?: number): readonly Proposal[] {
+  slice(after: Zxid, through: Zxid, bytesMax?: number): readonly ProposalBatch[] {
     return this.#window.slice(after, through, bytesMax);
   }
 
@@ -179,15 +181,6 @@ export function commonPoint(
     best = Math.max(best, makeZxid(range.epoch, last));
   }
   return best;
-}
-
-function assertChained(proposal: Proposal, last: Zxid): void {
-  assert(
-    proposal.previous === last && proposal.zxid > last,
-    () =>
-      `proposal ${formatZxid(proposal.zxid)} follows ${formatZxid(proposal.previous)}, ` +
-      `but the log ends at ${formatZxid(last)}`,
-  );
 }
 
 /** Zxids of one epoch are consecutive. */

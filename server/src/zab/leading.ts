@@ -14,7 +14,7 @@ import {
   epochOf,
   formatZxid,
   type PeerId,
-  type Proposal,
+  type ProposalBatch,
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
@@ -170,15 +170,12 @@ export class Leading implements Role {
     else this.#maybeBroadcast();
   }
 
-  onPropose(proposals: readonly Proposal[]): void {
+  onPropose(batch: ProposalBatch): void {
     assert(this.#phase === 'broadcast', () => `propose in phase ${this.#phase}`);
-    const first = proposals[0];
-    assert(
-      first !== undefined && epochOf(first.zxid) === this.#epoch,
-      () => `a proposal that is not of epoch ${this.#epoch}`,
-    );
-    this.#member.append(proposals);
-    const message = { kind: 'propose', proposals } as const;
+    const isOwn = epochOf(batch.first) === this.#epoch;
+    assert(isOwn, () => `a proposal that is not of epoch ${this.#epoch}`);
+    this.#member.append(batch);
+    const message = { kind: 'propose', batch } as const;
     for (const learner of this.#learners.all()) {
       if (!learner.caughtUp) continue;
       learner.onSent(this.#member.history.last, this.#member.nowMs);

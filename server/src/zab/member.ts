@@ -11,7 +11,7 @@ import {
   formatZxid,
   type LeadershipOf,
   type PeerId,
-  type Proposal,
+  type ProposalBatch,
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
@@ -155,11 +155,11 @@ export class Member {
     return this.tickets.issue();
   }
 
-  append(proposals: readonly Proposal[]): Ticket {
-    if (epochOf(proposals.at(-1)?.zxid ?? 0) >= this.#unsavedEpoch) this.#saveEpochs();
+  append(batch: ProposalBatch): Ticket {
+    if (epochOf(batch.last) >= this.#unsavedEpoch) this.#saveEpochs();
     const ticket = this.#issue();
-    this.history.append(proposals, ticket);
-    this.emit({ kind: 'append', ticket, proposals });
+    this.history.append(batch, ticket);
+    this.emit({ kind: 'append', ticket, batch });
     return ticket;
   }
 
@@ -331,13 +331,13 @@ export class Member {
   deliverReady(): void {
     if (!this.hasMore) return;
     const { deliveryBytesMax } = this.options;
-    const proposals = this.history.slice(this.#delivered, this.#ready, deliveryBytesMax);
-    const last = proposals.at(-1);
-    const continues = proposals[0]?.previous === this.#delivered;
-    assert(last !== undefined && continues, 'delivery would leave a hole');
-    this.#delivered = last.zxid;
-    this.emit({ kind: 'deliver', proposals });
-    this.history.trim(last.zxid, this.#windowBytesMax());
+    const batches = this.history.slice(this.#delivered, this.#ready, deliveryBytesMax);
+    assert(batches[0]?.previous === this.#delivered, 'delivery would leave a hole');
+    for (const batch of batches) {
+      this.#delivered = batch.last;
+      this.emit({ kind: 'deliver', batch });
+    }
+    this.history.trim(this.#delivered, this.#windowBytesMax());
   }
 
   /**

@@ -2,7 +2,7 @@
  * What every role answers to. A role is created for one term and dropped at its end; whatever it
  * remembered goes with it, so nothing of an old term can act in a new one (ZOOKEEPER-4712).
  */
-import type { CoreMessage, PeerId, Proposal, VoteMessage, Zxid } from '@rookery/protocol';
+import type { CoreMessage, PeerId, ProposalBatch, VoteMessage, Zxid } from '@rookery/protocol';
 import type { Link } from './member.js';
 import type { LinkId, RoleName } from './types.js';
 
@@ -26,7 +26,7 @@ export interface Role {
   onMessage(link: Link, message: CoreMessage): void;
   /** More is durable here, or delivered. */
   onProgress(): void;
-  onPropose(proposals: readonly Proposal[]): void;
+  onPropose(batch: ProposalBatch): void;
   onConfirm(id: number): void;
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;
   onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void;

@@ -3,6 +3,7 @@ import {
   type HistorySummary,
   lastOfRanges,
   makeZxid,
+  ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +16,8 @@ const BODY = new Uint8Array(1);
 function leaderWith(base: Zxid, ...zxids: readonly Zxid[]): History {
   const history = new History({ base, ranges: [] }, base, []);
   zxids.forEach((zxid, index) => {
-    history.append([{ zxid, previous: zxids[index - 1] ?? base, body: BODY }], index + 1);
+    const proposal = { zxid, previous: zxids[index - 1] ?? base, body: BODY };
+    history.append(ProposalBatch.of([proposal]), index + 1);
   });
   return history;
 }

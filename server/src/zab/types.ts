@@ -9,7 +9,7 @@ import type {
   HistorySummary,
   LeadershipOf,
   PeerId,
-  Proposal,
+  ProposalBatch,
   Zxid,
 } from '@rookery/protocol';
 
@@ -35,7 +35,7 @@ export type ZabInput =
       readonly message: CoreMessage;
     }
   /** Only to an established leader; the zxids are the next ones, asserted. */
-  | { readonly kind: 'propose'; readonly proposals: readonly Proposal[] }
+  | { readonly kind: 'propose'; readonly batch: ProposalBatch }
   /**
    * Only to an established leader: does it still lead? Answered by `confirmed`, with the last zxid
    * that was proposed before the question, or never.
@@ -66,7 +66,7 @@ export type ZabInput =
 
 /** The storage outputs: run strictly in ticket order, never dropped. */
 export type StorageOutput =
-  | { readonly kind: 'append'; readonly ticket: Ticket; readonly proposals: readonly Proposal[] }
+  | { readonly kind: 'append'; readonly ticket: Ticket; readonly batch: ProposalBatch }
   /** Everything after `after` leaves the log. */
   | {
       readonly kind: 'truncate';
@@ -116,7 +116,7 @@ export type ZabOutput =
       readonly message: CoreMessage;
     }
   /** Committed and durable here: apply, in order. */
-  | { readonly kind: 'deliver'; readonly proposals: readonly Proposal[] }
+  | { readonly kind: 'deliver'; readonly batch: ProposalBatch }
   | { readonly kind: 'confirmed'; readonly id: number; readonly zxid: Zxid }
   /** `following` and `leading` mean that clients may be served; `looking` that they may not. */
   | {
@@ -197,6 +197,6 @@ export interface ZabStart {
   readonly applied: Zxid;
   readonly history: HistorySummary;
   /** The log behind `applied`. */
-  readonly suffix: readonly Proposal[];
+  readonly suffix: readonly ProposalBatch[];
   readonly lineage: readonly LeadershipOf[];
 }

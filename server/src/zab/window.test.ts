@@ -1,5 +1,5 @@
 /** Compares the window with a plain list of proposals, which is what it stands for. */
-import { type Proposal, packedBytesOf, type Zxid } from '@rookery/protocol';
+import { type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ProposalWindow } from './window.js';
@@ -43,7 +43,7 @@ class Model {
       proposals.push({ zxid, previous: this.last, body: Buffer.from(this.bodies.get(zxid) ?? '') });
       this.last = zxid;
     }
-    this.window.keep(proposals);
+    this.window.keep(ProposalBatch.of(proposals));
   }
 
   between(low: Zxid, high: Zxid, at: number): Zxid {
@@ -64,7 +64,7 @@ class Model {
     } else {
       const after = this.between(window.base, this.last, Math.min(step.from, step.to));
       const through = this.between(window.base, this.last, Math.max(step.from, step.to));
-      const found = window.slice(after, through);
+      const found = window.slice(after, through).flatMap((batch) => [...batch]);
       const expected = Array.from({ length: through - after }, (_, index) => after + 1 + index);
       expect(found.map(({ zxid }) => zxid)).toEqual(expected);
       expect(found.map(({ previous }) => previous)).toEqual(expected.map((zxid) => zxid - 1));
@@ -80,10 +80,11 @@ class Model {
     const found: Zxid[] = [];
     for (let at = after; at < through; at = found.at(-1) ?? through) {
       const part = this.window.slice(at, through, bytesMax);
-      const bytes = part.reduce((sum, proposal) => sum + packedBytesOf(proposal), 0);
-      if (part.length > 1) expect(bytes).toBeLessThanOrEqual(bytesMax);
-      expect(part.length).toBeGreaterThan(0);
-      found.push(...part.map(({ zxid }) => zxid));
+      const bytes = part.reduce((sum, batch) => sum + batch.bytes.length, 0);
+      const zxids = part.flatMap((batch) => [...batch]).map(({ zxid }) => zxid);
+      if (zxids.length > 1) expect(bytes).toBeLessThanOrEqual(bytesMax);
+      expect(zxids.length).toBeGreaterThan(0);
+      found.push(...zxids);
     }
     return found;
   }

@@ -114,7 +114,7 @@ export class Zab {
       case 'message':
         return this.#onMessage(input.peer, input.link, input.message);
       case 'propose':
-        return this.#role.onPropose(input.proposals);
+        return this.#role.onPropose(input.batch);
       case 'confirm':
         return this.#role.onConfirm(input.id);
       case 'persisted':

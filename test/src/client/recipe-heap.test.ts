@@ -13,7 +13,7 @@ import { EVENTS, type Event } from './recipe-events.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
 const LANES = 50;
-const EVENTS_COUNTED = Number(process.env['ROOKERY_HEAP_EVENTS'] ?? 2_000);
+const EVENTS_COUNTED = Number(process.env['ROOKERY_HEAP_EVENTS'] ?? 1_000);
 const EVENTS_WARM = EVENTS_COUNTED / 4;
 const BYTES_PER_EVENT_MAX = 200;
 /** A measurement that something else has disturbed is made again; a leak stays. */

@@ -91,6 +91,37 @@ it(
 );
 
 it(
+  'mntr measures the disk, the elections, the proposals and the watches of each member',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const [leader, [follower]] = [await ensemble.leader(), await ensemble.followers()];
+    if (follower === undefined) throw new Error('there is a follower');
+    const client = await useClient(follower);
+    await exists(client, '/seen', true);
+    await create(client, '/seen');
+    const everywhere = ['fsynctime', 'dbinittime', 'election_time', 'unavailable_time'];
+    const measured = [
+      [
+        leader,
+        [...everywhere, 'proposal_latency', 'quorum_ack_latency', 'leader_unavailable_time'],
+      ],
+      [follower, [...everywhere, 'follower_sync_time', 'node_created_watch_count']],
+    ] as const;
+    for (const [member, names] of measured) {
+      const seen = await metricsOf(member.clientPort);
+      for (const name of [...names, 'propagation_latency', 'jvm_pause_time_ms']) {
+        expect(Number(seen.get(`zk_cnt_${name}`)), name).toBeGreaterThan(0);
+      }
+    }
+    const seen = await metricsOf(follower.clientPort);
+    expect(Number(seen.get('zk_watch_bytes'))).toBeGreaterThan(0);
+    expect(Number(seen.get('zk_learner_proposal_received_count'))).toBeGreaterThan(0);
+    expect(Number(seen.get('zk_learner_commit_received_count'))).toBeGreaterThan(0);
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
   'only whitelisted words are answered, and what is no word is taken for a frame',
   async () => {
     const ensemble = await useServingEnsemble({ size: 1, settings: { fourLetterWords: 'srvr' } });

@@ -28,6 +28,8 @@ export interface EnsembleOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Puts a proxy between every two members. */
   readonly proxied?: boolean;
+  /** Gives each member a metrics port and an admin port. */
+  readonly operated?: boolean;
   /** Where answers are compared with Apache ZooKeeper's; default the product under test. */
   readonly product?: Product;
 }
@@ -55,7 +57,8 @@ export class Ensemble {
     const { size = 3, tickTimeMs = 500, settings = {}, environment = {} } = options;
     const directory = newTestDirectory();
     const ports = await freePorts(3 * size + size * size);
-    const servers = serverAddresses(ports.splice(0, 2 * size));
+    const addresses = serverAddresses(ports.splice(0, 2 * size));
+    const servers = options.operated === true ? await withOperatorPorts(addresses) : addresses;
     const electionPorts = new Map(
       ports.splice(0, size).map((port, index) => [servers[index]?.id ?? 0, port]),
     );
@@ -211,6 +214,14 @@ export function newTestDirectory(): string {
   const work = join(REPOSITORY, 'test/.work');
   mkdirSync(work, { recursive: true });
   return mkdtempSync(join(work, 'run-'));
+}
+
+async function withOperatorPorts(servers: readonly ServerAddress[]): Promise<ServerAddress[]> {
+  const ports = await freePorts(2 * servers.length);
+  return servers.map((server, index) => {
+    const [metricsPort, adminPort] = [ports[2 * index], ports[2 * index + 1]];
+    return { ...server, metricsPort, adminPort };
+  });
 }
 
 function serverAddresses(ports: readonly number[]): ServerAddress[] {

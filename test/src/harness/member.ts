@@ -23,6 +23,8 @@ export interface MemberOptions {
   readonly id: number;
   readonly clientPort: number;
   readonly peerPort: number;
+  readonly metricsPort?: number | undefined;
+  readonly adminPort?: number | undefined;
   /** Where this member's data lies; removed whole by `Ensemble.wipe`. */
   readonly dataDir: string;
   readonly logFile: string;
@@ -33,6 +35,9 @@ export class Member {
   readonly id: number;
   readonly clientPort: number;
   readonly peerPort: number;
+  /** 0 without one. */
+  readonly metricsPort: number;
+  readonly adminPort: number;
   readonly dataDir: string;
   readonly logFile: string;
   readonly #command: Command;
@@ -42,6 +47,8 @@ export class Member {
   constructor(options: MemberOptions) {
     this.id = options.id;
     this.clientPort = options.clientPort;
+    this.metricsPort = options.metricsPort ?? 0;
+    this.adminPort = options.adminPort ?? 0;
     this.peerPort = options.peerPort;
     this.dataDir = options.dataDir;
     this.logFile = options.logFile;

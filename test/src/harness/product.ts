@@ -18,6 +18,8 @@ export interface ServerAddress {
   readonly host: string;
   readonly clientPort: number;
   readonly peerPort: number;
+  readonly metricsPort?: number | undefined;
+  readonly adminPort?: number | undefined;
 }
 
 /** One member as it sees the ensemble: with proxies in between, each sees other peer ports. */
@@ -79,6 +81,8 @@ const APACHE_CLASS_PATH = [
   '/usr/share/java/zookeeper.jar',
   '/usr/share/java/slf4j-simple.jar',
 ];
+/** Debian's package leaves out what its admin server needs. */
+const APACHE_ADMIN_CLASS_PATH = ['/usr/share/java/servlet-api.jar'];
 /** No test waits for its reaper, and some would be disturbed by it. */
 const APACHE_CONTAINER_CHECK_MS = 24 * 3_600_000;
 
@@ -97,7 +101,7 @@ const apache: Product = {
       'syncLimit=10',
       `dataDir=${dataDir}`,
       `clientPort=${own?.clientPort}`,
-      'admin.enableServer=false',
+      ...adminLines(own?.adminPort),
       '4lw.commands.whitelist=*',
       'extendedTypesEnabled=true',
       ...Object.entries(APACHE_NAMES).flatMap(([key, name]) => {
@@ -110,7 +114,8 @@ const apache: Product = {
       }),
     ];
     writeFileSync(file, `${lines.join('\n')}\n`);
-    const classPath = APACHE_CLASS_PATH.join(':');
+    const more = own?.adminPort === undefined ? [] : APACHE_ADMIN_CLASS_PATH;
+    const classPath = [...APACHE_CLASS_PATH, ...more].join(':');
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
     const superDigest = layout.settings['superDigest'];
     const flags = [
@@ -127,6 +132,12 @@ const apache: Product = {
     return { file: 'java', args: ['-cp', classPath, ...flags, main, file], environment: {} };
   },
 };
+
+function adminLines(port: number | undefined): string[] {
+  if (port === undefined) return ['admin.enableServer=false'];
+  const address = ['admin.serverAddress=127.0.0.1', `admin.serverPort=${port}`];
+  return ['admin.enableServer=true', ...address];
+}
 
 export function productNamed(name: Product['name']): Product {
   return name === 'apache' ? apache : rookery;

@@ -8,7 +8,7 @@
  */
 
 export interface Divergence {
-  /** As ARCHITECTURE.md has it. */
+  /** As docs/compatibility.md has it. */
   readonly name: string;
   readonly what: string;
   readonly rookery: string;

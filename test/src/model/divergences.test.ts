@@ -1,5 +1,5 @@
 /**
- * The divergences that the tests know are those that ARCHITECTURE.md tells, none more, none less.
+ * The divergences that the tests know are exactly those that docs/compatibility.md lists.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,14 +8,14 @@ import { REPOSITORY } from '../harness/product.js';
 import { divergenceNames, SHOWN_ELSEWHERE } from './divergences.js';
 
 /** The first cells of the section's table. */
-function namesIn(architecture: string): string[] {
-  const section = architecture.split(/^## /m).find((part) => part.startsWith('Divergences'));
+function namesIn(page: string): string[] {
+  const section = page.split(/^## /m).find((part) => part.startsWith('Divergences'));
   const rows = (section ?? '').split('\n').filter((line) => line.startsWith('| '));
   return rows.slice(1).map((row) => row.split(' | ')[0]?.slice(2) ?? '');
 }
 
-it('the table of ARCHITECTURE.md and that of the tests name the same divergences', () => {
-  const told = namesIn(readFileSync(join(REPOSITORY, 'ARCHITECTURE.md'), 'utf8'));
+it('the table of docs/compatibility.md and that of the tests name the same divergences', () => {
+  const told = namesIn(readFileSync(join(REPOSITORY, 'docs/compatibility.md'), 'utf8'));
   expect(told.length).toBeGreaterThan(20);
   expect(new Set(told).size, 'each name once').toBe(told.length);
   expect([...told].sort()).toEqual([...divergenceNames()].sort());

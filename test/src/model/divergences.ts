@@ -1,9 +1,9 @@
 /**
- * Every divergence from ZooKeeper 3.8.0, by the name that it has in ARCHITECTURE.md.
+ * Every divergence from ZooKeeper 3.8.0, by the name that it has in docs/compatibility.md.
  *
  * The model speaks some of them in either dialect (dialect.ts), so the differential test proves
  * those on both products; of the others a test of our own shows what Rookery does. The names are
- * compared with ARCHITECTURE.md, both ways, in divergences.test.ts. Data alone.
+ * compared with docs/compatibility.md, both ways, in divergences.test.ts. Data alone.
  */
 import { DIVERGENCES } from './dialect.js';
 

@@ -65,8 +65,8 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'the window holds at least everything not yet delivered',
     file: 'zab/window.ts',
-    find: 'this.#bytes > bytesMax && this.#delivered > 0',
-    replace: 'this.#bytes > bytesMax && this.#runs.length > 0',
+    find: 'oldest === undefined || oldest.last > delivered',
+    replace: 'oldest === undefined || delivered < 0',
   },
   {
     name: 'cut-off-leader-goes-on',

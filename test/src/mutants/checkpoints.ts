@@ -19,21 +19,21 @@ export const checkpointMutants: readonly Mutant[] = [
     also: [
       {
         file: 'state/replicated-state.ts',
-        find: '    this.#capture.freeze(packBytes);\n',
-        replace: '    this.#packBytesLater = packBytes;\n',
+        find: '    this.#capture.freeze(blockBytes);\n',
+        replace: '    this.#blockBytesLater = blockBytes;\n',
       },
       {
         file: 'state/replicated-state.ts',
         find: '    return this.#capture.captureSome(max, bytesMax);\n',
-        replace: `    if (this.#packBytesLater > 0) this.#capture.freeze(this.#packBytesLater);
-    this.#packBytesLater = 0;
+        replace: `    if (this.#blockBytesLater > 0) this.#capture.freeze(this.#blockBytesLater);
+    this.#blockBytesLater = 0;
     return this.#capture.captureSome(max, bytesMax);
 `,
       },
       {
         file: 'state/replicated-state.ts',
         find: '\n  #loading = false;\n',
-        replace: '\n  #loading = false;\n  #packBytesLater = 0;\n',
+        replace: '\n  #loading = false;\n  #blockBytesLater = 0;\n',
       },
     ],
   },
@@ -43,10 +43,10 @@ export const checkpointMutants: readonly Mutant[] = [
     breaks: 'a checkpoint is the state at exactly its zxid',
     file: 'storage/checkpointer.ts',
     find: `    this.storage.beginCheckpoint(this.state.lastZxid);
-    this.frozen = this.state.freeze(this.options.packBytes);`,
+    this.frozen = this.state.freeze(this.options.blockBytes);`,
     replace: `    const zxid = Math.min(this.state.lastZxid + 1, this.storage.last);
     this.storage.beginCheckpoint(zxid);
-    this.frozen = { ...this.state.freeze(this.options.packBytes), zxid };`,
+    this.frozen = { ...this.state.freeze(this.options.blockBytes), zxid };`,
   },
   {
     name: 'checkpoint-loses-a-dirty-flag',

@@ -15,8 +15,8 @@ export const architectureMutants: readonly Mutant[] = [
     // The ACK goes out together with the append, not when the ticket is persisted.
     breaks: 'ACK only once the append is durable (invariant 4)',
     file: 'zab/following.ts',
-    find: '    this.#member.append(message.proposals);\n',
-    replace: `    this.#member.append(message.proposals);
+    find: '    this.#member.append(batch);\n',
+    replace: `    this.#member.append(batch);
     const link = this.#member.linkOf(this.#leader);
     if (link === undefined || !this.#broadcasting()) return;
     this.#acked = this.#member.history.last;

@@ -29,16 +29,6 @@ export const pathMutants: readonly Mutant[] = [
     aim: ['clients.digs=true'],
   },
   {
-    name: 'sync-overtakes-what-waits',
-    area: 'driver',
-    breaks: 'a sync shows what became of every write that its session sent before',
-    file: 'driver/desk-queue.ts',
-    find: "    if (message.kind === 'touch') return this.#desk.onTouch(origin, message.sessions);\n",
-    replace: `    if (message.kind === 'touch') return this.#desk.onTouch(origin, message.sessions);
-    if (message.kind === 'sync') return this.#desk.onSync(origin, message);
-`,
-  },
-  {
     name: 'recursive-watch-of-what-was-not-there',
     area: 'state',
     // Its znode is made later, and nobody looks whether the path is watched.

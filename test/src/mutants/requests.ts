@@ -41,7 +41,7 @@ export const requestMutants: readonly Mutant[] = [
       {
         file: 'state/watched-paths.ts',
         find: `    for (const watcher of taken) {
-      // Of one that is gone it stays counted until it is released.
+      // The watch of a watcher that is gone counts until it is released.
       if (!this.#forgetPath(path, watcher)) {
         taken.delete(watcher);
       }

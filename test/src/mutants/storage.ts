@@ -72,7 +72,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
     replace:
-      'const last = Math.max(current, this.meta.acceptedEpoch);\n' +
+      'const last = Math.max(current, this.meta.value.acceptedEpoch);\n' +
       '    const saved = { acceptedEpoch: last, currentEpoch: current };',
   },
   {
@@ -82,7 +82,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
     replace:
-      'const currentEpoch = Math.min(current, this.meta.currentEpoch);\n' +
+      'const currentEpoch = Math.min(current, this.meta.value.currentEpoch);\n' +
       '    const saved = { acceptedEpoch: accepted, currentEpoch };',
   },
   {
@@ -137,10 +137,10 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'where the log ends is recorded once it is durable: a crash is no damage',
     aim: ['kinds=["crash-at-change","crash"]'],
     file: 'storage/storage.ts',
-    find: "    await this.exclusively('append', () => this.sound().log.append(batch));",
+    find: "    await this.exclusively('append', () => this.sound().log.append(batches));",
     replace: `    await this.exclusively('append', async () => {
-      await this.meta.change({ recordedZxid: batch.at(-1)?.at(-1)?.zxid ?? 0 });
-      await this.sound().log.append(batch);
+      await this.meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
+      await this.sound().log.append(batches);
     });`,
   },
   {

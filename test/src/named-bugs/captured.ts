@@ -10,7 +10,7 @@ import { makeZxid, type Zxid } from '@rookery/protocol';
 import { type CheckpointRecord, IGNORE_CHANGES, ReplicatedState, type Txn } from '../simulated.js';
 
 /** Of a few records. */
-const PACK_BYTES = 500;
+const BLOCK_BYTES = 500;
 
 /** What a transaction is asked for; its zxid is its place in the list. */
 export type Step = Pick<Txn, 'session' | 'op'>;
@@ -39,7 +39,7 @@ export interface Captured {
 export function captureDuring(steps: readonly Step[], frozenAfter: number): Captured {
   const live = new ReplicatedState();
   for (const [index, step] of steps.slice(0, frozenAfter).entries()) applyStep(live, step, index);
-  const { digest, zxid, lastTime } = live.freeze(PACK_BYTES);
+  const { digest, zxid, lastTime } = live.freeze(BLOCK_BYTES);
   const records = new Map<string, CheckpointRecord>();
   const take = (count: number) => {
     for (const record of live.captureSome(count, 1 << 20)) {

@@ -3,7 +3,7 @@
  * empty, epochs apart from the history they belong to, checkpoints that the log had left behind.
  */
 import { randomBytes } from 'node:crypto';
-import { makeZxid } from '@rookery/protocol';
+import { makeZxid, ProposalBatch } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import {
   connected,
@@ -142,7 +142,8 @@ it('ZK-4837: nothing that a checkpoint has, or will have, is ever truncated', as
   const [one, two, three] = [1, 2, 3].map((counter) => makeZxid(1, counter));
   for (const zxid of [one, two, three]) {
     if (zxid === undefined) continue;
-    await storage.append([{ zxid, previous: storage.last, body: Buffer.from('x') }]);
+    const proposal = { zxid, previous: storage.last, body: Buffer.from('x') };
+    await storage.append(ProposalBatch.of([proposal]));
   }
   if (one === undefined || two === undefined) throw new Error('three zxids');
   // Being taken: not on disk yet, but it will be.

@@ -9,7 +9,7 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeZxid, type Proposal } from '@rookery/protocol';
+import { makeZxid, ProposalBatch } from '@rookery/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStores, ReplicatedState, Storage } from '../simulated.js';
 
@@ -31,8 +31,8 @@ async function open(directory: string) {
 
 async function append(storage: Storage): Promise<void> {
   const zxid = storage.last === 0 ? makeZxid(1, 1) : storage.last + 1;
-  const proposal: Proposal = { zxid, previous: storage.last, body: Buffer.from('a proposal') };
-  await storage.append([proposal]);
+  const proposal = { zxid, previous: storage.last, body: Buffer.from('a proposal') };
+  await storage.append(ProposalBatch.of([proposal]));
 }
 
 /** The directory as it was found if the process had been killed after so many appends. */
@@ -82,7 +82,7 @@ async function startsWith(from: string, seq: number, bytes: Uint8Array): Promise
   expect(recovered.damaged, `${bytes.length} bytes of segment ${seq}`).toBe(null);
   await append(storage);
   await storage.close();
-  return recovered.suffix.length;
+  return recovered.suffix.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** The first and last few, and some between. */

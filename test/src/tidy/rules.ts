@@ -16,6 +16,9 @@ export const COLUMNS_MAX = 100;
 const RANKS = {
   protocol: 0,
   base: 1,
+  measures: 1,
+  'zookeeper-files': 1,
+  events: 1,
   client: 1,
   zab: 2,
   state: 2,
@@ -24,8 +27,9 @@ const RANKS = {
   pipeline: 4,
   net: 5,
   driver: 6,
-  server: 7,
-  cli: 8,
+  http: 7,
+  server: 8,
+  cli: 9,
 } as const;
 type Area = keyof typeof RANKS;
 

@@ -24,7 +24,8 @@ function hex(counter: number): string {
 }
 
 /** `e1:4`, `e1:4..6`, `e1:4..6 e2:1`. */
-export function rangesText(proposals: readonly Proposal[]): string {
+export function rangesText(batch: Iterable<Proposal>): string {
+  const proposals = [...batch];
   const parts: string[] = [];
   let from = 0;
   proposals.forEach((proposal, index) => {
@@ -68,7 +69,7 @@ export function messageText(message: CoreMessage): string {
     case 'snapshotDone':
       return `snapshotDone ${zxidText(message.zxid)}`;
     case 'propose':
-      return `propose ${rangesText(message.proposals)}`;
+      return `propose ${rangesText(message.batch)}`;
     case 'newLeader':
       return `newLeader ${message.epoch} last=${zxidText(message.last)} id=${message.ensembleId}`;
     case 'ackNewLeader':
@@ -122,7 +123,7 @@ export function packetText(packet: Packet): string {
 export function outputText(id: number, output: ZabOutput): string | null {
   switch (output.kind) {
     case 'append':
-      return `${id} append t${output.ticket} ${rangesText(output.proposals)}`;
+      return `${id} append t${output.ticket} ${rangesText(output.batch)}`;
     case 'giveUp':
       return `${id} giveUp t${output.ticket} after ${zxidText(output.after)}: ${output.reason}`;
     case 'truncate':
@@ -138,7 +139,7 @@ export function outputText(id: number, output: ZabOutput): string | null {
       if (output.message.kind === 'ping') return null;
       return `${id} -> ${output.peer} ${messageText(output.message)}`;
     case 'deliver':
-      return `${id} deliver ${rangesText(output.proposals)}`;
+      return `${id} deliver ${rangesText(output.batch)}`;
     case 'confirmed':
       return `${id} confirmed ${output.id} at ${zxidText(output.zxid)}`;
     case 'role':

@@ -13,6 +13,7 @@ import {
   type HistorySummary,
   type LeadershipOf,
   type Proposal,
+  ProposalBatch,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -75,13 +76,14 @@ export class Disk {
   }
 
   /** The log in (after, through], or null when it no longer goes back so far. */
-  read(after: Zxid, through: Zxid): readonly Proposal[] | null {
+  read(after: Zxid, through: Zxid): ProposalBatch | null {
     if (after < this.base) return null;
-    return this.log.filter(({ zxid }) => zxid > after && zxid <= through);
+    return ProposalBatch.of(this.log.filter(({ zxid }) => zxid > after && zxid <= through));
   }
 
   recover(): ZabStart {
     const { damaged, checkpoint } = this;
+    const behind = damaged ? [] : this.log.filter(({ zxid }) => zxid > checkpoint.zxid);
     return {
       acceptedEpoch: this.accepted,
       currentEpoch: this.current,
@@ -90,7 +92,7 @@ export class Disk {
       sound: !damaged,
       applied: damaged ? 0 : checkpoint.zxid,
       history: damaged ? { base: 0, ranges: [] } : this.#summary(),
-      suffix: damaged ? [] : this.log.filter(({ zxid }) => zxid > checkpoint.zxid),
+      suffix: behind.length === 0 ? [] : [ProposalBatch.of(behind)],
       lineage: damaged ? [] : this.lineage,
     };
   }
@@ -109,7 +111,7 @@ export class Disk {
   #write(output: StorageOutput): void {
     switch (output.kind) {
       case 'append':
-        return this.#append(output.proposals);
+        return this.#append(output.batch);
       case 'truncate':
         return this.#truncate(output.after);
       case 'saveEpochs':
@@ -127,9 +129,9 @@ export class Disk {
     }
   }
 
-  #append(proposals: readonly Proposal[]): void {
+  #append(batch: ProposalBatch): void {
     assert(!this.damaged, 'append to a damaged disk');
-    for (const proposal of proposals) {
+    for (const proposal of batch) {
       assert(
         proposal.previous === this.last,
         () => `the log ends at ${this.last}, appended after ${proposal.previous}`,

@@ -13,6 +13,7 @@ import {
   makeZxid,
   type PeerId,
   type Proposal,
+  ProposalBatch,
   unreachable,
   WIRE_VERSION_MAX,
   type Zxid,
@@ -207,7 +208,7 @@ export class Ensemble {
       proposals.push({ zxid, previous, body: bytesOf(payload) });
       previous = zxid;
     }
-    this.#step(this.member(id), { kind: 'propose', proposals });
+    this.#step(this.member(id), { kind: 'propose', batch: ProposalBatch.of(proposals) });
     return true;
   }
 
@@ -239,11 +240,11 @@ export class Ensemble {
       this.#step(member, { kind: 'historySent', peer, link, through });
       return transfer;
     }
-    const proposals = member.disk.read(after, through);
-    assert(proposals !== null, `the log of ${id} does not reach back to ${after}`);
-    const message = { kind: 'propose', proposals } as const;
+    const batch = member.disk.read(after, through);
+    assert(batch !== null, `the log of ${id} does not reach back to ${after}`);
+    const message = { kind: 'propose', batch } as const;
     this.network.send(id, peer, link, { kind: 'message', message });
-    this.#onLine?.(`${id} => ${peer} history (${proposals.length} proposals)`);
+    this.#onLine?.(`${id} => ${peer} history (${batch.count} proposals)`);
     this.#step(member, { kind: 'historySent', peer, link, through });
     return transfer;
   }
@@ -304,7 +305,7 @@ export class Ensemble {
       case 'send':
         return this.#send(member, output.peer, output.link, output.message);
       case 'deliver':
-        return this.#deliver(member, output.proposals);
+        return this.#deliver(member, output.batch);
       case 'confirmed':
         return this.checker.onConfirmed(member.id, output.id, output.zxid);
       case 'role':
@@ -335,9 +336,9 @@ export class Ensemble {
     this.network.send(member.id, peer, link, { kind: 'message', message });
   }
 
-  #deliver(member: SimulatedMember, proposals: readonly Proposal[]): void {
+  #deliver(member: SimulatedMember, batch: ProposalBatch): void {
     const disks = [...this.members.values()].map(({ disk }) => disk);
-    for (const proposal of proposals) {
+    for (const proposal of batch) {
       member.tree = applyTo(member.tree, proposal);
       this.checker.onDelivered(member.id, member.tree, proposal, disks);
     }

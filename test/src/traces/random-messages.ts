@@ -13,6 +13,7 @@ import {
   makeZxid,
   type PeerId,
   type Proposal,
+  ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
 import { decodePeerMessage, encodePeerMessage } from '@rookery/protocol/peer';
@@ -98,7 +99,7 @@ export class RandomMessages {
           ...{ lineage: this.#lineage(around), diverged: this.#chance(0.3) },
         };
       case 'propose':
-        return { proposals: this.#proposals(around) };
+        return { batch: this.#batch(around) };
       case 'newLeader':
         return {
           ...{ epoch: epoch(), last: zxid(), ensembleId: this.#pick(['', 'E1.1', 'other']) },
@@ -134,16 +135,17 @@ export class RandomMessages {
     return { base: this.#zxid(around), ranges };
   }
 
-  #proposals(around: Around): readonly Proposal[] {
+  #batch(around: Around): ProposalBatch {
     const proposals: Proposal[] = [];
     let previous = this.#zxid(around);
-    for (let left = Math.floor(this.#random() * 4); left > 0; left--) {
-      const zxid = this.#chance(0.7) ? previous + 1 : this.#zxid(around);
-      if (zxid <= previous || !Number.isSafeInteger(zxid)) break;
-      proposals.push({ zxid, previous, body: Buffer.from('hostile') });
-      previous = zxid;
+    if (previous >= Number.MAX_SAFE_INTEGER) previous = 0;
+    for (let left = 1 + Math.floor(this.#random() * 3); left > 0; left--) {
+      const next = this.#chance(0.7) || proposals.length === 0 ? previous + 1 : this.#zxid(around);
+      if (next <= previous || !Number.isSafeInteger(next)) break;
+      proposals.push({ zxid: next, previous, body: Buffer.from('hostile') });
+      previous = next;
     }
-    return proposals;
+    return ProposalBatch.of(proposals);
   }
 
   #zxid(around: Around): Zxid {
@@ -175,7 +177,7 @@ export class RandomMessages {
 /** Null for what the codec of an honest member would not send. */
 function asSent(message: CoreMessage): CoreMessage | null {
   const { kind } = message;
-  if (kind === 'propose' && message.proposals.some(({ zxid }) => epochOf(zxid) > EPOCH_MAX)) {
+  if (kind === 'propose' && epochOf(message.batch.last) > EPOCH_MAX) {
     return null;
   }
   return decodePeerMessage(encodePeerMessage(message)) as CoreMessage;

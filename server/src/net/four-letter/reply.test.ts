@@ -4,11 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { Summary } from '../../measures/summary.js';
+import { counter } from '../figures.js';
 import type { MemberView } from '../member-view.js';
 import { ConnectionStats, ServerStats } from '../server-stats.js';
 import { memberView } from '../testing/fixtures.js';
 import type { ConnectionView } from './context.js';
 import { readEnvironment } from './envi.js';
+import { PERCENTILE_NAMES, SUMMARY_NAMES } from './mntr-names.js';
 import { replyToWord } from './reply.js';
 import { FourLetterWhitelist, readFirstBytes } from './words.js';
 
@@ -29,20 +32,31 @@ const QUORUM = {
 
 const WALL_MS = 1_795_171_757_040;
 
-/**
- * Of the recorded mntr: ZooKeeper's processors, its watch cleaner, Netty, and what it keeps by
- * top-level znode. All have counterparts of the same kind that are here.
- */
+/** Of the recorded mntr, what no Rookery has: see mntr-names.ts. */
 const NOT_HERE = new RegExp(
   [
-    '_per_namespace$',
-    'netty|dead_watchers_cleaner|_om_|socket_closing|local_write_committed|server_write_committed',
-    'commit_proc_|commitproc_time|in_commit_processor|_final_proc_time|prep_process_time|prep_processor_queue_size',
-    'sync_process_time|sync_processor_batch|sync_processor_queue_(size|and|time)',
-    'session_queue|throttle_queue_time|learner_request_processor|proposal_process_time',
-    'commit_process_time|commit_propagation|proposal_ack_creation',
+    '_per_namespace$|netty|tls|_mtls_|ensemble_auth|unsuccessful_handshake',
+    'dead_watcher|response_packet_|insecure_admin|socket_closing|_om_|observer_sync_time',
+    'prep_process|sync_process|commit_proc|commitproc_time|in_commit_processor|_final_proc_time',
+    'outstanding_changes_|request_commit_queued|write_committed|session_queue|proposal_process',
+    'learner_request_processor|skip_learner_request|requests_not_forwarded|close_session_prep',
+    'commit_propagation|proposal_ack_creation|throttled_ops|throttle_queue_time|stale_re',
+    'connection_drop_probability|without_zk_server|quit_leading|unrecoverable|[^n]_revalidate_',
+    'zk_revalidate_count|startup_snap_load|startup_txns_load_time|inflight_diff',
   ].join('|'),
 );
+
+/** What a real member counts beside what the port does; `driver/member-view.ts`. */
+const MEASURED: Partial<MemberView> = {
+  extraMetrics: [
+    ...['auth_failed_count', 'request_throttle_wait_count', 'proposal_count', 'commit_count'],
+    ...['stale_sessions_expired', 'connection_revalidate_count', 'snap_count', 'diff_count'],
+    ...['digest_mismatches_count', 'looking_count', 'learner_commit_received_count'],
+    'learner_proposal_received_count',
+  ].map((name) => counter(name, 0)),
+  summaries: () =>
+    [...SUMMARY_NAMES, ...PERCENTILE_NAMES].map((name) => [name, new Summary()] as const),
+};
 
 /** Of the recorded envi, with the reason. */
 const ENVI_LEFT_OUT = [
@@ -98,7 +112,7 @@ describe('a reply to a four-letter word', () => {
 
   it('has, for mntr, each recorded name but those that are explained, and no other', () => {
     const names = namesOf(recorded['mntr'] ?? '').filter((name) => !NOT_HERE.test(name));
-    const answered = namesOf(ask('mntr'));
+    const answered = namesOf(ask('mntr', MEASURED));
     expect(answered.filter((name) => !names.includes(name))).toEqual([]);
     expect(names.filter((name) => !answered.includes(name))).toEqual([]);
     expect(answered.slice(0, 2)).toEqual(['zk_version', 'zk_server_state']);
@@ -106,7 +120,7 @@ describe('a reply to a four-letter word', () => {
 
   it('has, for mntr, values of the recorded form: integers bare, averages with decimals', () => {
     const forms = new Map(linesOf(recorded['mntr'] ?? '').map(([name, value]) => [name, value]));
-    for (const [name, value] of linesOf(ask('mntr'))) {
+    for (const [name, value] of linesOf(ask('mntr', MEASURED))) {
       if (name === 'zk_version' || name === 'zk_server_state') continue;
       const form = forms.get(name)?.includes('.') ? /^\d+\.\d{1,4}$/ : /^-?\d+$/;
       expect(value, name).toMatch(form);

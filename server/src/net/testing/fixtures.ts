@@ -5,6 +5,7 @@
  */
 import type { JuteReader } from '@rookery/protocol';
 import { type Logger, pino } from 'pino';
+import { Counters } from '../../driver/counters.js';
 import type { ClientConnection } from '../client-connection.js';
 import type { ClientHandler } from '../client-handler.js';
 import type { MemberView } from '../member-view.js';
@@ -56,6 +57,16 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
     openFiles: { count: 39, max: 20_000 },
     digests: [],
     extraMetrics: [],
+    health: {
+      ...{ role: 'leading', roleForMs: 1000, isReadOnly: false },
+      ...{ writeWaitMs: 0, writeWaitMsMax: 10_000, behind: 0 },
+    },
+    inside: {
+      ...{ memberId: 1, ensembleId: 'e', role: 'leading', leaderId: 1, epoch: 1 },
+      zxids: { logged: 0x33, committed: 0x33, applied: 0x33 },
+      ...{ treeBytes: 1000, treeBytesMax: 1_000_000, counters: new Counters() },
+      checkpoint: { zxid: 0, wallMs: 0 },
+    },
     summaries: () => [],
     ephemeralOwners: 0,
     ephemerals: () => [],

@@ -1,5 +1,5 @@
 /** Writes what a release left that kept its log in LevelDB: segments, and its meta record. */
-import { type Proposal, packProposals, type Zxid } from '@rookery/protocol';
+import { type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { z } from 'zod';
 import type { KeyValueStore } from '../key-value.js';
 import { META_NAME } from '../meta.js';
@@ -32,7 +32,7 @@ export async function writeFormerSegment(
   await mark(HEADER, { generation, seq, base });
   for (const group of groups) {
     const key = keyOf(group[0]?.zxid ?? 0);
-    await put(key, seal(key, packProposals(group)));
+    await put(key, seal(key, ProposalBatch.of(group).bytes));
   }
   await mark(PREDECESSORS, []);
   if (end !== undefined) await mark(END, { last: end });

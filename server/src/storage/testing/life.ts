@@ -85,8 +85,8 @@ async function runScript(opened: Opened, random: () => number, expected: Expecte
   await storage.idle();
 }
 
-export function zxidsOf(proposals: readonly Proposal[]): readonly Zxid[] {
-  return proposals.map((proposal) => proposal.zxid);
+export function zxidsOf(proposals: Iterable<Proposal>): readonly Zxid[] {
+  return Array.from(proposals, ({ zxid }) => zxid);
 }
 
 /** What a state must be that applied the log up to `zxid`. */

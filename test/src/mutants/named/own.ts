@@ -73,7 +73,7 @@ export const ownMutants: readonly NamedMutant[] = [
     name: 'first-of-a-segment-follows-anything',
     area: 'named',
     file: 'storage/log-recovery.ts',
-    find: '  if (first?.previous === last) return;\n',
+    find: '  if (previous === last) return;\n',
     replace: '  if (last >= 0) return;\n',
     breaks: 'each proposal of the log names its predecessor (invariant 2)',
     scenario: {
@@ -100,15 +100,15 @@ export const ownMutants: readonly NamedMutant[] = [
     scenario: { file: UNREAD, name: 'knows what one does that reads it, seed 2' },
   },
   {
-    name: 'room-before-a-pack-given-twice',
+    name: 'headroom-of-a-part-is-the-proposal-before',
     area: 'named',
-    file: '../../protocol/src/peer/packing.ts',
-    find: '  rooms.delete(packed);\n',
-    replace: '',
-    breaks: 'memory before a pack is written by one: a frame that is under way stays as it is',
+    file: '../../protocol/src/peer/proposal-batch.ts',
+    find: 'this.bytes.subarray(from, to));',
+    replace: 'this.bytes.subarray(from, to), HEADROOM_BYTES);',
+    breaks: 'a frame is written into the headroom of its batch: what others read stays as it is',
     scenario: {
-      file: 'server/src/storage/packed-groups.test.ts',
-      name: 'the memory before a pack is had once',
+      file: 'server/src/storage/shared-batches.test.ts',
+      name: 'a part of a batch that is sent leaves what lies before it as it was',
     },
   },
 ];

@@ -7,13 +7,11 @@ import type { NamedMutant } from './named-mutant.js';
 const ROOM = 'server/src/pipeline/tree-room.test.ts';
 const BYTES = 'server/src/state/tree-bytes.test.ts';
 const COMPACTION = 'server/src/state/payload-compaction.test.ts';
-const LEAVES_ALL =
-  'leaves every name and all data what they were, whatever comes and goes meanwhile';
+const LEAVES_ALL = 'changes no name and no data, whatever is created and deleted meanwhile';
 const BOUNDS_HELD =
-  'bounds what a client makes a member hold that fills, deletes most and changes the size';
+  'bounds the memory that a client can fill by creating, deleting most and changing the size';
 const ENSEMBLE = 'server/src/simulated/tree-bound.test.ts';
-const IS_COUNT =
-  'is what a count of all that is there gives, after any transactions and recoveries';
+const IS_COUNT = 'equals a count of everything that exists, after any transactions and recoveries';
 const TO_THE_BYTE = 'never passes the bound, and what is in flight is counted to the byte';
 
 export const treeBoundMutants: readonly NamedMutant[] = [

@@ -1,6 +1,7 @@
 /**
  * Property: a leader ends a session when, by its own clock while it ran, its lease has run out.
- * Source: ARCHITECTURE.md, Sessions; client-protocol, section 1.7 "Expiry"; ZOOKEEPER-1208, 1622.
+ * Source: docs/architecture/sessions.md; client-protocol, section 1.7 "Expiry"; ZOOKEEPER-1208,
+ * 1622.
  *
  * Not earlier: the timeout and 2H after it began to lead, after the session was opened, and after
  * it answered the session itself; the timeout after any answered request was sent. What others

@@ -1,7 +1,7 @@
 /**
  * Property: each znode behaves as one place of memory: writes, and reads behind a sync of the same
- * connection, have one order that respects real time and explains all answers.
- * Source: ARCHITECTURE.md on sync; Herlihy and Wing.
+ * connection, have one order that respects real time and explains all answers. Source:
+ * docs/architecture/life-of-a-request.md on sync; Herlihy and Wing.
  *
  * Collects operations on each path, searches when it has so many, leaves out some and begins again;
  * what was under way or in doubt when it began stays in doubt there, until its session has had a

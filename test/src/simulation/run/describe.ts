@@ -4,7 +4,7 @@
  * Only for traces that somebody asked for; equal runs give equal lines. Zxids are hex, as in the
  * members' log. Called by Recorder.
  */
-import { formatZxid } from '@rookery/protocol';
+import { formatZxid, ProposalBatch } from '@rookery/protocol';
 import type { ZabInput, ZabOutput } from '../../simulated.js';
 import type { PropertyBroken } from '../contract/checker.js';
 import type * as Seen from '../contract/seen.js';
@@ -154,17 +154,10 @@ const ZXIDS: ReadonlySet<string> = new Set([
 
 function field(name: string, value: unknown): string {
   if (typeof value === 'number') return ZXIDS.has(name) ? formatZxid(value) : String(value);
-  if (Array.isArray(value)) return `${value.length}${zxidsOf(value)}`;
+  if (Array.isArray(value)) return String(value.length);
+  if (value instanceof ProposalBatch) {
+    return `${value.count}(${formatZxid(value.first)}..${formatZxid(value.last)})`;
+  }
   if (value !== null && typeof value === 'object') return JSON.stringify(value);
   return String(value);
-}
-
-function zxidsOf(items: readonly unknown[]): string {
-  const zxids = items.flatMap((item) => {
-    const isProposal = item !== null && typeof item === 'object' && 'zxid' in item;
-    return isProposal && typeof item.zxid === 'number' ? [item.zxid] : [];
-  });
-  const [first, last] = [zxids[0], zxids.at(-1)];
-  if (first === undefined || last === undefined) return '';
-  return first === last ? `(${formatZxid(first)})` : `(${formatZxid(first)}..${formatZxid(last)})`;
 }

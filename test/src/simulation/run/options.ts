@@ -168,9 +168,10 @@ function drawTuning(random: Random): Tuning {
     // At least four peer timeouts, which is less than the clocks of most faults err by.
     clockToleranceMs: random.pick([null, 0]),
   };
-  // Packs of a few records: else all of a small tree is in one, which each checkpoint writes anew.
+  // Blocks of a few records: otherwise all of a small tree is in one, which each checkpoint writes
+  // anew.
   const { checkpointSliceCount: sliceCount } = drawn;
-  const packed = { ...drawn, checkpointPackBytes: sliceCount === null ? null : 300 * sliceCount };
+  const packed = { ...drawn, checkpointBlockBytes: sliceCount === null ? null : 300 * sliceCount };
   return Object.fromEntries(Object.entries(packed).filter(([, value]) => value !== null));
 }
 

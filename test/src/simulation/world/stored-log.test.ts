@@ -3,7 +3,7 @@
  * that was acknowledged; and most of what it does is noticed.
  * Method: seeded lives of a storage that die at any change; damage by dice; a start.
  */
-import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
+import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import {
   MemoryLogDirectory,
@@ -57,7 +57,7 @@ class Life {
           const body = Buffer.alloc(this.random() * 300, 1);
           batch.push({ zxid, previous: batch.at(-1)?.zxid ?? storage.last, body });
         }
-        await storage.append(batch);
+        await storage.append(ProposalBatch.of(batch));
         this.last = storage.last;
         if (this.random() > 0.3) continue;
         await storage.markLogEnd();
@@ -133,7 +133,8 @@ describe('damage of a log on a disk of the simulator', () => {
     await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
     for (let counter = 1; counter <= 60; counter++) {
       const zxid = makeZxid(1, counter);
-      await storage.append([{ zxid, previous: storage.last, body: Buffer.alloc(100, 1) }]);
+      const proposal = { zxid, previous: storage.last, body: Buffer.alloc(100, 1) };
+      await storage.append(ProposalBatch.of([proposal]));
     }
     await storage.idle();
     life.crash(losesNothing);

@@ -6,7 +6,7 @@
  * the newest write unless the meta record says that the log has reached it.
  */
 import { crc32 } from 'node:zlib';
-import { unpackProposals, type Zxid } from '@rookery/protocol';
+import { ProposalBatch, type Zxid } from '@rookery/protocol';
 import {
   decodeHeader,
   type MemoryLogDirectory,
@@ -211,7 +211,7 @@ function recordsIn(bytes: Uint8Array, salt: string): readonly StoredRecord[] {
     if (buffer.readUInt32BE(offset + 12) !== crc32(payload)) break;
     const end = Math.ceil((offset + RECORD_HEADER_BYTES + length) / 8) * 8;
     const isFirstOfWrite = buffer.readUInt32BE(offset + 8) === 1;
-    records.push({ offset, end, isFirstOfWrite, first: unpackProposals(payload)[0]?.zxid ?? 0 });
+    records.push({ offset, end, isFirstOfWrite, first: ProposalBatch.parse(payload).first });
     offset = end;
   }
   return records;

@@ -1,7 +1,7 @@
 /**
  * Property: of what one connection of a session asked for, a beginning is done and nothing behind
- * it; and nothing of a connection is done any more once a newer one has been answered.
- * Source: client-protocol, "Session moved"; ARCHITECTURE.md, "Sessions"; ZOOKEEPER-2606.
+ * it; and nothing of a connection is done any more once a newer one has been answered. Source:
+ * client-protocol, "Session moved"; docs/architecture/sessions.md; ZOOKEEPER-2606.
  *
  * A session's transactions, refusals included, are the requests of its connections: those of one
  * connection in the order they were sent with none left out, then those of a newer one. A refusal

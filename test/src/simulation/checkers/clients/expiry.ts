@@ -1,7 +1,7 @@
 /**
  * Property: no session ends before its timeout has passed since it was last heard, and none is
- * called expired that was not closed.
- * Source: client-protocol, section 1.7 "Expiry"; ARCHITECTURE.md, "Sessions"; ZOOKEEPER-1208, 919.
+ * called expired that was not closed. Source: client-protocol, section 1.7 "Expiry";
+ * docs/architecture/sessions.md; ZOOKEEPER-1208, 919.
  *
  * An expiry (a closeSession that nobody asked for, or the beginClose that comes before it) is
  * applied after the leader decided it, so when it is first applied at least the timeout must have

@@ -1,8 +1,8 @@
 /**
  * Property: once a session is served on a new connection, its old one is told nothing of what came
- * after: the member that had it ends the connection before it applies any later write.
- * Source: client-protocol, "Session moved"; ARCHITECTURE.md, "Sessions": the leader moves the
- * ownership and detaches the old owner; ZOOKEEPER-417, ZOOKEEPER-2606.
+ * after: the member that had it ends the connection before it applies any later write. Source:
+ * client-protocol, "Session moved"; docs/architecture/sessions.md: the leader moves the ownership
+ * and detaches the old owner; ZOOKEEPER-417, ZOOKEEPER-2606.
  *
  * No time is needed for it. Whoever asks for a write after the client was told that its session is
  * resumed has it proposed behind the order to detach, on the same link: a member that answers at

@@ -1,6 +1,6 @@
 /**
- * Property: writes and syncs are linearizable: their zxids respect real time.
- * Source: Zab's total order; ARCHITECTURE.md on sync; ZOOKEEPER-1675, 2136 (sync of a deposed
+ * Property: writes and syncs are linearizable: their zxids respect real time. Source: Zab's total
+ * order; docs/architecture/life-of-a-request.md on sync; ZOOKEEPER-1675, 2136 (sync of a deposed
  * leader), and the Jepsen runs that found plain sync + read not to be linearizable there.
  *
  * Once anybody has been shown the state of a zxid, every write that is asked for later has a higher

@@ -1,6 +1,7 @@
 /**
- * Property: a session is answered in the order in which it asked, and sees its own writes.
- * Source: client-protocol, "FIFO"; ARCHITECTURE.md invariant 6 and 7; ZOOKEEPER's order guarantees.
+ * Property: a session is answered in the order in which it asked, and sees its own writes. Source:
+ * client-protocol, "FIFO"; docs/architecture/core.md, invariant 6 and 7; ZOOKEEPER's order
+ * guarantees.
  *
  * Three things: on a connection replies come in the order of the requests; a session's acknowledged
  * writes have rising zxids; and a read behind an acknowledged write of the same path shows that

@@ -1,6 +1,6 @@
 /**
- * Property: a read shows exactly the state at the zxid that its reply names.
- * Source: ARCHITECTURE.md, invariants 6 and 8; ZOOKEEPER-2678, 2355, 3642: members whose tree is
+ * Property: a read shows exactly the state at the zxid that its reply names. Source:
+ * docs/architecture/core.md, invariants 6 and 8; ZOOKEEPER-2678, 2355, 3642: members whose tree is
  * not what was committed.
  *
  * The strongest of all: every read is compared with the replay of the committed transactions, its

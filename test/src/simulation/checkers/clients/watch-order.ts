@@ -1,6 +1,6 @@
 /**
- * Property: each watch tells of its change, once, before anything else shows that change.
- * Source: client-protocol section on watches; ARCHITECTURE.md invariant 6; ZOOKEEPER-1412, 4466,
+ * Property: each watch tells of its change, once, before anything else shows that change. Source:
+ * client-protocol section on watches; docs/architecture/core.md, invariant 6; ZOOKEEPER-1412, 4466,
  * 4471, 4475 (modes), 3144; etcd's watches that travelled back in time.
  *
  * Keeps the server's side of every connection's watches as the replies say they were set, fires

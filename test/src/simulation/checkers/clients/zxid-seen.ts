@@ -1,7 +1,7 @@
 /**
- * Property: a client never goes back in time: the zxids in what it is told never fall.
- * Source: client-protocol, "Future zxid" (a member that is behind what a client has seen must not
- * serve it); ARCHITECTURE.md invariant 7.
+ * Property: a client never goes back in time: the zxids in what it is told never fall. Source:
+ * client-protocol, "Future zxid" (a member that is behind what a client has seen must not serve
+ * it); docs/architecture/core.md, invariant 7.
  *
  * Replies count across connections and sessions, because the client says with each handshake what
  * it has seen. An event counts on its connection only: it may come before others of the same zxid,

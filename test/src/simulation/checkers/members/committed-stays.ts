@@ -1,6 +1,7 @@
 /**
  * Property: what was delivered anywhere stays in every log that has it, and with who serves later.
- * Source: Zab's commit guarantee; ARCHITECTURE.md invariant 5; ZOOKEEPER-1154, 2678, 2845, 3642.
+ * Source: Zab's commit guarantee; docs/architecture/core.md, invariant 5; ZOOKEEPER-1154, 2678,
+ * 2845, 3642.
  *
  * A truncation or a snapshot takes nothing of it away, and no truncation goes below what its member
  * has delivered. A new leader has all of it, a follower that serves all that was delivered when its
@@ -11,7 +12,7 @@ import type { PeerId, Zxid } from '@rookery/protocol';
 import type { ZabOutput } from '../../../simulated.js';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { DiskStruck, End, OfMember, Started, Step } from '../../contract/observation.js';
-import { DiskModel, lastOf } from './model/disk-model.js';
+import { DiskModel } from './model/disk-model.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 import { ZxidRanges } from './model/zxid-ranges.js';
@@ -70,7 +71,7 @@ class CommittedStays implements Checker {
       if (output === undefined) continue;
       switch (output.kind) {
         case 'deliver':
-          this.#onDeliver(member, lastOf(output.proposals), output);
+          this.#onDeliver(member, output.batch.last, output);
           break;
         case 'truncate':
           this.#onTruncate(seen, member, output.after);
@@ -105,13 +106,12 @@ class CommittedStays implements Checker {
   #onDeliver(
     member: MemberSeen,
     last: Zxid,
-    { proposals }: Extract<ZabOutput, { kind: 'deliver' }>,
+    { batch }: Extract<ZabOutput, { kind: 'deliver' }>,
   ): void {
     member.delivered = last;
     const newest = this.#committed.last;
     if (last <= newest) return;
-    const isNew = (proposals[0]?.zxid ?? 0) > newest;
-    this.#committed.append(isNew ? proposals : proposals.filter(({ zxid }) => zxid > newest));
+    this.#committed.append([...batch].filter(({ zxid }) => zxid > newest));
   }
 
   #onTruncate(seen: Step, member: MemberSeen, after: Zxid): void {

@@ -25,7 +25,7 @@ describe('the checker of chains', () => {
     run.step(1, TICK, append(3, proposals(3, 1, 2, zxid(1, 3))));
     run.step(1, TICK, deliver(proposals(1, 3, 3)));
     run.step(1, TICK, install(4, zxid(4, 9)), append(5, proposals(4, 10, 10)));
-    const suffix = proposals(4, 10, 12);
+    const suffix = [proposals(4, 10, 12)];
     const found = { checkpointZxid: zxid(4, 9), suffix, last: zxid(4, 12) };
     run.started(1, { ...found, history: history(4, 8, 12, zxid(4, 7)) });
     run.step(1, TICK, append(1, proposals(4, 13, 13)), deliver(proposals(4, 10, 13)));
@@ -52,8 +52,8 @@ describe('the checker of chains', () => {
 
   it('refuses a log on disk that is not the chain behind the checkpoint', () => {
     const found = { checkpointZxid: zxid(1, 1), last: zxid(1, 4), history: history(1, 1, 4) };
-    expect(() => told().started(1, { ...found, suffix: proposals(1, 3, 4) })).toThrow(/finds/);
-    expect(() => told().started(1, { ...found, suffix: proposals(1, 2, 3) })).toThrow(
+    expect(() => told().started(1, { ...found, suffix: [proposals(1, 3, 4)] })).toThrow(/finds/);
+    expect(() => told().started(1, { ...found, suffix: [proposals(1, 2, 3)] })).toThrow(
       /finds a log/,
     );
   });

@@ -1,6 +1,6 @@
 /**
- * Property: every log, and everything delivered, is a chain without holes.
- * Source: ARCHITECTURE.md invariant 2; Zab's prefix property; ZOOKEEPER-4925, 2846, 2418, 5094.
+ * Property: every log, and everything delivered, is a chain without holes. Source:
+ * docs/architecture/core.md, invariant 2; Zab's prefix property; ZOOKEEPER-4925, 2846, 2418, 5094.
  *
  * Each proposal names the one before it: that must be the last of the log it is appended to, the
  * last delivered where it is delivered, the one before it on disk. Zxids of one epoch are
@@ -28,7 +28,10 @@ class Contiguity implements Checker {
 
   onStarted(seen: Started): void {
     const { checkpointZxid, history, last, suffix } = seen.recovered;
-    const end = this.#check(seen, suffix, checkpointZxid, 'finds behind its checkpoint');
+    let end = checkpointZxid;
+    for (const batch of suffix) {
+      end = this.#check(seen, batch, end, 'finds behind its checkpoint');
+    }
     const listed = ZxidRanges.of(history).last;
     if (end !== last || listed !== last) {
       throw broken(
@@ -50,10 +53,10 @@ class Contiguity implements Checker {
       const ends = this.#ends.of(seen.member);
       switch (output?.kind) {
         case 'append':
-          ends.logged = this.#check(seen, output.proposals, ends.logged, 'appends');
+          ends.logged = this.#check(seen, output.batch, ends.logged, 'appends');
           break;
         case 'deliver':
-          ends.delivered = this.#check(seen, output.proposals, ends.delivered, 'delivers');
+          ends.delivered = this.#check(seen, output.batch, ends.delivered, 'delivers');
           break;
         case 'truncate':
           ends.logged = output.after;
@@ -66,12 +69,9 @@ class Contiguity implements Checker {
     }
   }
 
-  #check(seen: OfMember, proposals: readonly Proposal[], behind: Zxid, does: string): Zxid {
+  #check(seen: OfMember, proposals: Iterable<Proposal>, behind: Zxid, does: string): Zxid {
     let last = behind;
-    for (let at = 0; at < proposals.length; at++) {
-      const proposal = proposals[at];
-      if (proposal === undefined) continue;
-      const { zxid, previous } = proposal;
+    for (const { zxid, previous } of proposals) {
       const isNext = zxid === last + 1 || (zxid > last && epochOf(zxid) !== epochOf(last));
       if (previous !== last || !isNext) {
         throw broken(

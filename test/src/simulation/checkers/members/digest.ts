@@ -1,6 +1,6 @@
 /**
- * Property: at the same zxid all members have the same digest.
- * Source: ARCHITECTURE.md invariant 8; ZOOKEEPER-3114, 3512; the digests that found 3144, 3125.
+ * Property: at the same zxid all members have the same digest. Source: docs/architecture/core.md,
+ * invariant 8; ZOOKEEPER-3114, 3512; the digests that found 3144, 3125.
  *
  * A difference stays in the sum until what differs is gone, so every 16th zxid is enough, and every
  * one for a while after a start or a snapshot, for the others may be near. The last few thousand

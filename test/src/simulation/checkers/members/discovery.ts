@@ -1,6 +1,6 @@
 /**
  * Property: a leader enters an epoch with a history as new as that of any voter that let it.
- * Source: ARCHITECTURE.md, Step-down ("when it meets newer history"); Zab's discovery;
+ * Source: docs/architecture/core.md, "Step-down" ("when it meets newer history"); Zab's discovery;
  * ZOOKEEPER-3911.
  *
  * Before it enters, each ACKEPOCH that it was sent by a voter (one with an ensemble id) says how

@@ -26,7 +26,7 @@ import {
 
 const FOUND = {
   ...{ ensembleId: 'ensemble', founded: true, acceptedEpoch: 1, currentEpoch: 1 },
-  ...{ history: history(1, 1, 3), suffix: proposals(1, 1, 3, 0), last: zxid(1, 3) },
+  ...{ history: history(1, 1, 3), suffix: [proposals(1, 1, 3, 0)], last: zxid(1, 3) },
 };
 
 const told = () => new Told(newDurability).started(1, FOUND).started(2, FOUND).started(3, FOUND);
@@ -50,7 +50,7 @@ describe('the checker of durability', () => {
     run.step(1, persisted(2), append(3, proposals(2, 1, 1, zxid(1, 3)))).step(1, persisted(3));
     run.step(1, TICK, role('leading', 1, 2), deliver(proposals(1, 1, 3, 0)));
     run.step(1, TICK, send(2, { kind: 'upToDate', committed: LAST }));
-    run.step(2, TICK, deliver([...proposals(1, 1, 3, 0), ...proposals(2, 1, 1)]));
+    run.step(2, TICK, deliver(proposals(1, 1, 3, 0)), deliver(proposals(2, 1, 1, zxid(1, 3))));
     run.step(2, TICK, append(4, proposals(2, 2, 2))).step(2, persisted(4));
     run.step(2, TICK, send(1, { kind: 'ack', zxid: zxid(2, 2) }));
   });

@@ -1,6 +1,7 @@
 /**
  * Property: what a member says is durable before it says it, and what is committed is on a quorum.
- * Source: ARCHITECTURE.md invariants 3 and 4; ZOOKEEPER-3911, 4643, 4646, 4685, 4785, 3023.
+ * Source: docs/architecture/core.md, invariants 3 and 4; ZOOKEEPER-3911, 4643, 4646, 4685, 4785,
+ * 3023.
  *
  * Durable is what storage reported to the core (`persisted`), whatever messages say. Acks, promises
  * and votes are compared with it; a commit, an upToDate or a delivery beyond all before must be on
@@ -20,7 +21,7 @@ import {
 import type { ZabOutput } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, Started, Step } from '../../contract/observation.js';
-import { DiskModel, lastOf } from './model/disk-model.js';
+import { DiskModel } from './model/disk-model.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 import { ZxidRanges } from './model/zxid-ranges.js';
@@ -89,7 +90,7 @@ class Durability implements Checker {
           this.#onSend(seen, member, output.peer, output.message);
           break;
         case 'deliver':
-          this.#onDeliver(seen, member, lastOf(output.proposals));
+          this.#onDeliver(seen, member, output.batch.last);
           break;
         case 'role':
           if (output.role === 'leading') this.#onLeading(seen, output.epoch);

@@ -1,6 +1,7 @@
 /**
  * Property: who elects counts votes of its round only, and elects who stands by its own word.
- * Source: ARCHITECTURE.md, Election; ZOOKEEPER-1817, 2938, 3769 (stale and second-hand votes).
+ * Source: docs/architecture/core.md, "Election"; ZOOKEEPER-1817, 2938, 3769 (stale and second-hand
+ * votes).
  *
  * Safety does not rest on votes, discovery and synchronization do that; so an election that counts
  * what it must not is seen nowhere else but in elections that come to nothing. What a member has

@@ -1,12 +1,12 @@
 /**
- * Property: epochs never fall, and each has one leader.
- * Source: ARCHITECTURE.md invariant 3 and "one epoch, one leader"; ZOOKEEPER-335, 1653, 2354, 3608.
+ * Property: epochs never fall, and each has one leader. Source: docs/architecture/core.md,
+ * invariant 3 and "one epoch, one leader"; ZOOKEEPER-335, 1653, 2354, 3608.
  *
  * A member's accepted and current epoch never fall, across restarts neither, unless its disk was
  * struck; current is at most accepted. Only one life of one member establishes an epoch, once; it
  * alone proposes in it and tells learners to serve, and nobody logs in it what was not proposed.
  */
-import { epochOf, type PeerId, type Proposal, type Zxid } from '@rookery/protocol';
+import { epochOf, type PeerId, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import type { Ticket, ZabOutput } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, OfMember, Started, Step } from '../../contract/observation.js';
@@ -81,12 +81,12 @@ class EpochsChecker implements Checker {
   onStep(seen: Step): void {
     const { input, outputs } = seen;
     if (input.kind === 'persisted') this.#onPersisted(seen.member, input.ticket);
-    else if (input.kind === 'propose') this.#onPropose(seen, input.proposals);
+    else if (input.kind === 'propose') this.#onPropose(seen, input.batch);
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];
       switch (output?.kind) {
         case 'append':
-          this.#onAppend(seen, output.proposals);
+          this.#onAppend(seen, output.batch);
           break;
         case 'saveEpochs':
           this.#onSaveEpochs(seen, output);
@@ -147,9 +147,8 @@ class EpochsChecker implements Checker {
     throw broken(this.property, seen, `tells a learner to serve in epoch ${current}, not its own`);
   }
 
-  #onPropose(seen: Step, proposals: readonly Proposal[]): void {
-    for (let at = 0; at < proposals.length; at++) {
-      const zxid = proposals[at]?.zxid ?? 0;
+  #onPropose(seen: Step, batch: ProposalBatch): void {
+    for (const { zxid } of batch) {
       const leader = this.#leaderOf(epochOf(zxid));
       if (leader === undefined || !isSame(leader, seen) || zxid <= leader.proposed) {
         const whose = leader === undefined ? 'nobody' : `member ${leader.member}`;
@@ -163,9 +162,8 @@ class EpochsChecker implements Checker {
     }
   }
 
-  #onAppend(seen: Step, proposals: readonly Proposal[]): void {
-    for (let at = 0; at < proposals.length; at++) {
-      const zxid = proposals[at]?.zxid ?? 0;
+  #onAppend(seen: Step, batch: ProposalBatch): void {
+    for (const { zxid } of batch) {
       const epoch = epochOf(zxid);
       const proposed = this.#leaderOf(epoch)?.proposed ?? 0;
       const { accepted } = this.#members.of(seen.member);

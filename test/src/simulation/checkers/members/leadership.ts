@@ -1,6 +1,6 @@
 /**
- * Property: a leader confirms only what a quorum confirmed to it after it was asked.
- * Source: ARCHITECTURE.md, The life of a write (sync); ZOOKEEPER-1675, 2136.
+ * Property: a leader confirms only what a quorum confirmed to it after it was asked. Source:
+ * docs/architecture/life-of-a-request.md on sync; ZOOKEEPER-1675, 2136.
  *
  * Rounds are numbered: a round proves something for a question only if its `confirm` left no
  * earlier than the question came. Only who has acknowledged this leader's NEWLEADER, and nothing of
@@ -10,7 +10,6 @@
 import type { PeerId, Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { Started, Step } from '../../contract/observation.js';
-import { lastOf } from './model/disk-model.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
@@ -64,7 +63,7 @@ class Leadership implements Checker {
       const output = outputs[at];
       switch (output?.kind) {
         case 'append':
-          member.proposed = lastOf(output.proposals);
+          member.proposed = output.batch.last;
           break;
         case 'truncate':
           member.proposed = output.after;
@@ -73,7 +72,7 @@ class Leadership implements Checker {
           member.proposed = output.zxid;
           break;
         case 'deliver':
-          this.#delivered = Math.max(this.#delivered, lastOf(output.proposals));
+          this.#delivered = Math.max(this.#delivered, output.batch.last);
           break;
         case 'role':
           this.#endTerm(member);

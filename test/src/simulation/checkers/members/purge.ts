@@ -1,6 +1,6 @@
 /**
  * Property: the log begins at or before the checkpoint, the checkpoint at or before what is
- * applied. Source: ARCHITECTURE.md invariant 1; ZOOKEEPER-1549, 2325, 3056, 3644, 4837.
+ * applied. Source: docs/architecture/core.md, invariant 1; ZOOKEEPER-1549, 2325, 3056, 3644, 4837.
  *
  * What is purged must be in the tree on disk: that shows at the next start, which must find a
  * checkpoint at or above all that was ever purged, and none of what had not been applied then.
@@ -8,7 +8,6 @@
 import type { Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, Started, Step } from '../../contract/observation.js';
-import { lastOf } from './model/disk-model.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
@@ -72,7 +71,7 @@ class Purge implements Checker {
     }
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];
-      if (output?.kind === 'deliver') marks.delivered = lastOf(output.proposals);
+      if (output?.kind === 'deliver') marks.delivered = output.batch.last;
       else if (output?.kind === 'installSnapshot') marks.delivered = output.zxid;
       // A restart before the next snapshot finds nothing that it trusts.
       else if (output?.kind === 'giveUp') marks.struck = true;

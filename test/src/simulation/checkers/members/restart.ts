@@ -1,7 +1,7 @@
 /**
- * Property: a restart finds what was durable, and a beginning of what was under way.
- * Source: ARCHITECTURE.md, "Storage outputs ... run strictly in order", On disk; ZOOKEEPER-1653,
- * 2332, 2354, 3642, 4643, 4813, 4837, 5094.
+ * Property: a restart finds what was durable, and a beginning of what was under way. Source:
+ * docs/architecture/core.md, "Storage outputs ... run strictly in order";
+ * docs/architecture/storage.md; ZOOKEEPER-1653, 2332, 2354, 3642, 4643, 4813, 4837, 5094.
  *
  * Exactly: log and epochs are those after some number of the outputs that storage was given and had
  * not reported, in their order; the next one may have been done in part. Only a disk that was
@@ -11,7 +11,7 @@
 import type { Recovered, StorageOutput, Ticket } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, OfMember, Started, Step } from '../../contract/observation.js';
-import { applyTo, DiskModel, lastOf, type SavedEpochs } from './model/disk-model.js';
+import { applyTo, DiskModel, type SavedEpochs } from './model/disk-model.js';
 import { broken } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 import { ZxidRanges } from './model/zxid-ranges.js';
@@ -119,8 +119,8 @@ function isSame(recovered: Recovered, epochs: SavedEpochs): boolean {
 /** The log in which `output` was done as far as `found` says; whole writes of it in order. */
 function partOf(before: ZxidRanges, output: StorageOutput, found: ZxidRanges): ZxidRanges {
   const log = before.clone();
-  if (output.kind === 'append' && found.last < lastOf(output.proposals)) {
-    log.append(output.proposals.filter(({ zxid }) => zxid <= found.last));
+  if (output.kind === 'append' && found.last < output.batch.last) {
+    log.append([...output.batch].filter(({ zxid }) => zxid <= found.last));
   } else if (output.kind === 'truncate' && found.last > output.after) {
     log.cut(found.last);
   }

@@ -1,6 +1,6 @@
 /**
- * Property: what a role says ends with the role.
- * Source: ARCHITECTURE.md, The core: "a role change forgets what is held"; ZOOKEEPER-3642, 4685.
+ * Property: what a role says ends with the role. Source: docs/architecture/core.md: "a role change
+ * forgets what is held"; ZOOKEEPER-3642, 4685.
  *
  * A learner's words go to the leader that the member follows, a leader's words come from who leads;
  * votes and pings are everybody's. Roles are told by the notes `role.following` and its like. Once

@@ -2,6 +2,7 @@
  * Goal: SameOrder accepts the same transactions in the same order, whatever way a member came by
  * them, and refuses each way to differ.
  */
+import { ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { newSameOrder } from './same-order.js';
 import {
@@ -34,7 +35,7 @@ describe('the checker of the order', () => {
   });
 
   it('accepts a start at a checkpoint and a snapshot, and what follows them', () => {
-    const run = told().started(2, { checkpointZxid: zxid(1, 2), suffix: proposals(1, 3, 5) });
+    const run = told().started(2, { checkpointZxid: zxid(1, 2), suffix: [proposals(1, 3, 5)] });
     run.step(2, TICK, deliver(proposals(1, 3, 3))).applied(2, zxid(1, 3), {});
     run.step(3, TICK, install(1, zxid(1, 2)));
     run.step(3, TICK, deliver(proposals(1, 3, 3))).applied(3, zxid(1, 3), {});
@@ -49,11 +50,12 @@ describe('the checker of the order', () => {
   });
 
   it('refuses another body at the same zxid: appended, delivered, found after a restart', () => {
-    const wrong = proposals(1, 1, 1, 0).map((one) => ({ ...one, body: Buffer.from('other') }));
+    const one = { zxid: zxid(1, 1), previous: 0, body: Buffer.from('other') };
+    const wrong = ProposalBatch.of([one]);
     const pattern = /0x100000001, with another body/;
     expect(() => told().step(2, TICK, append(1, wrong))).toThrow(pattern);
     expect(() => told().step(2, TICK, deliver(wrong))).toThrow(pattern);
-    const found = { suffix: wrong, history: history(1, 1, 1), last: zxid(1, 1) };
+    const found = { suffix: [wrong], history: history(1, 1, 1), last: zxid(1, 1) };
     expect(() => told().started(2, found)).toThrow(pattern);
   });
 

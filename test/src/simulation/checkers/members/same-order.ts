@@ -1,12 +1,12 @@
 /**
- * Property: all members apply the same transactions in the same order.
- * Source: Zab's total order; ARCHITECTURE.md invariant 5; ZOOKEEPER-1154, 2678, 2845, 4925.
+ * Property: all members apply the same transactions in the same order. Source: Zab's total order;
+ * docs/architecture/core.md, invariant 5; ZOOKEEPER-1154, 2678, 2845, 4925.
  *
  * The first to deliver the n-th transaction says which one it is; everyone else must deliver and
  * apply that one, with the bytes that its leader proposed. A restart goes on behind its checkpoint,
  * a snapshot behind its own zxid, which must be in the order, too.
  */
-import type { Proposal, Zxid } from '@rookery/protocol';
+import type { Proposal, ProposalBatch, Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { Applied, OfMember, Started, Step } from '../../contract/observation.js';
 import { Bodies } from './model/bodies.js';
@@ -37,21 +37,21 @@ class SameOrder implements Checker {
     place.delivered = this.#placeBehind(seen, checkpointZxid, 'starts with a checkpoint at');
     place.applied = place.delivered;
     place.jump = -1;
-    for (const proposal of suffix) this.#checkBody(seen, proposal, 'finds in its log');
+    for (const batch of suffix) this.#checkBodies(seen, batch, 'finds in its log');
   }
 
   onStep(seen: Step): void {
     const { input, outputs } = seen;
-    const proposed = input.kind === 'propose' ? input.proposals : null;
+    const proposed = input.kind === 'propose' ? input.batch : null;
     if (proposed !== null) this.#onPropose(seen, proposed);
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];
       switch (output?.kind) {
         case 'append':
-          if (output.proposals !== proposed) this.#onAppend(seen, output.proposals);
+          if (output.batch !== proposed) this.#checkBodies(seen, output.batch, 'appends');
           break;
         case 'deliver':
-          this.#onDeliver(seen, output.proposals);
+          this.#onDeliver(seen, output.batch);
           break;
         case 'installSnapshot':
           this.#onInstall(seen, output.zxid);
@@ -78,10 +78,9 @@ class SameOrder implements Checker {
     place.applied += 1;
   }
 
-  #onPropose(seen: Step, proposals: readonly Proposal[]): void {
-    for (let at = 0; at < proposals.length; at++) {
-      const proposal = proposals[at];
-      if (proposal === undefined || this.#bodies.propose(proposal)) continue;
+  #onPropose(seen: Step, batch: ProposalBatch): void {
+    for (const proposal of batch) {
+      if (this.#bodies.propose(proposal)) continue;
       throw broken(
         this.property,
         seen,
@@ -90,18 +89,9 @@ class SameOrder implements Checker {
     }
   }
 
-  #onAppend(seen: Step, proposals: readonly Proposal[]): void {
-    for (let at = 0; at < proposals.length; at++) {
-      const proposal = proposals[at];
-      if (proposal !== undefined) this.#checkBody(seen, proposal, 'appends');
-    }
-  }
-
-  #onDeliver(seen: Step, proposals: readonly Proposal[]): void {
+  #onDeliver(seen: Step, batch: ProposalBatch): void {
     const place = this.#places.of(seen.member);
-    for (let at = 0; at < proposals.length; at++) {
-      const proposal = proposals[at];
-      if (proposal === undefined) continue;
+    for (const proposal of batch) {
       this.#checkBody(seen, proposal, 'delivers');
       const known = this.#order[place.delivered];
       if (known === undefined) this.#order.push(proposal.zxid);
@@ -134,6 +124,10 @@ class SameOrder implements Checker {
     }
     if (this.#order[low] === zxid) return low + 1;
     throw broken(this.property, seen, `${does} ${formatZxid(zxid)}, which nobody delivered`);
+  }
+
+  #checkBodies(seen: OfMember, batch: ProposalBatch, does: string): void {
+    for (const proposal of batch) this.#checkBody(seen, proposal, does);
   }
 
   #checkBody(seen: OfMember, proposal: Proposal, does: string): void {

@@ -1,6 +1,6 @@
 /**
  * Property: a session's id is the zxid of its creation, and nothing is done in it after its end.
- * Source: ARCHITECTURE.md, Sessions; ZOOKEEPER-1367, 1208.
+ * Source: docs/architecture/sessions.md; ZOOKEEPER-1367, 1208.
  *
  * A refused request (an error transaction) may name a session that is over; a change may not.
  */

@@ -1,7 +1,7 @@
 /**
  * Property: transactions carry the time of the clocks of most members, whatever single clocks do.
- * Source: ARCHITECTURE.md, "Time": a jump of a leader's clock is not followed, and once clocks are
- * right again, so are the times of transactions.
+ * Source: docs/architecture/sessions.md, "Time": a jump of a leader's clock is not followed, and
+ * once clocks are right again, so are the times of transactions.
  *
  * Two things. Time falls along the order of transactions only by more than clocks may differ. And
  * it is near the true time: always, while no majority of clocks has ever been wrong; and again once

@@ -1,7 +1,8 @@
 /** Goal: Ttl accepts znodes that go in their time, and refuses those that go early or stay. */
+import { ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ReplicatedState } from '../../../simulated.js';
-import { TICK, Told, zxid } from './testing/observations.js';
+import { append, TICK, Told, zxid } from './testing/observations.js';
 import { newTtl } from './ttl.js';
 
 const node = { kind: 'create', path: '/t', data: null, acl: [] } as const;
@@ -41,8 +42,8 @@ describe('the checker of TTLs', () => {
 
   it('counts from when it was proposed, though it is first applied much later', () => {
     const body = new Uint8Array();
-    const proposals = [{ zxid: zxid(1, 1), previous: 0, body }];
-    const proposed = new Told(newTtl).step(1, TICK, { kind: 'append', ticket: 1, proposals });
+    const batch = ProposalBatch.of([{ zxid: zxid(1, 1), previous: 0, body }]);
+    const proposed = new Told(newTtl).step(1, TICK, append(1, batch));
     const applied = proposed.wait(900).applied(1, zxid(1, 1), { session: 9, op: create });
     reaped(applied.wait(100));
   });

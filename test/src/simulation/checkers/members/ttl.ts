@@ -1,7 +1,7 @@
 /**
  * Property: a TTL znode goes when it was not written to for its time: not earlier, whatever clocks
- * say, and not much later.
- * Source: ARCHITECTURE.md, "Time"; ZooKeeper's programmer's guide, "TTL Nodes".
+ * say, and not much later. Source: docs/architecture/sessions.md, "Time"; ZooKeeper's programmer's
+ * guide, "TTL Nodes".
  *
  * Time is the run's own, counted from when a modification was first proposed: what a leader leaves
  * behind uncommitted may be applied under the next one, much later. Early means before
@@ -14,7 +14,7 @@
  * have been wrong since. An ensemble has nothing but the dates of a majority to say how long it was
  * down; a server that is alone believes its own clock (seed 70100329).
  */
-import type { PeerId, Proposal, Zxid } from '@rookery/protocol';
+import type { PeerId, ProposalBatch, Zxid } from '@rookery/protocol';
 import type { NodeOp, TxnOp } from '../../../simulated.js';
 import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
 import type { Applied, ClockSet, Gone, Started, Step } from '../../contract/observation.js';
@@ -73,7 +73,7 @@ class Ttl implements Checker {
 
   onStep({ member, outputs, atMs }: Step): void {
     for (const output of outputs) {
-      if (output.kind === 'append') this.#onAppend(output.proposals, atMs);
+      if (output.kind === 'append') this.#onAppend(output.batch, atMs);
       if (output.kind !== 'role') continue;
       if (output.role === 'leading') {
         this.#leader = member;
@@ -98,8 +98,8 @@ class Ttl implements Checker {
     this.#nothingIsLate(seen);
   }
 
-  #onAppend(proposals: readonly Proposal[], atMs: number): void {
-    for (const { zxid } of proposals) {
+  #onAppend(batch: ProposalBatch, atMs: number): void {
+    for (const { zxid } of batch) {
       if (zxid > this.#newest && !this.#proposedAtMs.has(zxid)) this.#proposedAtMs.set(zxid, atMs);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Property: a wiped, damaged or new member counts for nothing before it has durably synced.
- * Source: ARCHITECTURE.md invariant 9, Electorate; Zab counts on what a voter once acknowledged.
+ * Property: a wiped, damaged or new member counts for nothing before it has durably synced. Source:
+ * docs/architecture/core.md, invariant 9, Electorate; Zab counts on what a voter once acknowledged.
  *
  * A damaged one gives its ensemble id up, on disk, before a snapshot makes the disk sound. Until
  * its NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, a wiped

@@ -5,7 +5,7 @@
  * `log` and `epochs` are what the core has emitted, `durable` and `durableEpochs` what is on disk
  * for certain. Used by checkers, each with its own.
  */
-import { Fifo, type Zxid } from '@rookery/protocol';
+import { Fifo } from '@rookery/protocol';
 import type {
   Recovered,
   StorageOutput,
@@ -64,7 +64,7 @@ export class DiskModel {
   take(output: ZabOutput): void {
     switch (output.kind) {
       case 'append':
-        this.log.append(output.proposals);
+        this.log.append([...output.batch]);
         break;
       case 'truncate':
         this.log.cut(output.after);
@@ -113,7 +113,7 @@ export class DiskModel {
 export function applyTo(log: ZxidRanges, output: StorageOutput): void {
   switch (output.kind) {
     case 'append':
-      return log.append(output.proposals);
+      return log.append([...output.batch]);
     case 'truncate':
       return log.cut(output.after);
     case 'installSnapshot':
@@ -123,9 +123,4 @@ export function applyTo(log: ZxidRanges, output: StorageOutput): void {
     case 'saveEpochs':
       return;
   }
-}
-
-/** The newest zxid of a batch; 0 of none. */
-export function lastOf(proposals: readonly { readonly zxid: Zxid }[]): Zxid {
-  return proposals[proposals.length - 1]?.zxid ?? 0;
 }

@@ -9,7 +9,7 @@ import {
   type HistorySummary,
   makeZxid,
   type PeerId,
-  type Proposal,
+  ProposalBatch,
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
@@ -104,12 +104,13 @@ export function proposals(
   first: number,
   last: number,
   previous: Zxid = makeZxid(epoch, Math.max(0, first - 1)),
-): readonly Proposal[] {
-  return Array.from({ length: last - first + 1 }, (_, index) => ({
+): ProposalBatch {
+  const list = Array.from({ length: last - first + 1 }, (_, index) => ({
     zxid: makeZxid(epoch, first + index),
     previous: index === 0 ? previous : makeZxid(epoch, first + index - 1),
     body: Buffer.from(`body of ${epoch}:${first + index}`),
   }));
+  return ProposalBatch.of(list);
 }
 
 export function history(epoch: number, first: number, last: number, base: Zxid = 0) {
@@ -121,8 +122,8 @@ export function persisted(ticket: number): ZabInput {
   return { kind: 'persisted', ticket };
 }
 
-export function propose(those: readonly Proposal[]): ZabInput {
-  return { kind: 'propose', proposals: those };
+export function propose(batch: ProposalBatch): ZabInput {
+  return { kind: 'propose', batch };
 }
 
 export function from(peer: PeerId, message: CoreMessage): ZabInput {
@@ -133,12 +134,12 @@ export function send(peer: PeerId, message: CoreMessage): ZabOutput {
   return { kind: 'send', peer, link: peer, message };
 }
 
-export function append(ticket: number, those: readonly Proposal[]): ZabOutput {
-  return { kind: 'append', ticket, proposals: those };
+export function append(ticket: number, batch: ProposalBatch): ZabOutput {
+  return { kind: 'append', ticket, batch };
 }
 
-export function deliver(those: readonly Proposal[]): ZabOutput {
-  return { kind: 'deliver', proposals: those };
+export function deliver(batch: ProposalBatch): ZabOutput {
+  return { kind: 'deliver', batch };
 }
 
 export function truncate(ticket: number, after: Zxid): ZabOutput {

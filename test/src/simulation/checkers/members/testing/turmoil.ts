@@ -31,7 +31,7 @@ const TINY_LOG = {
   logKeepBytes: 2_000,
   logSegmentBytes: 4_000,
   checkpointLogBytes: 1_000,
-  checkpointPackBytes: 500,
+  checkpointBlockBytes: 500,
   windowBytes: 500,
 };
 

@@ -1,0 +1,38 @@
+/** What `rookery health` asks, and where. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { urlOf } from './health-command.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'rookery-health-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ASKED = { live: false, timeoutMs: 1000 };
+
+function configWith(server: object, settings: object = {}): string {
+  const file = join(folder, 'c.json');
+  const servers = [{ id: 1, host: '10.0.0.1', clientPort: 1, peerPort: 2, ...server }];
+  writeFileSync(file, JSON.stringify({ dataDir: 'd', servers, ...settings }));
+  return file;
+}
+
+it('asks the metrics port, else the admin port, of the server that the file has', () => {
+  const metrics = configWith({ metricsPort: 3, adminPort: 4 });
+  expect(urlOf({ ...ASKED, config: metrics, id: 1 }).href).toBe(
+    'http://10.0.0.1:3/readyz?verbose=',
+  );
+  const everywhere = configWith({ metricsPort: 3 }, { metricsHost: '0.0.0.0' });
+  expect(urlOf({ ...ASKED, config: everywhere, id: 1 }).host).toBe('localhost:3');
+  const admin = configWith({ adminPort: 4 }, { adminHost: '::1' });
+  expect(urlOf({ ...ASKED, live: true, config: admin, id: 1, exclude: 'storage' }).href).toBe(
+    'http://[::1]:4/livez?verbose=&exclude=storage',
+  );
+});
+
+it('refuses what says nothing, or says it twice', () => {
+  expect(() => urlOf(ASKED)).toThrow('give --config and --id, or --url');
+  expect(() => urlOf({ ...ASKED, url: 'http://h:1', id: 1 })).toThrow('already says');
+  expect(() => urlOf({ ...ASKED, url: 'h:1' })).toThrow('expected http://host:port');
+  expect(() => urlOf({ ...ASKED, config: configWith({}), id: 1 })).toThrow('neither a metricsPort');
+});

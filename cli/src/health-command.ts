@@ -1,0 +1,92 @@
+/**
+ * `rookery health`: asks a member's probe and ends with its verdict, for exec probes and scripts.
+ *
+ * The address comes from the config file and the id, as for `rookery server`, or is given. Prints
+ * each check. Exit code 0: true; 1: false, or no answer; 2: a mistake of whoever called.
+ */
+import { get } from 'node:http';
+import { type Config, loadConfig, OperatorError } from '@rookery/server';
+
+export interface HealthCommand {
+  readonly config?: string;
+  readonly id?: number;
+  readonly url?: string;
+  readonly live: boolean;
+  readonly exclude?: string;
+  readonly timeoutMs: number;
+}
+
+/** A few lines; what is longer is none of our answers. */
+const BODY_CHARACTERS_MAX = 64 << 10;
+const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/** Resolves with the exit code. */
+export async function runHealth(command: HealthCommand): Promise<number> {
+  const url = urlOf(command);
+  try {
+    const { status, text } = await ask(url, command.timeoutMs);
+    process.stdout.write(text);
+    return status === 200 ? 0 : 1;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stdout.write(`[-]${url.host} failed: ${reason}\n`);
+    return 1;
+  }
+}
+
+/** Throws OperatorError where no address is to be had. */
+export function urlOf(command: HealthCommand): URL {
+  const url = new URL(command.live ? '/livez' : '/readyz', baseOf(command));
+  url.searchParams.set('verbose', '');
+  if (command.exclude !== undefined) url.searchParams.set('exclude', command.exclude);
+  return url;
+}
+
+function baseOf({ config, id, url }: HealthCommand): string {
+  if (url !== undefined) {
+    if (config !== undefined || id !== undefined) {
+      throw new OperatorError('--url already says what --config and --id would say');
+    }
+    if (!URL.canParse(url) || new URL(url).protocol !== 'http:') {
+      throw new OperatorError(`--url: expected http://host:port, got ${url}`);
+    }
+    return url;
+  }
+  if (config === undefined || id === undefined) {
+    throw new OperatorError('give --config and --id, or --url');
+  }
+  return addressIn(loadConfig(config, id), id);
+}
+
+function addressIn(config: Config, id: number): string {
+  const server = config.servers.find((one) => one.id === id);
+  const { metricsPort, adminPort, host = '' } = server ?? {};
+  if (metricsPort !== undefined) return httpAddress(config.metricsHost ?? host, metricsPort);
+  if (adminPort !== undefined) return httpAddress(config.adminHost, adminPort);
+  throw new OperatorError(`server ${id} has neither a metricsPort nor an adminPort to ask`);
+}
+
+function httpAddress(host: string, port: number): string {
+  const dialled = WILDCARDS.has(host) ? 'localhost' : host;
+  return `http://${dialled.includes(':') ? `[${dialled}]` : dialled}:${port}`;
+}
+
+function ask(url: URL, timeoutMs: number): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > BODY_CHARACTERS_MAX) request.destroy(new Error('the answer is too long'));
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on('error', reject);
+    });
+    const late = setTimeout(() => {
+      request.destroy(new Error(`no answer in ${timeoutMs} ms`));
+    }, timeoutMs);
+    request.on('error', reject);
+    request.on('close', () => clearTimeout(late));
+  });
+}

@@ -1,0 +1,275 @@
+/**
+ * A batch of proposals: the bytes that the leader writes once, and that go over links and into logs
+ * as they are.
+ *
+ * One proposal after the other: zxid (8 bytes), previous zxid (8), length of the body (4), body,
+ * all big-endian. Nobody changes a batch, so the core, links, log and memory share it. There is no
+ * object for each proposal: a cursor goes through them where they lie. Memory before the bytes, the
+ * headroom, is for the head of the one frame in which the batch is sent.
+ * Invariant: a batch is not empty, and each of its proposals names the one before it.
+ */
+import { assert } from '../assert.js';
+import { bufferOf, type JuteReader } from '../jute/reader.js';
+import { JuteWriter } from '../jute/writer.js';
+import { MarshallingError } from '../marshalling-error.js';
+import { EPOCH_MAX, epochOf, formatZxid } from '../zxid.js';
+import type { Proposal, Zxid } from './proposal.js';
+
+const HEADER_BYTES = 20;
+/** What is left free before a batch that is made here. */
+const HEADROOM_BYTES = 16;
+const COUNTER_SPAN = 0x1_0000_0000;
+
+interface BatchFacts {
+  /** What the first proposal names as the one before it. */
+  readonly previous: Zxid;
+  readonly first: Zxid;
+  readonly last: Zxid;
+  readonly count: number;
+}
+
+/** Consecutive zxids of one epoch, both ends included. */
+export interface ZxidRange {
+  readonly first: Zxid;
+  readonly last: Zxid;
+}
+
+export class ProposalBatch implements Iterable<Proposal> {
+  readonly previous: Zxid;
+  readonly first: Zxid;
+  readonly last: Zxid;
+  readonly count: number;
+  readonly bytes: Buffer;
+  /** Bytes of memory right before `bytes` that belong to the batch. */
+  readonly headroom: number;
+  #frame: Buffer | null = null;
+
+  /** For this file: whoever calls it has checked that `facts` are those of `bytes`. */
+  constructor({ previous, first, last, count }: BatchFacts, bytes: Buffer, headroom = 0) {
+    this.previous = previous;
+    this.first = first;
+    this.last = last;
+    this.count = count;
+    this.bytes = bytes;
+    this.headroom = headroom;
+  }
+
+  /** Of proposals, which are copied. Asserts that they are consecutive, and one at least. */
+  static of(proposals: Iterable<Proposal>): ProposalBatch {
+    const writer = new BatchWriter();
+    for (const { zxid, previous, body } of proposals) {
+      const jute = writer.begin(zxid, previous);
+      jute.raw(body);
+      jute.endFrame();
+    }
+    return writer.take();
+  }
+
+  /** The bytes stay where they are. Throws MarshallingError for what is not a batch. */
+  static parse(packed: Uint8Array): ProposalBatch {
+    const bytes = bufferOf(packed);
+    let at = 0;
+    let count = 0;
+    let last: Zxid = 0;
+    for (; at < bytes.length; count++) {
+      if (bytes.length - at < HEADER_BYTES) throw new MarshallingError('a batch ends in a header');
+      const zxid = checkedZxid(bytes, at);
+      const previous = checkedZxid(bytes, at + 8);
+      if (zxid <= previous || (count > 0 && previous !== last)) {
+        throw new MarshallingError(`${formatZxid(zxid)} does not continue its batch`);
+      }
+      at += HEADER_BYTES + bytes.readUInt32BE(at + 16);
+      if (at > bytes.length) throw new MarshallingError('a batch ends in a body');
+      last = zxid;
+    }
+    if (count === 0) throw new MarshallingError('a batch is empty');
+    const first = zxidAt(bytes, 0);
+    return new ProposalBatch({ previous: zxidAt(bytes, 8), first, last, count }, bytes);
+  }
+
+  /** A copy of them in one, unless it is only one. Asserts that they are consecutive. */
+  static join(parts: readonly ProposalBatch[]): ProposalBatch {
+    const [head] = parts;
+    assert(head !== undefined, 'a batch is not empty');
+    if (parts.length === 1) return head;
+    let { last, count } = head;
+    let size = head.bytes.length;
+    for (const part of parts.slice(1)) {
+      assert(part.previous === last, () => `${formatZxid(part.first)} continues the batch`);
+      last = part.last;
+      count += part.count;
+      size += part.bytes.length;
+    }
+    const bytes = Buffer.allocUnsafeSlow(HEADROOM_BYTES + size);
+    let at = HEADROOM_BYTES;
+    for (const part of parts) at += part.bytes.copy(bytes, at);
+    const { previous, first } = head;
+    const facts = { previous, first, last, count };
+    return new ProposalBatch(facts, bytes.subarray(HEADROOM_BYTES), HEADROOM_BYTES);
+  }
+
+  /** In order; the bodies are views. For what there is much of: `cursor`. */
+  *[Symbol.iterator](): Generator<Proposal> {
+    for (const cursor = this.cursor(); cursor.next(); ) {
+      const { zxid, previous, body } = cursor;
+      yield { zxid, previous, body };
+    }
+  }
+
+  /** Stands before the first proposal. */
+  cursor(): ProposalCursor {
+    return new ProposalCursor(this.bytes);
+  }
+
+  /** Its zxids, in ascending order: one range, unless an epoch begins in it. */
+  ranges(): readonly ZxidRange[] {
+    const { first, last, count } = this;
+    if (last - first === count - 1 && epochOf(first) === epochOf(last)) return [{ first, last }];
+    const ranges: { first: Zxid; last: Zxid }[] = [];
+    for (const cursor = this.cursor(); cursor.next(); ) {
+      const { zxid } = cursor;
+      const newest = ranges.at(-1);
+      const isNext = newest?.last === zxid - 1 && epochOf(newest.last) === epochOf(zxid);
+      if (isNext) newest.last = zxid;
+      else ranges.push({ first: zxid, last: zxid });
+    }
+    return ranges;
+  }
+
+  /**
+   * Its proposals in (after, through], where they lie: of the first of them no more than have
+   * `bytesMax`, but one at least. Null when it has none of them.
+   */
+  part(after: Zxid, through: Zxid, bytesMax = Number.POSITIVE_INFINITY): ProposalBatch | null {
+    const isAll = after < this.first && this.last <= through && this.bytes.length <= bytesMax;
+    if (isAll) return this;
+    const cursor = this.cursor();
+    let hasNext = cursor.next();
+    while (hasNext && cursor.zxid <= after) hasNext = cursor.next();
+    if (!hasNext || cursor.zxid > through) return null;
+    const { previous, zxid: first, start } = cursor;
+    const from = start - HEADER_BYTES;
+    let last = first;
+    let to = cursor.end;
+    let count = 1;
+    while (cursor.next() && cursor.zxid <= through && cursor.end - from <= bytesMax) {
+      last = cursor.zxid;
+      to = cursor.end;
+      count += 1;
+    }
+    return new ProposalBatch({ previous, first, last, count }, this.bytes.subarray(from, to));
+  }
+
+  /**
+   * The batch behind a head of so many bytes, which `writeHead` writes at the frame's beginning.
+   * Where there is headroom for it, nothing is copied, and the frame is made once for all links;
+   * so all heads of a batch are the same.
+   */
+  framed(headBytes: number, writeHead: (frame: Buffer) => void): Buffer {
+    if (this.#frame !== null) return this.#frame;
+    const { bytes, headroom } = this;
+    if (headroom < headBytes) {
+      const copy = Buffer.allocUnsafeSlow(headBytes + bytes.length);
+      bytes.copy(copy, headBytes);
+      writeHead(copy);
+      return copy;
+    }
+    const start = bytes.byteOffset - headBytes;
+    this.#frame = Buffer.from(bytes.buffer, start, headBytes + bytes.length);
+    writeHead(this.#frame);
+    return this.#frame;
+  }
+}
+
+/** Goes through the proposals of a batch; what it shows is valid until it goes on. */
+export class ProposalCursor {
+  zxid: Zxid = 0;
+  previous: Zxid = 0;
+  /** Where the body begins and ends in the bytes of the batch. */
+  start = 0;
+  end = 0;
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** To the next proposal; false when there is none. */
+  next(): boolean {
+    const bytes = this.#bytes;
+    const at = this.end;
+    if (at >= bytes.length) return false;
+    this.zxid = zxidAt(bytes, at);
+    this.previous = zxidAt(bytes, at + 8);
+    this.start = at + HEADER_BYTES;
+    this.end = this.start + bytes.readUInt32BE(at + 16);
+    return true;
+  }
+
+  /** A view. */
+  get body(): Uint8Array {
+    return this.#bytes.subarray(this.start, this.end);
+  }
+
+  /** Lets the reader read the body, where it lies. */
+  pointAtBody(reader: JuteReader): void {
+    reader.point(this.#bytes, this.start, this.end);
+  }
+}
+
+/** Makes batches, each proposal written where it will lie. */
+export class BatchWriter {
+  readonly #writer = new JuteWriter();
+  #previous: Zxid = 0;
+  #first: Zxid = 0;
+  #last: Zxid = 0;
+  #count = 0;
+
+  /** Proposals of the batch so far. */
+  get count(): number {
+    return this.#count;
+  }
+  /** Bytes of them; 0 when there are none. */
+  get bytes(): number {
+    return this.#writer.length;
+  }
+
+  /** The caller writes the body and ends the frame. Asserts that it continues the batch. */
+  begin(zxid: Zxid, previous: Zxid): JuteWriter {
+    assert(zxid > previous, () => `${formatZxid(zxid)} is after ${formatZxid(previous)}`);
+    if (this.#count === 0) {
+      this.#previous = previous;
+      this.#first = zxid;
+    } else {
+      assert(previous === this.#last, () => `${formatZxid(zxid)} continues the batch`);
+    }
+    this.#last = zxid;
+    this.#count += 1;
+    this.#writer.long(zxid);
+    this.#writer.long(previous);
+    this.#writer.beginFrame();
+    return this.#writer;
+  }
+
+  /** What was written since the last time, one proposal at least. */
+  take(): ProposalBatch {
+    assert(this.#count > 0, 'a batch is not empty');
+    const bytes = this.#writer.takeCopy(HEADROOM_BYTES).subarray(HEADROOM_BYTES);
+    const facts = {
+      ...{ previous: this.#previous, first: this.#first, last: this.#last },
+      count: this.#count,
+    };
+    this.#count = 0;
+    return new ProposalBatch(facts, bytes, HEADROOM_BYTES);
+  }
+}
+
+function zxidAt(bytes: Buffer, at: number): Zxid {
+  return bytes.readUInt32BE(at) * COUNTER_SPAN + bytes.readUInt32BE(at + 4);
+}
+
+function checkedZxid(bytes: Buffer, at: number): Zxid {
+  const epoch = bytes.readUInt32BE(at);
+  if (epoch > EPOCH_MAX) throw new MarshallingError(`an epoch of ${epoch}`);
+  return zxidAt(bytes, at);
+}

@@ -1,0 +1,73 @@
+/**
+ * What happened at a member lately, with its cause: elections, joins, slow syncs, expiries,
+ * refusals, damage. The newest EVENTS_MAX, each of a bounded size.
+ *
+ * An event is a line of the log at level info or above, because there each change of state has its
+ * line already, and what repeats is held to one a second. It is kept whatever level is written.
+ * Numbers begin at 1 with the process. Filled by `recordingLogger`, read by the admin port.
+ */
+export const EVENTS_MAX = 1000;
+/** Of its facts as JSON; what is longer is told in part. */
+export const FACTS_CHARACTERS_MAX = 2000;
+
+export interface MemberEvent {
+  readonly number: number;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly level: 'info' | 'warn' | 'error' | 'fatal';
+  /** `area.what`, and with some a sentence behind a colon. */
+  readonly event: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export class EventRing {
+  readonly #wallMs: () => number;
+  readonly #events: MemberEvent[] = [];
+  #newest = 0;
+
+  constructor(wallMs: () => number) {
+    this.#wallMs = wallMs;
+  }
+
+  /** The number of the newest one; 0 before the first. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  add(level: MemberEvent['level'], event: string, facts: object): void {
+    this.#newest += 1;
+    const time = new Date(this.#wallMs()).toISOString();
+    const kept = { number: this.#newest, time, level, event, facts: boundedFacts(facts) };
+    if (this.#events.length < EVENTS_MAX) this.#events.push(kept);
+    else this.#events[(this.#newest - 1) % EVENTS_MAX] = kept;
+  }
+
+  /** Those that came after that number, the oldest first. */
+  after(number: number): MemberEvent[] {
+    const newer = this.#events.filter((event) => event.number > number);
+    return newer.sort((a, b) => a.number - b.number);
+  }
+
+  /** How many of those that came after that number are gone. */
+  lostAfter(number: number): number {
+    const oldest = Math.max(0, this.#newest - EVENTS_MAX) + 1;
+    return this.#newest === 0 ? 0 : Math.max(0, oldest - number - 1);
+  }
+}
+
+/** A copy: what is logged may go on to change. */
+function boundedFacts(facts: object): Readonly<Record<string, unknown>> {
+  const text = textOf(facts);
+  if (text.length <= FACTS_CHARACTERS_MAX) return JSON.parse(text);
+  return { part: text.slice(0, FACTS_CHARACTERS_MAX) };
+}
+
+function textOf(facts: object): string {
+  const plain = Object.fromEntries(
+    Object.entries(facts).map(([key, value]) => [
+      key,
+      value instanceof Error ? value.message : typeof value === 'bigint' ? String(value) : value,
+    ]),
+  );
+  return JSON.stringify(plain);
+}

@@ -1,0 +1,74 @@
+/** Who is let in at the admin port. */
+import { expect, it } from 'vitest';
+import { AdminAccess, FAILURES_MAX } from './admin-access.js';
+
+/** `ops:hunter2`. */
+const USER = 'ops:1vdFRDCql3UzcxJ7kySyFCmtSF0=';
+
+function access(users: readonly string[] = [], now = { ms: 0 }) {
+  return new AdminAccess({ users, hosts: ['zk1.example'], nowMs: () => now.ms });
+}
+
+function statusOf(ask: () => unknown): number {
+  try {
+    ask();
+    return 200;
+  } catch (error) {
+    return error instanceof Error && 'status' in error ? Number(error.status) : 0;
+  }
+}
+
+it('is asked for by its address, as localhost, or by a configured name, and by no other', () => {
+  const one = access();
+  for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:8080', 'ZK1.example:8080']) {
+    expect(
+      statusOf(() => one.require({ headers: { host } })),
+      host,
+    ).toBe(200);
+  }
+  for (const host of ['evil.example', 'localhost.evil.example:8080', '', 'a b', '[::1', '::1']) {
+    expect(
+      statusOf(() => one.require({ headers: { host } })),
+      host,
+    ).toBe(421);
+  }
+});
+
+it('lets no page of another site ask, whatever it sends', () => {
+  const one = access();
+  const host = 'localhost:8080';
+  const ask = (more: Record<string, string>) =>
+    statusOf(() => one.require({ headers: { host, ...more } }));
+  expect(ask({ origin: 'http://localhost:8080' })).toBe(200);
+  expect(ask({ 'sec-fetch-site': 'same-origin' })).toBe(200);
+  expect(ask({ 'sec-fetch-site': 'none' })).toBe(200);
+  expect(ask({ origin: 'http://evil.example' })).toBe(403);
+  expect(ask({ origin: 'null' })).toBe(403);
+  expect(ask({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+});
+
+it('takes a password of a user, by the scheme of ZooKeeper or as Basic', () => {
+  const one = access([USER]);
+  const ask = (authorization?: string) =>
+    statusOf(() => one.require({ headers: { host: 'localhost', authorization } }));
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+  expect(ask('digest ops:hunter2')).toBe(200);
+  expect(ask(basic('ops:hunter2'))).toBe(200);
+  for (const wrong of ['digest ops:hunter3', basic('ops:'), 'digest op:hunter2', undefined, 'x']) {
+    expect(ask(wrong), wrong).toBe(401);
+  }
+});
+
+it('looks at so many wrong passwords a second and at no more, not even at a right one', () => {
+  const now = { ms: 0 };
+  const one = access([USER], now);
+  const ask = (password: string) =>
+    statusOf(() =>
+      one.require({ headers: { host: 'localhost', authorization: `digest ops:${password}` } }),
+    );
+  for (let i = 0; i < FAILURES_MAX; i++) expect(ask('wrong')).toBe(401);
+  expect(ask('wrong')).toBe(429);
+  expect(ask('hunter2')).toBe(429);
+  now.ms += 1000;
+  expect(ask('hunter2')).toBe(200);
+});

@@ -1,0 +1,60 @@
+/**
+ * What the admin port answers: `/commands/*`, the events of the member, and what the metrics port
+ * has. Whoever asks must be allowed to, but for the probes, which show nothing.
+ */
+import type { Logger } from 'pino';
+import type { Config, ServerAddress } from '../config.js';
+import type { EventRing } from '../events/event-ring.js';
+import type { WordContext } from '../net/four-letter/context.js';
+import type { AdminAccess } from './admin-access.js';
+import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
+import { eventsAnswer } from './events-answer.js';
+import { probeOf } from './health.js';
+import { HttpError } from './http-error.js';
+import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
+import { jsonPieces } from './json-text.js';
+import { requireReading } from './metrics-router.js';
+
+export interface AdminParts {
+  readonly member: { context(): WordContext };
+  readonly config: Config;
+  readonly self: ServerAddress;
+  readonly events: EventRing;
+  readonly access: AdminAccess;
+  readonly metrics: Router;
+  readonly logger: Logger;
+}
+
+const RESTORE =
+  'A running ensemble is not restored: stop it, and restore a backup into empty directories.';
+
+export function adminRouter(parts: AdminParts): Router {
+  const { member, config, self, events, access, metrics, logger } = parts;
+  return (request) => {
+    const { method, path, query } = request;
+    if (probeOf(path) !== null) return metrics(request);
+    const user = access.require(request);
+    if (path === '/metrics') return metrics(request);
+    if (path === '/api/v1/events') {
+      requireReading(method);
+      return eventsAnswer(events, query);
+    }
+    if (path === '/' || path === '/commands' || path === '/commands/') return linksAnswer(request);
+    const [, asked] = /^\/commands\/([\w.-]+)\/?$/.exec(path) ?? [];
+    if (asked === undefined) throw new HttpError(404, `There is no ${path}.`);
+    if (asked === 'restore' || asked === 'rest') throw new HttpError(501, RESTORE);
+    requireReading(method);
+    const name = commandNamed(asked);
+    if (name !== null && CHANGING.has(name)) {
+      logger.info({ command: name, user, remote: request.remoteAddress }, 'admin.command');
+    }
+    const answer = commandAnswer(asked, { ...member.context(), config, self }, query);
+    return { status: 200, type: 'application/json', body: jsonPieces(answer) };
+  };
+}
+
+function linksAnswer({ method }: HttpRequest): HttpAnswer {
+  requireReading(method);
+  const links = COMMAND_NAMES.map((name) => `<a href="/commands/${name}">${name}</a>\n<br/>\n`);
+  return { status: 200, type: 'text/html;charset=utf-8', body: links.join('') };
+}

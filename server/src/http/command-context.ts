@@ -1,0 +1,14 @@
+/**
+ * What a command of the admin port may look at, and what it answers.
+ */
+import type { Config, ServerAddress } from '../config.js';
+import type { WordContext } from '../net/four-letter/context.js';
+import type { Json } from './json-text.js';
+
+export interface CommandContext extends WordContext {
+  readonly config: Config;
+  readonly self: ServerAddress;
+}
+
+/** Without `command` and, where nothing is wrong, without `error`. */
+export type Facts = Readonly<Record<string, Json>>;

@@ -1,0 +1,173 @@
+/**
+ * `/commands/*`: what ZooKeeper's admin server answers, under its names and aliases, with its keys.
+ *
+ * Each answer ends with `command`, the command's first name, and `error`, null or a sentence. As
+ * there, an unknown command and a member that does not serve are answered with status 200 and an
+ * error. Whatever is as long as there are sessions or watches is lazy. What only ZooKeeper 3.9 has
+ * and is dangerous in a running ensemble (`restore`) is refused with the command that does it.
+ */
+import { DECIMAL_NAMES } from '../net/figures.js';
+import { monitorLines } from '../net/four-letter/mntr.js';
+import type { CommandContext, Facts } from './command-context.js';
+import { briefConnections, connections } from './connection-facts.js';
+import { HttpError } from './http-error.js';
+import { Decimal, type Json, Lines } from './json-text.js';
+import { serverStats } from './server-facts.js';
+import { ephemerals, expiries, watchedPathsOf, watchingSessionsOf } from './session-facts.js';
+import { leaderFacts, settingsText, votingView, zabState } from './zab-facts.js';
+
+interface Command {
+  readonly aliases: readonly string[];
+  /** It is refused while the member does not serve. */
+  readonly needsService: boolean;
+  answer(context: CommandContext, query: URLSearchParams): Facts;
+}
+
+const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests';
+
+/** In alphabetical order, as `/commands` lists them. */
+const COMMANDS: Readonly<Record<string, Command>> = {
+  configuration: command(['conf', 'config'], configuration),
+  connection_stat_reset: command(['crst'], resetConnections),
+  connections: command(['cons'], (context) => connections(context)),
+  dirs: command([], ({ view: { configuration: sizes } }) => ({
+    datadir_size: sizes.dataDirBytes,
+    logdir_size: sizes.dataLogBytes,
+  })),
+  dump: command([], (context) => ({
+    expiry_time_to_session_ids: expiries(context),
+    session_id_to_ephemeral_paths: ephemerals(context.view),
+  })),
+  environment: always(['env', 'envi'], ({ view }) => ({
+    'zookeeper.version': view.version,
+    ...Object.fromEntries(view.environment()),
+  })),
+  get_trace_mask: always(['gtmk'], ({ stats }) => ({ tracemask: stats.traceMask })),
+  hash: command([], ({ view }) => ({
+    digests: view.digests.map(({ zxid, digest }) => ({
+      zxid,
+      digest: BigInt(`0x${digest}`),
+      digest_version: DIGEST_VERSION,
+    })),
+  })),
+  initial_configuration: command(['icfg'], ({ config }) => ({
+    initial_configuration: settingsText(config),
+  })),
+  is_read_only: command(['isro'], ({ view }) => ({ read_only: view.mode === 'read-only' })),
+  last_snapshot: command(['lsnp'], ({ view: { inside } }) => ({
+    zxid: inside.checkpoint.zxid.toString(16),
+    timestamp: Math.floor(inside.checkpoint.wallMs / 1000),
+  })),
+  leader: command(['lead'], leaderFacts),
+  monitor: always(['mntr'], monitor),
+  observer_connection_stat_reset: command(['orst'], () => ({})),
+  observers: command(['obsr'], () => ({ synced_observers: 0, observers: [] })),
+  ruok: command([], () => ({})),
+  server_stats: command(['srvr'], serverStats),
+  set_trace_mask: always(['stmk'], setTraceMask),
+  stat_reset: command(['srst'], ({ stats }) => {
+    stats.reset();
+    return {};
+  }),
+  stats: command(['stat'], (context) => ({
+    ...serverStats(context),
+    ...briefConnections(context),
+  })),
+  system_properties: always(['sysp'], () => ({})),
+  voting_view: command([], votingView),
+  watch_summary: command(['wchs'], ({ view: { watches } }) => ({
+    num_connections: watches.connections,
+    num_paths: watches.paths,
+    num_total_watches: watches.watches,
+  })),
+  watches: command(['wchc'], ({ view }) => ({
+    session_id_to_watched_paths: watchingSessionsOf(view),
+  })),
+  watches_by_path: command(['wchp'], ({ view }) => ({ path_to_session_ids: watchedPathsOf(view) })),
+  zabstate: always([], zabState),
+};
+
+/** Of the digests of trees: how they are made is Rookery's own, so it is none of ZooKeeper's. */
+const DIGEST_VERSION = 0;
+
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(COMMANDS).flatMap(([name, { aliases }]) =>
+    [name, ...aliases].map((alias) => [alias, name] as const),
+  ),
+);
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
+
+/** Those that change something: counters, or the trace mask. */
+export const CHANGING: ReadonlySet<string> = new Set([
+  ...['connection_stat_reset', 'observer_connection_stat_reset', 'set_trace_mask', 'stat_reset'],
+]);
+
+/** Its first name; null for none that there is. */
+export function commandNamed(name: string): string | null {
+  return NAMES.get(name) ?? null;
+}
+
+/** The answer to the command that `asked` names. Throws HttpError for a wrong argument. */
+export function commandAnswer(
+  asked: string,
+  context: CommandContext,
+  query: URLSearchParams,
+): Lines {
+  const name = commandNamed(asked);
+  const known = name === null ? undefined : COMMANDS[name];
+  if (name === null || known === undefined) {
+    return answerOf(asked, { error: `Unknown command: ${asked}` });
+  }
+  if (known.needsService && !context.view.serving) return answerOf(name, { error: NOT_SERVING });
+  return answerOf(name, known.answer(context, query));
+}
+
+function answerOf(name: string, facts: Facts): Lines {
+  const error = 'error' in facts ? [] : [['error', null] as const];
+  return new Lines([...Object.entries(facts), ['command', name], ...error]);
+}
+
+function command(aliases: readonly string[], answer: Command['answer']): Command {
+  return { aliases, needsService: true, answer };
+}
+
+function always(aliases: readonly string[], answer: Command['answer']): Command {
+  return { aliases, needsService: false, answer };
+}
+
+function configuration({ view: { configuration: own } }: CommandContext): Facts {
+  return {
+    client_port: own.clientPort,
+    data_dir: own.dataDir,
+    data_log_dir: own.dataLogDir,
+    tick_time: own.tickTimeMs,
+    max_client_cnxns: own.maxClientCnxns,
+    min_session_timeout: own.minSessionTimeoutMs,
+    max_session_timeout: own.maxSessionTimeoutMs,
+    server_id: own.serverId,
+    client_port_listen_backlog: -1,
+  };
+}
+
+function resetConnections(context: CommandContext): Facts {
+  for (const { stats } of context.connections()) stats.reset();
+  return {};
+}
+
+function monitor(context: CommandContext): Facts {
+  const lines = monitorLines(context).map(([name, value]): [string, Json] => {
+    const isDecimal = DECIMAL_NAMES.has(name) || name.startsWith('avg_');
+    return [name, isDecimal ? new Decimal(Number(value)) : value];
+  });
+  return Object.fromEntries(lines);
+}
+
+function setTraceMask({ stats }: CommandContext, query: URLSearchParams): Facts {
+  const text = query.get('traceMask') ?? '';
+  if (!/^-?\d{1,19}$/.test(text)) {
+    throw new HttpError(400, 'traceMask: expected a whole number of 64 bits.');
+  }
+  stats.traceMask = BigInt.asIntN(64, BigInt(text));
+  return { tracemask: stats.traceMask };
+}

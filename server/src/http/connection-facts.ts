@@ -1,0 +1,58 @@
+/**
+ * The clients of a member as `/commands/connections` and `/commands/stats` list them.
+ */
+import type { ConnectionView, WordContext } from '../net/four-letter/context.js';
+import { Decimal, type Json } from './json-text.js';
+
+export function connections(context: WordContext): Readonly<Record<string, Json>> {
+  return { connections: listOf(context, wholeFacts), secure_connections: [] };
+}
+
+export function briefConnections(context: WordContext): Readonly<Record<string, Json>> {
+  return { connections: listOf(context, briefFacts), secure_connections: [] };
+}
+
+function* listOf(
+  context: WordContext,
+  factsOf: (connection: ConnectionView) => Json,
+): Generator<Json> {
+  for (const connection of context.connections()) yield factsOf(connection);
+}
+
+function briefFacts(connection: ConnectionView) {
+  const { remoteAddress, remotePort, interestOps, stats } = connection;
+  return {
+    remote_socket_address: socketAddress(remoteAddress, remotePort),
+    interest_ops: interestOps,
+    outstanding_requests: stats.outstanding,
+    packets_received: stats.received,
+    packets_sent: stats.sent,
+  };
+}
+
+function wholeFacts(connection: ConnectionView): Json {
+  const { stats } = connection;
+  return {
+    ...briefFacts(connection),
+    session_id: stats.sessionId,
+    last_operation: stats.lastOperation,
+    established: Math.floor(stats.establishedWallMs),
+    session_timeout: stats.sessionTimeoutMs,
+    last_cxid: stats.lastXid,
+    last_zxid: stats.lastZxid,
+    last_response_time: Math.floor(stats.lastResponseMs),
+    last_latency: Math.floor(stats.lastLatencyMs),
+    min_latency: Math.floor(stats.latency.minMs),
+    avg_latency: Math.floor(stats.latency.averageMs),
+    max_latency: Math.floor(stats.latency.maxMs),
+  };
+}
+
+/** An IPv6 address in brackets. */
+export function socketAddress(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+export function decimal(value: number): Decimal {
+  return new Decimal(Math.round(value * 10_000) / 10_000);
+}

@@ -1,0 +1,104 @@
+/**
+ * Whether a member lives, and whether it serves: `/livez` and `/readyz`, as Kubernetes has them.
+ *
+ * `/livez` asks nothing of the quorum, so that nobody restarts members that only wait for each
+ * other: it is false when the disk has taken no write for `syncLimit`, and unanswered when the
+ * event loop stands. `/readyz` is whether clients should be sent here. Both tell each check with
+ * `?verbose`, leave some out with `?exclude=a,b`, and have each check as a path below them.
+ */
+import type { HealthView } from '../net/member-view.js';
+import { HttpError } from './http-error.js';
+import type { HttpAnswer, HttpRequest } from './http-port.js';
+
+/** Below it a member that must write its log comes to a stand. */
+export const FREE_BYTES_MIN = 64 << 20;
+/** Clients would see what is so many transactions old. */
+export const BEHIND_MAX = 10_000;
+
+export interface HealthFacts {
+  readonly health: HealthView;
+  /** Of the directory of data or of the log that has less; null while it is not known. */
+  readonly freeBytes: number | null;
+}
+
+/** A sentence about what is wrong; null for nothing. */
+type Check = (facts: HealthFacts) => string | null;
+
+const storage: Check = ({ health: { writeWaitMs, writeWaitMsMax } }) =>
+  writeWaitMs <= writeWaitMsMax
+    ? null
+    : `a write to the log has waited for ${secondsOf(writeWaitMs)}`;
+
+const LIVE: Readonly<Record<string, Check>> = {
+  // Whoever reads this has proof of it.
+  event_loop: () => null,
+  storage,
+};
+
+const READY: Readonly<Record<string, Check>> = {
+  leader: ({ health }) => {
+    if (health.role !== 'looking' || health.isReadOnly) return null;
+    return `no leader for ${secondsOf(health.roleForMs)}`;
+  },
+  caught_up: ({ health: { behind } }) =>
+    behind <= BEHIND_MAX ? null : `${behind} committed transactions are not applied yet`,
+  disk: ({ freeBytes }) =>
+    freeBytes === null || freeBytes >= FREE_BYTES_MIN
+      ? null
+      : `${megabytes(freeBytes)} free, a member needs ${megabytes(FREE_BYTES_MIN)}`,
+  storage,
+};
+
+const PROBES: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  livez: LIVE,
+  readyz: READY,
+  startupz: READY,
+};
+
+/** Null for a path that is none of these. */
+export function probeOf(
+  path: string,
+): { readonly probe: string; readonly check: string | null } | null {
+  const match = /^\/(livez|readyz|startupz)(?:\/(\w+))?\/?$/.exec(path);
+  return match === null ? null : { probe: match[1] ?? '', check: match[2] ?? null };
+}
+
+export function isReady(facts: HealthFacts): boolean {
+  return Object.values(READY).every((check) => check(facts) === null);
+}
+
+/** The answer to `path`, which `probeOf` knows. Throws HttpError for a check that there is not. */
+export function healthAnswer(
+  { path, query }: Pick<HttpRequest, 'path' | 'query'>,
+  facts: HealthFacts,
+): HttpAnswer {
+  const asked = probeOf(path);
+  const checks = PROBES[asked?.probe ?? ''];
+  if (asked === null || checks === undefined) throw new HttpError(404, `There is no ${path}.`);
+  const { probe, check } = asked;
+  const known = Object.keys(checks);
+  const excluded = query.getAll('exclude').flatMap((list) => list.split(','));
+  const wanted = check === null ? known : [check];
+  const unknown = [...wanted, ...excluded].find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new HttpError(404, `There is no check "${unknown}" (there is ${known.join(', ')}).`);
+  }
+  const lines = wanted.map((name) => {
+    if (excluded.includes(name)) return `[+]${name} excluded: ok`;
+    const wrong = checks[name]?.(facts) ?? null;
+    return wrong === null ? `[+]${name} ok` : `[-]${name} failed: ${wrong}`;
+  });
+  const isGood = lines.every((line) => line.startsWith('[+]'));
+  const isTold = query.has('verbose') || !isGood;
+  const last = isGood ? 'ok' : `${probe} check failed`;
+  const body = isTold ? [...lines, isGood ? `${probe} check passed` : last] : [last];
+  return { status: isGood ? 200 : 503, type: 'text/plain', body: `${body.join('\n')}\n` };
+}
+
+function secondsOf(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.floor(bytes / (1 << 20))} MB`;
+}

@@ -1,0 +1,169 @@
+/** The HTTP port against those who mean it no good, on real sockets. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { HttpError } from './http-error.js';
+import { HttpPort, type Router } from './http-port.js';
+
+const opened: HttpPort[] = [];
+const sockets: Socket[] = [];
+const faults: unknown[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(opened.splice(0).map((port) => port.close()));
+  faults.length = 0;
+});
+
+const PATH: Router = ({ path }) => ({ status: 200, type: 'text/plain', body: `you ask ${path}` });
+
+async function port(router: Router = PATH): Promise<HttpPort> {
+  const options = { host: '127.0.0.1', port: 0, onFault: (error: unknown) => faults.push(error) };
+  const http = new HttpPort({ ...options, router });
+  await http.listen();
+  opened.push(http);
+  return http;
+}
+
+function socketTo(http: HttpPort): Socket {
+  const socket = connect(http.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  sockets.push(socket);
+  return socket;
+}
+
+/** All that is answered until the other side closes. */
+async function talk(http: HttpPort, text: string): Promise<string> {
+  const socket = socketTo(http);
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += String(chunk);
+  });
+  socket.write(text);
+  await once(socket, 'close');
+  return answer;
+}
+
+it('answers GET and HEAD on a connection that stays', async () => {
+  const http = await port();
+  const close = 'GET /c?x=1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+  const text = await talk(
+    http,
+    `GET /a HTTP/1.1\r\nhost: a\r\n\r\nHEAD /b HTTP/1.1\r\nhost: a\r\n\r\n${close}`,
+  );
+  expect(text.match(/HTTP\/1.1 200 OK/g)?.length).toBe(3);
+  expect(text).toContain('you ask /a');
+  expect(text).not.toContain('you ask /b');
+  expect(text).toMatch(/you ask \/c$/);
+});
+
+it('reads no body: a gigabyte that is announced is refused before a byte of it has come', async () => {
+  const http = await port();
+  const head = 'POST /a HTTP/1.1\r\nhost: a\r\n';
+  expect(await talk(http, `${head}content-length: 1073741824\r\n\r\n`)).toMatch(/^HTTP\/1.1 413 /);
+  expect(await talk(http, `${head}transfer-encoding: chunked\r\n\r\n`)).toMatch(/^HTTP\/1.1 413 /);
+  const waiting = `${head}content-length: 9\r\nexpect: 100-continue\r\n\r\n`;
+  expect(await talk(http, waiting)).toMatch(/^HTTP\/1.1 413 /);
+});
+
+it('refuses long heads and addresses, and what is no HTTP', async () => {
+  const http = await port();
+  const long = 'x'.repeat(20 << 10);
+  expect(await talk(http, `GET / HTTP/1.1\r\nhost: a\r\nx: ${long}\r\n\r\n`)).toMatch(/ 431 /);
+  const address = `GET /${'y'.repeat(5000)} HTTP/1.1\r\nhost: a\r\n\r\n`;
+  expect(await talk(http, address)).toMatch(/^HTTP\/1.1 414 /);
+  expect(await talk(http, 'ruok\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
+  expect(await talk(http, '\0\0\0\u002d'.padEnd(200, '\0'))).toMatch(/^(HTTP\/1.1 400 .*)?/);
+  const proxied = 'GET http://other.example/ HTTP/1.1\r\nhost: a\r\n\r\n';
+  expect(await talk(http, proxied)).toMatch(/^HTTP\/1.1 400 /);
+  expect(await talk(http, 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n')).toBe('');
+  const upgrade = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+  expect(await talk(http, upgrade)).not.toContain('101');
+});
+
+it('two heads that could be read in two ways are refused', async () => {
+  const http = await port();
+  const both = 'content-length: 5\r\ntransfer-encoding: chunked\r\n';
+  expect(await talk(http, `GET / HTTP/1.1\r\nhost: a\r\n${both}\r\n`)).toMatch(/^HTTP\/1.1 4\d\d /);
+});
+
+it('a head that comes drop by drop is given up, and others are answered meanwhile', async () => {
+  const http = await port();
+  const slow = socketTo(http);
+  slow.write('GET / HTTP/1.1\r\nhost: ');
+  slow.resume();
+  const ended = once(slow, 'close');
+  expect(await talk(http, 'GET /b HTTP/1.0\r\n\r\n')).toMatch(/you ask \/b$/);
+  await ended;
+}, 20_000);
+
+it('ten thousand connections are not held: those past the bound are closed', async () => {
+  const http = await port();
+  const all = Array.from({ length: 300 }, () => socketTo(http));
+  const closed = await Promise.all(
+    all.slice(64).map(async (socket) => {
+      if (!socket.closed) await once(socket, 'close');
+      return true;
+    }),
+  );
+  expect(closed.length).toBe(236);
+  for (const socket of all) socket.destroy();
+  await expect.poll(() => talk(http, 'GET /a HTTP/1.0\r\n\r\n')).toMatch(/you ask \/a$/);
+});
+
+it('an answer in pieces is made as it is taken', async () => {
+  let made = 0;
+  const pieces = function* () {
+    for (; made < 100_000; made++) yield 'x'.repeat(1000);
+  };
+  const http = await port(() => ({ status: 200, type: 'text/plain', body: pieces() }));
+  const socket = socketTo(http);
+  socket.write('GET / HTTP/1.0\r\n\r\n');
+  await once(socket, 'readable');
+  socket.pause();
+  let before = -1;
+  await expect
+    .poll(
+      () => {
+        const isStill = made === before;
+        before = made;
+        return isStill;
+      },
+      { interval: 100 },
+    )
+    .toBe(true);
+  expect(made).toBeLessThan(50_000);
+});
+
+it('says what a router refuses, and nothing of what went wrong in it', async () => {
+  const http = await port(({ path }) => {
+    if (path === '/no') throw new HttpError(404, 'There is no such thing.');
+    throw new Error('secret');
+  });
+  expect(await talk(http, 'GET /no HTTP/1.1\r\nhost: a\r\n\r\n')).toMatch(
+    /404[\s\S]*no such thing/,
+  );
+  const text = await talk(http, 'GET /bug HTTP/1.1\r\nhost: a\r\n\r\n');
+  expect(text).toMatch(/^HTTP\/1.1 500 /);
+  expect(text).not.toContain('secret');
+  expect(faults.map(String)).toEqual(['Error: secret']);
+});
+
+it('a port in use is told by its code', async () => {
+  const http = await port();
+  const other = new HttpPort({
+    host: '127.0.0.1',
+    port: http.port,
+    router: PATH,
+    onFault: () => {},
+  });
+  await expect(other.listen()).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});
+
+it('closes with clients on it', async () => {
+  const http = await port();
+  const socket = socketTo(http);
+  await once(socket, 'connect');
+  await http.close();
+  await expect.poll(() => socket.closed).toBe(true);
+});

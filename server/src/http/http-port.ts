@@ -1,0 +1,219 @@
+/**
+ * An HTTP port for operators and their tools: small answers, bounded in every respect.
+ *
+ * Nobody can hold memory here: connections, the size of heads and bodies, the time that a request
+ * may take and the requests of a connection have bounds, and nothing is read of a body that nobody
+ * asked for. Never decides what is answered: a `Router` does. Knows nothing of a member; made by
+ * the metrics port and the admin port.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { HttpError } from './http-error.js';
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Without the query; begins with `/`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly remoteAddress: string;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly type: string;
+  /** Pieces are made as the one who asked takes them, a few in each turn. */
+  readonly body: string | Iterable<string>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** May throw HttpError; what else it throws is answered 500 and told to `onFault`. */
+export type Router = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
+
+export interface HttpPortOptions {
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  readonly router: Router;
+  /** What a router threw that it should not have. */
+  onFault(error: unknown): void;
+}
+
+/** Probes, scrapers and a few people; what comes beyond is closed unread. */
+const CONNECTIONS_MAX = 64;
+const HEAD_BYTES_MAX = 16 << 10;
+const URL_CHARACTERS_MAX = 4096;
+/** From the first byte of a request to its last. */
+const REQUEST_TIMEOUT_MS = 5000;
+/** How often node looks for requests that take too long. */
+const CHECK_MS = 1000;
+/** Of an answer in pieces, in one turn. */
+const PART_CHARACTERS = 32 << 10;
+const KEEP_ALIVE_MS = 15_000;
+const REQUESTS_PER_CONNECTION_MAX = 10_000;
+/** For a client that does not take its answer. */
+const IDLE_TIMEOUT_MS = 30_000;
+
+export class HttpPort {
+  readonly #options: HttpPortOptions;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(options: HttpPortOptions) {
+    this.#options = options;
+    this.#server = createServer(
+      {
+        maxHeaderSize: HEAD_BYTES_MAX,
+        headersTimeout: REQUEST_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_MS,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        insecureHTTPParser: false,
+      },
+      (request, response) => void this.#onRequest(request, response),
+    );
+    this.#server.maxConnections = CONNECTIONS_MAX;
+    this.#server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION_MAX;
+    this.#server.timeout = IDLE_TIMEOUT_MS;
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    // Neither a body that waits for leave to come nor another protocol is wanted here.
+    this.#server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      refuse(request, response, new HttpError(413, 'This port takes no body.'));
+    });
+    this.#server.on('upgrade', (_request: IncomingMessage, socket: Socket) => socket.destroy());
+    this.#server.on('connect', (_request: IncomingMessage, socket: Socket) => socket.destroy());
+    this.#server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+      endWith(socket, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400);
+    });
+  }
+
+  /** The port that it is bound to. */
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : this.#options.port;
+  }
+
+  /** Rejects with the system's error. */
+  listen(): Promise<void> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject);
+        // Such as too many open files: those who come are not served, and nobody else is troubled.
+        this.#server.on('error', (error) => this.#options.onFault(error));
+        resolve();
+      });
+    });
+  }
+
+  /** Resolves when nothing of it is left; what is under way is cut. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      for (const socket of this.#sockets) socket.destroy();
+    });
+  }
+
+  async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await send(request, response, await this.#options.router(readRequest(request)));
+    } catch (error) {
+      // What was begun cannot become another answer.
+      if (response.headersSent) response.destroy();
+
+      if (error instanceof HttpError) return refuse(request, response, error);
+      this.#options.onFault(error);
+      refuse(request, response, new HttpError(500, 'The answer could not be made.'));
+    }
+  }
+}
+
+function readRequest(request: IncomingMessage): HttpRequest {
+  const { method = 'GET', url = '/', headers, socket } = request;
+  if (url.length > URL_CHARACTERS_MAX) throw new HttpError(414, 'The address is too long.');
+  if (!url.startsWith('/')) throw new HttpError(400, 'The address must begin with a slash.');
+  if (hasBody(request)) throw new HttpError(413, 'This port takes no body.');
+  const end = url.indexOf('?');
+  const path = end < 0 ? url : url.slice(0, end);
+  const query = new URLSearchParams(end < 0 ? '' : url.slice(end + 1));
+  return { method, path, query, headers, remoteAddress: socket.remoteAddress ?? '' };
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, type, body, headers }: HttpAnswer,
+): Promise<void> {
+  const all = {
+    'content-type': type,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  };
+  if (typeof body === 'string') {
+    const bytes = Buffer.from(body);
+    response.writeHead(status, { ...all, 'content-length': bytes.length });
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+    return;
+  }
+  response.writeHead(status, all);
+  if (request.method !== 'HEAD') await sendPieces(response, body);
+  response.end();
+}
+
+/** A part in each turn; a client that takes nothing is dropped by the server's own timeout. */
+async function sendPieces(response: ServerResponse, pieces: Iterable<string>): Promise<void> {
+  let part = '';
+  for (const piece of pieces) {
+    part += piece;
+    if (part.length < PART_CHARACTERS) continue;
+    if (response.destroyed) return;
+    if (!response.write(part)) await drained(response);
+    part = '';
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  response.write(part);
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}
+
+/** And the connection ends: what else comes on it is not read. */
+function refuse(request: IncomingMessage, response: ServerResponse, error: HttpError): void {
+  if (response.headersSent) return;
+  const body = `${error.message}\n`;
+  const headers = { ...error.headers, connection: 'close' };
+  void send(request, response, { status: error.status, type: 'text/plain', body, headers });
+}
+
+function endWith(socket: Socket, status: number): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n`;
+  socket.end(`${head}content-length: 0\r\n\r\n`, () => socket.destroy());
+}

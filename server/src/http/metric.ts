@@ -1,0 +1,52 @@
+/**
+ * A metric as prom-client writes it: its figures are read from the member and copied at once, and
+ * nothing of them is kept between two scrapes.
+ */
+import Registry, { type Sample, type Written } from 'prom-client/lib/registry.js';
+
+export type { Sample } from 'prom-client/lib/registry.js';
+
+export interface Metric {
+  readonly name: string;
+  get(): Promise<Written>;
+}
+
+export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
+
+export function metric(written: Written): Metric {
+  return { name: written.name, get: () => Promise.resolve(written) };
+}
+
+export function gauge(name: string, help: string, value: number): Metric {
+  return metric({ name, help, type: 'gauge', values: [{ value, labels: {} }] });
+}
+
+/** One value for each of the labels. */
+export function gauges(
+  name: string,
+  help: string,
+  values: readonly (readonly [labels: Sample['labels'], value: number])[],
+): Metric {
+  const samples = values.map(([labels, value]) => ({ labels, value }));
+  return metric({ name, help, type: 'gauge', values: samples });
+}
+
+export function counter(name: string, help: string, value: number): Metric {
+  return metric({ name, help, type: 'counter', values: [{ value, labels: {} }] });
+}
+
+export function counters(
+  name: string,
+  help: string,
+  values: readonly (readonly [labels: Sample['labels'], value: number])[],
+): Metric {
+  const samples = values.map(([labels, value]) => ({ labels, value }));
+  return metric({ name, help, type: 'counter', values: samples });
+}
+
+/** In the text format; a name may be there once only. */
+export function textOf(metrics: readonly Metric[]): Promise<string> {
+  const registry = new Registry();
+  for (const one of metrics) registry.registerMetric(one);
+  return registry.metrics();
+}

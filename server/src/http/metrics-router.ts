@@ -1,0 +1,40 @@
+/**
+ * What the metrics port answers: `/metrics`, and the probes. It can do no harm: it takes GET and
+ * HEAD, changes nothing, and shows neither a path nor a session nor an address.
+ */
+import type { WordContext } from '../net/four-letter/context.js';
+import { type FreeBytes, leastOf } from './free-bytes.js';
+import { healthAnswer, isReady, probeOf } from './health.js';
+import { HttpError } from './http-error.js';
+import type { HttpAnswer, HttpRequest } from './http-port.js';
+import { CONTENT_TYPE, textOf } from './metric.js';
+import { rookeryMetrics } from './rookery-metrics.js';
+import { zooKeeperMetrics } from './zookeeper-metrics.js';
+
+export function metricsRouter(
+  member: { context(): WordContext },
+  freeBytes: Pick<FreeBytes, 'read'>,
+): (request: HttpRequest) => Promise<HttpAnswer> {
+  return async (request) => {
+    const { method, path } = request;
+    requireReading(method);
+    const probe = probeOf(path);
+    // It must be answered whatever the disk does.
+    if (probe?.probe === 'livez') {
+      return healthAnswer(request, { health: member.context().view.health, freeBytes: null });
+    }
+    if (probe === null && path !== '/metrics') throw new HttpError(404, `There is no ${path}.`);
+    const free = await freeBytes.read();
+    const context = member.context();
+    const facts = { health: context.view.health, freeBytes: leastOf(free) };
+    if (probe !== null) return healthAnswer(request, facts);
+    const own = rookeryMetrics(context, { free, ready: isReady(facts) });
+    const body = await textOf([...zooKeeperMetrics(context), ...own]);
+    return { status: 200, type: CONTENT_TYPE, body };
+  };
+}
+
+export function requireReading(method: string): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  throw new HttpError(405, `Expected GET or HEAD, got ${method}.`, { allow: 'GET, HEAD' });
+}

@@ -1,0 +1,90 @@
+/**
+ * What `/metrics` prints, read by the rules of Prometheus's text format: each series once, of a
+ * metric with a type, and every name that the official alerts of ZooKeeper ask for.
+ */
+import { expect, it } from 'vitest';
+import { Durations } from '../measures/durations.js';
+import { ServerStats } from '../net/server-stats.js';
+import { memberView } from '../net/testing/fixtures.js';
+import { histogram } from './histogram.js';
+import { textOf } from './metric.js';
+import { metricsRouter } from './metrics-router.js';
+import { readExposition } from './testing/exposition.js';
+
+const FREE = { read: async () => ({ data: 1 << 30, log: null }) };
+
+async function scrape(changes: Parameters<typeof memberView>[0] = {}): Promise<string> {
+  const view = memberView(changes);
+  const stats = new ServerStats();
+  const context = { view, stats, wallMs: 0, connectionCount: 3, connections: () => [] };
+  const answer = await metricsRouter(
+    { context: () => context },
+    FREE,
+  )({
+    ...{ method: 'GET', path: '/metrics', query: new URLSearchParams() },
+    ...{ headers: {}, remoteAddress: '127.0.0.1' },
+  });
+  expect(answer.type).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return String(answer.body);
+}
+
+it('is read by the rules of the text format, every series once', async () => {
+  const { types, series } = readExposition(await scrape());
+  expect(types.get('znode_count')).toBe('gauge');
+  expect(types.get('packets_received'), 'as ZooKeeper has it').toBe('gauge');
+  expect(types.get('bytes_received_count')).toBe('counter');
+  expect(types.get('readlatency')).toBe('summary');
+  expect(types.get('rookery_request_duration_seconds')).toBe('histogram');
+  expect(series.get('num_alive_connections')).toBe(3);
+  expect(series.get('readlatency{quantile="0.99"}')).toBe(0);
+  expect(series.get('rookery_role{role="leading"}')).toBe(1);
+  expect(series.get('rookery_ready')).toBe(1);
+  expect(series.get('rookery_disk_free_bytes{dir="data"}')).toBe(1 << 30);
+  expect(series.has('rookery_disk_free_bytes{dir="log"}'), 'not known, so not there').toBe(false);
+});
+
+it('has what only a leader has on a leader alone', async () => {
+  const leader = {
+    ...{ learners: 2, syncedFollowers: 2, syncedObservers: 0, pendingSyncs: 0, uptimeMs: 5 },
+    proposalSizes: { last: 1, min: 1, max: 1 },
+  };
+  expect(readExposition(await scrape()).series.has('synced_followers')).toBe(false);
+  expect(readExposition(await scrape({ leader })).series.get('synced_followers')).toBe(2);
+});
+
+it('has counters that end in _total and units in seconds or bytes in its own family', async () => {
+  const { types } = readExposition(await scrape());
+  for (const [name, type] of types) {
+    if (!name.startsWith('rookery_')) continue;
+    expect(name.endsWith('_total'), `${name} is a ${type}`).toBe(type === 'counter');
+    expect(name).not.toMatch(/_ms$|_millis/);
+    if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+  }
+});
+
+it('a histogram is cumulative and ends with all of it', async () => {
+  const durations = new Durations();
+  for (const ms of [0.01, 1, 1, 50, 100_000]) durations.record(ms);
+  const text = await textOf([histogram('h_seconds', 'For a test.', [[{ class: 'a' }, durations]])]);
+  const { series } = readExposition(text);
+  const buckets = [...series].filter(([name]) => name.startsWith('h_seconds_bucket'));
+  const values = buckets.map(([, value]) => value);
+  expect(values).toEqual(values.toSorted((a, b) => a - b));
+  expect(series.get('h_seconds_bucket{class="a",le="0.000064"}')).toBe(1);
+  expect(series.get('h_seconds_bucket{class="a",le="0.001024"}')).toBe(3);
+  expect(series.get('h_seconds_bucket{class="a",le="+Inf"}')).toBe(5);
+  expect(series.get('h_seconds_count{class="a"}')).toBe(5);
+  expect(series.get('h_seconds_sum{class="a"}')).toBeCloseTo(100.05201);
+});
+
+it('takes nothing but GET and HEAD, and knows no other path', async () => {
+  const context = {
+    ...{ view: memberView(), stats: new ServerStats(), wallMs: 0, connectionCount: 0 },
+    connections: () => [],
+  };
+  const router = metricsRouter({ context: () => context }, FREE);
+  const ask = (method: string, path: string) =>
+    router({ method, path, query: new URLSearchParams(), headers: {}, remoteAddress: '' });
+  await expect(ask('POST', '/metrics')).rejects.toMatchObject({ status: 405 });
+  await expect(ask('GET', '/commands/mntr')).rejects.toMatchObject({ status: 404 });
+});

@@ -1,0 +1,74 @@
+/**
+ * Opens what a configuration asks for: the metrics port and the admin port of one member.
+ *
+ * Loaded only when one of them is configured. Both answer `/metrics` and the probes; the admin port
+ * has the commands and the events, too. What goes wrong here never ends a member: an answer that
+ * cannot be made is logged, and the one who asked is told so.
+ */
+import type { Logger } from 'pino';
+import type { Config, ServerAddress } from '../config.js';
+import type { EventRing } from '../events/event-ring.js';
+import type { WordContext } from '../net/four-letter/context.js';
+import { ListenError } from '../net/listen-error.js';
+import { AdminAccess } from './admin-access.js';
+import { adminRouter } from './admin-router.js';
+import { FreeBytes } from './free-bytes.js';
+import { HttpPort, type Router } from './http-port.js';
+import { metricsRouter } from './metrics-router.js';
+
+export interface OperatedMember {
+  /** As the four-letter words see it, now. */
+  context(): WordContext;
+}
+
+export interface OperatorPorts {
+  close(): Promise<void>;
+}
+
+/** Throws ListenError, and nothing is open then. */
+export async function openOperatorPorts(
+  member: OperatedMember,
+  at: {
+    readonly config: Config;
+    readonly self: ServerAddress;
+    readonly directories: { readonly data: string; readonly log: string };
+    readonly logger: Logger;
+    readonly events: EventRing;
+  },
+): Promise<OperatorPorts> {
+  const { config, self, directories, logger, events } = at;
+  const free = new FreeBytes(directories);
+  const opened: HttpPort[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(opened.map((port) => port.close()));
+  };
+  const open = async (purpose: 'metrics' | 'admin', router: Router, host: string, port: number) => {
+    const onFault = (err: unknown) => logger.error({ err }, `${purpose}.failed`);
+    const http = new HttpPort({ host, port, router, onFault });
+    try {
+      await http.listen();
+    } catch (cause) {
+      await close();
+      throw new ListenError(purpose, { host, port }, cause);
+    }
+    opened.push(http);
+    logger.info({ host, port: http.port }, `${purpose}.listening`);
+  };
+  const { metricsPort, adminPort } = self;
+  const metrics = metricsRouter(member, free);
+  if (metricsPort !== undefined) {
+    await open('metrics', metrics, config.metricsHost ?? self.host, metricsPort);
+  }
+  if (adminPort !== undefined) {
+    const access = newAccess(config, self);
+    const admin = adminRouter({ member, config, self, events, access, metrics, logger });
+    await open('admin', admin, config.adminHost, adminPort);
+  }
+  return { close };
+}
+
+function newAccess(config: Config, self: ServerAddress): AdminAccess {
+  const { adminUsers, superDigest, adminHost } = config;
+  const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
+  return new AdminAccess({ users, hosts: [self.host, adminHost], nowMs: () => performance.now() });
+}

@@ -1,0 +1,156 @@
+/**
+ * The figures of a member by Prometheus's own rules: `rookery_*`, in seconds and bytes, counters
+ * with `_total`, durations as histograms, so that members can be added up.
+ *
+ * Beside the names of ZooKeeper, and with what it has no name for. No label has more values than
+ * there are roles, kinds or directories.
+ */
+import { memoryUsage } from 'node:process';
+import { getHeapStatistics } from 'node:v8';
+import type { WordContext } from '../net/four-letter/context.js';
+import type { InsideView, MemberView } from '../net/member-view.js';
+import type { DirectoryBytes } from './free-bytes.js';
+import { histogram } from './histogram.js';
+import { counter, counters, gauge, gauges, type Metric } from './metric.js';
+
+const ROLES = ['looking', 'following', 'leading'] as const;
+const MICROS_PER_SECOND = 1e6;
+
+export function rookeryMetrics(
+  { view, stats }: Pick<WordContext, 'view' | 'stats'>,
+  { free, ready }: { readonly free: DirectoryBytes; readonly ready: boolean },
+): Metric[] {
+  const { inside } = view;
+  return [
+    ...identity(view, ready),
+    ...replication(inside),
+    histogram(
+      'rookery_request_duration_seconds',
+      'From a request to its answer, of clients here.',
+      [
+        [{ class: 'read' }, stats.readLatency],
+        [{ class: 'write' }, stats.updateLatency],
+      ],
+    ),
+    counters('rookery_connections_rejected_total', 'Clients that were not let in, by the reason.', [
+      [{ reason: 'limit' }, stats.connectionsRejected - stats.tokenDeficit.count],
+      [{ reason: 'rate' }, stats.tokenDeficit.count],
+    ]),
+    counter('rookery_received_bytes_total', 'Bytes from clients.', stats.bytesReceived),
+    counter('rookery_sent_bytes_total', 'Bytes to clients.', stats.bytesSent),
+    counter('rookery_watch_event_bytes_total', 'Of these, of watch events.', stats.watchBytes),
+    gauge('rookery_tree_bytes', 'What the tree takes in memory, by an estimate.', inside.treeBytes),
+    gauge(
+      'rookery_tree_bytes_max',
+      'Where writes that add to it are refused.',
+      inside.treeBytesMax,
+    ),
+    ...disks(view, free),
+    ...processMetrics(),
+  ];
+}
+
+function identity({ version, inside }: MemberView, ready: boolean): Metric[] {
+  const { memberId, ensembleId, role } = inside;
+  const member = { id: String(memberId), ensemble: ensembleId };
+  return [
+    gauges('rookery_build_info', 'The release, in a label.', [[{ version }, 1]]),
+    gauges('rookery_member_info', 'Which member of which ensemble this is.', [[member, 1]]),
+    gauges(
+      'rookery_role',
+      '1 for the role that the member has.',
+      ROLES.map((name) => [{ role: name }, name === role ? 1 : 0]),
+    ),
+    gauge('rookery_ready', 'Whether /readyz is true.', ready ? 1 : 0),
+  ];
+}
+
+function replication({ epoch, zxids, counters: counted }: InsideView): Metric[] {
+  return [
+    gauge('rookery_epoch', 'The newest epoch whose history was taken over whole.', epoch),
+    gauges('rookery_zxid', 'How far the member is, epoch * 2^32 + counter.', [
+      [{ stage: 'logged' }, zxids.logged],
+      [{ stage: 'committed' }, zxids.committed],
+      [{ stage: 'applied' }, zxids.applied],
+    ]),
+    counter('rookery_elections_total', 'Times it went looking for a leader.', counted.looked),
+    counters('rookery_learner_syncs_total', 'Learners that were brought up, by the way.', [
+      [{ kind: 'diff' }, counted.diffsSent],
+      [{ kind: 'snap' }, counted.snapshotsSent],
+      [{ kind: 'trunc' }, counted.truncationsSent],
+    ]),
+    counter('rookery_proposals_total', 'Proposed while it led.', counted.proposals),
+    counter('rookery_commits_total', 'Transactions that were applied.', counted.commits),
+    counter(
+      'rookery_sessions_expired_total',
+      'Sessions that it closed while it led, as nothing was heard of them.',
+      counted.expiredSessions,
+    ),
+    counter(
+      'rookery_digest_mismatches_total',
+      'States of members that were not the same, as it saw it while it led.',
+      counted.digestMismatches,
+    ),
+    counter(
+      'rookery_slow_fsyncs_total',
+      'Groups of writes that took a second or longer to be durable.',
+      counted.slowSyncs,
+    ),
+    ...durations(counted),
+  ];
+}
+
+function durations(counted: InsideView['counters']): Metric[] {
+  const of = (name: string, help: string, measured: typeof counted.syncs) =>
+    histogram(`rookery_${name}_seconds`, help, [[{}, measured]]);
+  return [
+    of('fsync_duration', 'To write and sync a group of proposals.', counted.syncs),
+    of('commit_duration', 'From proposing to a quorum having it, on a leader.', counted.quorumAcks),
+    of('propagation_duration', 'From making to applying, by two clocks.', counted.propagation),
+    of(
+      'checkpoint_duration',
+      'From the beginning to the end of a checkpoint.',
+      counted.checkpoints,
+    ),
+    of('outage_duration', 'From looking for a leader to serving.', counted.outages),
+    of('event_loop_pause', 'How late ticks came.', counted.pauses),
+  ];
+}
+
+function disks({ configuration }: MemberView, free: DirectoryBytes): Metric[] {
+  const known = (values: readonly (readonly [string, number | null])[]) =>
+    values.flatMap(([dir, value]) => (value === null ? [] : [[{ dir }, value] as const]));
+  return [
+    gauges(
+      'rookery_disk_free_bytes',
+      'What may still be written where a directory is.',
+      known([
+        ['data', free.data],
+        ['log', free.log],
+      ]),
+    ),
+    gauges(
+      'rookery_disk_used_bytes',
+      'What a directory of the member takes, measured twice a minute.',
+      known([
+        ['data', configuration.dataDirBytes],
+        ['log', configuration.dataLogBytes],
+      ]),
+    ),
+  ];
+}
+
+function processMetrics(): Metric[] {
+  const { user, system } = process.cpuUsage();
+  const heap = getHeapStatistics();
+  const seconds = (user + system) / MICROS_PER_SECOND;
+  const startedAt = Math.floor(Date.now() / 1000 - process.uptime());
+  return [
+    counter('process_cpu_seconds_total', 'Time of processors in seconds.', seconds),
+    gauge('process_resident_memory_bytes', 'Resident memory.', memoryUsage.rss()),
+    gauge('process_start_time_seconds', 'When the process began, since 1970.', startedAt),
+    gauge('nodejs_heap_size_used_bytes', 'Used of the heap of V8.', heap.used_heap_size),
+    gauge('nodejs_heap_size_total_bytes', 'The heap of V8.', heap.total_heap_size),
+    gauge('nodejs_external_memory_bytes', 'Outside the heap, of V8.', heap.external_memory),
+  ];
+}

@@ -1,0 +1,82 @@
+/**
+ * What the admin port tells of the ensemble: the leader, the members, this member's state, and the
+ * settings it was started with.
+ */
+import { counterOf, epochOf } from '@rookery/protocol';
+import { type Config, electionPortOf, type ServerAddress } from '../config.js';
+import { formatHex } from '../net/four-letter/format.js';
+import type { CommandContext, Facts } from './command-context.js';
+import { socketAddress } from './connection-facts.js';
+import { type Json, Lines } from './json-text.js';
+
+/** They are no business of whoever reads settings. */
+const SECRETS: ReadonlySet<string> = new Set(['superDigest', 'adminUsers']);
+
+export function leaderFacts({ view, config, self }: CommandContext): Facts {
+  if (config.servers.length === 1) return { error: 'server is not initialized' };
+  const { leaderId } = view.inside;
+  const leader = config.servers.find(({ id }) => id === leaderId);
+  return {
+    is_leader: leaderId === self.id,
+    leader_id: leaderId,
+    leader_ip: leader?.host ?? '',
+  };
+}
+
+export function votingView({ config }: CommandContext): Facts {
+  if (config.servers.length === 1) return { current_config: {} };
+  const members = config.servers.map((server): readonly [string, Json] => [
+    String(server.id),
+    {
+      server_addresses: [socketAddress(server.host, server.peerPort)],
+      election_addresses: [socketAddress(server.host, electionPortOf(server))],
+      client_address: socketAddress(server.host, server.clientPort),
+      learner_type: 'participant',
+    },
+  ]);
+  return { current_config: new Lines(members) };
+}
+
+export function zabState({ view, config, self }: CommandContext): Facts {
+  if (config.servers.length === 1) return { voting: false, zabstate: '' };
+  const { role } = view.inside;
+  return {
+    myid: self.id,
+    is_leader: role === 'leading',
+    quorum_address: addressFacts(self, self.peerPort),
+    election_address: addressFacts(self, electionPortOf(self)),
+    client_address: socketAddress(self.host, self.clientPort),
+    voting: true,
+    last_zxid: `0x${formatHex(view.lastZxid)}`,
+    zab_epoch: epochOf(view.lastZxid),
+    zab_counter: counterOf(view.lastZxid),
+    zabstate: role === 'looking' ? 'election' : 'broadcast',
+  };
+}
+
+/** ZooKeeper's members may have several addresses, and this is how it writes down their set. */
+function addressFacts({ host }: ServerAddress, port: number): Json {
+  const address = socketAddress(host, port);
+  return {
+    empty: false,
+    all_addresses: [address],
+    all_reachable_addresses: [address],
+    one: address,
+    reachable_address: address,
+    wildcard_addresses: [`0.0.0.0:${port}`],
+    all_ports: [port],
+    all_host_strings: [host],
+    all_reachable_addresses_or_all: [address],
+    reachable_or_one: address,
+  };
+}
+
+/** A line for each setting, without secrets. */
+export function settingsText(config: Config): string {
+  return Object.entries(config)
+    .filter(([name]) => !SECRETS.has(name))
+    .map(
+      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}\n`,
+    )
+    .join('');
+}

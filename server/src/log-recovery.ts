@@ -1,0 +1,27 @@
+/**
+ * What a member says of its disk when it starts: one line, and one more for what is wrong with it.
+ */
+import { formatZxid } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import type { Recovered } from './storage/index.js';
+import { VERSION } from './version.js';
+
+export function logRecovery(logger: Logger, recovered: Recovered): void {
+  const { acceptedEpoch, currentEpoch, ensembleId, founded } = recovered;
+  const facts = {
+    version: VERSION,
+    checkpoint: formatZxid(recovered.checkpointZxid),
+    last: formatZxid(recovered.last),
+    ...{ acceptedEpoch, currentEpoch, ensembleId, founded },
+  };
+  logger.info(facts, 'server.recovered');
+  const { history, unreadableLog: reason } = recovered;
+  if (reason !== undefined) {
+    logger.warn({ base: formatZxid(history.base), reason }, 'log.unreadable');
+  }
+  if (recovered.damaged === null) return;
+  logger.error(
+    { damage: recovered.damaged },
+    'server.damaged: this member does not vote and waits for a snapshot from a leader',
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * Count, sum, minimum, maximum and percentiles of a stream of durations or sizes, in fixed memory.
+ *
+ * Percentiles come from buckets that are exact below 16 and an eighth wide above. Recording is a
+ * few additions: it may be called for every request.
+ */
+const EXACT_MAX = 16;
+const BUCKETS_PER_DOUBLING = 8;
+/** Up to 2^31. */
+const BUCKETS = EXACT_MAX + 28 * BUCKETS_PER_DOUBLING;
+
+/** What is shown of a summary; each of these is 0 before the first record. */
+export interface SummaryView {
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+  readonly average: number;
+  /** What `share` of all are not above, rounded down to its bucket. */
+  percentile(share: number): number;
+}
+
+export class Summary implements SummaryView {
+  count = 0;
+  sum = 0;
+  min = 0;
+  max = 0;
+  readonly #buckets = new Uint32Array(BUCKETS);
+
+  get average(): number {
+    return this.count === 0 ? 0 : this.sum / this.count;
+  }
+
+  /**
+   * Whole numbers, as ZooKeeper keeps them: what comes with a fraction loses it. `times` records
+   * are made at once.
+   */
+  record(value: number, times = 1): void {
+    const whole = Math.max(0, Math.floor(value));
+    if (this.count === 0 || whole < this.min) this.min = whole;
+    if (whole > this.max) this.max = whole;
+    this.count += times;
+    this.sum += whole * times;
+    const bucket = bucketOf(whole);
+    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + times;
+  }
+
+  /** What `share` of all are not above, rounded down to its bucket; 0 when there is nothing. */
+  percentile(share: number): number {
+    let left = Math.ceil(this.count * share);
+    if (left === 0) return 0;
+    for (const [bucket, count] of this.#buckets.entries()) {
+      left -= count;
+      if (left <= 0) return Math.max(this.min, leastOf(bucket));
+    }
+    return this.max;
+  }
+
+  /** How many are below `value`, rounded down to its bucket. */
+  countBelow(value: number): number {
+    const end = bucketOf(Math.max(0, Math.floor(value)));
+    let count = 0;
+    for (let bucket = 0; bucket < end; bucket++) count += this.#buckets[bucket] ?? 0;
+    return count;
+  }
+
+  reset(): void {
+    this.count = 0;
+    this.sum = 0;
+    this.min = 0;
+    this.max = 0;
+    this.#buckets.fill(0);
+  }
+}
+
+function bucketOf(value: number): number {
+  if (value < EXACT_MAX) return value;
+  const exponent = 31 - Math.clz32(value);
+  const eighth = Math.floor((value / 2 ** exponent - 1) * BUCKETS_PER_DOUBLING);
+  const bucket = EXACT_MAX + (exponent - 4) * BUCKETS_PER_DOUBLING + eighth;
+  return Math.min(bucket, BUCKETS - 1);
+}
+
+function leastOf(bucket: number): number {
+  if (bucket < EXACT_MAX) return bucket;
+  const above = bucket - EXACT_MAX;
+  const doubling = Math.floor(above / BUCKETS_PER_DOUBLING);
+  const eighth = above % BUCKETS_PER_DOUBLING;
+  return 2 ** (doubling + 4) * (1 + eighth / BUCKETS_PER_DOUBLING);
+}

@@ -1,0 +1,108 @@
+/**
+ * The figures of a member under ZooKeeper's names, for whoever prints them: `mntr`, the metrics
+ * port, the admin port.
+ *
+ * Which are gauges and which are counters is ZooKeeper's choice. A figure that the member has not
+ * got in its role is absent. Nothing here is kept: all is read from the context when it is asked.
+ */
+import type { SummaryView } from '../measures/summary.js';
+import type { MemberView, Metric } from './member-view.js';
+import type { ServerStats } from './server-stats.js';
+
+export interface FiguresContext {
+  readonly view: MemberView;
+  readonly stats: ServerStats;
+  readonly connectionCount: number;
+}
+
+/** Decimals are printed for it even when it is a whole number. */
+export const DECIMAL_NAMES: ReadonlySet<string> = new Set(['avg_latency']);
+
+const NO_SIZE = -1;
+
+export function figuresOf(context: FiguresContext): Metric[] {
+  const { quorum, mode } = context.view;
+  const isInQuorum = quorum !== null && mode !== 'read-only';
+  return [
+    ...(isInQuorum ? [gauge('quorum_size', quorum.quorumSize)] : []),
+    ...gauges(context),
+    ...counters(context),
+    ...leaderValues(context),
+    ...context.view.extraMetrics,
+  ];
+}
+
+/** By ZooKeeper's names; durations in ms. */
+export function summariesOf({ view, stats }: FiguresContext): [name: string, SummaryView][] {
+  return [
+    ...view.summaries().map(([name, summary]): [string, SummaryView] => [name, summary]),
+    ['readlatency', stats.readLatency],
+    ['updatelatency', stats.updateLatency],
+    ['connection_token_deficit', stats.tokenDeficit],
+  ];
+}
+
+function gauges({ view, stats, connectionCount }: FiguresContext): Metric[] {
+  const { latency, responseSizes } = stats;
+  // Each reading of it lists a directory of the system, with an entry for each connection.
+  const { openFiles } = view;
+  const isAnswered = responseSizes.count > 0;
+  return [
+    gauge('ephemerals_count', view.ephemeralCount),
+    gauge('num_alive_connections', connectionCount),
+    gauge('avg_latency', latency.averageMs),
+    gauge('outstanding_requests', view.outstandingRequests),
+    gauge('znode_count', view.nodeCount),
+    gauge('global_sessions', view.globalSessions),
+    gauge('local_sessions', view.localSessions),
+    gauge('watch_count', view.watches.all),
+    gauge('min_latency', Math.floor(latency.minMs)),
+    gauge('max_latency', Math.floor(latency.maxMs)),
+    gauge('approximate_data_size', view.approximateDataBytes),
+    gauge('uptime', Math.floor(view.uptimeMs)),
+    gauge('open_file_descriptor_count', openFiles.count),
+    gauge('max_file_descriptor_count', openFiles.max),
+    gauge('packets_sent', stats.packetsSent),
+    gauge('packets_received', stats.packetsReceived),
+    gauge('last_client_response_size', responseSizes.last),
+    gauge('min_client_response_size', isAnswered ? responseSizes.min : NO_SIZE),
+    gauge('max_client_response_size', isAnswered ? responseSizes.max : NO_SIZE),
+  ];
+}
+
+function counters({ stats }: FiguresContext): Metric[] {
+  return [
+    counter('large_requests_rejected', stats.largeRequestsRejected),
+    counter('connection_rejected', stats.connectionsRejected),
+    counter('sessionless_connections_expired', stats.sessionlessExpired),
+    counter('connection_drop_count', stats.connectionsDropped),
+    counter('bytes_received_count', stats.bytesReceived),
+    counter('connection_request_count', stats.connectionRequests),
+    counter('response_bytes', stats.bytesSent),
+    counter('watch_bytes', stats.watchBytes),
+  ];
+}
+
+function leaderValues({ view: { leader } }: FiguresContext): Metric[] {
+  if (leader === null) return [];
+  return [
+    gauge('learners', leader.learners),
+    gauge('synced_followers', leader.syncedFollowers),
+    gauge('followers', leader.syncedFollowers),
+    gauge('synced_observers', leader.syncedObservers),
+    gauge('synced_non_voting_followers', leader.syncedObservers),
+    gauge('pending_syncs', leader.pendingSyncs),
+    gauge('leader_uptime', Math.floor(leader.uptimeMs)),
+    gauge('last_proposal_size', leader.proposalSizes.last),
+    gauge('min_proposal_size', leader.proposalSizes.min),
+    gauge('max_proposal_size', leader.proposalSizes.max),
+  ];
+}
+
+export function gauge(name: string, value: number): Metric {
+  return { kind: 'gauge', name, value };
+}
+
+export function counter(name: string, value: number): Metric {
+  return { kind: 'counter', name, value };
+}

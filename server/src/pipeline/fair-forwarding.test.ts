@@ -1,0 +1,163 @@
+/**
+ * Goal: whatever others have sent, a client's write is on its way soon; nothing is lost, reordered
+ * or handed on beyond the bound. Method: connections with multis of any size against the rules,
+ * with the answers in any order of events; and a whole member whose good client has bad neighbours.
+ */
+import { encode, MultiRequest, OpCode } from '@rookery/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { QueueEntry } from './commit-queue.js';
+import type { Connection } from './connection.js';
+import { FairForwarding } from './fair-forwarding.js';
+import { Outbox } from './outbox.js';
+import { TestEnsemble } from './test-ensemble.js';
+
+const CHANGES_MAX = 1_024;
+const PER_TURN = 64;
+const LARGEST = 4_096;
+
+/** What FairForwarding looks at. */
+function entryOf(request: number, changes: number): QueueEntry {
+  const operation = { opcode: OpCode.check, request: { path: '/', version: -1 } } as const;
+  const ops = Array.from({ length: changes }, () => operation);
+  const body = encode(MultiRequest, { ops });
+  return { request, opcode: OpCode.multi, body, changes: 0, isForwarded: false } as never;
+}
+function connectionOf(id: number): Connection {
+  return { id } as Connection;
+}
+
+class Member {
+  readonly outbox = new Outbox(1);
+  readonly forwarding = new FairForwarding(this.outbox, {
+    outstandingMax: 100,
+    multiOpsMax: LARGEST,
+  });
+  readonly connections = [0, 1, 2, 3].map(connectionOf);
+  /** Sent and not handed on, by connection. */
+  readonly held = this.connections.map((): QueueEntry[] => []);
+  /** At the leader, the oldest first. */
+  readonly underWay: { readonly from: number; readonly entry: QueueEntry }[] = [];
+  #requests = 0;
+
+  send(from: number, changes: number): void {
+    const entry = entryOf(++this.#requests, changes);
+    this.held[from]?.push(entry);
+    this.forwarding.forward(this.connections[from] as Connection, entry);
+    this.take();
+  }
+
+  answerOldest(): void {
+    const oldest = this.underWay.shift();
+    if (oldest === undefined) return;
+    this.forwarding.answered(oldest.entry);
+    this.take();
+  }
+
+  drop(from: number): void {
+    this.forwarding.dropped(this.connections[from] as Connection);
+    this.held[from] = [];
+    this.connections[from] = connectionOf(from);
+  }
+
+  /** Each is the oldest of its connection that was not handed on. */
+  take(): void {
+    for (const { request } of this.outbox.takeForwards()) {
+      const from = this.held.findIndex(([oldest]) => oldest?.request === request);
+      expect(from, `request ${request} is somebody's oldest`).toBeGreaterThanOrEqual(0);
+      const entry = this.held[from]?.shift() as QueueEntry;
+      expect(entry.isForwarded).toBe(true);
+      this.underWay.push({ from, entry });
+    }
+  }
+
+  get changes(): number {
+    return this.underWay.reduce((sum, { entry }) => sum + entry.changes, 0);
+  }
+  get heldCount(): number {
+    return this.held.reduce((sum, entries) => sum + entries.length, 0);
+  }
+}
+
+const from = fc.nat(3);
+const step = fc.oneof(
+  fc.record({ do: fc.constant('send'), from, changes: fc.constantFrom(1, 1, 10, 500, LARGEST) }),
+  fc.record({ do: fc.constant('answer') }),
+  fc.record({ do: fc.constant('drop'), from }),
+);
+
+describe('what a member hands on', () => {
+  it('stays in order and below the bound, and all of it goes in the end', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300, size: 'max' }), (steps) => {
+        const member = new Member();
+        for (const one of steps) {
+          if ('changes' in one) member.send(one.from, one.changes);
+          else if ('from' in one) member.drop(one.from);
+          else member.answerOldest();
+          expect(member.forwarding.changes).toBe(member.changes);
+          expect(member.changes).toBeLessThan(CHANGES_MAX + LARGEST);
+          // Held only while the bound is reached.
+          if (member.heldCount > 0) expect(member.changes).toBeGreaterThanOrEqual(CHANGES_MAX);
+        }
+        while (member.underWay.length > 0) member.answerOldest();
+        expect(member.heldCount).toBe(0);
+        expect(member.forwarding.changes).toBe(0);
+      }),
+    );
+  });
+
+  it('gives a single write its turn before the second multi of anybody else', () => {
+    const member = new Member();
+    for (const neighbour of [0, 1, 2]) {
+      for (let count = 0; count < 10; count++) member.send(neighbour, 1_000);
+    }
+    member.send(3, 1);
+    const isSent = () => member.held[3]?.length === 0;
+    const waitingBefore = member.heldCount;
+    while (!isSent()) member.answerOldest();
+    expect(waitingBefore - member.heldCount).toBeLessThanOrEqual(1 + 3);
+  });
+
+  it('shares by changes, and not by writes', () => {
+    const member = new Member();
+    for (let count = 0; count < 10; count++) member.send(0, LARGEST);
+    for (let count = 0; count < 500; count++) member.send(1, 10);
+    const handedOn = [0, 0];
+    while ((member.held[1]?.length ?? 0) > 100) {
+      const answered = member.underWay.length - 1;
+      member.answerOldest();
+      for (const { from: sender, entry } of member.underWay.slice(answered)) {
+        handedOn[sender] = (handedOn[sender] ?? 0) + entry.changes;
+      }
+    }
+    const [large = 0, small = 0] = handedOn;
+    expect(Math.abs(large - small)).toBeLessThanOrEqual(LARGEST + 2 * PER_TURN + 10);
+  });
+});
+
+describe('a good client beside multis without end', () => {
+  it('is answered while most of them still wait', () => {
+    const ensemble = new TestEnsemble();
+    const good = ensemble.connect();
+    good.create('/good');
+    const bad = ensemble.connect();
+    bad.create('/bad');
+    ensemble.settle();
+    good.take();
+    bad.take();
+    const request = { path: '/bad', data: null, version: -1 };
+    const ops = Array.from({ length: 1_000 }, () => ({ opcode: OpCode.setData, request }) as const);
+    for (let count = 0; count < 20; count++) bad.send(OpCode.multi, MultiRequest, { ops });
+    good.setData('/good', 'x');
+    let answers = 0;
+    while (good.take().length === 0) {
+      ensemble.forward();
+      ensemble.apply(1, 1);
+      answers += bad.take().length;
+    }
+    expect(answers).toBeLessThanOrEqual(3);
+    ensemble.settle();
+    expect(answers + bad.take().length).toBe(20);
+  });
+});

@@ -1,0 +1,188 @@
+/**
+ * Knows which record blocks the checkpoint on disk has, and which of their records are dead.
+ *
+ * A block is written once. A record is *dead* when its znode has a newer one or is gone. The
+ * indexes of the dead ones are a bitmap under the key 'd' + number of the block, so that a recovery
+ * may take the live records in any order. A block without a live record is removed; the znodes of a
+ * block with few live records are written again by Capture. A record is identified by `number of
+ * its block << RECORD_BITS | index`, which is never 0. Changed by Capture only, together with what
+ * it hands out.
+ */
+import { assert } from '@rookery/protocol';
+import { DamagedCheckpointError } from './damage.js';
+import { BLOCK_KEY, type BlockContent, RECORD_BITS } from './node-record.js';
+
+export const DEAD_KEY = 0x64;
+const KEY_BYTES = 5;
+const INDEX_MASK = (1 << RECORD_BITS) - 1;
+const NUMBER_MAX = (1 << (31 - RECORD_BITS)) - 1;
+
+/**
+ * One record of a checkpoint. A null value deletes. If a key occurs twice, the later one counts.
+ */
+export interface CheckpointRecord {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
+  /**
+   * The value has memory of its own, with ROOM_BYTES free right before it for whatever stores it.
+   */
+  readonly isSealable?: true;
+}
+
+interface RecordBlock {
+  /** By index. The row may belong to another node by now. */
+  readonly nodes: Int32Array;
+  readonly sizes: Int32Array;
+  /** One bit for each record. */
+  readonly dead: Uint8Array;
+  readonly bytes: number;
+  livingBytes: number;
+  livingCount: number;
+}
+
+export class RecordBlocks {
+  readonly #blocks = new Map<number, RecordBlock>();
+  readonly #freeNumbers: number[] = [];
+  #lastNumber = 0;
+  /** Blocks that may have become sparse. */
+  readonly #thinned = new Set<number>();
+  /** Blocks in which a record died that was not handed out as dead yet. */
+  readonly #touched = new Set<number>();
+  /** During recovery: bitmaps whose blocks have not come yet. */
+  readonly #loadedDead = new Map<number, Uint8Array>();
+
+  /** Numbers are used again once the block that had one is gone from the disk. */
+  takeNumber(): number {
+    const number = this.#freeNumbers.pop() ?? ++this.#lastNumber;
+    assert(number <= NUMBER_MAX, () => `${number} is the number of a block`);
+    return number;
+  }
+
+  add(number: number, { nodes, sizes }: BlockContent): void {
+    const dead = new Uint8Array((nodes.length + 7) >>> 3);
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    const living = { livingBytes: bytes, livingCount: nodes.length };
+    this.#blocks.set(number, { nodes, sizes, dead, bytes, ...living });
+    this.#thinned.add(number);
+  }
+
+  kill(record: number): void {
+    const number = record >>> RECORD_BITS;
+    const index = record & INDEX_MASK;
+    const block = this.#block(number);
+    const byte = block.dead[index >>> 3] ?? 0;
+    const bit = 1 << (index & 7);
+    assert(index < block.nodes.length && (byte & bit) === 0, 'a record dies once');
+    block.dead[index >>> 3] = byte | bit;
+    block.livingBytes -= block.sizes[index] ?? 0;
+    block.livingCount--;
+    this.#touched.add(number);
+    this.#thinned.add(number);
+  }
+
+  get hasTouched(): boolean {
+    return this.#touched.size > 0;
+  }
+
+  /** Returns the new bitmaps, or the deletions, of the blocks in which records died. */
+  takeTouched(): readonly CheckpointRecord[] {
+    for (const number of this.#touched) {
+      this.#touched.delete(number);
+      const block = this.#block(number);
+      if (block.livingCount > 0) {
+        return [{ key: keyOf(DEAD_KEY, number), value: Uint8Array.from(block.dead) }];
+      }
+      this.#blocks.delete(number);
+      this.#thinned.delete(number);
+      this.#freeNumbers.push(number);
+      return [
+        { key: blockKey(number), value: null },
+        { key: keyOf(DEAD_KEY, number), value: null },
+      ];
+    }
+    return [];
+  }
+
+  /**
+   * Returns the nodes of a block that is less than half full, and the record that the first of them
+   * had, or null if there is none. Each block is returned once, and again after more of its records
+   * died.
+   */
+  takeSparse(blockBytes: number): { readonly nodes: Int32Array; readonly first: number } | null {
+    for (const number of this.#thinned) {
+      this.#thinned.delete(number);
+      const { nodes, bytes, livingBytes } = this.#block(number);
+      if (2 * livingBytes < Math.max(blockBytes, bytes)) {
+        return { nodes, first: number << RECORD_BITS };
+      }
+    }
+    return null;
+  }
+
+  /** Recovery: loads a bitmap, which comes before its block. Throws DamagedCheckpointError. */
+  loadDead(key: Uint8Array, value: Uint8Array): void {
+    this.#loadedDead.set(numberOf(key), Uint8Array.from(value));
+  }
+
+  /**
+   * Recovery: returns the number of the block with that key, and its bitmap, or null if none came.
+   */
+  loading(key: Uint8Array): { readonly number: number; readonly dead: Uint8Array | null } {
+    const number = numberOf(key);
+    const dead = this.#loadedDead.get(number) ?? null;
+    this.#loadedDead.delete(number);
+    return { number, dead };
+  }
+
+  loaded(number: number, content: BlockContent, dead: Uint8Array | null): void {
+    this.#lastNumber = Math.max(this.#lastNumber, number);
+    this.add(number, content);
+    for (let index = 0; dead !== null && index < content.nodes.length; index++) {
+      if (isDead(dead, index)) {
+        this.kill((number << RECORD_BITS) | index);
+      }
+    }
+  }
+
+  /** Ends recovery. Throws DamagedCheckpointError. */
+  finishLoad(): void {
+    for (const number of this.#loadedDead.keys()) {
+      throw new DamagedCheckpointError(`block ${number} is missing, but has dead records`);
+    }
+    this.#touched.clear();
+    for (let number = this.#lastNumber; number > 0; number--) {
+      if (!this.#blocks.has(number)) {
+        this.#freeNumbers.push(number);
+      }
+    }
+  }
+
+  #block(number: number): RecordBlock {
+    const block = this.#blocks.get(number);
+    assert(block !== undefined, () => `block ${number} is there`);
+    return block;
+  }
+}
+
+export function blockKey(number: number): Uint8Array {
+  return keyOf(BLOCK_KEY, number);
+}
+
+export function isDead(dead: Uint8Array, index: number): boolean {
+  return ((dead[index >>> 3] ?? 0) & (1 << (index & 7))) !== 0;
+}
+
+function keyOf(kind: number, number: number): Uint8Array {
+  return Uint8Array.of(kind, number >>> 24, number >>> 16, number >>> 8, number);
+}
+
+function numberOf(key: Uint8Array): number {
+  const number =
+    key.length === KEY_BYTES ? new DataView(key.buffer, key.byteOffset).getInt32(1) : 0;
+  if (number <= 0 || number > NUMBER_MAX) {
+    throw new DamagedCheckpointError(
+      `the key of a block has ${key.length} bytes, number ${number}`,
+    );
+  }
+  return number;
+}

@@ -1,0 +1,46 @@
+/**
+ * Batches of proposals as they come from a disk: checked, and joined to larger ones.
+ *
+ * There is a record for each synced write, which may hold a single proposal: whoever reads many of
+ * them wants fewer and larger ones. Owns no file; `log-reader.ts`, `log-recovery.ts` and
+ * `former-segment.ts` read.
+ */
+import { MarshallingError, ProposalBatch } from '@rookery/protocol';
+import { DamagedError } from './errors.js';
+
+/** `at` says where it lies. Throws DamagedError for what no release has written. */
+export function storedBatch(at: string, bytes: Uint8Array): ProposalBatch {
+  try {
+    return ProposalBatch.parse(bytes);
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    throw new DamagedError(`${at} is not understood: ${error.message}`, { cause: error });
+  }
+}
+
+/** Joins consecutive batches until they have about `bytesMax`. */
+export class BatchJoiner {
+  readonly #bytesMax: number;
+  #parts: ProposalBatch[] = [];
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The joined batch once there is enough of it, else null. */
+  add(part: ProposalBatch): ProposalBatch | null {
+    this.#parts.push(part);
+    this.#bytes += part.bytes.length;
+    return this.#bytes >= this.#bytesMax ? this.take() : null;
+  }
+
+  /** What there is of it; null for nothing. */
+  take(): ProposalBatch | null {
+    if (this.#parts.length === 0) return null;
+    const batch = ProposalBatch.join(this.#parts);
+    this.#parts = [];
+    this.#bytes = 0;
+    return batch;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Reads jute's fields of a file of ZooKeeper, one after the other. What does not fit is a FileError
+ * that names the place: a file that was cut or changed is told, never read past.
+ */
+
+/** The file is not what it should be; `offset` is where, in its decompressed bytes. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(`${message} (at byte ${offset})`);
+    this.offset = offset;
+  }
+}
+
+export class ByteCursor {
+  readonly #bytes: Buffer;
+  offset = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.offset;
+  }
+
+  int(what: string): number {
+    this.#require(4, what);
+    const value = this.#bytes.readInt32BE(this.offset);
+    this.offset += 4;
+    return value;
+  }
+
+  long(what: string): bigint {
+    this.#require(8, what);
+    const value = this.#bytes.readBigInt64BE(this.offset);
+    this.offset += 8;
+    return value;
+  }
+
+  /** A number of elements of at least so many bytes each. */
+  count(what: string, leastBytes: number): number {
+    const count = this.int(what);
+    if (count < 0 || count * leastBytes > this.left) {
+      throw new FileError(`${what} is ${count}, and there is no room for them`, this.offset - 4);
+    }
+    return count;
+  }
+
+  /** Shares the file's memory; null for a length of -1. */
+  buffer(what: string): Buffer | null {
+    const length = this.int(what);
+    if (length === -1) return null;
+    if (length < 0) throw new FileError(`the length of ${what} is ${length}`, this.offset - 4);
+    this.#require(length, what);
+    const value = this.#bytes.subarray(this.offset, this.offset + length);
+    this.offset += length;
+    return value;
+  }
+
+  text(what: string): string {
+    return this.buffer(what)?.toString() ?? '';
+  }
+
+  /** The bytes between two places. */
+  between(from: number, to: number): Buffer {
+    return this.#bytes.subarray(from, to);
+  }
+
+  #require(bytes: number, what: string): void {
+    if (bytes > this.left) throw new FileError(`the file ends within ${what}`, this.offset);
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Reads a snapshot of ZooKeeper, version 2, of its releases 3.4 to 3.9, and checks all that can be
+ * checked: seals, parents, ACLs, and the digest where there is one.
+ *
+ *     header, sessions, ACLs, znodes until "/", seal [digest, seal] [last zxid, seal]
+ *
+ * A seal is the Adler-32 of every byte before it. Which trailers there are is told by how many
+ * bytes are left. Throws FileError for a file that is damaged; a digest that differs is no error,
+ * because ZooKeeper writes its snapshots while the tree changes, and the log behind them makes them
+ * right.
+ */
+import { parentOf } from '@rookery/protocol';
+import { Adler32 } from './adler32.js';
+import { ByteCursor, FileError } from './byte-cursor.js';
+import type { SnapshotNode } from './snapshot-node.js';
+import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
+
+export interface SnapshotFacts {
+  /** Timeouts in ms by session. */
+  readonly sessions: ReadonlyMap<bigint, number>;
+  readonly aclLists: number;
+  readonly nodes: number;
+  readonly dataBytes: number;
+  /** ACL ids that nodes have and the file does not: fuzzy snapshots of old releases. */
+  readonly missingAcls: number;
+  /** Null before 3.6, or where it is turned off. */
+  readonly digest: SnapshotDigest | null;
+  /** From 3.9 on. */
+  readonly lastZxid: bigint | null;
+}
+
+export interface SnapshotDigest {
+  /** Of the state that it is of, which may be newer than the file. */
+  readonly zxid: bigint;
+  readonly version: number;
+  readonly kept: bigint;
+  /** Of the znodes in the file. */
+  readonly computed: bigint;
+}
+
+const MAGIC = 0x5a4b534e;
+const VERSION = 2;
+const HEADER_BYTES = 16;
+const OPEN_ACL = -1n;
+const DIGEST_BYTES = 20 + 13;
+const LAST_ZXID_BYTES = 8 + 13;
+
+/** `visit` is called for each znode, parents before children. */
+export function readSnapshot(bytes: Buffer, visit: (node: SnapshotNode) => void): SnapshotFacts {
+  const cursor = new ByteCursor(bytes);
+  const seals = new Seals(cursor);
+  readHeader(cursor);
+  const sessions = readSessions(cursor);
+  const acls = readAcls(cursor);
+  const tree = readNodes(cursor, acls, visit);
+  seals.check();
+  const { left } = cursor;
+  const known = [0, LAST_ZXID_BYTES, DIGEST_BYTES, DIGEST_BYTES + LAST_ZXID_BYTES];
+  if (!known.includes(left)) {
+    throw new FileError(`${left} bytes follow the seal, which no release writes`, cursor.offset);
+  }
+  const digest = left >= DIGEST_BYTES ? readDigest(cursor, seals, tree.digest) : null;
+  const lastZxid = cursor.left > 0 ? readLastZxid(cursor, seals) : null;
+  const { nodes, dataBytes, missingAcls } = tree;
+  return { sessions, aclLists: acls.size, nodes, dataBytes, missingAcls, digest, lastZxid };
+}
+
+/** Each covers all that is before it, the seals before it included. */
+class Seals {
+  readonly #cursor: ByteCursor;
+  readonly #adler = new Adler32();
+  #from = 0;
+
+  constructor(cursor: ByteCursor) {
+    this.#cursor = cursor;
+  }
+
+  check(): void {
+    const cursor = this.#cursor;
+    const at = cursor.offset;
+    this.#adler.update(cursor.between(this.#from, at));
+    const computed = this.#adler.value;
+    const sealed = BigInt.asUintN(64, cursor.long('a seal'));
+    const mark = cursor.text('a seal');
+    this.#adler.update(cursor.between(at, cursor.offset));
+    this.#from = cursor.offset;
+    if (mark !== '/') throw new FileError('a seal does not end with "/"', at);
+    if (sealed !== BigInt(computed)) {
+      const both = `${sealed.toString(16)} is written, ${computed.toString(16)} was computed`;
+      throw new FileError(`the checksum is wrong: ${both}`, at);
+    }
+  }
+}
+
+function readHeader(cursor: ByteCursor): void {
+  if (cursor.left < HEADER_BYTES || cursor.int('the header') !== MAGIC) {
+    throw new FileError('it does not begin as a snapshot of ZooKeeper does', 0);
+  }
+  const version = cursor.int('the header');
+  if (version !== VERSION) throw new FileError(`its version is ${version}, not ${VERSION}`, 4);
+  cursor.long('the header');
+}
+
+function readSessions(cursor: ByteCursor): Map<bigint, number> {
+  const sessions = new Map<bigint, number>();
+  for (let left = cursor.count('the number of sessions', 12); left > 0; left--) {
+    const id = cursor.long('a session');
+    sessions.set(id, cursor.int('a session'));
+  }
+  return sessions;
+}
+
+/** The ids that the file knows. */
+function readAcls(cursor: ByteCursor): Set<bigint> {
+  const known = new Set<bigint>();
+  for (let left = cursor.count('the number of ACLs', 12); left > 0; left--) {
+    known.add(cursor.long('an ACL'));
+    for (let entries = cursor.count('the entries of an ACL', 12); entries > 0; entries--) {
+      cursor.int('an ACL');
+      cursor.buffer('the scheme of an ACL');
+      cursor.buffer('the id of an ACL');
+    }
+  }
+  return known;
+}
+
+interface ReadTree {
+  nodes: number;
+  dataBytes: number;
+  missingAcls: number;
+  readonly digest: TreeDigest;
+}
+
+function readNodes(
+  cursor: ByteCursor,
+  acls: ReadonlySet<bigint>,
+  visit: (node: SnapshotNode) => void,
+): ReadTree {
+  const tree: ReadTree = { nodes: 0, dataBytes: 0, missingAcls: 0, digest: new TreeDigest() };
+  const paths = new Set<string>();
+  for (;;) {
+    const at = cursor.offset;
+    const path = cursor.text('the path of a znode');
+    if (path === '/') return tree;
+    requirePlace(path, paths, at);
+    paths.add(path);
+    const node = readNode(path, cursor);
+    tree.nodes += 1;
+    tree.dataBytes += node.data?.length ?? 0;
+    if (node.aclId !== OPEN_ACL && !acls.has(node.aclId)) tree.missingAcls += 1;
+    tree.digest.add(node);
+    visit(node);
+  }
+}
+
+function requirePlace(path: string, paths: ReadonlySet<string>, at: number): void {
+  if (paths.has(path)) throw new FileError(`the znode "${path}" is there twice`, at);
+  if (path === '') return;
+  if (!path.startsWith('/')) throw new FileError(`"${path}" is no path`, at);
+  const parent = parentOf(path);
+  if (!paths.has(parent === '/' ? '' : parent)) {
+    throw new FileError(`the znode "${path}" comes before its parent`, at);
+  }
+}
+
+function readNode(path: string, cursor: ByteCursor): SnapshotNode {
+  const what = 'a znode';
+  const data = cursor.buffer('the data of a znode');
+  const aclId = cursor.long(what);
+  const [czxid, mzxid] = [cursor.long(what), cursor.long(what)];
+  const [ctime, mtime] = [cursor.long(what), cursor.long(what)];
+  const [version, cversion, aversion] = [cursor.int(what), cursor.int(what), cursor.int(what)];
+  const [ephemeralOwner, pzxid] = [cursor.long(what), cursor.long(what)];
+  const times = { czxid, mzxid, ctime, mtime, pzxid };
+  return { path, data, aclId, ...times, version, cversion, aversion, ephemeralOwner };
+}
+
+function readDigest(cursor: ByteCursor, seals: Seals, digest: TreeDigest): SnapshotDigest {
+  const zxid = cursor.long('the digest');
+  const at = cursor.offset;
+  const version = cursor.int('the digest');
+  if (version !== DIGEST_VERSION) {
+    throw new FileError(`its digest has the version ${version}, not ${DIGEST_VERSION}`, at);
+  }
+  const kept = BigInt.asUintN(64, cursor.long('the digest'));
+  seals.check();
+  return { zxid, version, kept, computed: digest.value };
+}
+
+function readLastZxid(cursor: ByteCursor, seals: Seals): bigint {
+  const zxid = cursor.long('the last zxid');
+  seals.check();
+  return zxid;
+}

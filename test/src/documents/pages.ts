@@ -1,0 +1,80 @@
+/**
+ * The documents of the repository as their tests look at them: paragraphs, links, code.
+ *
+ * A document is a Markdown file that is under version control or about to be. Knows the little of
+ * Markdown that they use: fenced blocks, tables, lists, headings, links and code spans.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../tidy/source.js';
+
+export interface Page {
+  /** From the root of the repository, with slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Block {
+  /** What stands behind the fence: `sh`, `ts`, `mermaid`. */
+  readonly language: string;
+  readonly code: string;
+}
+
+/** Where documents are: the root, and these folders with all that is below. */
+const FOLDERS = ['docs', 'protocol', 'server', 'client', 'cli', 'bench', 'test'];
+const SKIPPED = /(^|\/)(node_modules|dist|\.work|npm-clients|api|site)(\/|$)/;
+
+export function pages(): Page[] {
+  const below = FOLDERS.flatMap((folder) => {
+    const entries = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+    return entries.map((entry) => `${folder}/${entry.replaceAll('\\', '/')}`);
+  });
+  return [...readdirSync(root), ...below]
+    .filter((path) => path.endsWith('.md') && !SKIPPED.test(path))
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+}
+
+/** The text without fenced blocks and HTML comments; line breaks are kept. */
+export function proseOf(text: string): string {
+  return text
+    .replace(/^ *```.*?^ *```$/gms, (block) => block.replace(/[^\n]/g, ''))
+    .replace(/<!--.*?-->/gs, (comment) => comment.replace(/[^\n]/g, ''));
+}
+
+/** Paragraphs, items of lists, headings and cells of tables, each as one line. */
+export function paragraphsOf(text: string): string[] {
+  return proseOf(text)
+    .split(/\n(?=\s*(?:\n|[-*] |\d+\. |\||#))/)
+    .flatMap((one) => (one.trim().startsWith('|') ? one.split(' | ') : [one]))
+    .map((one) => one.replace(/\s+/g, ' ').trim())
+    .filter((one) => one !== '');
+}
+
+export function blocksOf(text: string): Block[] {
+  return [...text.matchAll(/^( *)```(\w*)\n(.*?)^ *```$/gms)].map(
+    ([, , language = '', code = '']) => ({ language, code }),
+  );
+}
+
+/** What is set in backticks within a line. */
+export function codeSpansOf(text: string): string[] {
+  return [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);
+}
+
+/** The targets of links that lead to other files or headings of the repository. */
+export function linksOf(text: string): string[] {
+  return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** The names by which a link can lead to a heading of a page, as GitHub makes them. */
+export function anchorsOf(text: string): string[] {
+  return [...proseOf(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}

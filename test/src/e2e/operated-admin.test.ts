@@ -1,0 +1,134 @@
+/**
+ * The admin port of real members beside the admin server of a real ZooKeeper 3.8.0: every command
+ * that it has, by its name and by each alias, with the same keys and kinds of values, standalone
+ * and in an ensemble, with a session that owns and watches something.
+ */
+import { CreateFlag } from '@rookery/protocol';
+import { expect, it } from 'vitest';
+import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
+import { mayLack } from '../harness/foreign.js';
+import { httpGet } from '../harness/http.js';
+import type { Member } from '../harness/member.js';
+import { create, exists } from '../harness/operations.js';
+import { productNamed } from '../harness/product.js';
+import { useClient } from '../harness/use-client.js';
+
+const TEST_DEADLINE_MS = 240_000;
+const ZOOKEEPER = '/usr/share/java/zookeeper.jar';
+
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  ...{ configuration: ['conf', 'config'], connection_stat_reset: ['crst'], connections: ['cons'] },
+  ...{ dirs: [], dump: [], environment: ['env', 'envi'], get_trace_mask: ['gtmk'], hash: [] },
+  ...{ initial_configuration: ['icfg'], is_read_only: ['isro'], last_snapshot: ['lsnp'] },
+  ...{ leader: ['lead'], monitor: ['mntr'], observer_connection_stat_reset: ['orst'] },
+  ...{ observers: ['obsr'], ruok: [], server_stats: ['srvr'], stat_reset: ['srst'] },
+  ...{ stats: ['stat'], system_properties: ['sysp'], voting_view: [], watch_summary: ['wchs'] },
+  ...{
+    watches: ['wchc'],
+    watches_by_path: ['wchp'],
+    zabstate: [],
+    'set_trace_mask?traceMask=306': [],
+  },
+};
+
+/** Their keys are of the process: variables of the system, and properties of Java. */
+const OF_THE_PROCESS = new Set(['environment', 'system_properties']);
+/** What mntr leaves out is explained where its names are. */
+const WITH_FIGURES_OF_ITS_OWN = new Set(['monitor']);
+
+async function answersOf(ensemble: Ensemble): Promise<Map<string, unknown>> {
+  const [member] = ensemble.members;
+  if (member === undefined) throw new Error('there is a member');
+  const client = await useClient(member);
+  await exists(client, '/owned', true);
+  await create(client, '/owned', 'x', CreateFlag.ephemeral);
+  await exists(client, '/owned', true);
+  const answers = new Map<string, unknown>();
+  for (const [name, aliases] of Object.entries(ALIASES)) {
+    const answer = await commandOf(member, name);
+    answers.set(name, answer);
+    for (const alias of aliases) {
+      const byAlias = await commandOf(member, alias);
+      expect(shapeOf(byAlias), `${alias} for ${name}`).toEqual(shapeOf(answer));
+    }
+  }
+  answers.set('nosuch', await commandOf(member, 'nosuch'));
+  return answers;
+}
+
+async function commandOf(member: Member, name: string): Promise<unknown> {
+  const reply = await httpGet(member.adminPort, `/commands/${name}`);
+  expect([reply.status, reply.type], name).toEqual([200, 'application/json']);
+  return JSON.parse(reply.text);
+}
+
+/** Keys with kinds of values; of a list its first element, of a map by ids any of its values. */
+function shapeOf(value: unknown): unknown {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+  if (typeof value !== 'object') return typeof value;
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+    return [/^-?\d+$/.test(key) ? 'ID' : key, shapeOf(inner)];
+  });
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+for (const size of [1, 3]) {
+  it.skipIf(mayLack(ZOOKEEPER))(
+    `has the commands of ZooKeeper with their keys, in an ensemble of ${size}`,
+    async () => {
+      const theirs = await answersOf(
+        await useServingEnsemble({ size, operated: true, product: productNamed('apache') }),
+      );
+      const product = productNamed('rookery');
+      const ours = await answersOf(await useServingEnsemble({ size, operated: true, product }));
+      for (const [name, answer] of theirs) {
+        const own = ours.get(name);
+        if (OF_THE_PROCESS.has(name) || WITH_FIGURES_OF_ITS_OWN.has(name)) {
+          expect(own, name).toMatchObject({ command: name, error: null });
+          continue;
+        }
+        // ZooKeeper's is null in an ensemble, and it keeps a digest every 128 transactions only.
+        if (name === 'initial_configuration' || name === 'hash') continue;
+        expect(shapeOf(own), name).toEqual(shapeOf(answer));
+      }
+      const figures = Object.keys(theirs.get('monitor') ?? {});
+      const known = Object.keys(ours.get('monitor') ?? {});
+      expect(known.filter((name) => figures.includes(name)).length).toBeGreaterThan(100);
+    },
+    TEST_DEADLINE_MS,
+  );
+}
+
+it(
+  'tells what happened, and lets nobody in who should not be',
+  async () => {
+    const adminUsers = ['ops:1vdFRDCql3UzcxJ7kySyFCmtSF0='];
+    const ensemble = await useServingEnsemble({
+      size: 1,
+      operated: true,
+      settings: { adminUsers },
+    });
+    const [member] = ensemble.members;
+    if (member === undefined) throw new Error('there is a member');
+    const { adminPort } = member;
+    const authorization = 'digest ops:hunter2';
+    expect((await httpGet(adminPort, '/commands/ruok')).status).toBe(401);
+    expect((await httpGet(adminPort, '/livez')).status).toBe(200);
+    expect((await httpGet(adminPort, '/commands/ruok', { authorization })).status).toBe(200);
+    const foreign = { authorization, origin: 'http://evil.example' };
+    expect((await httpGet(adminPort, '/commands/stat_reset', foreign)).status).toBe(403);
+    expect((await httpGet(adminPort, '/commands/restore', { authorization })).status).toBe(501);
+    const { text } = await httpGet(adminPort, '/api/v1/events', { authorization });
+    const { events } = JSON.parse(text) as { events: { event: string; number: number }[] };
+    const names = events.map(({ event }) => event);
+    expect(names).toContain('role.serving');
+    expect(names).toContain('server.recovered');
+    const newest = events.at(-1)?.number ?? 0;
+    const later = await httpGet(adminPort, `/api/v1/events?after=${newest}`, { authorization });
+    expect(JSON.parse(later.text)).toMatchObject({ lost: 0, events: [] });
+    const text2 = (await httpGet(adminPort, '/commands/icfg', { authorization })).text;
+    expect(text2).not.toContain(adminUsers[0]);
+  },
+  TEST_DEADLINE_MS,
+);
