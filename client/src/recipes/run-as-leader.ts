@@ -8,8 +8,8 @@
  *
  * **Znodes.** LeaderLatch's; both may take part on one path.
  *
- * **Suspended.** As of LeaderLatch. **Lost.** The signal of the work tells; when it has settled this
- * process takes part again, in the client's next session.
+ * **Suspended.** As for LeaderLatch. **Lost.** The signal of the work tells; once the work has
+ * settled, this process takes part again, in the client's next session.
  */
 import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
@@ -50,8 +50,8 @@ const NAMES = ['acl', 'backoff', 'id', 'onError', 'onSuspended', 'signal'];
 /**
  * Takes part until the signal is aborted, and does the work whenever this process leads. Work that
  * returns hands over to the next in line, and takes part again behind it. Resolves when the signal
- * was aborted and the work has settled; rejects with ClientClosedError, or the server's answer, such
- * as NoAuthError. OptionError.
+ * was aborted and the work has settled. Rejects with ClientClosedError, with OptionError, or with
+ * the server's answer, such as NoAuthError.
  */
 export async function runAsLeader(
   client: Client,
@@ -112,7 +112,7 @@ async function leadOnce(
   }
 }
 
-/** Ends early, and well, when the runner is to stop or the client is closed: the loop sees to that. */
+/** Resolves early when the runner is to stop or the client is closed; the loop looks for both. */
 async function pauseBeforeNext(
   client: Client,
   delayMs: number,

@@ -9,11 +9,11 @@
  *
  * **Znodes.** `<path>/runs/<due>`, persistent, for each run: its due time in milliseconds since
  * 1970, 16 digits, data JSON as of JobRun; the oldest are deleted beyond `historyMax`.
- * `<path>/leader` is a LeaderLatch's. Times are those of the leader's clock; clocks that differ move
- * runs by as much and make none of them run twice.
+ * `<path>/leader` is a LeaderLatch's. Times are those of the leader's clock. Clocks that differ
+ * move runs by as much, and make none of them run twice.
  *
- * **Suspended.** The work goes on, and what came of it is written later. **Lost.** The signal of the
- * work tells; another process takes over, and calls that run interrupted.
+ * **Suspended.** The work goes on, and what came of it is written later. **Lost.** The signal of
+ * the work tells; another process takes over, and calls that run interrupted.
  */
 import { joinPath, NodeExistsError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -91,10 +91,10 @@ export class ScheduledJob {
   }
 
   /**
-   * Takes part until the signal is aborted, and does the work whenever this process leads and a time
-   * is due. An error of the work is in the history and in the log, and ends nothing. Rejects with
-   * ClientClosedError, or with OptionError for a schedule that does not go on. Ends as well when the
-   * schedule has no further time.
+   * Takes part until the signal is aborted, and does the work whenever this process leads and a
+   * time is due. An error of the work is in the history and in the log, and ends nothing. Rejects
+   * with ClientClosedError, or with OptionError for a schedule that does not go on. Also ends when
+   * the schedule has no further time.
    */
   async run(work: (turn: JobTurn) => unknown, options: JobRunOptions = {}): Promise<void> {
     const { signal, backoff } = options;
