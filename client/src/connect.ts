@@ -72,9 +72,7 @@ function newClient(
     isLagProof: links !== null,
     onClosed: () => links?.close(),
   });
-  const { operationTimeoutMs, connectTimeoutMs } = options;
-  const times = { operationTimeoutMs, connectTimeoutMs };
-  const root = new SessionClient({ keeper, registry, dial, ...times });
+  const root = new SessionClient({ ...options, keeper, registry, dial });
   keeper.start();
   return { client: chroot === '' ? root : root.namespace(chroot), keeper };
 }

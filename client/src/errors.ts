@@ -150,3 +150,47 @@ export class LeaseReleasedError extends ClientError {
     super(path === undefined ? 'the lease is released' : `the lease is released: ${path}`);
   }
 }
+
+/** One thing that is wrong with a value. */
+export interface DataIssue {
+  readonly message: string;
+  /** Where in the value, keys with dots between them; '' for the whole. */
+  readonly at: string;
+}
+
+export interface InvalidDataOptions {
+  /** Of the znode. */
+  readonly path: string | undefined;
+  /** Whether it was read from there, or was to be written. */
+  readonly direction: 'read' | 'write';
+  readonly issues: readonly DataIssue[];
+  readonly cause?: unknown;
+}
+
+/** A value is not what its codec's schema wants. Nothing was written. */
+export class InvalidDataError extends ClientError {
+  override readonly name = 'InvalidDataError';
+  override readonly code = 'INVALID_DATA';
+  readonly path: string | undefined;
+  readonly direction: 'read' | 'write';
+  readonly issues: readonly DataIssue[];
+
+  constructor({ path, direction, issues, cause }: InvalidDataOptions) {
+    const place = path === undefined ? 'a znode' : path;
+    const what = direction === 'read' ? `the data of ${place}` : `the value for ${place}`;
+    super(`${what} is not valid: ${sentenceOf(issues)}`, cause === undefined ? {} : { cause });
+    this.path = path;
+    this.direction = direction;
+    this.issues = issues;
+  }
+}
+
+/** What a message names of all that is wrong. */
+const ISSUES_NAMED_MAX = 5;
+
+function sentenceOf(issues: readonly DataIssue[]): string {
+  const named = issues.slice(0, ISSUES_NAMED_MAX);
+  const said = named.map(({ at, message }) => (at === '' ? message : `${at}: ${message}`));
+  const more = issues.length - named.length;
+  return said.join('; ') + (more > 0 ? `; ${more} more` : '');
+}

@@ -41,14 +41,18 @@ export {
   WatcherType,
 } from '@rookery/protocol';
 export type * from './api/client.js';
+export type * from './api/codec.js';
 export type * from './api/lease.js';
+export type * from './api/logger.js';
 export type * from './api/options.js';
 export type * from './api/surroundings.js';
 export type * from './api/transaction.js';
 export type * from './api/values.js';
+export type * from './api/views.js';
 export { OPEN_ACL } from './client/multi.js';
 export { connect, createClient } from './connect.js';
 export * from './errors.js';
+export { bytes, json, text } from './helpers/codecs.js';
 export { type CreateRecursiveOptions, createRecursive } from './helpers/create-recursive.js';
 export { type DeleteRecursiveOptions, deleteRecursive } from './helpers/delete-recursive.js';
 export { type EnsurePathOptions, ensurePath, type ParentMode } from './helpers/ensure-path.js';
@@ -58,20 +62,22 @@ export {
   idempotentSet,
   type Patience,
 } from './helpers/idempotent.js';
+export { type Attempt, type RetryingClient, type RetryOptions, retry } from './helpers/retry.js';
 export {
-  type Attempt,
   type BackoffOptions,
   exponentialBackoff,
   noRetry,
-  type RetryingClient,
-  type RetryOptions,
   type RetryPolicy,
-  retry,
   retryForever,
   retryUntilElapsed,
-} from './helpers/retry.js';
+} from './helpers/retry-policy.js';
 export { type Upserted, type UpsertOptions, upsert } from './helpers/upsert.js';
 export { waitForData, waitForDeletion, waitForExistence } from './helpers/wait-for.js';
+export {
+  ClientMetrics,
+  type MetricRegistry,
+  type RegistryMetric,
+} from './metrics/client-metrics.js';
 export { AtomicLong, type AtomicLongOptions, type AtomicResult } from './recipes/atomic-long.js';
 export { Barrier, type BarrierOptions } from './recipes/barrier.js';
 export { BoundedQueue, type BoundedQueueOptions } from './recipes/bounded-queue.js';
@@ -117,7 +123,7 @@ export {
 export { type MultiLease, MultiLock } from './recipes/multi-lock.js';
 export { Mutex, type MutexOptions } from './recipes/mutex.js';
 export { NameService, type NameServiceOptions } from './recipes/name-service.js';
-export { NodeCache } from './recipes/node-cache.js';
+export { NodeCache, type NodeCacheOptions } from './recipes/node-cache.js';
 export {
   MultiNonBlockingLease,
   NonBlockingLease,
@@ -142,21 +148,23 @@ export type { ConsumeOptions } from './recipes/queues/consume.js';
 export type { QueueOptions, TakeOptions } from './recipes/queues/entry-queue.js';
 export type { HeldEntry } from './recipes/queues/held-entry.js';
 export { IdempotentEntry } from './recipes/queues/idempotent-entry.js';
-export { QueueFormatError } from './recipes/queues/item-format.js';
+export { QueueFormatError, type RawItem } from './recipes/queues/item-format.js';
 export type { QueueEntry } from './recipes/queues/queue-entry.js';
 export { type LockSide, ReadWriteLock } from './recipes/read-write-lock.js';
-export {
-  type Codec,
-  type Meeting,
-  Rendezvous,
-  type RendezvousOptions,
-} from './recipes/rendezvous.js';
+export { type Meeting, Rendezvous, type RendezvousOptions } from './recipes/rendezvous.js';
 export {
   RevocableLock,
   type RevocableLockOptions,
   type RevocationAnswer,
   requestRevocation,
 } from './recipes/revocable-lock.js';
+export { type LeaderRunOptions, type Leadership, runAsLeader } from './recipes/run-as-leader.js';
+export {
+  type JobRunOptions,
+  type JobTurn,
+  ScheduledJob,
+  type ScheduledJobOptions,
+} from './recipes/scheduled-job.js';
 export { Semaphore, type SemaphoreOptions } from './recipes/semaphore.js';
 export {
   ServiceCache,
@@ -184,6 +192,7 @@ export {
   replayCacheEvent,
 } from './recipes/shared/cache-values.js';
 export type { Contestant } from './recipes/shared/contestants.js';
+export type { DecodingOptions } from './recipes/shared/decoder.js';
 export {
   BarrierLeaveError,
   LockTimeoutError,
@@ -192,8 +201,10 @@ export {
   WaitTimeoutError,
 } from './recipes/shared/errors.js';
 export type { BackgroundStatus, FailureListener } from './recipes/shared/failures.js';
+export { every, type JobOutcome, type JobRun, type Schedule } from './recipes/shared/job-runs.js';
 export type { SharedMaximum } from './recipes/shared/lease-count.js';
 export type { NumberFormat } from './recipes/shared/number-format.js';
+export type { PayloadOptions } from './recipes/shared/payloads.js';
 export {
   type DownInstancePolicy,
   type ProviderStrategy,
@@ -229,4 +240,10 @@ export { TransactionSite, type TransactionSiteOptions } from './recipes/transact
 export { TreeCache, type TreeCacheOptions, type TreeSelector } from './recipes/tree-cache.js';
 export { TtlNode, type TtlNodeOptions } from './recipes/ttl-node.js';
 export { TwoPhaseCommit, type TwoPhaseCommitOptions } from './recipes/two-phase-commit.js';
-export type { AttemptMessage, LagMessage, OperationMessage } from './session/diagnostics.js';
+export type {
+  AttemptMessage,
+  LagMessage,
+  OperationMessage,
+  OperationTrace,
+  StateMessage,
+} from './session/diagnostics.js';

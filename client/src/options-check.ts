@@ -3,9 +3,11 @@
  * range is refused at once, with OptionError, not when it does harm.
  */
 import type { ConnectionOptions } from 'node:tls';
+import type { Log, LogLevel } from './api/logger.js';
 import type { ConnectOptions } from './api/options.js';
 import type { Surroundings } from './api/surroundings.js';
 import { OptionError } from './errors.js';
+import { ClientLog } from './log.js';
 import type { Credential } from './session/credentials.js';
 import { systemSurroundings } from './surroundings.js';
 import { workerOf } from './worker/thread-url.js';
@@ -31,6 +33,8 @@ export interface CheckedOptions {
   readonly worker: URL | null;
   readonly keepAlive: boolean;
   readonly surroundings: Surroundings;
+  readonly name: string;
+  readonly log: Log;
 }
 
 /** What each option may be, undefined aside; ranges are looked at later. */
@@ -43,12 +47,16 @@ const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>>
   keepAlive: isBoolean,
   ...{ auth: Array.isArray, resume: isObject, surroundings: isObject },
   tls: (value) => isBoolean(value) || isObject(value),
+  name: (value) => typeof value === 'string' && value.length > 0,
+  logger: isLogger,
   signal: (value) => isObject(value) && 'aborted' in value && 'addEventListener' in value,
 };
 const INT_MAX = 2 ** 31 - 1;
 const CONNECT_MS_MAX = 10_000;
 /** Of servers by default: ZooKeeper's jute.maxbuffer, Rookery's frameBytesMax. */
 const REQUEST_BYTES_MAX = 0xfffff;
+const DEFAULT_NAME = 'default';
+const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export function checkedOptions(options: ConnectOptions): CheckedOptions {
   checkKinds(options);
@@ -57,6 +65,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
   const reconnectDelayBaseMs = whole('reconnectDelayBaseMs', options.reconnectDelayBaseMs, 50, 1);
   const reconnectDelayMaxMs = whole('reconnectDelayMaxMs', options.reconnectDelayMaxMs, 5_000, 1);
   const keepAlive = options.keepAlive ?? true;
+  const name = options.name ?? DEFAULT_NAME;
   const worker = workerOf(options.worker ?? false);
   if (worker !== null && options.surroundings !== undefined) {
     throw new OptionError('worker', 'has a clock of its own, no surroundings can be given to it');
@@ -80,6 +89,8 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     worker,
     keepAlive,
     surroundings: options.surroundings ?? systemSurroundings(keepAlive),
+    name,
+    log: new ClientLog({ logger: options.logger ?? null, name }),
   };
 }
 
@@ -115,6 +126,13 @@ function isBoolean(value: unknown): value is boolean {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isLogger(value: unknown): boolean {
+  if (typeof value !== 'object' && typeof value !== 'function') return false;
+  return (
+    value !== null && LOG_LEVELS.every((level) => typeof Reflect.get(value, level) === 'function')
+  );
 }
 
 function checkedCredential(given: { readonly scheme: string; readonly auth: Uint8Array | string }) {

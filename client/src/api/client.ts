@@ -7,6 +7,7 @@
  */
 import type { AddWatchMode, ClientInfo, WatcherType } from '@rookery/protocol';
 import type { Lease } from './lease.js';
+import type { Log } from './logger.js';
 import type { Surroundings } from './surroundings.js';
 import type { Transaction, TransactionOp, TransactionResult } from './transaction.js';
 import type {
@@ -26,6 +27,7 @@ import type {
   WatchedReadOptions,
   Watcher,
 } from './values.js';
+import type { TypedClient, TypedViewOptions, ViewOptions } from './views.js';
 
 export interface Client extends AsyncDisposable {
   readonly state: ClientState;
@@ -37,10 +39,14 @@ export interface Client extends AsyncDisposable {
   readonly server: string | null;
   /** The highest zxid of any reply; a resumed or new connection never shows an older state. */
   readonly lastZxidSeen: bigint;
+  /** The `name` option, which tells this client's messages and metrics from those of others. */
+  readonly name: string;
   /** Path prefix of this view: chroot and namespaces, '' for none. */
   readonly prefix: string;
   /** Clock, timers and randomness, for recipes; a test's are its own. */
   readonly surroundings: Surroundings;
+  /** Where the client and its recipes say what an operator should know: the `logger` option. */
+  readonly log: Log;
 
   /** Resolves with the session once there is one and it is connected; at once if so already. */
   connected(options?: OperationOptions): Promise<Session>;
@@ -107,6 +113,8 @@ export interface Client extends AsyncDisposable {
   watch(path: string, options?: WatchStreamOptions): AsyncIterable<WatchEvent>;
   /** How many watchers are registered, of all kinds. */
   readonly watchCount: number;
+  /** How many operations are not settled: queued or in flight, at most `outstandingMax`. */
+  readonly outstandingCount: number;
 
   /** Commits only if the lease's own znode still stands; else LeaseLostError. */
   fenced(
@@ -117,6 +125,12 @@ export interface Client extends AsyncDisposable {
 
   /** A view in which `path` is the root: its session, watches and close() are this client's. */
   namespace(path: string): Client;
+  /**
+   * A view with defaults of its own, for the same paths; its session, watches and close() are this
+   * client's. With a codec, for znodes whose data are values of one kind.
+   */
+  with<T, In>(options: TypedViewOptions<T, In>): TypedClient<T, In>;
+  with(options: ViewOptions): Client;
   /** Replaces the servers; moves to one of them if the present one is not among them. */
   updateServers(connectString: string): void;
   /**

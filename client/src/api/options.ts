@@ -3,6 +3,7 @@
  * ../options-check.ts.
  */
 import type { ConnectionOptions } from 'node:tls';
+import type { Logger } from './logger.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface ConnectOptions {
@@ -65,6 +66,17 @@ export interface ConnectOptions {
    * even while operations or connect() itself are pending: a process with nothing else to do ends.
    */
   readonly keepAlive?: boolean | undefined;
+  /**
+   * Tells this client from others of the process, in log lines, diagnostics and metrics; default
+   * 'default'.
+   */
+  readonly name?: string | undefined;
+  /**
+   * Where the client and its recipes say what happens: a pino logger, the console, or whatever has
+   * debug, info, warn and error that take an object of fields and a sentence. Without one, what
+   * nobody should miss is a process warning.
+   */
+  readonly logger?: Logger | undefined;
   /** Gives up connecting: connect() rejects and the client is closed. */
   readonly signal?: AbortSignal | undefined;
   /** For tests. */

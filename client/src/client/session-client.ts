@@ -16,6 +16,7 @@ import type {
   WatchStreamOptions,
 } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
+import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
@@ -35,6 +36,8 @@ import type {
   WatchedReadOptions,
   Watcher,
 } from '../api/values.js';
+import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
+import { adapted } from '../helpers/adapted-client.js';
 import { GuaranteedDeletions } from '../helpers/delete-guaranteed.js';
 import { fenced } from '../helpers/fenced.js';
 import { ChildLister } from '../helpers/list-children.js';
@@ -62,6 +65,8 @@ export interface SessionClientOptions {
   readonly operationTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly dial: Dial;
+  readonly name: string;
+  readonly log: Log;
 }
 
 export class SessionClient implements Client {
@@ -110,6 +115,18 @@ export class SessionClient implements Client {
 
   get surroundings(): Surroundings {
     return this.#keeper.surroundings;
+  }
+
+  get log(): Log {
+    return this.#options.log;
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  get outstandingCount(): number {
+    return this.#keeper.outstandingCount;
   }
 
   get deletionCount(): number {
@@ -240,6 +257,12 @@ export class SessionClient implements Client {
 
   namespace(path: string): Client {
     return namespaced(this, path);
+  }
+
+  with<T, In>(options: TypedViewOptions<T, In>): TypedClient<T, In>;
+  with(options: ViewOptions): Client;
+  with<T, In>(options: ViewOptions | TypedViewOptions<T, In>): Client | TypedClient<T, In> {
+    return adapted(this, options);
   }
 
   updateServers(connectString: string): void {

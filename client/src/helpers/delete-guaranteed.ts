@@ -13,7 +13,7 @@ import { KeeperError, NoNodeError, NotReadOnlyError, SessionExpiredError } from 
 import type { Client } from '../api/client.js';
 import type { ClientState } from '../api/values.js';
 import { ClientClosedError, ClientError, TooManyOutstandingError } from '../errors.js';
-import { retryForever } from './retry.js';
+import { retryForever } from './retry-policy.js';
 
 /** Deletions waiting that end with no session; what hits it has a leak of its own. */
 const DELETIONS_MAX = 10_000;

@@ -11,7 +11,8 @@ import type { Client } from '../api/client.js';
 import type { OperationOptions } from '../api/values.js';
 import { TransactionError } from '../errors.js';
 import { operationOptions } from './options.js';
-import { exponentialBackoff, type RetryPolicy, retry } from './retry.js';
+import { retry } from './retry.js';
+import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
 
 export interface DeleteRecursiveOptions extends OperationOptions {
   /** Deletions in one multi, 1 to 1,000; default 250. */

@@ -8,7 +8,7 @@ import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';
 import { idempotentCreate, idempotentDelete, idempotentSet } from './idempotent.js';
-import { noRetry } from './retry.js';
+import { noRetry } from './retry-policy.js';
 
 function setUp() {
   const surroundings = new FakeSurroundings();

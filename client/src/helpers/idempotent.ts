@@ -26,7 +26,8 @@ import type { Client } from '../api/client.js';
 import type { Created, Data, Node, OperationOptions, Stat, VersionOptions } from '../api/values.js';
 import { type CreateRecursiveOptions, createAsAsked } from './create-recursive.js';
 import { operationOptions } from './options.js';
-import { exponentialBackoff, type RetryPolicy, retry } from './retry.js';
+import { retry } from './retry.js';
+import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
 
 export interface Patience {
   /** By default 10 retries with growing delays up to 2 seconds. */

@@ -12,7 +12,8 @@ import type { Client, ListOptions } from '../api/client.js';
 import type { OperationOptions } from '../api/values.js';
 import { OptionError } from '../errors.js';
 import { operationOptions } from './options.js';
-import { exponentialBackoff, retry } from './retry.js';
+import { retry } from './retry.js';
+import { exponentialBackoff } from './retry-policy.js';
 
 export interface ChildrenPage {
   /** Names above `startAfter`, in code-unit order, at most `limit`. */

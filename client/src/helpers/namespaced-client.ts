@@ -13,35 +13,33 @@ import type {
   Client,
   ListOptions,
   ReadOp,
-  Reconfiguration,
   WatchHandle,
   WatchStreamOptions,
 } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
-import type { Surroundings } from '../api/surroundings.js';
 import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
   Acl,
   Children,
-  ClientState,
   Created,
   CreateOptions,
   Data,
   Node,
   OperationOptions,
-  Session,
   Stat,
-  StateChange,
   VersionOptions,
   WatchEvent,
   WatchedReadOptions,
   Watcher,
 } from '../api/values.js';
+import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
 import { OptionError } from '../errors.js';
 import { watchStream } from '../watches/watch-stream.js';
+import { DelegatingClient } from './delegating-client.js';
 import { fenced } from './fenced.js';
 import { NamespacePaths } from './namespace-paths.js';
 import { TransactionBuilder } from './transaction-builder.js';
+import { CodecClient } from './typed-client.js';
 
 /** Whatever the prefix, the configuration is read from here. */
 const CONFIG_PATH = '/zookeeper/config';
@@ -71,69 +69,28 @@ export function absolute(client: Client, path: string): Absolute {
   return { client: client.base, path: client.absolutePath(path) };
 }
 
-export class NamespacedClient implements Client {
-  /** The client without any prefix. */
-  readonly base: Client;
-  readonly prefix: string;
+/** `base` is the client without any prefix. */
+export class NamespacedClient extends DelegatingClient implements Client {
+  readonly #prefix: string;
   readonly #paths: NamespacePaths;
   readonly #wrappers = new WeakMap<Watcher, Watcher>();
 
   /** `prefix` is a valid path other than `/`; see `namespaced`. */
   constructor(base: Client, prefix: string) {
-    this.base = base;
-    this.prefix = prefix;
+    super(base);
+    this.#prefix = prefix;
     this.#paths = new NamespacePaths(prefix);
   }
 
-  get state(): ClientState {
-    return this.base.state;
-  }
-
-  get session(): Session | null {
-    return this.base.session;
-  }
-
-  get readOnly(): boolean {
-    return this.base.readOnly;
-  }
-
-  get server(): string | null {
-    return this.base.server;
-  }
-
-  get lastZxidSeen(): bigint {
-    return this.base.lastZxidSeen;
-  }
-
-  get surroundings(): Surroundings {
-    return this.base.surroundings;
-  }
-
-  get deletionCount(): number {
-    return this.base.deletionCount;
-  }
-
-  get watchCount(): number {
-    return this.base.watchCount;
+  override get prefix(): string {
+    return this.#prefix;
   }
 
   absolutePath(path: string): string {
     return this.#paths.in(path);
   }
 
-  connected(options?: OperationOptions): Promise<Session> {
-    return this.base.connected(options);
-  }
-
-  onState(listener: (change: StateChange) => void): () => void {
-    return this.base.onState(listener);
-  }
-
-  states(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<StateChange> {
-    return this.base.states(options);
-  }
-
-  create(path: string, data?: Data, options?: CreateOptions): Promise<Created> {
+  override create(path: string, data?: Data, options?: CreateOptions): Promise<Created> {
     return this.#translated(async () => {
       const full = this.#paths.inOfCreate(path, options?.mode);
       const created = await this.base.create(full, data, options);
@@ -141,27 +98,27 @@ export class NamespacedClient implements Client {
     }, [path]);
   }
 
-  delete(path: string, options?: VersionOptions): Promise<void> {
+  override delete(path: string, options?: VersionOptions): Promise<void> {
     return this.#at(path, (full) => this.base.delete(full, options));
   }
 
-  exists(path: string, options?: WatchedReadOptions): Promise<Stat | null> {
+  override exists(path: string, options?: WatchedReadOptions): Promise<Stat | null> {
     return this.#at(path, (full) => this.base.exists(full, this.#wrapIn(options)));
   }
 
-  getData(path: string, options?: WatchedReadOptions): Promise<Node> {
+  override getData(path: string, options?: WatchedReadOptions): Promise<Node> {
     return this.#at(path, (full) => this.base.getData(full, this.#wrapIn(options)));
   }
 
-  setData(path: string, data: Data, options?: VersionOptions): Promise<Stat> {
+  override setData(path: string, data: Data, options?: VersionOptions): Promise<Stat> {
     return this.#at(path, (full) => this.base.setData(full, data, options));
   }
 
-  getChildren(path: string, options?: WatchedReadOptions): Promise<Children> {
+  override getChildren(path: string, options?: WatchedReadOptions): Promise<Children> {
     return this.#at(path, (full) => this.base.getChildren(full, this.#wrapIn(options)));
   }
 
-  async *listChildren(path: string, options?: ListOptions): AsyncGenerator<string, void> {
+  override async *listChildren(path: string, options?: ListOptions): AsyncGenerator<string, void> {
     try {
       yield* this.base.listChildren(this.#paths.in(path), options);
     } catch (error) {
@@ -169,19 +126,25 @@ export class NamespacedClient implements Client {
     }
   }
 
-  getAcl(path: string, options?: OperationOptions): Promise<{ acl: readonly Acl[]; stat: Stat }> {
+  override getAcl(
+    path: string,
+    options?: OperationOptions,
+  ): Promise<{ acl: readonly Acl[]; stat: Stat }> {
     return this.#at(path, (full) => this.base.getAcl(full, options));
   }
 
-  setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat> {
+  override setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat> {
     return this.#at(path, (full) => this.base.setAcl(full, acl, options));
   }
 
-  sync(path: string, options?: OperationOptions): Promise<void> {
+  override sync(path: string, options?: OperationOptions): Promise<void> {
     return this.#at(path, (full) => this.base.sync(full, options));
   }
 
-  multi(ops: readonly TransactionOp[], options?: OperationOptions): Promise<TransactionResult[]> {
+  override multi(
+    ops: readonly TransactionOp[],
+    options?: OperationOptions,
+  ): Promise<TransactionResult[]> {
     return this.#translated(
       async () => {
         const full = ops.map((op) => this.#paths.inOfOp(op));
@@ -196,7 +159,10 @@ export class NamespacedClient implements Client {
     return new TransactionBuilder(this);
   }
 
-  multiRead(ops: readonly ReadOp[], options?: OperationOptions): ReturnType<Client['multiRead']> {
+  override multiRead(
+    ops: readonly ReadOp[],
+    options?: OperationOptions,
+  ): ReturnType<Client['multiRead']> {
     return this.#translated(async () => {
       const full = ops.map((op) => ({ ...op, path: this.#paths.in(op.path) }));
       const results = await this.base.multiRead(full, options);
@@ -209,7 +175,7 @@ export class NamespacedClient implements Client {
   }
 
   /** The server compares beginnings of paths, `/a` with `/ab`; here only what is in the view. */
-  getEphemerals(prefix = '/', options?: OperationOptions): Promise<readonly string[]> {
+  override getEphemerals(prefix = '/', options?: OperationOptions): Promise<readonly string[]> {
     return this.#at(prefix, async (full) => {
       const paths = await this.base.getEphemerals(full, options);
       const isOwn = (path: string) => path === this.prefix || this.#paths.isInside(path);
@@ -217,45 +183,41 @@ export class NamespacedClient implements Client {
     });
   }
 
-  countDescendants(path: string, options?: OperationOptions): Promise<number> {
+  override countDescendants(path: string, options?: OperationOptions): Promise<number> {
     return this.#at(path, (full) => this.base.countDescendants(full, options));
   }
 
-  whoAmI(options?: OperationOptions): ReturnType<Client['whoAmI']> {
-    return this.base.whoAmI(options);
-  }
-
-  addAuth(scheme: string, auth: Uint8Array | string, options?: OperationOptions): Promise<void> {
-    return this.base.addAuth(scheme, auth, options);
-  }
-
-  getConfig(options?: WatchedReadOptions): Promise<Node> {
-    return this.base.getConfig(options);
-  }
-
-  reconfig(change: Reconfiguration, options?: OperationOptions): Promise<Node> {
-    return this.base.reconfig(change, options);
-  }
-
-  addWatch(path: string, watcher: Watcher, options?: AddWatchOptions): Promise<WatchHandle> {
+  override addWatch(
+    path: string,
+    watcher: Watcher,
+    options?: AddWatchOptions,
+  ): Promise<WatchHandle> {
     return this.#at(path, async (full) => {
       const handle = await this.base.addWatch(full, this.#wrap(watcher), options);
       return { path, mode: handle.mode, remove: () => handle.remove() };
     });
   }
 
-  removeWatcher(path: string, watcher: Watcher): void {
+  override removeWatcher(path: string, watcher: Watcher): void {
     // What getConfig() left is the base's, under the path that its events have.
     if (path === CONFIG_PATH) this.base.removeWatcher(path, watcher);
     const wrapper = this.#wrappers.get(watcher);
     if (wrapper !== undefined) this.base.removeWatcher(this.#paths.in(path), wrapper);
   }
 
-  removeWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void> {
+  override removeWatches(
+    path: string,
+    type: WatcherType,
+    options?: OperationOptions,
+  ): Promise<void> {
     return this.#at(path, (full) => this.base.removeWatches(full, type, options));
   }
 
-  checkWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void> {
+  override checkWatches(
+    path: string,
+    type: WatcherType,
+    options?: OperationOptions,
+  ): Promise<void> {
     return this.#at(path, (full) => this.base.checkWatches(full, type, options));
   }
 
@@ -280,24 +242,20 @@ export class NamespacedClient implements Client {
     return namespaced(this, path);
   }
 
-  updateServers(connectString: string): void {
-    this.base.updateServers(connectString);
+  with<T, In>(options: TypedViewOptions<T, In>): TypedClient<T, In>;
+  with(options: ViewOptions): Client;
+  with<T, In>(options: ViewOptions | TypedViewOptions<T, In>): Client | TypedClient<T, In> {
+    const { codec, ...rest } = { codec: undefined, ...options };
+    const view = namespaced(this.base.with(rest), this.prefix);
+    return codec === undefined ? view : new CodecClient(view, codec);
   }
 
-  deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void> {
+  override deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void> {
     const deleted = this.#at(path, (full) => this.base.deleteGuaranteed(full, options));
     deleted.catch(() => {
       // As with the base: a rejection that nobody awaits is not unhandled.
     });
     return deleted;
-  }
-
-  close(): Promise<void> {
-    return this.base.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.base.close();
   }
 
   #at<T>(path: string, operation: (full: string) => Promise<T>): Promise<T> {

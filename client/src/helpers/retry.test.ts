@@ -10,14 +10,14 @@ import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';
+import { retry } from './retry.js';
 import {
   exponentialBackoff,
   noRetry,
   type RetryPolicy,
-  retry,
   retryForever,
   retryUntilElapsed,
-} from './retry.js';
+} from './retry-policy.js';
 
 const ALMOST_ONE = () => 0.999999;
 

@@ -24,7 +24,8 @@ import type {
 } from '../api/values.js';
 import { checkCallOptions } from '../call-options.js';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
-import { retry, retryForever } from './retry.js';
+import { retry } from './retry.js';
+import { retryForever } from './retry-policy.js';
 
 /**
  * Resolves with the Stat as soon as there is a znode at the path; at once if there is one.

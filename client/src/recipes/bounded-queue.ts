@@ -20,25 +20,26 @@ import { Lock } from './lock.js';
 import { commitOnce } from './queues/commit-once.js';
 import { CURATOR_ENTRY, PlainLayout } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
-import { encodeItems } from './queues/item-format.js';
+import type { RawItem } from './queues/item-format.js';
 import type { Doubt } from './shared/doubt.js';
 import { asDoubtful } from './shared/doubt.js';
 import type { Within } from './shared/persist.js';
 import { changeOf, lookAtChildren } from './shared/sight.js';
 import { type WaitOptions, WaitScope } from './shared/wait-scope.js';
 
-export interface BoundedQueueOptions extends QueueOptions {
+export interface BoundedQueueOptions<T = Buffer, In = RawItem> extends QueueOptions<T, In> {
   /** From 1. */
   readonly entriesMax: number;
   /** The producers' lock; `<path>-gate` by default. */
   readonly gatePath?: string | undefined;
 }
 
-export class BoundedQueue extends EntryQueue {
+/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+export class BoundedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
   readonly entriesMax: number;
   readonly #gate: Lock;
 
-  constructor(client: Client, path: string, options: BoundedQueueOptions) {
+  constructor(client: Client, path: string, options: BoundedQueueOptions<T, In>) {
     const { entriesMax, gatePath = `${path}-gate`, acl } = options;
     if (!(entriesMax >= 1)) throw new OptionError('entriesMax', 'must be at least 1');
     super(client, path, options, { layout: PlainLayout });
@@ -47,14 +48,14 @@ export class BoundedQueue extends EntryQueue {
   }
 
   /** Puts one item at the end, when there is room. Errors as of Queue.put. */
-  async put(item: Uint8Array | string, options: WaitOptions = {}): Promise<void> {
+  async put(item: In, options: WaitOptions = {}): Promise<void> {
     await this.putAll([item], options);
   }
 
   /** Several items as one entry. */
-  async putAll(items: readonly (Uint8Array | string)[], options: WaitOptions = {}): Promise<void> {
+  async putAll(items: readonly In[], options: WaitOptions = {}): Promise<void> {
     if (items.length === 0) return;
-    const data = encodeItems(items);
+    const data = this.encode(items);
     await asDoubtful(this.client, this.path, options, async (within, doubt) => {
       while (!(await this.#putThroughGate(data, within, doubt)));
     });

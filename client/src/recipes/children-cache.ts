@@ -15,27 +15,31 @@ import { joinPath, nameOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import type { CachedNode, CacheEvent } from './shared/cache-values.js';
+import { Decoder, type DecodingOptions } from './shared/decoder.js';
 import type { StreamOptions } from './shared/stream.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { TreeCache } from './tree-cache.js';
 
-export interface ChildrenCacheOptions {
+export interface ChildrenCacheOptions<T = Buffer | null> extends DecodingOptions<T> {
   /** Which children to hold, by name; all by default. */
   readonly accepts?: ((name: string) => boolean) | undefined;
   /** Whether data is held, the default, or Stats only. */
   readonly withData?: boolean | undefined;
 }
 
-export class ChildrenCache extends BackgroundRecipe implements AsyncDisposable {
+/** `T` is what the codec reads data as; without one the data itself. */
+export class ChildrenCache<T = Buffer | null> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #tree: TreeCache;
+  readonly #decoder: Decoder<T>;
 
-  constructor(client: Client, path: string, options: ChildrenCacheOptions = {}) {
+  constructor(client: Client, path: string, options: ChildrenCacheOptions<T> = {}) {
     super();
     const { accepts = () => true, withData = true } = options;
     this.path = path;
     const selector = { accepts: (child: string) => accepts(nameOf(child)) };
     this.#tree = new TreeCache(client, path, { maxDepth: 1, selector, withData });
+    this.#decoder = new Decoder(options, client.log);
   }
 
   get isInitialized(): boolean {
@@ -59,6 +63,22 @@ export class ChildrenCache extends BackgroundRecipe implements AsyncDisposable {
 
   get(name: string): CachedNode | null {
     return this.#tree.get(joinPath(this.path, name));
+  }
+
+  /** As get(), decoded; throws what the codec does, such as InvalidDataError. */
+  value(name: string): T | null {
+    const node = this.get(name);
+    return node === null ? null : this.decode(node);
+  }
+
+  /** By name. What the codec cannot read is left out, and told in the log. */
+  values(): Map<string, T> {
+    return this.#decoder.values(this.children());
+  }
+
+  /** As TreeCache.decode(). */
+  decode(node: CachedNode): T {
+    return this.#decoder.value(node);
   }
 
   /** As TreeCache.listen(). */

@@ -13,9 +13,9 @@
  */
 
 import type { Client } from '../api/client.js';
+import type { Codec } from '../api/codec.js';
 import type { Acl, Node } from '../api/values.js';
 import { checkCallOptions } from '../call-options.js';
-import type { Codec } from './rendezvous.js';
 import { ambiguously } from './shared/ambiguous.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { CompareAndSet } from './shared/compare-and-set.js';
@@ -26,7 +26,8 @@ import { changeOf, lookAt } from './shared/sight.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 
-export interface ConfigurationOptions<T> extends Codec<T> {
+/** The codec says how the value is written and read: json(schema) gives one. */
+export interface ConfigurationOptions<T, In = T> extends Codec<T, In> {
   /** Of the znode and its parents, should update() make them; open by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
@@ -39,15 +40,15 @@ export type ConfigurationState<T> =
   /** There is no such znode. */
   | { readonly kind: 'missing' };
 
-export class Configuration<T> extends BackgroundRecipe implements AsyncDisposable {
+export class Configuration<T, In = T> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
-  readonly #options: ConfigurationOptions<T>;
+  readonly #options: ConfigurationOptions<T, In>;
   readonly #runner: Runner;
   #state: ConfigurationState<T> | null = null;
   #lastValid: { readonly value: T } | null = null;
 
-  constructor(client: Client, path: string, options: ConfigurationOptions<T>) {
+  constructor(client: Client, path: string, options: ConfigurationOptions<T, In>) {
     super();
     this.path = path;
     this.#client = client;
@@ -117,15 +118,15 @@ export class Configuration<T> extends BackgroundRecipe implements AsyncDisposabl
    * made at that moment to the very same bytes counts as this one; if nobody can tell whether it
    * was made, the ambiguous error is thrown.
    */
-  async update(change: (present: T | undefined) => T, options: WaitOptions = {}): Promise<T> {
+  async update(change: (present: T | undefined) => In, options: WaitOptions = {}): Promise<In> {
     const { parse, format, acl } = this.#options;
     const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);
     const wait = { ...options, timeoutError, onSessionLost: 'rejoin' } as const;
-    const write = new CompareAndSet<T>(this.#client, this.path, {
+    const write = new CompareAndSet<In>(this.#client, this.path, {
       acl,
       next: (data, isMissing) => {
-        const value = change(isMissing ? undefined : parse(data));
-        return { value, data: format(value) };
+        const value = change(isMissing ? undefined : parse(data, this.path));
+        return { value, data: format(value, this.path) };
       },
     });
     return await ambiguously(
@@ -175,7 +176,7 @@ export class Configuration<T> extends BackgroundRecipe implements AsyncDisposabl
       return this.#state;
     }
     try {
-      return { kind: 'valid', value: this.#options.parse(node.data), version, zxid };
+      return { kind: 'valid', value: this.#options.parse(node.data, this.path), version, zxid };
     } catch (error) {
       return { kind: 'invalid', error, zxid };
     }

@@ -14,30 +14,28 @@ import type { Client } from '../api/client.js';
 import { OptionError } from '../errors.js';
 import { DelayLayout, delayHead } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
+import type { RawItem } from './queues/item-format.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-export interface DelayQueueOptions extends QueueOptions {
+export interface DelayQueueOptions<T = Buffer, In = RawItem> extends QueueOptions<T, In> {
   /** The clock, milliseconds since 1970; Date.now by default. */
   readonly now?: (() => number) | undefined;
 }
 
-export class DelayQueue extends EntryQueue {
-  constructor(client: Client, path: string, options: DelayQueueOptions = {}) {
+/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+export class DelayQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
+  constructor(client: Client, path: string, options: DelayQueueOptions<T, In> = {}) {
     const { now = Date.now } = options;
     super(client, path, options, { layout: DelayLayout, perListing: 1, now });
   }
 
   /** `dueMs`: milliseconds since 1970; one that is past is due at once. */
-  async put(item: Uint8Array | string, dueMs: number, options: WaitOptions = {}): Promise<void> {
+  async put(item: In, dueMs: number, options: WaitOptions = {}): Promise<void> {
     await this.putAll([item], dueMs, options);
   }
 
   /** Several items as one entry. */
-  async putAll(
-    items: readonly (Uint8Array | string)[],
-    dueMs: number,
-    options: WaitOptions = {},
-  ): Promise<void> {
+  async putAll(items: readonly In[], dueMs: number, options: WaitOptions = {}): Promise<void> {
     if (!Number.isSafeInteger(dueMs) || dueMs < 0) {
       throw new OptionError('dueMs', 'must be milliseconds since 1970, an integer from 0');
     }

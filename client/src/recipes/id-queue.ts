@@ -14,14 +14,16 @@
 import type { Client } from '../api/client.js';
 import { fixedId, IdLayout, idHead } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
+import type { RawItem } from './queues/item-format.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-export class IdQueue extends EntryQueue {
-  constructor(client: Client, path: string, options: QueueOptions = {}) {
+/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+export class IdQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
+  constructor(client: Client, path: string, options: QueueOptions<T, In> = {}) {
     super(client, path, options, { layout: IdLayout });
   }
 
-  async put(item: Uint8Array | string, id: string, options: WaitOptions = {}): Promise<void> {
+  async put(item: In, id: string, options: WaitOptions = {}): Promise<void> {
     await this.putItems(idHead(id), [item], options);
   }
 

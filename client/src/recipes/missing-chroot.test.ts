@@ -48,6 +48,11 @@ const FIRST: Record<string, (client: Client) => Promise<unknown>> = {
     new library.RevocableLock(client, '/a', {
       onRevocationRequested: () => 'refuse' as const,
     }).acquire(),
+  ScheduledJob: (client) => {
+    const now = () => client.surroundings.nowMs();
+    const schedule = (afterMs: number) => (afterMs < 10 ? 10 : null);
+    return new library.ScheduledJob(client, '/a', { schedule, now }).run(() => {});
+  },
   Semaphore: (client) => new library.Semaphore(client, '/a', { maxLeases: 1 }).acquire(),
   ServiceDiscovery: (client) =>
     new library.ServiceDiscovery(client, '/a').register({ name: 'web', id: '1' }),
@@ -80,7 +85,7 @@ describe('a chroot that does not exist', () => {
   });
 
   it('has a row for each recipe that creates something', () => {
-    const helpers = ['BackgroundRecipe', 'IdempotentEntry'];
+    const helpers = ['BackgroundRecipe', 'ClientMetrics', 'IdempotentEntry'];
     const readers = ['Group', 'PersistentWatcher', 'ServiceProvider', 'TransactionSite'];
     const isOther = (name: string) =>
       /Error$|Cache$/.test(name) || helpers.includes(name) || readers.includes(name);

@@ -16,11 +16,15 @@ import type { Node } from '../api/values.js';
 import { CacheBase } from './shared/cache-base.js';
 import type { CachedNode } from './shared/cache-values.js';
 import { Changes } from './shared/changes.js';
+import type { DecodingOptions } from './shared/decoder.js';
 import type { Within } from './shared/persist.js';
 import { lookAt } from './shared/sight.js';
 import { unlessAborted } from './shared/wait-scope.js';
 
-export class NodeCache extends CacheBase {
+export interface NodeCacheOptions<T> extends DecodingOptions<T> {}
+
+/** `T` is what the codec reads the data as; without one the data itself. */
+export class NodeCache<T = Buffer | null> extends CacheBase<T> {
   readonly #client: Client;
   readonly #returns = new Changes();
   #node: CachedNode | null = null;
@@ -29,14 +33,19 @@ export class NodeCache extends CacheBase {
   #returnsRead = 0;
   #stopListening: (() => void) | null = null;
 
-  constructor(client: Client, path: string) {
-    super(client, path);
+  constructor(client: Client, path: string, options: NodeCacheOptions<T> = {}) {
+    super(client, path, options);
     this.#client = client;
   }
 
   /** Null while there is no such znode, and before the first reading. */
   get(): CachedNode | null {
     return this.#node;
+  }
+
+  /** As get(), decoded; throws what the codec does. */
+  get value(): T | null {
+    return this.#node === null ? null : this.decode(this.#node);
   }
 
   override snapshot(): Map<string, CachedNode> {

@@ -43,7 +43,7 @@ abstract class AnyParty extends BackgroundRecipe implements AsyncDisposable {
   constructor(client: Client, path: string, options: PartyOptions = {}) {
     super();
     this.path = path;
-    this.#failures = new Failures({ recipe: new.target.name, path });
+    this.#failures = new Failures({ recipe: new.target.name, path, log: client.log });
     this.identifier = options.identifier ?? '';
     this.#client = client;
     this.#acl = options.acl;

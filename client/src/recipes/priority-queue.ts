@@ -15,9 +15,10 @@ import type { Client } from '../api/client.js';
 import { OptionError } from '../errors.js';
 import { PriorityLayout, priorityHead } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
+import type { RawItem } from './queues/item-format.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-export interface PriorityQueueOptions extends QueueOptions {
+export interface PriorityQueueOptions<T = Buffer, In = RawItem> extends QueueOptions<T, In> {
   /**
    * How many entries of one listing may be given before the directory is listed again: more is
    * cheaper, and what is put meanwhile waits for so many. Default 1.
@@ -30,22 +31,20 @@ export interface PriorityPutOptions extends WaitOptions {
   readonly priority?: number | undefined;
 }
 
-export class PriorityQueue extends EntryQueue {
-  constructor(client: Client, path: string, options: PriorityQueueOptions = {}) {
+/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+export class PriorityQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
+  constructor(client: Client, path: string, options: PriorityQueueOptions<T, In> = {}) {
     const { entriesPerListing: perListing = 1 } = options;
     if (!(perListing >= 1)) throw new OptionError('entriesPerListing', 'must be at least 1');
     super(client, path, options, { layout: PriorityLayout, perListing });
   }
 
-  async put(item: Uint8Array | string, options: PriorityPutOptions = {}): Promise<void> {
+  async put(item: In, options: PriorityPutOptions = {}): Promise<void> {
     await this.putAll([item], options);
   }
 
   /** Several items as one entry. */
-  async putAll(
-    items: readonly (Uint8Array | string)[],
-    options: PriorityPutOptions = {},
-  ): Promise<void> {
+  async putAll(items: readonly In[], options: PriorityPutOptions = {}): Promise<void> {
     const { priority = 0 } = options;
     if (priority !== (priority | 0)) throw new OptionError('priority', 'must be an int32');
     if (items.length > 0) await this.putItems(priorityHead(priority), items, options);

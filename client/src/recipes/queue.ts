@@ -35,10 +35,12 @@
 import type { Client } from '../api/client.js';
 import { CURATOR_ENTRY, PlainLayout } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
+import type { RawItem } from './queues/item-format.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-export class Queue extends EntryQueue {
-  constructor(client: Client, path: string, options: QueueOptions = {}) {
+/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+export class Queue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
+  constructor(client: Client, path: string, options: QueueOptions<T, In> = {}) {
     super(client, path, options, { layout: PlainLayout });
   }
 
@@ -46,12 +48,12 @@ export class Queue extends EntryQueue {
    * Puts one item at the end. WaitTimeoutError, OperationAbortedError, SessionExpiredError (each
    * `ambiguous` when it may have been put), ClientClosedError, or the server's answer.
    */
-  async put(item: Uint8Array | string, options: WaitOptions = {}): Promise<void> {
+  async put(item: In, options: WaitOptions = {}): Promise<void> {
     await this.putItems(CURATOR_ENTRY, [item], options);
   }
 
   /** Puts several items as one entry, which one consumer is given as a whole. */
-  async putAll(items: readonly (Uint8Array | string)[], options: WaitOptions = {}): Promise<void> {
+  async putAll(items: readonly In[], options: WaitOptions = {}): Promise<void> {
     if (items.length > 0) await this.putItems(CURATOR_ENTRY, items, options);
   }
 }

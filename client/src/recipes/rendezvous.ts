@@ -14,6 +14,7 @@
  */
 import { BadVersionError, nameOf, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import type { Codec } from '../api/codec.js';
 import type { Lease } from '../api/lease.js';
 import type { Acl, Data, Node } from '../api/values.js';
 import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../errors.js';
@@ -27,12 +28,7 @@ import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 import type { SessionLossOptions } from './shared/waiting-line.js';
 
-/** How what is filled in is written as bytes and read from them. */
-export interface Codec<T> {
-  readonly parse: (data: Buffer | null) => T;
-  readonly format: (value: T) => Data;
-}
-
+/** The codec says how what is filled in is written as bytes and read from them. */
 export interface RendezvousOptions<T> extends SessionLossOptions, Codec<T> {
   readonly acl?: readonly Acl[] | undefined;
 }

@@ -12,30 +12,38 @@
  * none. **Lost.** The same; all is compared in the next session.
  */
 import type { Client } from '../api/client.js';
+import type { Log } from '../api/logger.js';
+import { InvalidDataError } from '../errors.js';
 import { ChildrenCache } from './children-cache.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import type { CachedNode, CacheEvent } from './shared/cache-values.js';
+import { type PayloadOptions, Payloads } from './shared/payloads.js';
 import {
   type DownInstancePolicy,
   DownInstances,
   type ProviderStrategy,
   roundRobin,
 } from './shared/provider-strategy.js';
-import { decodeInstance, type ServiceInstance } from './shared/service-instance.js';
+import type { Json, ServiceInstance } from './shared/service-instance.js';
 import { CorruptDataError } from './shared/value-errors.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-export class ServiceCache extends BackgroundRecipe implements AsyncDisposable {
+/** `P` is the payload, by the schema if there is one. */
+export class ServiceCache<P = Json> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #cache: ChildrenCache;
   /** Decoded once for each znode and version, for there may be many. */
-  readonly #decoded = new WeakMap<CachedNode, readonly ServiceInstance[]>();
-  #instances: readonly ServiceInstance[] | null = null;
+  readonly #decoded = new WeakMap<CachedNode, readonly ServiceInstance<P>[]>();
+  readonly #payloads: Payloads<P, unknown>;
+  readonly #log: Log;
+  #instances: readonly ServiceInstance<P>[] | null = null;
 
   /** `path` is the service's. */
-  constructor(client: Client, path: string) {
+  constructor(client: Client, path: string, options: PayloadOptions<P, unknown> = {}) {
     super();
     this.path = path;
+    this.#payloads = new Payloads(options);
+    this.#log = client.log;
     this.#cache = new ChildrenCache(client, path);
     this.#cache.listen(() => {
       this.#instances = null;
@@ -43,7 +51,7 @@ export class ServiceCache extends BackgroundRecipe implements AsyncDisposable {
   }
 
   /** Sorted by id. */
-  get instances(): readonly ServiceInstance[] {
+  get instances(): readonly ServiceInstance<P>[] {
     this.#instances ??= [...this.#cache.children().values()]
       .flatMap((node) => this.#instancesOf(node))
       .sort((left, right) => (left.id < right.id ? -1 : 1));
@@ -64,7 +72,7 @@ export class ServiceCache extends BackgroundRecipe implements AsyncDisposable {
    * Calls back with the instances when it holds all that is registered, then whenever they are
    * others; gives what undoes it.
    */
-  listen(listener: (instances: readonly ServiceInstance[]) => void): () => void {
+  listen(listener: (instances: readonly ServiceInstance<P>[]) => void): () => void {
     return this.#cache.listen((event) => {
       if (this.#isTold(event)) listener(this.instances);
     });
@@ -88,38 +96,54 @@ export class ServiceCache extends BackgroundRecipe implements AsyncDisposable {
     return 'path' in event ? this.#cache.isInitialized : event.type === 'initialized';
   }
 
-  #instancesOf(node: CachedNode): readonly ServiceInstance[] {
+  #instancesOf(node: CachedNode): readonly ServiceInstance<P>[] {
     const known = this.#decoded.get(node);
     if (known !== undefined) return known;
-    const decoded = instancesOf(node);
+    const decoded = this.#decode(node);
     this.#decoded.set(node, decoded);
     return decoded;
   }
+
+  /** None for what is not an instance; somebody else's mistake must not hide the others. */
+  #decode({ path, data }: CachedNode): ServiceInstance<P>[] {
+    try {
+      return [this.#payloads.decode(path, data)];
+    } catch (error) {
+      if (!(error instanceof CorruptDataError || error instanceof InvalidDataError)) throw error;
+      const message = `an instance is left out, as it cannot be read: ${path}`;
+      this.#log.warn('discovery.invalid_instance', message, { path, err: error });
+      return [];
+    }
+  }
 }
 
-export interface ServiceProviderOptions {
+export interface ServiceProviderOptions<P = Json> {
   /** Round robin by default. */
-  readonly strategy?: ProviderStrategy | undefined;
+  readonly strategy?: ProviderStrategy<P> | undefined;
   readonly downPolicy?: DownInstancePolicy | undefined;
   /** Which instances may be given; all that are enabled by default. */
-  readonly filter?: ((instance: ServiceInstance) => boolean) | undefined;
+  readonly filter?: ((instance: ServiceInstance<P>) => boolean) | undefined;
 }
 
 /** When its following has failed, the instances grow old. */
-export class ServiceProvider extends BackgroundRecipe implements AsyncDisposable {
+export class ServiceProvider<P = Json> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
-  readonly #cache: ServiceCache;
-  readonly #strategy: ProviderStrategy;
+  readonly #cache: ServiceCache<P>;
+  readonly #strategy: ProviderStrategy<P>;
   readonly #down: DownInstances;
-  readonly #filter: (instance: ServiceInstance) => boolean;
+  readonly #filter: (instance: ServiceInstance<P>) => boolean;
 
   /** `path` is the service's. */
-  constructor(client: Client, path: string, options: ServiceProviderOptions = {}) {
+  constructor(
+    client: Client,
+    path: string,
+    options: ServiceProviderOptions<P> & PayloadOptions<P, unknown> = {},
+  ) {
     super();
     this.path = path;
     this.#client = client;
-    this.#cache = new ServiceCache(client, path);
+    this.#cache = new ServiceCache(client, path, options);
     this.#strategy = options.strategy ?? roundRobin();
     this.#down = new DownInstances(options.downPolicy);
     this.#filter = options.filter ?? (() => true);
@@ -136,7 +160,7 @@ export class ServiceProvider extends BackgroundRecipe implements AsyncDisposable
   }
 
   /** All that may be given, sorted by id. */
-  get instances(): readonly ServiceInstance[] {
+  get instances(): readonly ServiceInstance<P>[] {
     const nowMs = this.#client.surroundings.nowMs();
     return this.#cache.instances.filter(
       (instance) =>
@@ -145,12 +169,12 @@ export class ServiceProvider extends BackgroundRecipe implements AsyncDisposable
   }
 
   /** The one to use next, null for none. */
-  next(): ServiceInstance | null {
+  next(): ServiceInstance<P> | null {
     return this.#strategy(this.instances);
   }
 
   /** It did not work: after some such reports it is not given for a while. */
-  noteError(instance: ServiceInstance): void {
+  noteError(instance: Pick<ServiceInstance<P>, 'id'>): void {
     this.#down.noteError(instance.id, this.#client.surroundings.nowMs());
   }
 
@@ -165,15 +189,5 @@ export class ServiceProvider extends BackgroundRecipe implements AsyncDisposable
 
   protected override get supervised(): Supervised {
     return this.#cache;
-  }
-}
-
-/** None for what is not an instance; somebody else's mistake must not hide the others. */
-function instancesOf({ path, data }: CachedNode): ServiceInstance[] {
-  try {
-    return [decodeInstance(path, data)];
-  } catch (error) {
-    if (error instanceof CorruptDataError) return [];
-    throw error;
   }
 }

@@ -23,65 +23,74 @@ import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js
 import { RecipeStateError } from './shared/errors.js';
 import { Failures } from './shared/failures.js';
 import { readChildren } from './shared/follow-children.js';
-import {
-  decodeInstance,
-  encodeInstance,
-  type ServiceInstance,
-  type ServiceType,
-} from './shared/service-instance.js';
+import { type PayloadOptions, Payloads } from './shared/payloads.js';
+import type { Json, ServiceInstance, ServiceType } from './shared/service-instance.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 /** What register() is told; the rest is filled in. */
-export interface ServiceInstanceInit
-  extends Partial<Omit<ServiceInstance, 'name' | 'registrationTimeUTC'>> {
+export interface ServiceInstanceInit<In = Json>
+  extends Partial<Omit<ServiceInstance<In>, 'name' | 'registrationTimeUTC'>> {
   readonly name: string;
 }
 
-export interface ServiceDiscoveryOptions {
+export interface ServiceDiscoveryOptions<P = Json, In = P> extends PayloadOptions<P, In> {
   /** Of the znodes; open by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
-interface Registration {
+type Identity = Pick<ServiceInstance, 'name' | 'id'>;
+
+interface Registration<In> {
   readonly node: PersistentNode;
-  instance: ServiceInstance;
+  instance: ServiceInstance<In>;
 }
 
-export class ServiceDiscovery extends BackgroundRecipe implements AsyncDisposable {
+/** `P` is the payload as it is read, `In` as it may be written, by the schema if there is one. */
+export class ServiceDiscovery<P = Json, In = P>
+  extends BackgroundRecipe
+  implements AsyncDisposable
+{
   readonly path: string;
   readonly #client: Client;
-  readonly #options: ServiceDiscoveryOptions;
+  readonly #options: ServiceDiscoveryOptions<P, In>;
+  readonly #payloads: Payloads<P, In>;
   /** By id: several services may use the same one, so the name is part of it. */
-  readonly #registrations = new Map<string, Registration>();
+  readonly #registrations = new Map<string, Registration<In>>();
   /** What register() has rejected for, while its znode is being deleted. */
   readonly #withdrawn = new Set<Promise<void>>();
   readonly #failures: Failures;
   #closed: Promise<void> | null = null;
 
-  constructor(client: Client, path: string, options: ServiceDiscoveryOptions = {}) {
+  constructor(client: Client, path: string, options: ServiceDiscoveryOptions<P, In> = {}) {
     super();
     this.path = path;
-    this.#failures = new Failures({ recipe: 'ServiceDiscovery', path });
+    this.#failures = new Failures({ recipe: 'ServiceDiscovery', path, log: client.log });
     this.#client = client;
     this.#options = options;
+    this.#payloads = new Payloads(options);
   }
 
   /**
    * Resolves with the instance when others can find it. When it rejects, the instance is not
    * registered: a znode that was created already is deleted (but for a PERMANENT one), if need be
-   * once there is a connection again. An id registered here already is RecipeStateError.
+   * once there is a connection again. An id registered here already is RecipeStateError, a payload
+   * that the schema refuses InvalidDataError.
    */
-  async register(init: ServiceInstanceInit, options: WaitOptions = {}): Promise<ServiceInstance> {
+  async register(
+    init: ServiceInstanceInit<In>,
+    options: WaitOptions = {},
+  ): Promise<ServiceInstance<In>> {
     const instance = this.#instanceOf(init);
     const key = keyOf(instance);
     const path = this.#pathOf(instance.name, instance.id);
+    const data = this.#payloads.encode(instance, path);
     if (this.#closed !== null) throw new RecipeStateError(this.path, 'closed');
     if (this.#registrations.has(key)) throw new RecipeStateError(path, 'registered already');
     const { acl } = this.#options;
     const { serviceType } = instance;
     const node = new PersistentNode(this.#client, path, {
       mode: MODES[serviceType],
-      data: encodeInstance(instance),
+      data,
       deleteOnClose: serviceType !== 'PERMANENT',
       ...(acl === undefined ? {} : { acl }),
     });
@@ -91,7 +100,7 @@ export class ServiceDiscovery extends BackgroundRecipe implements AsyncDisposabl
       await node.whenStanding(options);
       // A persistent znode may stand there since an earlier run of the program.
       if (MODES[serviceType] === 'persistent') {
-        await node.setData(encodeInstance(instance), options);
+        await node.setData(data, options);
       }
     } catch (error) {
       if (this.#registrations.get(key) === registration) this.#registrations.delete(key);
@@ -103,17 +112,17 @@ export class ServiceDiscovery extends BackgroundRecipe implements AsyncDisposabl
   }
 
   /** Changes what was registered under its name and id; RecipeStateError if nothing was. */
-  async update(instance: ServiceInstance, options: WaitOptions = {}): Promise<void> {
+  async update(instance: ServiceInstance<In>, options: WaitOptions = {}): Promise<void> {
     const registration = this.#registrations.get(keyOf(instance));
-    if (registration === undefined) {
-      throw new RecipeStateError(this.#pathOf(instance.name, instance.id), 'not registered here');
-    }
+    const path = this.#pathOf(instance.name, instance.id);
+    if (registration === undefined) throw new RecipeStateError(path, 'not registered here');
+    const data = this.#payloads.encode(instance, path);
     registration.instance = instance;
-    await registration.node.setData(encodeInstance(instance), options);
+    await registration.node.setData(data, options);
   }
 
   /** Takes back what was registered here; does nothing for what was not. */
-  async unregister(instance: Pick<ServiceInstance, 'name' | 'id'>): Promise<void> {
+  async unregister(instance: Identity): Promise<void> {
     const key = keyOf(instance);
     const registration = this.#registrations.get(key);
     this.#registrations.delete(key);
@@ -129,24 +138,24 @@ export class ServiceDiscovery extends BackgroundRecipe implements AsyncDisposabl
     return [...(await readChildren(this.#client, this.path, false, options)).keys()].sort();
   }
 
-  /** Sorted by id, as of one reading. CorruptDataError. */
-  async instances(name: string, options: OperationOptions = {}): Promise<ServiceInstance[]> {
+  /** Sorted by id, as of one reading. CorruptDataError, InvalidDataError. */
+  async instances(name: string, options: OperationOptions = {}): Promise<ServiceInstance<P>[]> {
     const path = joinPath(this.path, name);
     const found = await readChildren(this.#client, path, true, options);
     return [...found]
-      .map(([id, data]) => decodeInstance(joinPath(path, id), data))
+      .map(([id, data]) => this.#payloads.decode(joinPath(path, id), data))
       .sort((left, right) => (left.id < right.id ? -1 : 1));
   }
 
-  /** Null for none. CorruptDataError. */
+  /** Null for none. CorruptDataError, InvalidDataError. */
   async instance(
     name: string,
     id: string,
     options: OperationOptions = {},
-  ): Promise<ServiceInstance | null> {
+  ): Promise<ServiceInstance<P> | null> {
     const path = this.#pathOf(name, id);
     try {
-      return decodeInstance(path, (await this.#client.getData(path, options)).data);
+      return this.#payloads.decode(path, (await this.#client.getData(path, options)).data);
     } catch (error) {
       if (error instanceof NoNodeError) return null;
       throw error;
@@ -154,19 +163,24 @@ export class ServiceDiscovery extends BackgroundRecipe implements AsyncDisposabl
   }
 
   /** To be started and closed by the caller. */
-  cache(name: string): ServiceCache {
-    return new ServiceCache(this.#client, joinPath(this.path, name));
+  cache(name: string): ServiceCache<P> {
+    return new ServiceCache(this.#client, joinPath(this.path, name), this.#payloadOption);
   }
 
   /** To be started and closed by the caller. */
-  provider(name: string, options: ServiceProviderOptions = {}): ServiceProvider {
-    return new ServiceProvider(this.#client, joinPath(this.path, name), options);
+  provider(name: string, options: ServiceProviderOptions<P> = {}): ServiceProvider<P> {
+    const path = joinPath(this.path, name);
+    return new ServiceProvider(this.#client, path, { ...options, ...this.#payloadOption });
   }
 
   /** Takes back all that was registered here but PERMANENT instances. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  get #payloadOption(): PayloadOptions<P, unknown> {
+    return { payload: this.#options.payload };
   }
 
   protected override get supervised(): Supervised {
@@ -191,7 +205,7 @@ export class ServiceDiscovery extends BackgroundRecipe implements AsyncDisposabl
   }
 
   /** It is registered no more, and may be registered again. */
-  #onRegistrationFailed(key: string, registration: Registration, error: unknown): void {
+  #onRegistrationFailed(key: string, registration: Registration<In>, error: unknown): void {
     if (this.#registrations.get(key) !== registration) return;
     this.#registrations.delete(key);
     this.#failures.tell(error, { isAwaited: false });
@@ -206,14 +220,15 @@ export class ServiceDiscovery extends BackgroundRecipe implements AsyncDisposabl
     this.#withdrawn.add(withdrawn);
   }
 
-  #instanceOf(init: ServiceInstanceInit): ServiceInstance {
+  #instanceOf(init: ServiceInstanceInit<In>): ServiceInstance<In> {
     return {
       name: init.name,
       id: init.id ?? this.#client.surroundings.uuid(),
       address: init.address ?? null,
       port: init.port ?? null,
       sslPort: init.sslPort ?? null,
-      payload: init.payload ?? null,
+      // A schema that wants one refuses null.
+      payload: init.payload ?? (null as In),
       registrationTimeUTC: Date.now(),
       serviceType: init.serviceType ?? 'DYNAMIC',
       uriSpec: init.uriSpec ?? null,
@@ -233,6 +248,6 @@ const MODES: Readonly<Record<ServiceType, PersistentNodeMode>> = {
   PERMANENT: 'persistent',
 };
 
-function keyOf({ name, id }: Pick<ServiceInstance, 'name' | 'id'>): string {
+function keyOf({ name, id }: Identity): string {
   return `${name}/${id}`;
 }

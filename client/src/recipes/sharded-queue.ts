@@ -21,7 +21,7 @@ import { LeaseLostError, OptionError } from '../errors.js';
 import { LeaderLatch } from './leader-latch.js';
 import { CURATOR_ENTRY } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
-import { encodeItems } from './queues/item-format.js';
+import type { RawItem } from './queues/item-format.js';
 import { putEntries } from './queues/putting.js';
 import { ShardedSource, shardsIn } from './queues/sharded-source.js';
 import { asDoubtful } from './shared/doubt.js';
@@ -29,7 +29,7 @@ import { ensureThere } from './shared/idempotent.js';
 import { bounds, isTrouble, persist, type Within } from './shared/persist.js';
 import { pause, type WaitOptions } from './shared/wait-scope.js';
 
-export interface ShardedQueueOptions extends QueueOptions {
+export interface ShardedQueueOptions<T = Buffer, In = RawItem> extends QueueOptions<T, In> {
   /** A shard with so many entries is full; 10,000 by default. */
   readonly shardEntriesMax?: number | undefined;
   /** No more shards than this are added; 10 by default. */
@@ -40,13 +40,14 @@ export interface ShardedQueueOptions extends QueueOptions {
   readonly leaderPath?: string | undefined;
 }
 
-export class ShardedQueue extends EntryQueue {
+/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+export class ShardedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
   readonly #leaderPath: string;
   readonly #shardEntriesMax: number;
   readonly #shardsMax: number;
   readonly #checkMs: number;
 
-  constructor(client: Client, path: string, options: ShardedQueueOptions = {}) {
+  constructor(client: Client, path: string, options: ShardedQueueOptions<T, In> = {}) {
     const source = new ShardedSource(client, { path, locks: options.lockPath ?? null });
     super(client, path, options, { layout: source.layout, source });
     this.#leaderPath = options.leaderPath ?? `${path}-leader`;
@@ -57,12 +58,12 @@ export class ShardedQueue extends EntryQueue {
   }
 
   /** Puts one item into a shard; the first put makes one. Errors as of Queue.put. */
-  async put(item: Uint8Array | string, options: WaitOptions = {}): Promise<void> {
+  async put(item: In, options: WaitOptions = {}): Promise<void> {
     await this.putAll([item], options);
   }
 
   /** Several items as one entry. */
-  async putAll(items: readonly (Uint8Array | string)[], options: WaitOptions = {}): Promise<void> {
+  async putAll(items: readonly In[], options: WaitOptions = {}): Promise<void> {
     if (items.length === 0) return;
     const { marks, client } = this;
     const shard = await asDoubtful(client, this.path, options, async (within) => {
@@ -71,7 +72,7 @@ export class ShardedQueue extends EntryQueue {
       return picked ?? (await this.#addShard(within));
     });
     const plan = { directory: joinPath(this.path, shard), marks, acl: this.options.acl };
-    await putEntries(client, plan, [{ head: CURATOR_ENTRY, data: encodeItems(items) }], options);
+    await putEntries(client, plan, [{ head: CURATOR_ENTRY, data: this.encode(items) }], options);
   }
 
   /** Names of the shards. */

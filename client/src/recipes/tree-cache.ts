@@ -20,6 +20,7 @@ import { OptionError } from '../errors.js';
 import { PersistentWatcher } from './persistent-watcher.js';
 import { CacheBase } from './shared/cache-base.js';
 import type { CachedNode } from './shared/cache-values.js';
+import type { DecodingOptions } from './shared/decoder.js';
 import type { Within } from './shared/persist.js';
 import { TreeFollower, type TreeScope } from './shared/tree-follower.js';
 import { TreeModel } from './shared/tree-model.js';
@@ -32,7 +33,7 @@ export interface TreeSelector {
   readonly traverses?: ((path: string) => boolean) | undefined;
 }
 
-export interface TreeCacheOptions {
+export interface TreeCacheOptions<T = Buffer | null> extends DecodingOptions<T> {
   /** Levels below the root that are held: 0 for the root only; all by default. */
   readonly maxDepth?: number | undefined;
   readonly selector?: TreeSelector | undefined;
@@ -40,13 +41,14 @@ export interface TreeCacheOptions {
   readonly withData?: boolean | undefined;
 }
 
-export class TreeCache extends CacheBase {
+/** `T` is what the codec reads data as; without one the data itself. */
+export class TreeCache<T = Buffer | null> extends CacheBase<T> {
   readonly #watcher: PersistentWatcher;
   readonly #model: TreeModel;
   readonly #follower: TreeFollower;
 
-  constructor(client: Client, path: string, options: TreeCacheOptions = {}) {
-    super(client, path);
+  constructor(client: Client, path: string, options: TreeCacheOptions<T> = {}) {
+    super(client, path, options);
     this.#watcher = new PersistentWatcher(client, path, { recursive: true });
     this.#model = new TreeModel(path, (event) => this.tell(event));
     const scope = scopeOf(path, options);
@@ -66,6 +68,12 @@ export class TreeCache extends CacheBase {
   /** Null for a znode that is not there, or not held. */
   get(path: string): CachedNode | null {
     return this.#model.get(path);
+  }
+
+  /** As get(), decoded; throws what the codec does. */
+  value(path: string): T | null {
+    const node = this.#model.get(path);
+    return node === null ? null : this.decode(node);
   }
 
   /** The znodes right below the path, by name; null when the path is not held. */
@@ -94,7 +102,7 @@ export class TreeCache extends CacheBase {
   }
 }
 
-function scopeOf(root: string, options: TreeCacheOptions): TreeScope {
+function scopeOf(root: string, options: Omit<TreeCacheOptions, 'codec'>): TreeScope {
   const { maxDepth = Number.POSITIVE_INFINITY, selector = {}, withData = true } = options;
   if (!(maxDepth >= 0)) throw new OptionError('maxDepth', 'must not be negative');
   const { accepts = () => true, traverses = () => true } = selector;

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, it } from 'vitest';
 import type { Surroundings } from '../api/surroundings.js';
+import { warningsInto } from '../testing/warnings-into.js';
 import { LagMonitor } from './lag-monitor.js';
 
 /** Time that jumps, as it does for a process that was busy. */
@@ -36,7 +37,7 @@ class Jumping implements Surroundings {
 it('tells each dangerous lag on its channel and warns once in a while', () => {
   const surroundings = new Jumping();
   const warnings: string[] = [];
-  const monitor = new LagMonitor({ surroundings, warn: (message) => warnings.push(message) });
+  const monitor = new LagMonitor({ surroundings, log: warningsInto(warnings), name: 'one' });
   const lags: unknown[] = [];
   const onLag = (message: unknown) => lags.push(message);
   subscribe('rookery:client:lag', onLag);
@@ -47,8 +48,8 @@ it('tells each dangerous lag on its channel and warns once in a while', () => {
   surroundings.jump(4_000);
   surroundings.jump(9_000);
   expect(lags).toEqual([
-    { lagMs: 3_000, sessionTimeoutMs: 12_000 },
-    { lagMs: 8_000, sessionTimeoutMs: 12_000 },
+    { client: 'one', lagMs: 3_000, sessionTimeoutMs: 12_000 },
+    { client: 'one', lagMs: 8_000, sessionTimeoutMs: 12_000 },
   ]);
   expect(warnings.length).toBe(1);
   expect(warnings[0]).toContain('3000 ms');

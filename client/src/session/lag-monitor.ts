@@ -1,7 +1,8 @@
 /**
  * Watches the event loop's lag while heartbeats depend on it, and warns when it endangers the
- * session: on the channel `rookery:client:lag` each time, and by a process warning now and then.
+ * session: on the channel `rookery:client:lag` each time, and in the log now and then.
  */
+import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import { publishLag } from './diagnostics.js';
 
@@ -13,8 +14,9 @@ const WARNING_PAUSE_MS = 60_000;
 
 export interface LagMonitorOptions {
   readonly surroundings: Surroundings;
-  /** Says it to the user; a process warning by default. */
-  warn?(message: string): void;
+  readonly log: Log;
+  /** The client's, for diagnostics. */
+  readonly name: string;
 }
 
 export class LagMonitor {
@@ -49,18 +51,13 @@ export class LagMonitor {
   }
 
   #tell(lag: { readonly lagMs: number; readonly sessionTimeoutMs: number }): void {
-    publishLag(lag);
+    publishLag({ client: this.#options.name, ...lag });
     const nowMs = this.#options.surroundings.nowMs();
     if (nowMs - this.#warnedAtMs < WARNING_PAUSE_MS) return;
     this.#warnedAtMs = nowMs;
-    const warn = this.#options.warn ?? warnByProcess;
-    warn(
+    const message =
       `the event loop stood still for ${Math.round(lag.lagMs)} ms and sent no heartbeats; ` +
-        `the session is lost after ${lag.sessionTimeoutMs} ms. The option "worker" avoids it.`,
-    );
+      `the session is lost after ${lag.sessionTimeoutMs} ms. The option "worker" avoids it.`;
+    this.#options.log.warn('session.lag', message, lag);
   }
-}
-
-function warnByProcess(message: string): void {
-  process.emitWarning(message, { type: 'RookeryWarning', code: 'ROOKERY_LAG' });
 }

@@ -1,12 +1,13 @@
 import { ConnectionLossError } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';
+import { warningsInto } from '../testing/warnings-into.js';
 import { OutageWarning } from './outage-warning.js';
 
 function setUp() {
   const surroundings = new FakeSurroundings();
   const warnings: string[] = [];
-  const warning = new OutageWarning({ surroundings, warn: (message) => warnings.push(message) });
+  const warning = new OutageWarning({ surroundings, log: warningsInto(warnings) });
   const failRound = (errors: Readonly<Record<string, Error>>) => {
     warning.onRoundStarted();
     for (const [host, error] of Object.entries(errors)) {

@@ -1,8 +1,9 @@
 /**
  * Warns, once in each outage, when no server has given a session for a while: with the reason of
- * each server, by a process warning. Whoever wants every attempt subscribes to the channel
+ * each server, in the log. Whoever wants every attempt subscribes to the channel
  * `rookery:client:attempt`.
  */
+import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import { type ServerName, serverText } from '../wire/connect-string.js';
 
@@ -13,8 +14,7 @@ const REASONS_MAX = 10;
 
 export interface OutageWarningOptions {
   readonly surroundings: Surroundings;
-  /** Says it to the user; a process warning by default. */
-  warn?(message: string): void;
+  readonly log: Log;
 }
 
 export class OutageWarning {
@@ -45,8 +45,8 @@ export class OutageWarning {
     const reasons = [...this.#reasons].map(([server, reason]) => `${server}: ${reason}`);
     const more = reasons.length - REASONS_MAX;
     const named = reasons.slice(0, REASONS_MAX).join('; ') + (more > 0 ? `; ${more} more` : '');
-    const warn = this.#options.warn ?? warnByProcess;
-    warn(`no server for ${Math.round(outageMs / 1000)} s, and still trying: ${named}`);
+    const message = `no server for ${Math.round(outageMs / 1000)} s, and still trying: ${named}`;
+    this.#options.log.warn('session.no_server', message, { outageMs: Math.round(outageMs) });
   }
 
   /** The outage is over, or other servers are asked: what was said is forgotten. */
@@ -60,8 +60,4 @@ export class OutageWarning {
 /** An error of ours that wraps one of the system says less than that. */
 function reasonOf(error: Error): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
-}
-
-function warnByProcess(message: string): void {
-  process.emitWarning(message, { type: 'RookeryWarning', code: 'ROOKERY_NO_SERVER' });
 }

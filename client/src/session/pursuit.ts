@@ -23,6 +23,8 @@ export interface PursuitOptions {
   readonly frameBytesMax: number;
   readonly requestBytesMax: number;
   readonly connectTimeoutMs: number;
+  /** The client's, for diagnostics. */
+  readonly name: string;
   /** Whether a member without quorum will do. */
   readonly readOnly: boolean;
   /** Made when it is sent. */
@@ -190,7 +192,7 @@ export class Pursuit {
 
   #noteFailure(server: ServerName, error: Error): void {
     this.#lastError = error;
-    publishAttempt({ server: serverText(server), error });
+    publishAttempt({ client: this.#options.name, server: serverText(server), error });
     this.#options.onAttemptFailed(server, error);
   }
 

@@ -14,7 +14,7 @@ import { OperationAbortedError, TooManyOutstandingError } from '../errors.js';
 import type { Call } from './call.js';
 import type { Connection } from './connection.js';
 import { Deadlines } from './deadlines.js';
-import { areOperationsObserved, publishOperation } from './diagnostics.js';
+import { areOperationsObserved, observeOperation, publishSettled } from './diagnostics.js';
 import {
   type ErrorMaker,
   failWith,
@@ -28,7 +28,8 @@ export interface RequestQueueOptions {
   readonly outstandingMax: number;
   /** Of requests that say none themselves; 0 for none. */
   readonly operationTimeoutMs: number;
-  /** For diagnostics. */
+  /** For diagnostics: the client's name, and the member connected to. */
+  readonly name: string;
   server(): string | null;
 }
 
@@ -75,9 +76,9 @@ export class RequestQueue implements RequestOwner {
       const { surroundings, operationTimeoutMs } = this.#options;
       const timeoutMs = options?.timeoutMs ?? operationTimeoutMs;
       const nowMs = surroundings.nowMs();
-      if (areOperationsObserved()) request.calledAtMs = nowMs;
       if (timeoutMs > 0) this.#deadlines.add(request, timeoutMs, nowMs);
-      place(request);
+      if (areOperationsObserved()) this.#placeObserved(request, nowMs, place);
+      else place(request);
     });
     return settled.catch(retrace);
   }
@@ -113,15 +114,24 @@ export class RequestQueue implements RequestOwner {
   onSettled(request: Request, error: Error | null): void {
     this.#deadlines.remove(request);
     if (Number.isNaN(request.sentAtMs)) this.#unsent.delete(request);
-    if (Number.isNaN(request.calledAtMs)) return;
-    const nowMs = this.#options.surroundings.nowMs();
-    publishOperation(request, { nowMs, server: this.#options.server(), error });
+    const { observation } = request;
+    if (observation === null) return;
+    const { surroundings, name: client } = this.#options;
+    const server = this.#options.server();
+    publishSettled(request, observation, { client, server, nowMs: surroundings.nowMs(), error });
   }
 
   readonly #place = (request: Request): void => {
     if (this.#connection === null) this.#unsent.add(request);
     else this.#connection.send(request);
   };
+
+  #placeObserved(request: Request, nowMs: number, place: (request: Request) => void): void {
+    observeOperation(request, { client: this.#options.name, nowMs }, (observation) => {
+      request.observation = observation;
+      place(request);
+    });
+  }
 
   #refuse(call: Call<unknown>, options: OperationOptions | undefined): Error | null {
     const signal = options?.signal;

@@ -16,6 +16,7 @@ import { type AbortFollower, followAbort, unfollowAbort } from '../abort-followe
 import { OperationAbortedError } from '../errors.js';
 import type { Call } from './call.js';
 import type { Dated, DeadlineList } from './deadlines.js';
+import type { Observation } from './diagnostics.js';
 
 /** A request as the queues see it, whatever its result is. */
 export interface Request extends Dated {
@@ -29,8 +30,8 @@ export interface Request extends Dated {
   sentAtMs: number;
   /** Of the reply, or 0. */
   zxid: Int64;
-  /** When it was called, or NaN when nobody asks. */
-  calledAtMs: number;
+  /** Null when nobody observes it. */
+  observation: Observation | null;
   write(writer: JuteWriter): void;
   /** May throw MarshallingError, and is then still pending. */
   succeed(reader: JuteReader): void;
@@ -63,7 +64,7 @@ export class PendingRequest<T> implements Request, AbortFollower {
   xid = 0;
   sentAtMs = Number.NaN;
   zxid: Int64 = 0;
-  calledAtMs = Number.NaN;
+  observation: Observation | null = null;
   deadlineMs = 0;
   list: DeadlineList | null = null;
   previous: Dated | null = null;

@@ -6,13 +6,15 @@
  * after `stop` nothing is called until the next `seek`.
  */
 import type { ConnectRequest, ConnectResponse } from '@rookery/protocol';
+import { type ServerName, serverText } from '../wire/connect-string.js';
 import { BackOff, type BackOffOptions } from './back-off.js';
 import type { Connection } from './connection.js';
-import { OutageWarning } from './outage-warning.js';
+import { OutageWarning, type OutageWarningOptions } from './outage-warning.js';
 import { Pursuit, type PursuitOptions } from './pursuit.js';
 
 export interface SeekerOptions
   extends BackOffOptions,
+    OutageWarningOptions,
     Omit<PursuitOptions, 'onAttemptFailed' | 'onConnected' | 'onExhausted' | 'onRefused'> {
   handshake(): ConnectRequest;
   onConnected(connection: Connection, response: ConnectResponse): void;
@@ -73,7 +75,7 @@ export class Seeker {
     this.#outage.onRoundStarted();
     this.#pursuit = new Pursuit({
       ...this.#options,
-      onAttemptFailed: (server, error) => this.#outage.onAttemptFailed(server, error),
+      onAttemptFailed: (server, error) => this.#onAttemptFailed(server, error),
       onConnected: (connection, response) => {
         this.#pursuit = null;
         this.#backOff.onConnected();
@@ -93,5 +95,11 @@ export class Seeker {
       },
     });
     this.#pursuit.start();
+  }
+
+  #onAttemptFailed(server: ServerName, error: Error): void {
+    this.#outage.onAttemptFailed(server, error);
+    const fields = { server: serverText(server), err: error };
+    this.#options.log.debug('session.attempt_failed', 'a server has given no session', fields);
   }
 }

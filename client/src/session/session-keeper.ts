@@ -34,6 +34,7 @@ import { type ErrorMaker, failWith, type Request } from './request.js';
 import { RequestQueue } from './request-queue.js';
 import { Seeker } from './seeker.js';
 import { StateFeed } from './state-feed.js';
+import { observeStates } from './state-observer.js';
 import { Vigil } from './vigil.js';
 
 const CLOSE_MS_MAX = 5_000;
@@ -65,6 +66,7 @@ export class SessionKeeper {
     this.#resume = options.resume;
     this.#credentials = new Credentials(options.auth);
     this.#seeker = this.#newSeeker();
+    observeStates(this.states, { ...options, keeper: this });
     this.#queue = new RequestQueue({ ...options, server: () => this.server });
     this.#vigil = new Vigil({
       ...options,
@@ -271,12 +273,9 @@ export class SessionKeeper {
     this.#readOnly = false;
     this.#vigil.onDisconnected();
     const cause = error.cause === undefined ? {} : { cause: error.cause };
-    for (const request of inFlight) {
-      failWith(
-        request,
-        (path, ambiguous) => new ConnectionLossError(path, { ambiguous, ...cause }),
-      );
-    }
+    const lost: ErrorMaker = (path, ambiguous) =>
+      new ConnectionLossError(path, { ambiguous, ...cause });
+    for (const request of inFlight) failWith(request, lost);
     if (this.#closing !== null) {
       this.#finishClosing();
       return;

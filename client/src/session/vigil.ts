@@ -3,11 +3,11 @@
  *
  * The end is watched for as long as the session lives, the others only while it is connected.
  */
-import { LagMonitor } from './lag-monitor.js';
+import { LagMonitor, type LagMonitorOptions } from './lag-monitor.js';
 import { LostTimer, type LostTimerOptions } from './lost-timer.js';
 import { ReadWriteSearch, type ReadWriteSearchOptions } from './read-write-search.js';
 
-export interface VigilOptions extends LostTimerOptions, ReadWriteSearchOptions {
+export interface VigilOptions extends LagMonitorOptions, LostTimerOptions, ReadWriteSearchOptions {
   /** Heartbeats are sent by another thread: lag of this one does no harm. */
   readonly isLagProof: boolean;
 }

@@ -16,6 +16,7 @@ import {
   SessionExpiredError,
 } from '@rookery/protocol';
 import type { AddWatchOptions, WatchHandle } from '../api/client.js';
+import type { Log, Logger } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type {
   ClientState,
@@ -25,6 +26,7 @@ import type {
   Watcher,
 } from '../api/values.js';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { ClientLog } from '../log.js';
 import { WatchRegistry } from '../watches/watch-registry.js';
 import { caughtUp } from './fake-catch-up.js';
 import { FakeOperations, type FakeRequest, type Sent } from './fake-operations.js';
@@ -50,9 +52,12 @@ export interface FakeClientOptions {
   readonly surroundings?: Surroundings;
   readonly comesBack?: boolean;
   readonly sessionTimeoutMs?: number;
+  readonly logger?: Logger;
 }
 
 export class FakeClient extends FakeOperations {
+  override readonly name = 'fake';
+  override readonly log: Log;
   override readonly surroundings: Surroundings;
   /** Whether connection and session are replaced by themselves. */
   comesBack: boolean;
@@ -81,6 +86,7 @@ export class FakeClient extends FakeOperations {
     super();
     this.#server = server;
     this.surroundings = options.surroundings ?? new FakeSurroundings();
+    this.log = new ClientLog({ logger: options.logger ?? null, name: this.name });
     this.comesBack = options.comesBack ?? true;
     this.#timeoutMs = options.sessionTimeoutMs ?? 10_000;
     this.#stopListening = server.onChange((change) => this.#onChange(change));
@@ -105,6 +111,10 @@ export class FakeClient extends FakeOperations {
 
   override get lastZxidSeen(): bigint {
     return this.#lastZxidSeen;
+  }
+
+  override get outstandingCount(): number {
+    return this.#queued.length + this.#inFlight.size;
   }
 
   override get watches(): WatchRegistry {

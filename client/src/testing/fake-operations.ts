@@ -6,7 +6,6 @@
 import {
   type ClientInfo,
   KeeperError,
-  Perms,
   ReconfigDisabledError,
   RuntimeInconsistencyError,
   type WatcherType,
@@ -21,6 +20,7 @@ import type {
   WatchStreamOptions,
 } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
+import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
@@ -40,7 +40,9 @@ import type {
   WatchedReadOptions,
   Watcher,
 } from '../api/values.js';
+import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
 import { TransactionError } from '../errors.js';
+import { adapted } from '../helpers/adapted-client.js';
 import { GuaranteedDeletions } from '../helpers/delete-guaranteed.js';
 import { fenced } from '../helpers/fenced.js';
 import { namespaced } from '../helpers/namespaced-client.js';
@@ -64,12 +66,13 @@ export interface FakeRequest<T> extends Sent {
   onReply?(result: T): void;
 }
 
-const OPEN: readonly Acl[] = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];
-
 export abstract class FakeOperations implements Client {
   readonly prefix = '';
   readonly readOnly = false;
   readonly deletions = new GuaranteedDeletions(this);
+  abstract readonly name: string;
+  abstract readonly log: Log;
+  abstract readonly outstandingCount: number;
   abstract readonly surroundings: Surroundings;
   abstract readonly fake: FakeServer;
   abstract readonly state: ClientState;
@@ -176,12 +179,14 @@ export abstract class FakeOperations implements Client {
     path: string,
     options: OperationOptions = {},
   ): Promise<{ acl: readonly Acl[]; stat: Stat }> {
-    const { stat } = await this.#read('getAcl', path, options, () => this.fake.read(path));
-    return { acl: OPEN, stat };
+    return await this.#read('getAcl', path, options, () => {
+      return { acl: this.fake.acl(path), stat: this.fake.read(path).stat };
+    });
   }
 
-  async setAcl(path: string, _acl: readonly Acl[], options: VersionOptions = {}): Promise<Stat> {
-    return await this.#write('setAcl', path, options, () => this.fake.read(path).stat);
+  async setAcl(path: string, acl: readonly Acl[], options: VersionOptions = {}): Promise<Stat> {
+    const { version } = options;
+    return await this.#write('setAcl', path, options, () => this.fake.setAcl(path, acl, version));
   }
 
   async sync(path: string, options: OperationOptions = {}): Promise<void> {
@@ -274,6 +279,12 @@ export abstract class FakeOperations implements Client {
 
   namespace(path: string): Client {
     return namespaced(this, path);
+  }
+
+  with<T, In>(options: TypedViewOptions<T, In>): TypedClient<T, In>;
+  with(options: ViewOptions): Client;
+  with<T, In>(options: ViewOptions | TypedViewOptions<T, In>): Client | TypedClient<T, In> {
+    return adapted(this, options);
   }
 
   updateServers(): void {

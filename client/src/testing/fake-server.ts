@@ -4,8 +4,8 @@
  * once; nothing here waits, nothing is random.
  *
  * Faithful where recipes depend on it: sequence numbers, versions, the order of a change's events,
- * all-or-nothing multis, errors' codes. Without ACLs, quotas and reapers. Only for tests; clients
- * of it are in fake-client.ts.
+ * all-or-nothing multis, errors' codes. ACLs are kept and not enforced; without quotas and reapers.
+ * Only for tests; clients of it are in fake-client.ts.
  */
 import {
   BadArgumentsError,
@@ -25,6 +25,7 @@ import {
 } from '@rookery/protocol';
 import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type { Acl, Created, CreateMode, Data, Node, Stat } from '../api/values.js';
+import { OPEN_ACL } from '../client/multi.js';
 
 export interface FakeChange {
   readonly type: EventType;
@@ -50,6 +51,8 @@ interface Znode {
   mzxid: bigint;
   pzxid: bigint;
   version: number;
+  acl: readonly Acl[];
+  aversion: number;
   readonly owner: bigint;
   /** All children ever created: the next sequence number. */
   creates: number;
@@ -67,7 +70,7 @@ export class FakeServer {
   #changes: FakeChange[] = [];
 
   constructor() {
-    this.#nodes.set('/', newZnode(0n, null, 0n));
+    this.#nodes.set('/', newZnode(0n, { data: null, acl: OPEN_ACL, owner: 0n }));
     this.create({ ...PLAIN, path: '/zookeeper' });
     this.create({ ...PLAIN, path: '/zookeeper/config', data: 'version=0' });
   }
@@ -106,6 +109,20 @@ export class FakeServer {
 
   setData(path: string, data: Data, version = -1): Stat {
     return this.#commit(() => this.#update(path, data, version));
+  }
+
+  setAcl(path: string, acl: readonly Acl[], version = -1): Stat {
+    return this.#commit(() => {
+      const node = this.#find(path);
+      if (acl.length === 0) throw new InvalidAclError(path);
+      if (version !== -1 && version !== node.aversion) throw new BadVersionError(path);
+      Object.assign(node, { acl, aversion: node.aversion + 1 });
+      return statOf(node);
+    });
+  }
+
+  acl(path: string): readonly Acl[] {
+    return this.#find(path).acl;
   }
 
   multi(ops: readonly TransactionOp[], session: bigint): MultiOutcome {
@@ -180,7 +197,8 @@ export class FakeServer {
     if (parent.owner !== 0n) throw new NoChildrenForEphemeralsError(path);
     const isEphemeral = mode === 'ephemeral' || mode === 'ephemeralSequential';
     if (isEphemeral && !this.#sessions.has(session)) throw new SessionExpiredError(path);
-    const node = newZnode(this.zxid, data, isEphemeral ? session : 0n);
+    const owner = isEphemeral ? session : 0n;
+    const node = newZnode(this.zxid, { data, acl: acl ?? OPEN_ACL, owner });
     const { creates, pzxid } = parent;
     this.#nodes.set(full, node);
     parent.children.add(nameOf(full));
@@ -263,10 +281,14 @@ const PLAIN: FakeCreate = {
   session: 0n,
 };
 
-function newZnode(zxid: bigint, data: Data, owner: bigint): Znode {
+function newZnode(
+  zxid: bigint,
+  { data, acl, owner }: { readonly data: Data } & Pick<Znode, 'acl' | 'owner'>,
+): Znode {
   const times = { czxid: zxid, mzxid: zxid, pzxid: zxid };
   const children = new Set<string>();
-  return { data: toBuffer(data), ...times, version: 0, owner, creates: 0, children };
+  const versions = { version: 0, aversion: 0, creates: 0 };
+  return { data: toBuffer(data), acl, owner, ...times, ...versions, children };
 }
 
 function statOf(node: Znode): Stat {
@@ -278,7 +300,7 @@ function statOf(node: Znode): Stat {
     mtime: Number(node.mzxid),
     version: node.version,
     cversion: 2 * node.creates - node.children.size,
-    aversion: 0,
+    aversion: node.aversion,
     ephemeralOwner: node.owner,
     dataLength: node.data?.length ?? 0,
     numChildren: node.children.size,

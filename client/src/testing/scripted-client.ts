@@ -34,7 +34,7 @@ export class ScriptedClient {
     const { surroundings, registry } = this;
     const defaults = { sessionTimeoutMs: SESSION_TIMEOUT_MS, shuffle: false };
     const options = checkedOptions({ ...defaults, ...rest, surroundings });
-    const { shuffle, operationTimeoutMs, connectTimeoutMs } = options;
+    const { shuffle } = options;
     const random = () => surroundings.random();
     const hosts = new HostList(parseConnectString(connectString).servers, {
       ...{ resolve, shuffle, random },
@@ -46,10 +46,7 @@ export class ScriptedClient {
       isLagProof: false,
       onClosed: () => undefined,
     });
-    this.client = new SessionClient({
-      ...{ keeper: this.keeper, registry, dial },
-      ...{ operationTimeoutMs, connectTimeoutMs },
-    });
+    this.client = new SessionClient({ ...options, keeper: this.keeper, registry, dial });
     this.client.onState(({ state }) => this.states.push(state));
     this.keeper.start();
   }

@@ -191,6 +191,24 @@ describe('two-phase-commit.js', () => {
   });
 });
 
+describe('scheduled-job.js', () => {
+  it('does each due time once, goes on in the next process, and tells its history', async () => {
+    const ann = start('scheduled-job.js', 'ann');
+    const first = await ann.says(/^doing (\d+) for the 1 time$/);
+    const bob = start('scheduled-job.js', 'bob');
+    await bob.says(/^a session has been opened/);
+    expect(await ann.interrupt()).toMatchObject({ code: 0 });
+    expect(ann.lines.join('\n')).toContain('rookery_client_operations_total{client="default"');
+    const second = await bob.says(/^doing (\d+) for the 1 time$/);
+    expect(Number(second[1])).toBeGreaterThan(Number(first[1]));
+    expect(await bob.interrupt()).toMatchObject({ code: 0 });
+    const asked = start('scheduled-job.js');
+    await asked.says(/^\d+ done by bob$/);
+    await asked.says(/^\d+ done by ann$/);
+    expect(await asked.ends()).toMatchObject({ code: 0 });
+  });
+});
+
 it('each example ends by Ctrl-C while no server answers', async () => {
   const silent = createServer();
   silent.listen(0, '127.0.0.1');

@@ -187,7 +187,7 @@ it('tells every operation on a diagnostics channel', async () => {
   unsubscribe('rookery:client:operation', onMessage);
   const { server } = client;
   expect(messages).toMatchObject([
-    { op: 'setData', path: at, server, error: null },
+    { client: 'default', op: 'setData', path: at, server, error: null },
     { op: 'getData', path: `${at}/none`, server, error: { name: 'NoNodeError' } },
   ]);
   expect(messages[0]?.zxid).toBe(client.lastZxidSeen);

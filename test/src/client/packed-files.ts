@@ -63,9 +63,16 @@ function moduleOf(file: string): string {
   return file.replace(/^dist\//, '').replace(/(?:\.d)?\.[jt]s$/, '');
 }
 
-/** Every file named in `exports`, relative to the package. */
+/** Every module that package.json names, by whichever key, relative to the package. */
 function exported(directory: string): string[] {
-  const { exports } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-  const targets = Object.values(exports as Record<string, Record<string, string>>);
-  return targets.flatMap((target) => Object.values(target)).map((path) => path.slice(2));
+  const text = readFileSync(join(directory, 'package.json'), 'utf8');
+  const { exports, main, types, typesVersions } = JSON.parse(text);
+  return stringsIn([exports, main ?? [], types ?? [], typesVersions ?? []])
+    .filter((path) => path !== './package.json')
+    .map((path) => path.slice(2));
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return Object.values(value ?? {}).flatMap(stringsIn);
 }

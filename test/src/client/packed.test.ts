@@ -30,6 +30,8 @@ const LIBRARIES = ['protocol', 'client', 'server'] as const;
 const PACKAGES = [...LIBRARIES, 'cli'] as const;
 const FIXTURES = fileURLToPath(new URL('./fixtures/packed/', import.meta.url));
 const TYPESCRIPT = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
+/** The oldest that users may have. */
+const TYPESCRIPT_5 = join(REPOSITORY, 'node_modules/typescript-5.4/bin/tsc');
 const ROLLDOWN = join(REPOSITORY, 'node_modules/rolldown/bin/cli.mjs');
 const SETUP_DEADLINE_MS = 400_000;
 const INSTALL_DEADLINE_MS = 300_000;
@@ -125,7 +127,8 @@ describe.each(LIBRARIES)('the tarball of %s', (name) => {
 
 it('the client comes with its README and its examples', async () => {
   const files = await packedFiles(tarball('client'));
-  expect(files).toEqual(expect.arrayContaining(['README.md', 'examples/lock.js']));
+  const documents = ['README.md', 'LICENSE', 'CHANGELOG.md', 'examples/lock.js'];
+  expect(files).toEqual(expect.arrayContaining(documents));
 });
 
 it('what is installed is what was packed, not this workspace', (context) => {
@@ -195,6 +198,47 @@ it.for(RESOLUTIONS)(
     expect(outcome.stdout).toBe(`held true bigint\nexists -110 false\nwatched /packed/${outDir}\n`);
   },
 );
+
+it.for([
+  { module: 'commonjs', moduleResolution: 'node10' },
+  { module: 'node16', moduleResolution: 'node16' },
+])(
+  'TypeScript 5.4 checks a strict program and all declarations, $moduleResolution resolution',
+  async (resolution, context) => {
+    needInstallation(context);
+    useProgram('lock-typed.ts');
+    writeFileSync(
+      join(project, 'subpaths.ts'),
+      "import { FakeClient } from '@rookery/client/testing';\nexport const zk = new FakeClient();\n",
+    );
+    const compilerOptions = {
+      ...{ ...resolution, noEmit: true, target: 'es2022', lib: ['es2022', 'esnext.disposable'] },
+      ...{ strict: true, skipLibCheck: false, types: ['node'], exactOptionalPropertyTypes: true },
+    };
+    // CommonJS has no await outside of functions.
+    const files =
+      resolution.module === 'commonjs' ? ['subpaths.ts'] : ['lock-typed.ts', 'subpaths.ts'];
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    const compiled = await run(process.execPath, [TYPESCRIPT_5, '-p', '.']);
+    expect(compiled).toEqual({ code: 0, stdout: '', stderr: '' });
+  },
+);
+
+it('a program that only connects is bundled into less than 100 KB', async (context) => {
+  needInstallation(context);
+  writeFileSync(join(project, 'connects.mjs'), "export { connect } from '@rookery/client';\n");
+  const file = 'bundle/connects.mjs';
+  const args = [ROLLDOWN, 'connects.mjs', '--platform', 'node', '--format', 'esm', '--minify'];
+  expect((await run(process.execPath, [...args, '--file', file])).code).toBe(0);
+  expect(readFileSync(join(project, file)).length).toBeLessThan(100_000);
+});
+
+it('unit tests of a user run with a fake client, faults and time by hand', async (context) => {
+  needInstallation(context);
+  useProgram('own-fakes.mjs');
+  const outcome = await run(process.execPath, ['own-fakes.mjs']);
+  expect(outcome).toEqual({ code: 0, stdout: 'false true true\n1 true\n', stderr: '' });
+});
 
 it('the first example of its README runs as printed, by whoever has only that', async (context) => {
   needInstallation(context);

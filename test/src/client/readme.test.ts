@@ -20,7 +20,7 @@ declare const zk: import('@rookery/client').Client;
 declare const ensemble: import('@rookery/server/testing').TestEnsemble;
 declare const signal: AbortSignal;
 declare const logger: import('pino').Logger;
-declare const histogram: { record(labels: object, value: number): void };
+
 declare function readAgain(): Promise<void>;
 declare function apply(event: import('@rookery/client').WatchEvent): void;
 declare function work(items: readonly Buffer[]): Promise<void>;

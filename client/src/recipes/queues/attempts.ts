@@ -12,7 +12,7 @@ import type { Client } from '../../api/client.js';
 import type { Lease } from '../../api/lease.js';
 import { LeaseLostError, LeaseReleasedError, OptionError } from '../../errors.js';
 import { delay } from '../../helpers/delay.js';
-import { exponentialBackoff, type RetryPolicy } from '../../helpers/retry.js';
+import { exponentialBackoff, type RetryPolicy } from '../../helpers/retry-policy.js';
 
 export interface AttemptOptions {
   /**
@@ -30,6 +30,8 @@ export interface AttemptOptions {
 }
 
 export interface Attemptable {
+  /** Of its znode. */
+  readonly path: string;
   /** Null when nobody else can get the entry. */
   readonly lease: Lease | null;
   countAttempt(): Promise<number>;
@@ -104,8 +106,8 @@ export class Attempts {
       try {
         await handle(entry);
         return true;
-      } catch {
-        // The entry tells, in the end, by where it stands.
+      } catch (error) {
+        this.#tellFailure(entry, attempt, error);
       }
       const elapsedMs = surroundings.nowMs() - startMs;
       const delayMs = this.#backoff(attempt - 1, elapsedMs, () => surroundings.random());
@@ -117,6 +119,17 @@ export class Attempts {
       }
     }
     await entry.moveTo(this.#deadLetterPath);
+    const fields = { path: entry.path, deadLetterPath: this.#deadLetterPath };
+    this.#client.log.error(
+      'queue.dead_letter',
+      'an entry has failed too often, and is put aside',
+      fields,
+    );
     return true;
+  }
+
+  #tellFailure({ path }: Attemptable, attempt: number, error: unknown): void {
+    const fields = { path, attempt, attemptsMax: this.#max, err: error };
+    this.#client.log.warn('queue.attempt_failed', 'an attempt at an entry has failed', fields);
   }
 }

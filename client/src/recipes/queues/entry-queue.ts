@@ -7,6 +7,7 @@
  */
 import { parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import type { Codec } from '../../api/codec.js';
 import type { Acl } from '../../api/values.js';
 import type { Doubt } from '../shared/doubt.js';
 import { asDoubtful } from '../shared/doubt.js';
@@ -20,11 +21,14 @@ import { EntryFeed, type FeedOptions } from './entry-feed.js';
 import type { EntryLayout } from './entry-names.js';
 import { DirectorySource, type Entry, type EntrySource } from './entry-source.js';
 import { HeldEntry } from './held-entry.js';
-import { encodeItems } from './item-format.js';
+import { ItemCodec, type RawItem } from './item-format.js';
 import { putEntries } from './putting.js';
 import { LockedQueueEntry, type QueueEntry, RemovedQueueEntry } from './queue-entry.js';
 
-export interface QueueOptions extends SessionLossOptions {
+/** `T` and `In` are those of the codec: what an item is read as, and what may be put. */
+export interface QueueOptions<T = Buffer, In = RawItem> extends SessionLossOptions {
+  /** How items are written and read, by json(schema) for one; bytes and strings without. */
+  readonly codec?: Codec<T, In> | undefined;
   /**
    * Directory for the locks of entries that somebody is busy with: an entry is removed when it is
    * done, and free again when who has it dies (at least once). Without it an entry is removed when
@@ -47,20 +51,22 @@ export interface QueueKind extends FeedOptions {
   readonly source?: EntrySource | undefined;
 }
 
-export abstract class EntryQueue {
+export abstract class EntryQueue<T = Buffer, In = RawItem> {
   readonly path: string;
   protected readonly client: Client;
-  protected readonly options: QueueOptions;
+  protected readonly options: Omit<QueueOptions, 'codec'>;
+  readonly #codec: ItemCodec<T, In>;
   protected readonly marks: string;
   readonly #source: EntrySource;
   readonly #feed: EntryFeed;
   readonly #readyLocks = new Set<string>();
 
-  constructor(client: Client, path: string, options: QueueOptions, kind: QueueKind) {
+  constructor(client: Client, path: string, options: QueueOptions<T, In>, kind: QueueKind) {
     const { lockPath: locks = null, marksPath = `${path}-in-flight` } = options;
     this.path = path;
     this.client = client;
     this.options = options;
+    this.#codec = new ItemCodec(options.codec);
     this.marks = marksPath;
     const { layout, source = new DirectorySource(client, { directory: path, locks, layout }) } =
       kind;
@@ -74,12 +80,12 @@ export abstract class EntryQueue {
    * whose entry is being removed at that moment ends with the entry, for nobody else could get it;
    * only a session that is lost then may take it along, and the error is `ambiguous`.
    */
-  take(options: WaitOptions = {}): Promise<QueueEntry> {
+  take(options: WaitOptions = {}): Promise<QueueEntry<T>> {
     return this.#take(options, this.options);
   }
 
   /** An entry if one is free, else null, as of a reading at least as new as the call. */
-  async poll(options: WaitOptions = {}): Promise<QueueEntry | null> {
+  async poll(options: WaitOptions = {}): Promise<QueueEntry<T> | null> {
     return await this.#taking(options, (within, doubt) =>
       this.#feed.nextNow(within, (entry) => this.#claim(entry, within, doubt)),
     );
@@ -90,7 +96,7 @@ export abstract class EntryQueue {
    * unless `onSessionLost` is 'fail'. Going on to the next one says that the entry is done; leaving
    * the loop, or an exception, gives it back (where it is locked).
    */
-  entries(options: TakeOptions = {}): AsyncGenerator<QueueEntry, void> {
+  entries(options: TakeOptions = {}): AsyncGenerator<QueueEntry<T>, void> {
     return entriesOf((given) => this.#take(given, inLoops(this.options)), options);
   }
 
@@ -100,7 +106,7 @@ export abstract class EntryQueue {
    * function's promise resolves. Goes on in the client's next session, as entries() does.
    */
   async consume(
-    handle: (entry: QueueEntry) => unknown,
+    handle: (entry: QueueEntry<T>) => unknown,
     options: ConsumeOptions = {},
   ): Promise<void> {
     const take = (given: TakeOptions) => this.#take(given, inLoops(this.options));
@@ -119,11 +125,16 @@ export abstract class EntryQueue {
 
   protected async putItems(
     head: string,
-    items: readonly (Uint8Array | string)[],
+    items: readonly In[],
     options: WaitOptions,
   ): Promise<void> {
     const plan = { directory: this.path, marks: this.marks, acl: this.options.acl };
-    await putEntries(this.client, plan, [{ head, data: encodeItems(items) }], options);
+    await putEntries(this.client, plan, [{ head, data: this.encode(items) }], options);
+  }
+
+  /** The data of one entry; throws what the codec does. */
+  protected encode(items: readonly In[]): Buffer {
+    return this.#codec.encode(items, this.path);
   }
 
   /** Removes what is free and matches; how many that were. */
@@ -148,7 +159,7 @@ export abstract class EntryQueue {
     return { marks: this.marks, acl: this.options.acl, onGivenBack };
   }
 
-  async #take(options: WaitOptions, { onSessionLost }: SessionLossOptions): Promise<QueueEntry> {
+  async #take(options: WaitOptions, { onSessionLost }: SessionLossOptions): Promise<QueueEntry<T>> {
     return await asDoubtful(
       this.client,
       this.path,
@@ -157,28 +168,28 @@ export abstract class EntryQueue {
     );
   }
 
-  async #taking<T>(
+  async #taking<Result>(
     options: WaitOptions,
-    attempt: (within: Within, doubt: Doubt) => Promise<T>,
-  ): Promise<T> {
+    attempt: (within: Within, doubt: Doubt) => Promise<Result>,
+  ): Promise<Result> {
     const { onSessionLost } = this.options;
     return await asDoubtful(this.client, this.path, { ...options, onSessionLost }, attempt);
   }
 
-  async #claim(entry: Entry, within: Within, doubt: Doubt): Promise<QueueEntry | null> {
+  async #claim(entry: Entry, within: Within, doubt: Doubt): Promise<QueueEntry<T> | null> {
     const { lockPath } = entry;
     if (lockPath === null) {
       const removed = await removeEntry(this.client, entry, this.#plan, { within, doubt });
       if (removed === null) return null;
       const { name, path, head } = entry;
-      return new RemovedQueueEntry({ name, path, data: removed.data }, (directory) => {
+      return new RemovedQueueEntry({ name, path, data: removed.data }, this.#codec, (directory) => {
         const plan = { ...this.#plan, directory };
         return putEntries(this.client, plan, [{ head, data: removed.data }], {});
       });
     }
     await this.#makeLocks(lockPath, within);
     const held = await HeldEntry.claim(this.client, { ...entry, lockPath }, this.#plan, within);
-    return held === null ? null : new LockedQueueEntry(held);
+    return held === null ? null : new LockedQueueEntry(held, this.#codec);
   }
 
   /** Once: whoever deletes it later gets a container. */

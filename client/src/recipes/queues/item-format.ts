@@ -3,7 +3,9 @@
  * each item 0x01, its length (4 bytes) and its bytes; 0x02 at the end. All numbers big-endian.
  * Pure.
  */
+import type { Codec } from '../../api/codec.js';
 import { ClientError } from '../../errors.js';
+import { bytes } from '../../helpers/codecs.js';
 
 /** An entry's data is not in the format: somebody else's, or damaged. */
 export class QueueFormatError extends ClientError {
@@ -34,6 +36,29 @@ export function encodeItems(items: readonly (Uint8Array | string)[]): Buffer {
   }
   parts.push(Buffer.of(END));
   return Buffer.concat(parts);
+}
+
+/** Without a codec an item is bytes: written from bytes or a string, read as a view of the data. */
+export type RawItem = Uint8Array | string;
+
+/** How the items of a queue are written and read. */
+export class ItemCodec<T, In> {
+  readonly #codec: Codec<T, In>;
+
+  constructor(codec: Codec<T, In> | undefined) {
+    // Without a codec T and In are those of bytes, as the queues' type parameters say.
+    this.#codec = codec ?? (bytes as Codec<unknown, never> as Codec<T, In>);
+  }
+
+  /** Throws what the codec does; `path` is the queue's. */
+  encode(items: readonly In[], path: string): Buffer {
+    return encodeItems(items.map((item) => this.#codec.format(item, path) ?? ''));
+  }
+
+  /** QueueFormatError, or what the codec throws. */
+  decode(data: Buffer | null, path: string): T[] {
+    return decodeItems(data, path).map((item) => this.#codec.parse(item, path));
+  }
 }
 
 /** The items, as views of the data. What follows the end is not looked at, as in Curator. */

@@ -7,15 +7,19 @@ import type { Lease } from '../../api/lease.js';
 import type { TransactionOp } from '../../api/transaction.js';
 import { RecipeStateError } from '../shared/errors.js';
 import type { HeldEntry } from './held-entry.js';
-import { decodeItems } from './item-format.js';
+import type { ItemCodec } from './item-format.js';
 
 /** Disposing gives back what is held and not done. */
-export interface QueueEntry extends AsyncDisposable {
+/** `T` is what the queue's codec reads an item as; without one, bytes. */
+export interface QueueEntry<T = Buffer> extends AsyncDisposable {
   /** Its znode's. */
   readonly name: string;
   readonly path: string;
-  /** As put, one or more. QueueFormatError when the data is not in Curator's format. */
-  readonly items: readonly Buffer[];
+  /**
+   * As put, one or more. QueueFormatError when the data is not in Curator's format; what the codec
+   * throws, such as InvalidDataError, when it does not read an item.
+   */
+  readonly items: readonly T[];
   /** The data as it stands. */
   readonly data: Buffer | null;
   /** By which it is held; its signal tells when somebody else may get the entry. Null: removed. */
@@ -41,11 +45,13 @@ export interface QueueEntry extends AsyncDisposable {
   countAttempt(): Promise<number>;
 }
 
-export class LockedQueueEntry implements QueueEntry {
+export class LockedQueueEntry<T> implements QueueEntry<T> {
   readonly #held: HeldEntry;
+  readonly #codec: ItemCodec<T, never>;
 
-  constructor(held: HeldEntry) {
+  constructor(held: HeldEntry, codec: ItemCodec<T, never>) {
     this.#held = held;
+    this.#codec = codec;
   }
 
   get name(): string {
@@ -64,8 +70,8 @@ export class LockedQueueEntry implements QueueEntry {
     return this.#held.lease;
   }
 
-  get items(): readonly Buffer[] {
-    return decodeItems(this.data, this.path);
+  get items(): readonly T[] {
+    return this.#codec.decode(this.data, this.path);
   }
 
   done(ops: readonly TransactionOp[] = []): Promise<void> {
@@ -93,28 +99,31 @@ export class LockedQueueEntry implements QueueEntry {
   }
 }
 
-export class RemovedQueueEntry implements QueueEntry {
+export class RemovedQueueEntry<T> implements QueueEntry<T> {
   readonly lease = null;
   readonly name: string;
   readonly path: string;
   readonly data: Buffer | null;
   readonly #putIn: (directory: string) => Promise<void>;
+  readonly #codec: ItemCodec<T, never>;
   #isOver = false;
   #attempts = 0;
 
   /** `putIn` puts the same data at the end of a directory. */
   constructor(
     entry: { readonly name: string; readonly path: string; readonly data: Buffer | null },
+    codec: ItemCodec<T, never>,
     putIn: (directory: string) => Promise<void>,
   ) {
     this.name = entry.name;
     this.path = entry.path;
     this.data = entry.data;
     this.#putIn = putIn;
+    this.#codec = codec;
   }
 
-  get items(): readonly Buffer[] {
-    return decodeItems(this.data, this.path);
+  get items(): readonly T[] {
+    return this.#codec.decode(this.data, this.path);
   }
 
   async done(ops: readonly TransactionOp[] = []): Promise<void> {

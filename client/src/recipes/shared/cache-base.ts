@@ -5,22 +5,26 @@
 import type { Client } from '../../api/client.js';
 import { BackgroundRecipe, type Supervised } from './background-recipe.js';
 import type { CachedNode, CacheEvent } from './cache-values.js';
+import { Decoder, type DecodingOptions } from './decoder.js';
 import { Feed } from './feed.js';
 import type { Within } from './persist.js';
 import { inEachSession, Runner } from './runner.js';
 import { type StreamOptions, streamOf } from './stream.js';
 import type { WaitOptions } from './wait-scope.js';
 
-export abstract class CacheBase extends BackgroundRecipe implements AsyncDisposable {
+/** `T` is what its codec reads data as. */
+export abstract class CacheBase<T> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #feed = new Feed<CacheEvent>();
   readonly #runner: Runner;
+  readonly #decoder: Decoder<T>;
   #isInitialized = false;
   #closed: Promise<void> | null = null;
 
-  constructor(client: Client, path: string) {
+  constructor(client: Client, path: string, options: DecodingOptions<T>) {
     super();
     this.path = path;
+    this.#decoder = new Decoder(options, client.log);
     const task = inEachSession(client, path, (within) => this.follow(within));
     this.#runner = new Runner({ client, recipe: new.target.name, path, task });
   }
@@ -58,6 +62,22 @@ export abstract class CacheBase extends BackgroundRecipe implements AsyncDisposa
     if (!this.#runner.isStopped) this.start();
     const snapshot = () => ({ type: 'snapshot', nodes: this.snapshot() }) as const;
     return streamOf<CacheEvent>({ feed: this.#feed, runner: this.#runner, snapshot }, options);
+  }
+
+  /**
+   * What the codec reads the data of a znode as that this cache holds, or has told of; throws what
+   * the codec does, such as InvalidDataError. The same object for the same node.
+   */
+  decode(node: CachedNode): T {
+    return this.#decoder.value(node);
+  }
+
+  /**
+   * The values of all that it holds, by path. What the codec cannot read is left out, and told in
+   * the log.
+   */
+  values(): Map<string, T> {
+    return this.#decoder.values(this.snapshot());
   }
 
   /** A copy of all that it holds, by path; parents come before their children. */

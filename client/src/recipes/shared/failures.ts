@@ -1,8 +1,9 @@
 /**
  * The failure of a recipe that works in the background: kept for whoever asks, told to those who
- * listen, and said by a process warning when nobody is there to hear of it. A client that the
- * application has closed is no failure to warn of.
+ * listen, and said in the client's log: as an error when nobody is there to hear of it. A client
+ * that the application has closed is no failure to warn of.
  */
+import type { Log } from '../../api/logger.js';
 import { ClientClosedError } from '../../errors.js';
 import { Feed } from './feed.js';
 
@@ -15,8 +16,7 @@ export interface FailuresOptions {
   /** The class of the recipe, and the path it was given; for the warning. */
   readonly recipe: string;
   readonly path: string;
-  /** Says it to the user; a process warning by default. */
-  warn?(message: string): void;
+  readonly log: Log;
 }
 
 export class Failures {
@@ -48,17 +48,17 @@ export class Failures {
   /** `isAwaited` when a call rejects with it. */
   tell(error: unknown, { isAwaited }: { readonly isAwaited: boolean }): void {
     this.#last = { error };
-    if (this.#feed.size > 0) this.#feed.tell(error);
-    else if (!isAwaited && !(error instanceof ClientClosedError)) this.#warn(error);
+    const isHeard = this.#feed.size > 0;
+    if (!(error instanceof ClientClosedError)) this.#say(error, isHeard || isAwaited);
+    if (isHeard) this.#feed.tell(error);
   }
 
-  #warn(error: unknown): void {
-    const { recipe, path, warn = warnByProcess } = this.#options;
+  #say(error: unknown, isKnown: boolean): void {
+    const { recipe, path, log } = this.#options;
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    warn(`the ${recipe} of ${path} has ended by ${reason}; onFailure() can tell the application`);
+    const message = `the ${recipe} of ${path} has ended by ${reason}`;
+    const fields = { recipe, path, err: error };
+    if (isKnown) log.info('recipe.ended', message, fields);
+    else log.error('recipe.failed', `${message}; onFailure() can tell the application`, fields);
   }
-}
-
-function warnByProcess(message: string): void {
-  process.emitWarning(message, { type: 'RookeryWarning', code: 'ROOKERY_RECIPE_FAILED' });
 }

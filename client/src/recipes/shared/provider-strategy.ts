@@ -3,13 +3,15 @@
  * while because they were reported down: Curator's strategies and its DownInstancePolicy. No I/O;
  * time comes from the caller. Used by the service provider.
  */
-import type { ServiceInstance } from './service-instance.js';
+import type { Json, ServiceInstance } from './service-instance.js';
 
 /** Of instances sorted by id; null for none. May keep state between calls. */
-export type ProviderStrategy = (instances: readonly ServiceInstance[]) => ServiceInstance | null;
+export type ProviderStrategy<P = Json> = (
+  instances: readonly ServiceInstance<P>[],
+) => ServiceInstance<P> | null;
 
 /** One after the other. */
-export function roundRobin(): ProviderStrategy {
+export function roundRobin<P = Json>(): ProviderStrategy<P> {
   let next = 0;
   return (instances) => {
     if (instances.length === 0) return null;
@@ -20,12 +22,12 @@ export function roundRobin(): ProviderStrategy {
 }
 
 /** Any, each as likely; `random` gives numbers from 0 (inclusive) to 1. */
-export function randomly(random: () => number = Math.random): ProviderStrategy {
+export function randomly<P = Json>(random: () => number = Math.random): ProviderStrategy<P> {
   return (instances) => instances[Math.floor(random() * instances.length)] ?? null;
 }
 
 /** Always the same, chosen by another strategy, until it is there no more. */
-export function sticky(choose: ProviderStrategy = roundRobin()): ProviderStrategy {
+export function sticky<P = Json>(choose: ProviderStrategy<P> = roundRobin()): ProviderStrategy<P> {
   let chosenId: string | null = null;
   return (instances) => {
     const chosen = instances.find(({ id }) => id === chosenId) ?? choose(instances);

@@ -36,7 +36,7 @@ export class Runner implements Supervised {
 
   constructor(options: RunnerOptions) {
     this.#options = options;
-    this.#failures = new Failures(options);
+    this.#failures = new Failures({ ...options, log: options.client.log });
   }
 
   get status(): BackgroundStatus {

@@ -20,7 +20,8 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json };
 
-export interface ServiceInstance {
+/** `P` is the payload, by the schema of the service discovery if it has one. */
+export interface ServiceInstance<P = Json> {
   /** Of the service. */
   readonly name: string;
   /** Unique among the service's instances. */
@@ -29,7 +30,7 @@ export interface ServiceInstance {
   readonly port: number | null;
   readonly sslPort: number | null;
   /** Anything; for a Java reader an object with its class in `@class`. */
-  readonly payload: Json;
+  readonly payload: P;
   /** Milliseconds since 1970. */
   readonly registrationTimeUTC: number;
   readonly serviceType: ServiceType;
@@ -44,7 +45,7 @@ export interface UriSpec {
 }
 
 /** In Curator's order of fields. */
-export function encodeInstance(instance: ServiceInstance): Buffer {
+export function encodeInstance(instance: ServiceInstance<unknown>): Buffer {
   const { name, id, address, port, sslPort, payload } = instance;
   const { registrationTimeUTC, serviceType, uriSpec, enabled } = instance;
   const fields = { name, id, address, port, sslPort, payload };

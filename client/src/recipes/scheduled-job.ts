@@ -1,0 +1,250 @@
+/**
+ * ScheduledJob: work at certain times, each time done by one of many processes, with its history.
+ *
+ * **Guarantee.** Each due time is begun by one process, once: the beginning is written before the
+ * work is called, and only while its process leads. Work whose process dies is 'interrupted', and
+ * called again only where the job says `onInterrupted: 'again'`. Of several times that passed while
+ * no process was there, the last one is made up for. One run at a time: a time that comes while the
+ * work of another runs waits.
+ *
+ * **Znodes.** `<path>/runs/<due>`, persistent, for each run: its due time in milliseconds since
+ * 1970, 16 digits, data JSON as of JobRun; the oldest are deleted beyond `historyMax`.
+ * `<path>/leader` is a LeaderLatch's. Times are those of the leader's clock. Clocks that differ
+ * move runs by as much, and make none of them run twice.
+ *
+ * **Suspended.** The work goes on, and what came of it is written later. **Lost.** The signal of
+ * the work tells; another process takes over, and calls that run interrupted.
+ */
+import { joinPath, NodeExistsError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
+import type { Client } from '../api/client.js';
+import type { Lease } from '../api/lease.js';
+import type { Acl, OperationOptions, Session } from '../api/values.js';
+import { OptionError, TransactionError } from '../errors.js';
+import { delay } from '../helpers/delay.js';
+import { ensurePath } from '../helpers/ensure-path.js';
+import type { RetryPolicy } from '../helpers/retry-policy.js';
+import { type Leadership, runAsLeader } from './run-as-leader.js';
+import { readChildren } from './shared/follow-children.js';
+import {
+  dueOf,
+  type JobRun,
+  nextDue,
+  runCodec,
+  runName,
+  type Schedule,
+} from './shared/job-runs.js';
+import { bounds, persist, type Within } from './shared/persist.js';
+
+export interface ScheduledJobOptions {
+  /** When it is due: every(ms), or a function of a cron library; equal in all processes. */
+  readonly schedule: Schedule;
+  /** Tells this process to those who read the history; empty by default. */
+  readonly id?: string | undefined;
+  /** How many runs the history keeps, from 1; 20 by default. */
+  readonly historyMax?: number | undefined;
+  /** What becomes of work whose process died: 'skip', the default, or 'again', from its start. */
+  readonly onInterrupted?: 'skip' | 'again' | undefined;
+  readonly acl?: readonly Acl[] | undefined;
+  /** The clock, milliseconds since 1970; Date.now by default. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** What the work is given: as of runAsLeader, and which run it is. */
+export interface JobTurn extends Leadership {
+  readonly dueMs: number;
+  /** 1, or more after interruptions. */
+  readonly attempt: number;
+}
+
+export interface JobRunOptions {
+  /** Ends it: takes part no more, once the work under way has settled. */
+  readonly signal?: AbortSignal | undefined;
+  /** Pauses after trouble with the znodes of the job, such as NoAuthError; runAsLeader's. */
+  readonly backoff?: RetryPolicy | undefined;
+}
+
+const HISTORY_MAX = 20;
+/** Timers of the system are no longer than 24 days. */
+const TIMER_MS_MAX = 86_400_000;
+
+export class ScheduledJob {
+  readonly path: string;
+  readonly #client: Client;
+  readonly #options: ScheduledJobOptions;
+  readonly #historyMax: number;
+  readonly #now: () => number;
+  readonly #runs: string;
+
+  /** OptionError. */
+  constructor(client: Client, path: string, options: ScheduledJobOptions) {
+    const { schedule, historyMax = HISTORY_MAX, now = Date.now } = options;
+    if (typeof schedule !== 'function') throw new OptionError('schedule', 'must be a function');
+    if (!Number.isSafeInteger(historyMax) || historyMax < 1) {
+      throw new OptionError('historyMax', `must be an integer of at least 1, is ${historyMax}`);
+    }
+    this.path = path;
+    this.#client = client;
+    this.#options = options;
+    this.#historyMax = historyMax;
+    this.#now = now;
+    this.#runs = joinPath(path, 'runs');
+  }
+
+  /**
+   * Takes part until the signal is aborted, and does the work whenever this process leads and a
+   * time is due. An error of the work is in the history and in the log, and ends nothing. Rejects
+   * with ClientClosedError, or with OptionError for a schedule that does not go on. Also ends when
+   * the schedule has no further time.
+   */
+  async run(work: (turn: JobTurn) => unknown, options: JobRunOptions = {}): Promise<void> {
+    const { signal, backoff } = options;
+    const finished = new AbortController();
+    const stop =
+      signal === undefined ? finished.signal : AbortSignal.any([signal, finished.signal]);
+    const { acl, id } = this.#options;
+    let mistake: OptionError | null = null;
+    const lead = async (leadership: Leadership) => {
+      try {
+        if (await this.#lead(leadership, work)) finished.abort();
+      } catch (error) {
+        // No other process would do better with such a schedule.
+        if (!(error instanceof OptionError)) throw error;
+        mistake = error;
+        finished.abort();
+      }
+    };
+    await runAsLeader(this.#client, joinPath(this.path, 'leader'), lead, {
+      ...{ acl, id, backoff, signal: stop },
+    });
+    if (mistake !== null) throw mistake;
+  }
+
+  /** Its runs, the newest first, as of one reading. */
+  async history(options: OperationOptions = {}): Promise<JobRun[]> {
+    const found = await readChildren(this.#client, this.#runs, true, options);
+    return [...found]
+      .filter(([name]) => dueOf(name) !== null)
+      .sort(([left], [right]) => (left < right ? 1 : -1))
+      .map(([name, data]) => runCodec.parse(data, joinPath(this.#runs, name)));
+  }
+
+  /** Until the lease is lost or the runner is stopped; true when nothing will be due any more. */
+  async #lead(leadership: Leadership, work: (turn: JobTurn) => unknown): Promise<boolean> {
+    const { signal, lease } = leadership;
+    const { schedule, onInterrupted = 'skip' } = this.#options;
+    const within = { session: this.#sessionOf(lease), signal };
+    const startMs = this.#now();
+    await this.#ensureRuns(within);
+    const [newest] = await persist(this.#client, within, async () => {
+      // The last leader's runs must not be missing.
+      await this.#client.sync(this.#runs, bounds(within));
+      return await this.history(bounds(within));
+    });
+    if (newest?.outcome === 'running') {
+      await this.#write(leadership, { ...newest, outcome: 'interrupted', endedMs: startMs });
+      if (onInterrupted === 'again') {
+        await this.#attempt(leadership, work, newest.dueMs, newest.attempt + 1);
+      }
+    }
+    let lastMs = newest?.dueMs ?? startMs;
+    while (!signal.aborted) {
+      const dueMs = nextDue(schedule, lastMs, this.#now());
+      if (dueMs === null) return true;
+      await this.#waitUntil(dueMs, signal);
+      if (this.#now() < dueMs) continue;
+      await this.#attempt(leadership, work, dueMs, 1);
+      lastMs = dueMs;
+    }
+    return false;
+  }
+
+  /** Begins it, does it, writes what came of it. */
+  async #attempt(
+    leadership: Leadership,
+    work: (turn: JobTurn) => unknown,
+    dueMs: number,
+    attempt: number,
+  ): Promise<void> {
+    const { id: by = '' } = this.#options;
+    const startedMs = this.#now();
+    const run: JobRun = {
+      ...{ dueMs, startedMs, endedMs: null, outcome: 'running', attempt, by, error: null },
+    };
+    if (!(await this.#write(leadership, run))) return;
+    let ended: Pick<JobRun, 'outcome' | 'error'> = { outcome: 'done', error: null };
+    try {
+      await work({ ...leadership, dueMs, attempt });
+    } catch (error) {
+      const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      ended = { outcome: 'failed', error: reason };
+      const fields = { path: this.path, dueMs, attempt, err: error };
+      this.#client.log.error('job.run_failed', 'a run of a scheduled job has failed', fields);
+    }
+    await this.#write(leadership, { ...run, ...ended, endedMs: this.#now() });
+    await this.#prune(leadership);
+  }
+
+  /**
+   * Writes a run for as long as the lease stands, also when the runner is to stop. False when the
+   * run was begun by another.
+   */
+  async #write({ lease }: Leadership, run: JobRun): Promise<boolean> {
+    const session = this.#sessionOf(lease);
+    const path = joinPath(this.#runs, runName(run.dueMs));
+    const data = runCodec.format(run, path);
+    const within = { session, signal: lease.signal };
+    const isFirst = run.outcome === 'running' && run.attempt === 1;
+    const { acl } = this.#options;
+    const op = isFirst
+      ? ({ kind: 'create', path, data, ...(acl === undefined ? {} : { acl }) } as const)
+      : ({ kind: 'setData', path, data } as const);
+    try {
+      await persist(this.#client, within, () => this.#client.fenced(lease, [op], bounds(within)));
+      return true;
+    } catch (error) {
+      const isThere = error instanceof TransactionError && error.error instanceof NodeExistsError;
+      if (!isFirst || !isThere) throw error;
+      // Ours, if the reply to an earlier try was lost.
+      const read = () => this.#client.getData(path, bounds(within));
+      const { data: present } = await persist(this.#client, within, read);
+      return present?.toString() === data;
+    }
+  }
+
+  /** Throws when it is over: then the lease is lost. */
+  #sessionOf({ sessionId, signal }: Lease): Session {
+    signal.throwIfAborted();
+    const { session } = this.#client;
+    if (session === null || session.id !== sessionId) throw new SessionExpiredError(this.path);
+    return session;
+  }
+
+  async #ensureRuns(within: Within): Promise<void> {
+    const { acl } = this.#options;
+    const given = acl === undefined ? bounds(within) : { ...bounds(within), acl };
+    await persist(this.#client, within, () => ensurePath(this.#client, this.#runs, given));
+  }
+
+  async #prune({ lease }: Leadership): Promise<void> {
+    const within = { session: this.#sessionOf(lease), signal: lease.signal };
+    const { children } = await persist(this.#client, within, () =>
+      this.#client.getChildren(this.#runs, bounds(within)),
+    );
+    const names = children.filter((name) => dueOf(name) !== null).toSorted();
+    for (const name of names.slice(0, Math.max(0, names.length - this.#historyMax))) {
+      try {
+        const path = joinPath(this.#runs, name);
+        await persist(this.#client, within, () => this.#client.delete(path, bounds(within)));
+      } catch (error) {
+        if (!(error instanceof NoNodeError)) throw error;
+      }
+    }
+  }
+
+  /** Or until the signal is aborted, or so long that the clock is looked at again. */
+  async #waitUntil(dueMs: number, signal: AbortSignal): Promise<void> {
+    const waitMs = Math.min(dueMs - this.#now(), TIMER_MS_MAX);
+    if (waitMs <= 0) return;
+    await delay(this.#client.surroundings, waitMs, [signal]);
+  }
+}
