@@ -6,8 +6,10 @@
  */
 const EXACT_MAX = 16;
 const BUCKETS_PER_DOUBLING = 8;
-/** Up to 2^31. */
-const BUCKETS = EXACT_MAX + 28 * BUCKETS_PER_DOUBLING;
+/** What is not below it is in the last bucket. */
+const VALUE_END = 2 ** 31;
+/** The doublings from 2^4 to 2^31, and one bucket for all above. */
+const BUCKETS = EXACT_MAX + 27 * BUCKETS_PER_DOUBLING + 1;
 
 /** What is shown of a summary; each of these is 0 before the first record. */
 export interface SummaryView {
@@ -73,12 +75,14 @@ export class Summary implements SummaryView {
   }
 }
 
+/** Integers only, as this runs for every request. */
 function bucketOf(value: number): number {
   if (value < EXACT_MAX) return value;
+  if (value >= VALUE_END) return BUCKETS - 1;
   const exponent = 31 - Math.clz32(value);
-  const eighth = Math.floor((value / 2 ** exponent - 1) * BUCKETS_PER_DOUBLING);
-  const bucket = EXACT_MAX + (exponent - 4) * BUCKETS_PER_DOUBLING + eighth;
-  return Math.min(bucket, BUCKETS - 1);
+  // The three bits behind the highest one.
+  const eighth = (value >>> (exponent - 3)) & (BUCKETS_PER_DOUBLING - 1);
+  return EXACT_MAX + (exponent - 4) * BUCKETS_PER_DOUBLING + eighth;
 }
 
 function leastOf(bucket: number): number {
