@@ -14,10 +14,10 @@ import { blocksOf, pages } from './pages.js';
 const PRELUDE = `
 declare const zk: import('@rookery/client').Client;
 declare const signal: AbortSignal;
-declare const histogram: { record(labels: object, value: number): void };
 declare function readAgain(): Promise<void>;
 declare function apply(event: import('@rookery/client').WatchEvent): void;
 declare function work(items: readonly Buffer[]): Promise<void>;
+declare function writeReport(how: { signal: AbortSignal; token: bigint }): Promise<void>;
 `;
 
 const snippets = pages()
@@ -53,6 +53,7 @@ function typeErrors(blocks: readonly { readonly name: string; readonly code: str
         ...{ noEmit: true, composite: false, incremental: false, noUnusedLocals: false },
         paths: {
           '@rookery/client': [join(root, 'client/src/index.ts')],
+          '@rookery/client/testing': [join(root, 'client/src/testing/index.ts')],
           '@rookery/protocol': [join(root, 'protocol/src/index.ts')],
         },
       },
