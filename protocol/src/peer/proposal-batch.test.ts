@@ -125,6 +125,21 @@ describe('a batch of proposals', () => {
     );
   });
 
+  it('keeps little more memory alive than it needs, once it is compact', () => {
+    const proposals = Array.from({ length: 50 }, (_, index) => ({
+      ...{ zxid: index + 2, previous: index + 1 },
+      body: new Uint8Array(100).fill(index),
+    }));
+    const whole = ProposalBatch.of(proposals);
+    expect(whole.compact()).toBe(whole);
+    const part = whole.part(20, 23);
+    expect(part?.bytes.buffer).toBe(whole.bytes.buffer);
+    const compact = part?.compact();
+    expect(compact?.bytes.buffer.byteLength).toBeLessThan(2 * (part?.bytes.length ?? 0));
+    expect([...(compact ?? [])]).toEqual([...(part ?? [])]);
+    expect(compact).toMatchObject({ previous: 20, first: 21, last: 23, count: 3 });
+  });
+
   it('is made of the parts of another one again', () => {
     fc.assert(
       fc.property(proposals, fc.nat(100), (list, bytesMax) => {

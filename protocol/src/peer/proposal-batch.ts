@@ -108,6 +108,15 @@ export class ProposalBatch implements Iterable<Proposal> {
     return new ProposalBatch(facts, bytes.subarray(HEADROOM_BYTES), HEADROOM_BYTES);
   }
 
+  /** As it is, or copied, if it keeps alive more than twice the memory that it needs. */
+  compact(): ProposalBatch {
+    const { bytes } = this;
+    if (bytes.buffer.byteLength <= 2 * bytes.length) return this;
+    const copy = Buffer.allocUnsafeSlow(HEADROOM_BYTES + bytes.length);
+    bytes.copy(copy, HEADROOM_BYTES);
+    return new ProposalBatch(this, copy.subarray(HEADROOM_BYTES), HEADROOM_BYTES);
+  }
+
   /** In order; the bodies are views. For what there is much of: `cursor`. */
   *[Symbol.iterator](): Generator<Proposal> {
     for (const cursor = this.cursor(); cursor.next(); ) {

@@ -360,7 +360,7 @@ export class Driver {
       // What observers get, they keep.
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
-    const at = { through: this.#zab.delivered, madeWallMs, nowMs: this.#turns.nowMs };
+    const at = { through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
     const { count } = batch;
     this.#parts.counters.onDelivered({ count, ...at, wallMs: this.#parts.wallMs() }, this.#role);
   }

@@ -17,11 +17,16 @@ const PER_TURN = 64;
 const LARGEST = 4_096;
 
 /** What FairForwarding looks at. */
+const bodies = new Map<number, Uint8Array>();
 function entryOf(request: number, changes: number): QueueEntry {
+  const body = bodies.get(changes) ?? multiOf(changes);
+  bodies.set(changes, body);
+  return { request, opcode: OpCode.multi, body, changes: 0, isForwarded: false } as never;
+}
+function multiOf(changes: number): Uint8Array {
   const operation = { opcode: OpCode.check, request: { path: '/', version: -1 } } as const;
   const ops = Array.from({ length: changes }, () => operation);
-  const body = encode(MultiRequest, { ops });
-  return { request, opcode: OpCode.multi, body, changes: 0, isForwarded: false } as never;
+  return encode(MultiRequest, { ops });
 }
 function connectionOf(id: number): Connection {
   return { id } as Connection;
@@ -33,15 +38,27 @@ class Member {
     outstandingMax: 100,
     multiOpsMax: LARGEST,
   });
-  readonly connections = [0, 1, 2, 3].map(connectionOf);
+  readonly connections: Connection[];
   /** Sent and not handed on, by connection. */
-  readonly held = this.connections.map((): QueueEntry[] => []);
+  readonly held: QueueEntry[][];
   /** At the leader, the oldest first. */
   readonly underWay: { readonly from: number; readonly entry: QueueEntry }[] = [];
   #requests = 0;
 
+  constructor(count = 4) {
+    this.connections = Array.from({ length: count }, (_, id) => connectionOf(id));
+    this.held = this.connections.map((): QueueEntry[] => []);
+  }
+
   send(from: number, changes: number): void {
-    const entry = entryOf(++this.#requests, changes);
+    this.#send(from, entryOf(++this.#requests, changes));
+  }
+
+  close(from: number): void {
+    this.#send(from, { ...entryOf(++this.#requests, 1), kind: 'close' });
+  }
+
+  #send(from: number, entry: QueueEntry): void {
     this.held[from]?.push(entry);
     this.forwarding.forward(this.connections[from] as Connection, entry);
     this.take();
@@ -119,20 +136,52 @@ describe('what a member hands on', () => {
     expect(waitingBefore - member.heldCount).toBeLessThanOrEqual(1 + 3);
   });
 
-  it('shares by changes, and not by writes', () => {
-    const member = new Member();
-    for (let count = 0; count < 10; count++) member.send(0, LARGEST);
-    for (let count = 0; count < 500; count++) member.send(1, 10);
-    const handedOn = [0, 0];
-    while ((member.held[1]?.length ?? 0) > 100) {
-      const answered = member.underWay.length - 1;
-      member.answerOldest();
-      for (const { from: sender, entry } of member.underWay.slice(answered)) {
-        handedOn[sender] = (handedOn[sender] ?? 0) + entry.changes;
+  it.each([
+    [1, 1],
+    [10, 1],
+    [1, 10],
+    [1, LARGEST],
+  ])(
+    'shares by changes, and not by writes: %i writers of %i beside one of the largest',
+    (writers, size) => {
+      const member = new Member(1 + writers);
+      const handedOn = Array.from({ length: 1 + writers }, () => 0);
+      // Nobody ever runs out of writes, however long the others save up.
+      const sendMore = () => {
+        for (const [sender, held] of member.held.entries()) {
+          const changes = sender === 0 ? LARGEST : size;
+          while (held.length * changes <= 2 * LARGEST) member.send(sender, changes);
+        }
+      };
+      sendMore();
+      for (let total = 0; total < 60_000; ) {
+        const answered = member.underWay.length - 1;
+        member.answerOldest();
+        for (const { from: sender, entry } of member.underWay.slice(answered)) {
+          handedOn[sender] = (handedOn[sender] ?? 0) + entry.changes;
+          total += entry.changes;
+        }
+        sendMore();
       }
-    }
-    const [large = 0, small = 0] = handedOn;
-    expect(Math.abs(large - small)).toBeLessThanOrEqual(LARGEST + 2 * PER_TURN + 10);
+      const [large = 0, ...others] = handedOn;
+      for (const other of others) {
+        expect(Math.abs(large - other)).toBeLessThanOrEqual(2 * LARGEST + 2 * PER_TURN);
+      }
+    },
+  );
+
+  it('forgets what a lost connection had waiting, but not the close of a session', () => {
+    const member = new Member();
+    member.send(0, LARGEST);
+    for (const sender of [1, 2]) for (let count = 0; count < 3; count++) member.send(sender, 1);
+    member.close(2);
+    member.drop(1);
+    expect(member.underWay).toHaveLength(1);
+    member.forwarding.dropped(member.connections[2] as Connection);
+    member.take();
+    expect(member.underWay.slice(1).map(({ from: sender }) => sender)).toEqual([2, 2, 2, 2]);
+    while (member.underWay.length > 0) member.answerOldest();
+    expect(member.forwarding.changes).toBe(0);
   });
 });
 

@@ -71,9 +71,14 @@ export class FairForwarding {
     if (this.#held.size > 0) this.#takeTurns();
   }
 
-  /** The connection is gone: what was not handed on never will be. */
+  /**
+   * The connection is gone: what was not handed on never will be. But a client that closes its
+   * session need not wait for the answer: the close goes, and all that was sent before it.
+   */
   dropped(connection: Connection): void {
+    const entries = this.#held.get(connection)?.entries.takeAll() ?? [];
     this.#held.delete(connection);
+    if (entries.at(-1)?.kind === 'close') for (const entry of entries) this.#handOn(entry);
   }
 
   /** An empty or a malformed multi is work, too; one beyond what is allowed is refused early. */
@@ -83,25 +88,26 @@ export class FairForwarding {
 
   #takeTurns(): void {
     for (const [connection, held] of this.#held) {
-      if (this.#changes >= this.#changesMax) return;
-      // The last one in the map now, so that the loop comes to it again.
+      this.#takeTurn(held);
+      const head = held.entries.first;
+      // What the bound has cut off stays the next one, with what it may still hand on.
+      if (head !== undefined && head.changes <= held.credit) return;
       this.#held.delete(connection);
-      if (!this.#takeTurn(held)) this.#held.set(connection, held);
+      // Behind all others now: the loop comes to it again.
+      if (head !== undefined) this.#held.set(connection, held);
     }
   }
 
-  /** Whether nothing of it is held any more. */
-  #takeTurn(held: Held): boolean {
+  #takeTurn(held: Held): void {
     let head = held.entries.first;
     if (head !== undefined && head.changes > held.credit) held.credit += CHANGES_PER_TURN;
     while (head !== undefined && head.changes <= held.credit) {
-      if (this.#changes >= this.#changesMax) return false;
+      if (this.#changes >= this.#changesMax) return;
       held.credit -= head.changes;
       held.entries.shift();
       this.#handOn(head);
       head = held.entries.first;
     }
-    return head === undefined;
   }
 
   #handOn(entry: QueueEntry): void {

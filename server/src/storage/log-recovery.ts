@@ -207,7 +207,7 @@ async function readSegment(
       segment.count([batch]);
       const part = batch.part(checkpoint, through ?? batch.last);
       const joined = part === null ? null : joiner.add(part);
-      if (joined !== null) suffix.push(joined);
+      if (joined !== null) suffix.push(joined.compact());
     }
     if (!holds(segment, through)) {
       throw new DamagedError(`${name} does not hold ${formatZxid(through)}, where the log goes on`);
@@ -215,7 +215,7 @@ async function readSegment(
     segment.cut(through);
   });
   const rest = joiner.take();
-  if (rest !== null) suffix.push(rest);
+  if (rest !== null) suffix.push(rest.compact());
   const isElsewhere = base >= checkpoint || (through !== null && through < checkpoint);
   if (isElsewhere || holds(segment, checkpoint)) return suffix;
   throw new DamagedError(
