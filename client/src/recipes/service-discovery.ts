@@ -38,8 +38,6 @@ export interface ServiceDiscoveryOptions<P = Json, In = P> extends PayloadOption
   readonly acl?: readonly Acl[] | undefined;
 }
 
-type Identity = Pick<ServiceInstance, 'name' | 'id'>;
-
 interface Registration<In> {
   readonly node: PersistentNode;
   instance: ServiceInstance<In>;
@@ -122,7 +120,7 @@ export class ServiceDiscovery<P = Json, In = P>
   }
 
   /** Takes back what was registered here; does nothing for what was not. */
-  async unregister(instance: Identity): Promise<void> {
+  async unregister(instance: Pick<ServiceInstance, 'name' | 'id'>): Promise<void> {
     const key = keyOf(instance);
     const registration = this.#registrations.get(key);
     this.#registrations.delete(key);
@@ -248,6 +246,6 @@ const MODES: Readonly<Record<ServiceType, PersistentNodeMode>> = {
   PERMANENT: 'persistent',
 };
 
-function keyOf({ name, id }: Identity): string {
+function keyOf({ name, id }: Pick<ServiceInstance, 'name' | 'id'>): string {
   return `${name}/${id}`;
 }

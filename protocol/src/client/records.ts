@@ -19,7 +19,7 @@ import {
   vector,
 } from '../jute/codec.js';
 import type { Int64 } from '../jute/int64.js';
-import { AclList, AclListOrNull, Stat } from './hot-records.js';
+import { type Acl, AclList, AclListOrNull, Stat } from './hot-records.js';
 
 export interface ConnectRequest {
   readonly protocolVersion: number;
@@ -80,14 +80,23 @@ export const ConnectResponse: Codec<ConnectResponse> = {
 export const WatcherEvent = record({ type: int, state: int, path: string });
 export type WatcherEvent = Decoded<typeof WatcherEvent>;
 
-export const AuthPacket = record({ type: int, scheme: string, auth: buffer });
-export type AuthPacket = Decoded<typeof AuthPacket>;
+// Records with bytes are spelled out: what TypeScript infers, those before 5.7 cannot read.
+export interface AuthPacket {
+  readonly type: number;
+  readonly scheme: string;
+  readonly auth: Uint8Array | null;
+}
+export const AuthPacket: Codec<AuthPacket> = record({ type: int, scheme: string, auth: buffer });
 
-export const SaslRequest = record({ token: buffer });
-export type SaslRequest = Decoded<typeof SaslRequest>;
+export interface SaslRequest {
+  readonly token: Uint8Array | null;
+}
+export const SaslRequest: Codec<SaslRequest> = record({ token: buffer });
 
-export const SaslResponse = record({ token: buffer });
-export type SaslResponse = Decoded<typeof SaslResponse>;
+export interface SaslResponse {
+  readonly token: Uint8Array | null;
+}
+export const SaslResponse: Codec<SaslResponse> = record({ token: buffer });
 
 /** Of sync, getAcl, deleteContainer and getAllChildrenNumber. */
 export const PathRequest = record({ path: string });
@@ -100,14 +109,20 @@ export type SyncResponse = Decoded<typeof SyncResponse>;
 export const CreateSessionRequest = record({ timeoutMs: int });
 export type CreateSessionRequest = Decoded<typeof CreateSessionRequest>;
 
-export const CreateTtlRequest = record({
+export interface CreateTtlRequest {
+  readonly path: string;
+  readonly data: Uint8Array | null;
+  readonly acl: readonly Acl[] | null;
+  readonly flags: number;
+  readonly ttlMs: Int64;
+}
+export const CreateTtlRequest: Codec<CreateTtlRequest> = record({
   path: string,
   data: buffer,
   acl: AclListOrNull,
   flags: int,
   ttlMs: long,
 });
-export type CreateTtlRequest = Decoded<typeof CreateTtlRequest>;
 
 export const GetAclResponse = record({ acl: AclList, stat: Stat });
 export type GetAclResponse = Decoded<typeof GetAclResponse>;

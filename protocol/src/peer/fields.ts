@@ -84,7 +84,11 @@ export function natural(max: number): Field<number> {
 
 export const flag = field<boolean>('a boolean', (packed) => typeof packed === 'boolean');
 export const text = field<string>('a string', (packed) => typeof packed === 'string');
-export const bytes = field<Uint8Array>('bytes', (packed) => packed instanceof Uint8Array);
+/** With its type, for what TypeScript infers, those before 5.7 cannot read. */
+export const bytes: Field<Uint8Array> = field(
+  'bytes',
+  (packed): packed is Uint8Array => packed instanceof Uint8Array,
+);
 
 /** One of a few words, sent as its index; so words are only ever added at the end. */
 export function oneOf<const T extends string>(...words: readonly T[]): Field<T> {

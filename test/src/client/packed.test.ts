@@ -30,8 +30,8 @@ const LIBRARIES = ['protocol', 'client', 'server'] as const;
 const PACKAGES = [...LIBRARIES, 'cli'] as const;
 const FIXTURES = fileURLToPath(new URL('./fixtures/packed/', import.meta.url));
 const TYPESCRIPT = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
-/** The oldest that users may have. */
-const TYPESCRIPT_5 = join(REPOSITORY, 'node_modules/typescript-5.4/bin/tsc');
+/** The oldest compiler that users may have; installed in their project. */
+const OLD_TYPESCRIPT = 'typescript@5.4.5';
 const ROLLDOWN = join(REPOSITORY, 'node_modules/rolldown/bin/cli.mjs');
 const SETUP_DEADLINE_MS = 400_000;
 const INSTALL_DEADLINE_MS = 300_000;
@@ -65,7 +65,11 @@ beforeAll(async () => {
     '--fetch-retries=1',
     '--fetch-retry-mintimeout=1000',
   ];
-  installation = await run('npm', ['install', ...flags, ...tarballs.values()], INSTALL_DEADLINE_MS);
+  installation = await run(
+    'npm',
+    ['install', ...flags, ...tarballs.values(), OLD_TYPESCRIPT],
+    INSTALL_DEADLINE_MS,
+  );
   // As `npm install --save-dev @types/node` would, of which we have one.
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
   const types = 'node_modules/@types/node';
@@ -219,7 +223,7 @@ it.for([
     const files =
       resolution.module === 'commonjs' ? ['subpaths.ts'] : ['lock-typed.ts', 'subpaths.ts'];
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-    const compiled = await run(process.execPath, [TYPESCRIPT_5, '-p', '.']);
+    const compiled = await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']);
     expect(compiled).toEqual({ code: 0, stdout: '', stderr: '' });
   },
 );
