@@ -4,6 +4,7 @@
  * so by the same object all the time, for that is what would keep something of each event.
  */
 import * as library from '@rookery/client';
+import { onTestFinished } from 'vitest';
 
 type Client = library.Client;
 
@@ -107,6 +108,12 @@ export const EVENTS: Readonly<Record<string, Open>> = {
     const cache = new library.ChildrenCache(client, path);
     await cache.ready();
     return followed(cache, other, `${path}/n`);
+  },
+  ClientMetrics: (client, path) => {
+    const metrics = new library.ClientMetrics();
+    metrics.add(client);
+    onTestFinished(() => metrics.close());
+    return () => client.exists(path);
   },
   Configuration: async (client, path) => {
     await library.createRecursive(client, path, '0');
@@ -249,6 +256,17 @@ export const EVENTS: Readonly<Record<string, Open>> = {
     const options = { onRevocationRequested: () => 'refuse' as const };
     const lock = () => new library.RevocableLock(client, path, options);
     return handedOver(lock(), lock());
+  },
+  ScheduledJob: (client, path) => {
+    const job = new library.ScheduledJob(client, path, { schedule: (afterMs) => afterMs + 1 });
+    let onRun = () => {};
+    // It ends when the client is closed.
+    job.run(() => onRun()).catch(() => undefined);
+    return () => {
+      return new Promise<void>((resolve) => {
+        onRun = resolve;
+      });
+    };
   },
   Semaphore: (client, path) => {
     const semaphore = () => new library.Semaphore(client, path, { maxLeases: 1 });
