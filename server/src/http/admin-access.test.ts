@@ -22,13 +22,13 @@ it('is asked for by its address, as localhost, or by a configured name, and by n
   const one = access();
   for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:8080', 'ZK1.example:8080']) {
     expect(
-      statusOf(() => one.require({ headers: { host } })),
+      statusOf(() => one.require({ remoteAddress: '10.0.0.1', headers: { host } })),
       host,
     ).toBe(200);
   }
   for (const host of ['evil.example', 'localhost.evil.example:8080', '', 'a b', '[::1', '::1']) {
     expect(
-      statusOf(() => one.require({ headers: { host } })),
+      statusOf(() => one.require({ remoteAddress: '10.0.0.1', headers: { host } })),
       host,
     ).toBe(421);
   }
@@ -38,7 +38,7 @@ it('lets no page of another site ask, whatever it sends', () => {
   const one = access();
   const host = 'localhost:8080';
   const ask = (more: Record<string, string>) =>
-    statusOf(() => one.require({ headers: { host, ...more } }));
+    statusOf(() => one.require({ remoteAddress: '10.0.0.1', headers: { host, ...more } }));
   expect(ask({ origin: 'http://localhost:8080' })).toBe(200);
   expect(ask({ 'sec-fetch-site': 'same-origin' })).toBe(200);
   expect(ask({ 'sec-fetch-site': 'none' })).toBe(200);
@@ -50,7 +50,9 @@ it('lets no page of another site ask, whatever it sends', () => {
 it('takes a password of a user, by the scheme of ZooKeeper or as Basic', () => {
   const one = access([USER]);
   const ask = (authorization?: string) =>
-    statusOf(() => one.require({ headers: { host: 'localhost', authorization } }));
+    statusOf(() =>
+      one.require({ remoteAddress: '10.0.0.1', headers: { host: 'localhost', authorization } }),
+    );
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
   expect(ask('digest ops:hunter2')).toBe(200);
   expect(ask(basic('ops:hunter2'))).toBe(200);
@@ -62,13 +64,19 @@ it('takes a password of a user, by the scheme of ZooKeeper or as Basic', () => {
 it('looks at so many wrong passwords a second and at no more, not even at a right one', () => {
   const now = { ms: 0 };
   const one = access([USER], now);
-  const ask = (password: string) =>
-    statusOf(() =>
-      one.require({ headers: { host: 'localhost', authorization: `digest ops:${password}` } }),
-    );
+  const ask = (password: string, remoteAddress = '10.0.0.1') =>
+    statusOf(() => {
+      const headers = { host: 'localhost', authorization: `digest ops:${password}` };
+      return one.require({ remoteAddress, headers });
+    });
   for (let i = 0; i < FAILURES_MAX; i++) expect(ask('wrong')).toBe(401);
   expect(ask('wrong')).toBe(429);
   expect(ask('hunter2')).toBe(429);
+  // Nobody else is locked out by that.
+  expect(ask('hunter2', '10.0.0.2')).toBe(200);
   now.ms += 1000;
   expect(ask('hunter2')).toBe(200);
+  // However many addresses there are.
+  for (let i = 0; i < 3000; i++) ask('wrong', `10.1.${i >> 8}.${i & 255}`);
+  expect(ask('wrong', '10.2.0.1')).toBe(429);
 });

@@ -4,8 +4,8 @@
  * A page in an administrator's browser must not reach it: a request whose Host is a name that the
  * member does not go by (DNS rebinding), or that a browser marks as coming from another site, is
  * refused. With users configured each request must bring a password, as `Authorization: digest
- * user:password`, which is ZooKeeper's way, or as Basic. Wrong ones are counted over all callers:
- * past FAILURES_MAX in a second none is looked at until the next. `X-Forwarded-For` is never
+ * user:password`, which is ZooKeeper's way, or as Basic. Wrong ones are counted by address: past
+ * FAILURES_MAX in a second none from there is looked at until the next. `X-Forwarded-For` is never
  * believed.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -15,6 +15,9 @@ import type { HttpRequest } from './http-port.js';
 
 export const FAILURES_MAX = 20;
 const WINDOW_MS = 1000;
+/** Addresses that are counted by themselves; others are counted together. */
+const ADDRESSES_MAX = 1000;
+const OTHERS = '';
 
 export interface AdminAccessOptions {
   /** As in the configuration; none: whoever reaches the port. */
@@ -29,7 +32,8 @@ export class AdminAccess {
   readonly #options: AdminAccessOptions;
   readonly #hosts: ReadonlySet<string>;
   #windowMs = Number.NEGATIVE_INFINITY;
-  #failures = 0;
+  /** Of this window, by address. */
+  readonly #failures = new Map<string, number>();
 
   constructor(options: AdminAccessOptions) {
     this.#options = options;
@@ -37,7 +41,7 @@ export class AdminAccess {
   }
 
   /** The user's name, null where there are no users. Throws HttpError. */
-  require(request: Pick<HttpRequest, 'headers'>): string | null {
+  require(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>): string | null {
     this.#requireSameSite(request);
     if (this.#options.users.length === 0) return null;
     const given = credentialsOf(request.headers.authorization);
@@ -45,15 +49,19 @@ export class AdminAccess {
     const nowMs = this.#options.nowMs();
     if (nowMs - this.#windowMs >= WINDOW_MS) {
       this.#windowMs = nowMs;
-      this.#failures = 0;
+      this.#failures.clear();
     }
-    if (this.#failures >= FAILURES_MAX) {
+    const { remoteAddress } = request;
+    const isCounted = this.#failures.has(remoteAddress) || this.#failures.size < ADDRESSES_MAX;
+    const address = isCounted ? remoteAddress : OTHERS;
+    const failures = this.#failures.get(address) ?? 0;
+    if (failures >= FAILURES_MAX) {
       throw new HttpError(429, 'Too many wrong passwords; try again in a second.', {
         'retry-after': '1',
       });
     }
     if (this.#isUser(given)) return given.slice(0, given.indexOf(':'));
-    this.#failures += 1;
+    this.#failures.set(address, failures + 1);
     throw unauthorized('No user has that password.');
   }
 

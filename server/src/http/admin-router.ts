@@ -46,6 +46,7 @@ export function adminRouter(parts: AdminParts): Router {
     requireReading(method);
     const name = commandNamed(asked);
     if (name !== null && CHANGING.has(name)) {
+      if (method === 'HEAD') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
       logger.info({ command: name, user, remote: request.remoteAddress }, 'admin.command');
     }
     const answer = commandAnswer(asked, { ...member.context(), config, self }, query);

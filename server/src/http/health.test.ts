@@ -25,8 +25,11 @@ it('a member without its quorum lives and is not ready', () => {
   expect(body).toMatch(/\nreadyz check failed\n$/);
 });
 
-it('one that serves reads without a quorum, as it is configured to, is ready', () => {
-  expect(ask('/readyz', { role: 'looking', isReadOnly: true }).status).toBe(200);
+it('one that only serves reads without a quorum is live and not ready, unless that is left out', () => {
+  const facts = { role: 'looking', isReadOnly: true } as const;
+  expect(ask('/livez', facts).status).toBe(200);
+  expect(ask('/readyz', facts).status).toBe(503);
+  expect(ask('/readyz', facts, { query: 'exclude=leader' }).status).toBe(200);
 });
 
 it('a write that the disk does not take ends both, once it has waited for longer than syncLimit', () => {

@@ -37,7 +37,7 @@ const LIVE: Readonly<Record<string, Check>> = {
 
 const READY: Readonly<Record<string, Check>> = {
   leader: ({ health }) => {
-    if (health.role !== 'looking' || health.isReadOnly) return null;
+    if (health.role !== 'looking') return null;
     return `no leader for ${secondsOf(health.roleForMs)}`;
   },
   caught_up: ({ health: { behind } }) =>

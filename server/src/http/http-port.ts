@@ -45,8 +45,13 @@ export interface HttpPortOptions {
   onFault(error: unknown): void;
 }
 
-/** Probes, scrapers and a few people; what comes beyond is closed unread. */
+/**
+ * Probes, scrapers and a few people. Beyond it the connection that has been idle for longest is
+ * closed, so that whoever holds many open keeps no probe out.
+ */
 const CONNECTIONS_MAX = 64;
+/** Of one connection, sent before those ahead of them were answered. */
+const PIPELINED_MAX = 8;
 const HEAD_BYTES_MAX = 16 << 10;
 const URL_CHARACTERS_MAX = 4096;
 /** From the first byte of a request to its last. */
@@ -63,7 +68,10 @@ const IDLE_TIMEOUT_MS = 30_000;
 export class HttpPort {
   readonly #options: HttpPortOptions;
   readonly #server: Server;
+  /** The one that asked last is the last one. */
   readonly #sockets = new Set<Socket>();
+  /** Requests that are not answered yet. */
+  readonly #pending = new WeakMap<Socket, number>();
 
   constructor(options: HttpPortOptions) {
     this.#options = options;
@@ -78,10 +86,10 @@ export class HttpPort {
       },
       (request, response) => void this.#onRequest(request, response),
     );
-    this.#server.maxConnections = CONNECTIONS_MAX;
     this.#server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION_MAX;
     this.#server.timeout = IDLE_TIMEOUT_MS;
     this.#server.on('connection', (socket: Socket) => {
+      if (this.#sockets.size >= CONNECTIONS_MAX) this.#closeOne();
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
@@ -124,7 +132,35 @@ export class HttpPort {
     });
   }
 
+  /** The longest idle one, or the oldest if all of them wait for answers. */
+  #closeOne(): void {
+    const [oldest] = this.#sockets;
+    const idle = [...this.#sockets].find((socket) => this.#pendingOf(socket) === 0);
+    const closed = idle ?? oldest;
+    if (closed === undefined) return;
+    this.#sockets.delete(closed);
+    closed.destroy();
+  }
+
+  #pendingOf(socket: Socket): number {
+    return this.#pending.get(socket) ?? 0;
+  }
+
+  /**
+   * Node hands on all requests that came in one read, which may be two thousand: their answers
+   * would be made in one turn, and wait in memory. A connection that sends so many is closed.
+   */
   async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const pending = this.#pendingOf(socket);
+    if (pending >= PIPELINED_MAX) {
+      socket.destroy();
+      return;
+    }
+    this.#pending.set(socket, pending + 1);
+    this.#sockets.delete(socket);
+    this.#sockets.add(socket);
+    response.once('close', () => this.#pending.set(socket, this.#pendingOf(socket) - 1));
     try {
       await send(request, response, await this.#options.router(readRequest(request)));
     } catch (error) {

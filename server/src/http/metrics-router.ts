@@ -15,6 +15,16 @@ export function metricsRouter(
   member: { context(): WordContext },
   freeBytes: Pick<FreeBytes, 'read'>,
 ): (request: HttpRequest) => Promise<HttpAnswer> {
+  let scrape: Promise<string> | null = null;
+  const render = async (): Promise<string> => {
+    const free = await freeBytes.read();
+    const context = member.context();
+    const ready = isReady({ health: context.view.health, freeBytes: leastOf(free) });
+    return await textOf([
+      ...zooKeeperMetrics(context),
+      ...rookeryMetrics(context, { free, ready }),
+    ]);
+  };
   return async (request) => {
     const { method, path } = request;
     requireReading(method);
@@ -24,13 +34,18 @@ export function metricsRouter(
       return healthAnswer(request, { health: member.context().view.health, freeBytes: null });
     }
     if (probe === null && path !== '/metrics') throw new HttpError(404, `There is no ${path}.`);
-    const free = await freeBytes.read();
-    const context = member.context();
-    const facts = { health: context.view.health, freeBytes: leastOf(free) };
-    if (probe !== null) return healthAnswer(request, facts);
-    const own = rookeryMetrics(context, { free, ready: isReady(facts) });
-    const body = await textOf([...zooKeeperMetrics(context), ...own]);
-    return { status: 200, type: CONTENT_TYPE, body };
+    if (probe !== null) {
+      const freeBytesOfAll = leastOf(await freeBytes.read());
+      return healthAnswer(request, {
+        health: member.context().view.health,
+        freeBytes: freeBytesOfAll,
+      });
+    }
+    // Whoever asks while one is made gets the same.
+    scrape ??= render().finally(() => {
+      scrape = null;
+    });
+    return { status: 200, type: CONTENT_TYPE, body: await scrape };
   };
 }
 

@@ -27,7 +27,8 @@ export class Summary implements SummaryView {
   sum = 0;
   min = 0;
   max = 0;
-  readonly #buckets = new Uint32Array(BUCKETS);
+  /** Doubles, as 32 bits are counted through within a week of reads. */
+  readonly #buckets = new Float64Array(BUCKETS);
 
   get average(): number {
     return this.count === 0 ? 0 : this.sum / this.count;
