@@ -51,10 +51,14 @@ export interface MemberViewParts {
   readonly diskBytes: () => { readonly data: number; readonly log: number };
 }
 
+const OPEN_FILES_MS = 10_000;
+
 export class MemberStatus implements MemberView {
   readonly version = VERSION;
   readonly #parts: MemberViewParts;
   readonly #startedMs: number;
+  #openFiles = { count: 0, max: 0 };
+  #openFilesAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: MemberViewParts) {
     this.#parts = parts;
@@ -217,9 +221,15 @@ export class MemberStatus implements MemberView {
     };
   }
 
+  /** Counted at most every OPEN_FILES_MS: it lists a directory with an entry for each connection. */
   get openFiles(): { readonly count: number; readonly max: number } {
-    const max = openFilesMax();
-    return { count: openFilesCount(), max: Number.isFinite(max) ? max : 0 };
+    const nowMs = this.#parts.nowMs();
+    if (nowMs - this.#openFilesAtMs >= OPEN_FILES_MS) {
+      this.#openFilesAtMs = nowMs;
+      const max = openFilesMax();
+      this.#openFiles = { count: openFilesCount(), max: Number.isFinite(max) ? max : 0 };
+    }
+    return this.#openFiles;
   }
 
   summaries(): readonly (readonly [name: string, summary: SummaryView])[] {

@@ -8,7 +8,18 @@ import { REPOSITORY } from '../harness/product.js';
 /** Words of PromQL that are no names of metrics. */
 const WORDS = new Set([
   ...['and', 'or', 'unless', 'on', 'ignoring', 'group_left', 'group_right', 'by', 'without'],
-  ...['sum', 'count', 'max', 'min', 'avg', 'rate', 'increase', 'floor', 'histogram_quantile'],
+  ...[
+    'sum',
+    'count',
+    'max',
+    'min',
+    'avg',
+    'rate',
+    'increase',
+    'floor',
+    'histogram_quantile',
+    'vector',
+  ],
   ...['label_values', 'bool', 'offset'],
 ]);
 /** What Prometheus itself makes of each target. */
