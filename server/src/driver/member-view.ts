@@ -221,7 +221,7 @@ export class MemberStatus implements MemberView {
     };
   }
 
-  /** Counted at most every OPEN_FILES_MS: it lists a directory with an entry for each connection. */
+  /** Counted every ten seconds at most: it lists a directory with an entry for each connection. */
   get openFiles(): { readonly count: number; readonly max: number } {
     const nowMs = this.#parts.nowMs();
     if (nowMs - this.#openFilesAtMs >= OPEN_FILES_MS) {
