@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { digestOf, metricsOf } from './four-letter.js';
+import { httpGet } from './http.js';
 import { Member } from './member.js';
 import { PeerNetwork } from './peer-network.js';
 import { freePorts } from './ports.js';
@@ -107,14 +108,18 @@ export class Ensemble {
     for (const id of ids) this.member(id).start(this.#environment);
   }
 
-  /** Resolves once each of these members serves clients. */
+  /** Resolves once each of these members serves clients, and operators if it has such ports. */
   async serving(ids: readonly number[] = this.running.map((member) => member.id)): Promise<void> {
     const members = ids.map((id) => this.member(id));
     for (const member of members) {
       const settled = await until(`member ${member.id} serves`, SERVING_DEADLINE_MS, async () => {
         // Without one of the others it may never serve.
         const ended = members.find(({ running }) => !running);
-        return ended ?? ((await member.status()) && 'serves');
+        if (ended !== undefined) return ended;
+        if ((await member.status()) === undefined) return undefined;
+        // Ports for operators are opened once a member serves, the admin port last.
+        if (member.adminPort !== 0) await httpGet(member.adminPort, '/');
+        return 'serves';
       });
       if (settled !== 'serves') throw new Error(`member ${settled.id} has ended by itself`);
     }
