@@ -49,6 +49,12 @@ export function checkCallOptions(options: object | undefined): void {
   if (error !== null) throw error;
 }
 
+/** Throws OptionError for a name that is none of `names`; `prefix` is what the options lie in. */
+export function checkOptionNames(options: object, names: readonly string[], prefix = ''): void {
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new OptionError(`${prefix}${unknown}`, 'does not exist');
+}
+
 /** Null for undefined and what is a time. */
 export function timeoutError(timeoutMs: unknown): OptionError | null {
   if (timeoutMs === undefined) return null;

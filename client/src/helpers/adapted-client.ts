@@ -4,9 +4,9 @@
  * nothing.
  */
 import type { ClientInfo } from '@rookery/protocol';
-import type { Client, ReadOp, ReadResult, WatchStreamOptions } from '../api/client.js';
+import type { Client, ReadOp, ReadResult } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
-import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
+import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
   Acl,
   Children,
@@ -17,17 +17,14 @@ import type {
   OperationOptions,
   Stat,
   VersionOptions,
-  WatchEvent,
   WatchedReadOptions,
 } from '../api/values.js';
 import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
 import { OptionError } from '../errors.js';
-import { watchStream } from '../watches/watch-stream.js';
 import { DelegatingClient } from './delegating-client.js';
 import { fenced } from './fenced.js';
 import { namespaced } from './namespaced-client.js';
 import { retry } from './retry.js';
-import { TransactionBuilder } from './transaction-builder.js';
 import { CodecClient } from './typed-client.js';
 
 const NAMES = ['acl', 'codec', 'retry'];
@@ -50,7 +47,7 @@ export function adapted<T, In>(
   return 'codec' in options ? new CodecClient(view, options.codec) : view;
 }
 
-class AdaptedClient extends DelegatingClient implements Client {
+class AdaptedClient extends DelegatingClient {
   readonly #options: ViewOptions;
 
   constructor(base: Client, options: ViewOptions) {
@@ -108,10 +105,6 @@ class AdaptedClient extends DelegatingClient implements Client {
     return this.#again(options, (given) => this.base.multi(all, given));
   }
 
-  transaction(): Transaction {
-    return new TransactionBuilder(this);
-  }
-
   override multiRead(ops: readonly ReadOp[], options?: OperationOptions): Promise<ReadResult[]> {
     return this.#again(options, (given) => this.base.multiRead(ops, given));
   }
@@ -130,10 +123,6 @@ class AdaptedClient extends DelegatingClient implements Client {
 
   override getConfig(options?: WatchedReadOptions): Promise<Node> {
     return this.#again(options, (given) => this.base.getConfig(given));
-  }
-
-  watch(path: string, options?: WatchStreamOptions): AsyncIterable<WatchEvent> {
-    return watchStream(this, path, options);
   }
 
   fenced(

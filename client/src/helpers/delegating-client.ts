@@ -11,10 +11,12 @@ import type {
   ReadResult,
   Reconfiguration,
   WatchHandle,
+  WatchStreamOptions,
 } from '../api/client.js';
+import type { Lease } from '../api/lease.js';
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
-import type { TransactionOp, TransactionResult } from '../api/transaction.js';
+import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
   Acl,
   Children,
@@ -28,14 +30,15 @@ import type {
   Stat,
   StateChange,
   VersionOptions,
+  WatchEvent,
   WatchedReadOptions,
   Watcher,
 } from '../api/values.js';
+import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
+import { watchStream } from '../watches/watch-stream.js';
+import { TransactionBuilder } from './transaction-builder.js';
 
-/** What stands on other operations, and views, are the subclass's own. */
-type Delegated = Omit<Client, 'fenced' | 'namespace' | 'transaction' | 'watch' | 'with'>;
-
-export abstract class DelegatingClient implements Delegated {
+export abstract class DelegatingClient implements Client {
   readonly base: Client;
 
   constructor(base: Client) {
@@ -177,6 +180,27 @@ export abstract class DelegatingClient implements Delegated {
   addWatch(path: string, watcher: Watcher, options?: AddWatchOptions): Promise<WatchHandle> {
     return this.base.addWatch(path, watcher, options);
   }
+
+  /** By addWatch(), of the subclass if it has its own. */
+  watch(path: string, options?: WatchStreamOptions): AsyncIterable<WatchEvent> {
+    return watchStream(this, path, options);
+  }
+
+  /** By multi(), of the subclass if it has its own. */
+  transaction(): Transaction {
+    return new TransactionBuilder(this);
+  }
+
+  abstract fenced(
+    lease: Lease,
+    ops: readonly TransactionOp[],
+    options?: OperationOptions,
+  ): Promise<TransactionResult[]>;
+
+  abstract namespace(path: string): Client;
+
+  abstract with<T, In>(options: TypedViewOptions<T, In>): TypedClient<T, In>;
+  abstract with(options: ViewOptions): Client;
 
   removeWatcher(path: string, watcher: Watcher): void {
     this.base.removeWatcher(path, watcher);

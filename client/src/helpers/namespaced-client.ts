@@ -8,16 +8,9 @@
  * be removed; only through the view that it was given to.
  */
 import { validatePath, type WatcherType } from '@rookery/protocol';
-import type {
-  AddWatchOptions,
-  Client,
-  ListOptions,
-  ReadOp,
-  WatchHandle,
-  WatchStreamOptions,
-} from '../api/client.js';
+import type { AddWatchOptions, Client, ListOptions, ReadOp, WatchHandle } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
-import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
+import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
   Acl,
   Children,
@@ -34,11 +27,9 @@ import type {
 } from '../api/values.js';
 import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
 import { OptionError } from '../errors.js';
-import { watchStream } from '../watches/watch-stream.js';
 import { DelegatingClient } from './delegating-client.js';
 import { fenced } from './fenced.js';
 import { NamespacePaths } from './namespace-paths.js';
-import { TransactionBuilder } from './transaction-builder.js';
 import { CodecClient } from './typed-client.js';
 
 /** Whatever the prefix, the configuration is read from here. */
@@ -70,7 +61,7 @@ export function absolute(client: Client, path: string): Absolute {
 }
 
 /** `base` is the client without any prefix. */
-export class NamespacedClient extends DelegatingClient implements Client {
+export class NamespacedClient extends DelegatingClient {
   readonly #prefix: string;
   readonly #paths: NamespacePaths;
   readonly #wrappers = new WeakMap<Watcher, Watcher>();
@@ -155,10 +146,6 @@ export class NamespacedClient extends DelegatingClient implements Client {
     );
   }
 
-  transaction(): Transaction {
-    return new TransactionBuilder(this);
-  }
-
   override multiRead(
     ops: readonly ReadOp[],
     options?: OperationOptions,
@@ -219,10 +206,6 @@ export class NamespacedClient extends DelegatingClient implements Client {
     options?: OperationOptions,
   ): Promise<void> {
     return this.#at(path, (full) => this.base.checkWatches(full, type, options));
-  }
-
-  watch(path: string, options?: WatchStreamOptions): AsyncIterable<WatchEvent> {
-    return watchStream(this, path, options);
   }
 
   fenced(

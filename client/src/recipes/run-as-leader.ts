@@ -14,8 +14,7 @@
 import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
-import { checkCallOptions } from '../call-options.js';
-import { OptionError } from '../errors.js';
+import { checkCallOptions, checkOptionNames } from '../call-options.js';
 import { delay } from '../helpers/delay.js';
 import { exponentialBackoff, type RetryPolicy } from '../helpers/retry-policy.js';
 import { LeaderLatch, type LeaderLatchOptions } from './leader-latch.js';
@@ -59,8 +58,7 @@ export async function runAsLeader(
   work: (leadership: Leadership) => unknown,
   options: LeaderRunOptions = {},
 ): Promise<void> {
-  const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) throw new OptionError(unknown, 'does not exist');
+  checkOptionNames(options, NAMES);
   const { signal, onError = 'rejoin', backoff = BACKOFF, ...latch } = options;
   checkCallOptions({ signal });
   const { log, surroundings } = client;

@@ -24,6 +24,7 @@ import { delay } from '../helpers/delay.js';
 import { ensurePath } from '../helpers/ensure-path.js';
 import type { RetryPolicy } from '../helpers/retry-policy.js';
 import { type Leadership, runAsLeader } from './run-as-leader.js';
+import { reasonOf } from './shared/failures.js';
 import { readChildren } from './shared/follow-children.js';
 import {
   dueOf,
@@ -175,8 +176,7 @@ export class ScheduledJob {
     try {
       await work({ ...leadership, dueMs, attempt });
     } catch (error) {
-      const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      ended = { outcome: 'failed', error: reason };
+      ended = { outcome: 'failed', error: reasonOf(error) };
       const fields = { path: this.path, dueMs, attempt, err: error };
       this.#client.log.error('job.run_failed', 'a run of a scheduled job has failed', fields);
     }

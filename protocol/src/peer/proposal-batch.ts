@@ -93,28 +93,19 @@ export class ProposalBatch implements Iterable<Proposal> {
     assert(head !== undefined, 'a batch is not empty');
     if (parts.length === 1) return head;
     let { last, count } = head;
-    let size = head.bytes.length;
     for (const part of parts.slice(1)) {
       assert(part.previous === last, () => `${formatZxid(part.first)} continues the batch`);
       last = part.last;
       count += part.count;
-      size += part.bytes.length;
     }
-    const bytes = Buffer.allocUnsafeSlow(HEADROOM_BYTES + size);
-    let at = HEADROOM_BYTES;
-    for (const part of parts) at += part.bytes.copy(bytes, at);
     const { previous, first } = head;
-    const facts = { previous, first, last, count };
-    return new ProposalBatch(facts, bytes.subarray(HEADROOM_BYTES), HEADROOM_BYTES);
+    return copied(parts, { previous, first, last, count });
   }
 
   /** As it is, or copied, if it keeps alive more than twice the memory that it needs. */
   compact(): ProposalBatch {
     const { bytes } = this;
-    if (bytes.buffer.byteLength <= 2 * bytes.length) return this;
-    const copy = Buffer.allocUnsafeSlow(HEADROOM_BYTES + bytes.length);
-    bytes.copy(copy, HEADROOM_BYTES);
-    return new ProposalBatch(this, copy.subarray(HEADROOM_BYTES), HEADROOM_BYTES);
+    return bytes.buffer.byteLength <= 2 * bytes.length ? this : copied([this], this);
   }
 
   /** In order; the bodies are views. For what there is much of: `cursor`. */
@@ -271,6 +262,15 @@ export class BatchWriter {
     this.#count = 0;
     return new ProposalBatch(facts, bytes, HEADROOM_BYTES);
   }
+}
+
+/** The bytes of the parts, in memory of their own with headroom before them. */
+function copied(parts: readonly ProposalBatch[], facts: BatchFacts): ProposalBatch {
+  const size = parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const copy = Buffer.allocUnsafeSlow(HEADROOM_BYTES + size);
+  let at = HEADROOM_BYTES;
+  for (const { bytes } of parts) at += bytes.copy(copy, at);
+  return new ProposalBatch(facts, copy.subarray(HEADROOM_BYTES), HEADROOM_BYTES);
 }
 
 function zxidAt(bytes: Buffer, at: number): Zxid {

@@ -51,6 +51,7 @@ export interface MemberViewParts {
   readonly diskBytes: () => { readonly data: number; readonly log: number };
 }
 
+/** Between two counts of the open files. */
 const OPEN_FILES_MS = 10_000;
 
 export class MemberStatus implements MemberView {
@@ -221,7 +222,7 @@ export class MemberStatus implements MemberView {
     };
   }
 
-  /** Counted every ten seconds at most: it lists a directory with an entry for each connection. */
+  /** Not counted each time: the system lists them, with an entry for each connection. */
   get openFiles(): { readonly count: number; readonly max: number } {
     const nowMs = this.#parts.nowMs();
     if (nowMs - this.#openFilesAtMs >= OPEN_FILES_MS) {

@@ -1,6 +1,7 @@
 /**
  * What the admin port answers: `/commands/*`, the events of the member, and what the metrics port
- * has. Whoever asks must be allowed to, but for the probes, which show nothing.
+ * has. Access is checked for all but the probes, which show to anyone whether the member serves,
+ * and why not.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';

@@ -166,7 +166,6 @@ export class HttpPort {
     } catch (error) {
       // What was begun cannot become another answer.
       if (response.headersSent) response.destroy();
-
       if (error instanceof HttpError) return refuse(request, response, error);
       this.#options.onFault(error);
       refuse(request, response, new HttpError(500, 'The answer could not be made.'));

@@ -17,31 +17,27 @@ export function metric(written: Written): Metric {
   return { name: written.name, get: () => Promise.resolve(written) };
 }
 
+/** One value for each of the labels. */
+type Labelled = readonly (readonly [labels: Sample['labels'], value: number])[];
+
 export function gauge(name: string, help: string, value: number): Metric {
-  return metric({ name, help, type: 'gauge', values: [{ value, labels: {} }] });
+  return gauges(name, help, [[{}, value]]);
 }
 
-/** One value for each of the labels. */
-export function gauges(
-  name: string,
-  help: string,
-  values: readonly (readonly [labels: Sample['labels'], value: number])[],
-): Metric {
-  const samples = values.map(([labels, value]) => ({ labels, value }));
-  return metric({ name, help, type: 'gauge', values: samples });
+export function gauges(name: string, help: string, values: Labelled): Metric {
+  return metric({ name, help, type: 'gauge', values: samplesOf(values) });
 }
 
 export function counter(name: string, help: string, value: number): Metric {
-  return metric({ name, help, type: 'counter', values: [{ value, labels: {} }] });
+  return counters(name, help, [[{}, value]]);
 }
 
-export function counters(
-  name: string,
-  help: string,
-  values: readonly (readonly [labels: Sample['labels'], value: number])[],
-): Metric {
-  const samples = values.map(([labels, value]) => ({ labels, value }));
-  return metric({ name, help, type: 'counter', values: samples });
+export function counters(name: string, help: string, values: Labelled): Metric {
+  return metric({ name, help, type: 'counter', values: samplesOf(values) });
+}
+
+function samplesOf(values: Labelled): Sample[] {
+  return values.map(([labels, value]) => ({ labels, value }));
 }
 
 /** In the text format; a name may be there once only. */

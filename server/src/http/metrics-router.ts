@@ -33,14 +33,11 @@ export function metricsRouter(
     if (probe?.probe === 'livez') {
       return healthAnswer(request, { health: member.context().view.health, freeBytes: null });
     }
-    if (probe === null && path !== '/metrics') throw new HttpError(404, `There is no ${path}.`);
     if (probe !== null) {
-      const freeBytesOfAll = leastOf(await freeBytes.read());
-      return healthAnswer(request, {
-        health: member.context().view.health,
-        freeBytes: freeBytesOfAll,
-      });
+      const least = leastOf(await freeBytes.read());
+      return healthAnswer(request, { health: member.context().view.health, freeBytes: least });
     }
+    if (path !== '/metrics') throw new HttpError(404, `There is no ${path}.`);
     // Whoever asks while one is made gets the same.
     scrape ??= render().finally(() => {
       scrape = null;

@@ -26,7 +26,7 @@ export function rookeryMetrics(
     ...replication(inside),
     histogram(
       'rookery_request_duration_seconds',
-      'From a request to its answer, of clients here.',
+      'Time from a request of a client to its answer.',
       [
         [{ class: 'read' }, stats.readLatency],
         [{ class: 'write' }, stats.updateLatency],
@@ -38,11 +38,15 @@ export function rookeryMetrics(
     ]),
     counter('rookery_received_bytes_total', 'Bytes from clients.', stats.bytesReceived),
     counter('rookery_sent_bytes_total', 'Bytes to clients.', stats.bytesSent),
-    counter('rookery_watch_event_bytes_total', 'Of these, of watch events.', stats.watchBytes),
-    gauge('rookery_tree_bytes', 'What the tree takes in memory, by an estimate.', inside.treeBytes),
+    counter(
+      'rookery_watch_event_bytes_total',
+      'Bytes of watch events, which rookery_sent_bytes_total includes.',
+      stats.watchBytes,
+    ),
+    gauge('rookery_tree_bytes', 'Estimated bytes of memory that the tree takes.', inside.treeBytes),
     gauge(
       'rookery_tree_bytes_max',
-      'Where writes that add to it are refused.',
+      'Size of the tree from which on writes that add to it are refused.',
       inside.treeBytesMax,
     ),
     ...disks(view, free),
@@ -68,27 +72,35 @@ function identity({ version, inside }: MemberView, ready: boolean): Metric[] {
 function replication({ epoch, zxids, counters: counted }: InsideView): Metric[] {
   return [
     gauge('rookery_epoch', 'The newest epoch whose history was taken over whole.', epoch),
-    gauges('rookery_zxid', 'How far the member is, epoch * 2^32 + counter.', [
+    gauges('rookery_zxid', 'The newest zxid at each stage, as epoch * 2^32 + counter.', [
       [{ stage: 'logged' }, zxids.logged],
       [{ stage: 'committed' }, zxids.committed],
       [{ stage: 'applied' }, zxids.applied],
     ]),
-    counter('rookery_elections_total', 'Times it went looking for a leader.', counted.looked),
-    counters('rookery_learner_syncs_total', 'Learners that were brought up, by the way.', [
-      [{ kind: 'diff' }, counted.diffsSent],
-      [{ kind: 'snap' }, counted.snapshotsSent],
-      [{ kind: 'trunc' }, counted.truncationsSent],
-    ]),
-    counter('rookery_proposals_total', 'Proposed while it led.', counted.proposals),
-    counter('rookery_commits_total', 'Transactions that were applied.', counted.commits),
+    counter('rookery_elections_total', 'How often it has looked for a leader.', counted.looked),
+    counters(
+      'rookery_learner_syncs_total',
+      'Learners that it brought up to date as the leader, by kind of synchronization.',
+      [
+        [{ kind: 'diff' }, counted.diffsSent],
+        [{ kind: 'snap' }, counted.snapshotsSent],
+        [{ kind: 'trunc' }, counted.truncationsSent],
+      ],
+    ),
+    counter(
+      'rookery_proposals_total',
+      'Transactions that it has proposed as the leader.',
+      counted.proposals,
+    ),
+    counter('rookery_commits_total', 'Transactions that it has applied.', counted.commits),
     counter(
       'rookery_sessions_expired_total',
-      'Sessions that it closed while it led, as nothing was heard of them.',
+      'Sessions that it has closed as the leader, because their timeouts had passed.',
       counted.expiredSessions,
     ),
     counter(
       'rookery_digest_mismatches_total',
-      'States of members that were not the same, as it saw it while it led.',
+      'Digests of one zxid that differed between members, seen as the leader.',
       counted.digestMismatches,
     ),
     counter(
@@ -104,16 +116,28 @@ function durations(counted: InsideView['counters']): Metric[] {
   const of = (name: string, help: string, measured: typeof counted.syncs) =>
     histogram(`rookery_${name}_seconds`, help, [[{}, measured]]);
   return [
-    of('fsync_duration', 'To write and sync a group of proposals.', counted.syncs),
-    of('commit_duration', 'From proposing to a quorum having it, on a leader.', counted.quorumAcks),
-    of('propagation_duration', 'From making to applying, by two clocks.', counted.propagation),
     of(
-      'checkpoint_duration',
-      'From the beginning to the end of a checkpoint.',
-      counted.checkpoints,
+      'fsync_duration',
+      'Time to write a group of proposals to the log and sync it.',
+      counted.syncs,
     ),
-    of('outage_duration', 'From looking for a leader to serving.', counted.outages),
-    of('event_loop_pause', 'How late ticks came.', counted.pauses),
+    of(
+      'commit_duration',
+      'Time from a proposal until a quorum has it, on the leader.',
+      counted.quorumAcks,
+    ),
+    of(
+      'propagation_duration',
+      'Time from a proposal on the leader until it is applied here, by the clocks of both.',
+      counted.propagation,
+    ),
+    of('checkpoint_duration', 'Time that a checkpoint takes.', counted.checkpoints),
+    of(
+      'outage_duration',
+      'Time from looking for a leader until the member serves.',
+      counted.outages,
+    ),
+    of('event_loop_pause', 'How late the event loop came to its periodic tick.', counted.pauses),
   ];
 }
 
@@ -123,7 +147,7 @@ function disks({ configuration }: MemberView, free: DirectoryBytes): Metric[] {
   return [
     gauges(
       'rookery_disk_free_bytes',
-      'What may still be written where a directory is.',
+      'Bytes that may still be written to the file system of a directory.',
       known([
         ['data', free.data],
         ['log', free.log],
@@ -131,7 +155,7 @@ function disks({ configuration }: MemberView, free: DirectoryBytes): Metric[] {
     ),
     gauges(
       'rookery_disk_used_bytes',
-      'What a directory of the member takes, measured twice a minute.',
+      'Bytes that a directory of the member takes, measured twice a minute.',
       known([
         ['data', configuration.dataDirBytes],
         ['log', configuration.dataLogBytes],
@@ -146,11 +170,19 @@ function processMetrics(): Metric[] {
   const seconds = (user + system) / MICROS_PER_SECOND;
   const startedAt = Math.floor(Date.now() / 1000 - process.uptime());
   return [
-    counter('process_cpu_seconds_total', 'Time of processors in seconds.', seconds),
+    counter('process_cpu_seconds_total', 'Processor time in seconds.', seconds),
     gauge('process_resident_memory_bytes', 'Resident memory.', memoryUsage.rss()),
-    gauge('process_start_time_seconds', 'When the process began, since 1970.', startedAt),
-    gauge('nodejs_heap_size_used_bytes', 'Used of the heap of V8.', heap.used_heap_size),
-    gauge('nodejs_heap_size_total_bytes', 'The heap of V8.', heap.total_heap_size),
-    gauge('nodejs_external_memory_bytes', 'Outside the heap, of V8.', heap.external_memory),
+    gauge('process_start_time_seconds', 'Start of the process in seconds since 1970.', startedAt),
+    gauge(
+      'nodejs_heap_size_used_bytes',
+      'Bytes of the V8 heap that are in use.',
+      heap.used_heap_size,
+    ),
+    gauge('nodejs_heap_size_total_bytes', 'Bytes of the V8 heap.', heap.total_heap_size),
+    gauge(
+      'nodejs_external_memory_bytes',
+      'Bytes outside the V8 heap that belong to its objects.',
+      heap.external_memory,
+    ),
   ];
 }

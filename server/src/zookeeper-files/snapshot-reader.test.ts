@@ -54,17 +54,17 @@ it('a number of elements for which there is no room takes no memory', () => {
 it('has the last zxid of ZooKeeper 3.9, alone and behind a digest', () => {
   const tree = snapshotOf(['', '/a']);
   expect(read(tree).facts).toMatchObject({ lastZxid: null, digest: null });
-  const newest = sealed(Buffer.concat([tree, long(0x1_0000_0005n)]));
+  const newest = withChecksum(Buffer.concat([tree, long(0x1_0000_0005n)]));
   expect(read(newest).facts).toMatchObject({ lastZxid: 0x1_0000_0005n, digest: null });
   const digest = Buffer.concat([long(0x1_0000_0004n), Buffer.from([0, 0, 0, 2]), long(7n)]);
-  const both = sealed(Buffer.concat([sealed(Buffer.concat([tree, digest])), long(9n)]));
+  const both = withChecksum(Buffer.concat([withChecksum(Buffer.concat([tree, digest])), long(9n)]));
   const { facts } = read(both);
   expect(facts.lastZxid).toBe(9n);
   expect(facts.digest).toMatchObject({ zxid: 0x1_0000_0004n, version: 2, kept: 7n });
   expect(facts.digest?.computed).not.toBe(7n);
 });
 
-function sealed(bytes: Buffer): Buffer {
+function withChecksum(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, long(BigInt(adler32Of(bytes))), Buffer.from([0, 0, 0, 1, 0x2f])]);
 }
 

@@ -1,13 +1,13 @@
 /**
  * Reads a snapshot of ZooKeeper, version 2, of its releases 3.4 to 3.9, and checks all that can be
- * checked: seals, parents, ACLs, and the digest where there is one.
+ * checked: checksums, parents, ACLs, and the digest where there is one.
  *
- *     header, sessions, ACLs, znodes until "/", seal [digest, seal] [last zxid, seal]
+ *     header, sessions, ACLs, znodes until "/", checksum [digest, checksum] [last zxid, checksum]
  *
- * A seal is the Adler-32 of every byte before it. Which trailers there are is told by how many
- * bytes are left. Throws FileError for a file that is damaged; a digest that differs is no error,
- * because ZooKeeper writes its snapshots while the tree changes, and the log behind them makes them
- * right.
+ * A checksum is the Adler-32 of every byte before it, followed by "/". The number of bytes that are
+ * left tells which trailers there are. Throws FileError for a file that is damaged. A digest that
+ * differs is no error, because ZooKeeper writes its snapshots while the tree changes, and the log
+ * behind them makes them right.
  */
 import { parentOf } from '@rookery/protocol';
 import { Adler32 } from './adler32.js';
@@ -48,25 +48,28 @@ const LAST_ZXID_BYTES = 8 + 13;
 /** `visit` is called for each znode, parents before children. */
 export function readSnapshot(bytes: Buffer, visit: (node: SnapshotNode) => void): SnapshotFacts {
   const cursor = new ByteCursor(bytes);
-  const seals = new Seals(cursor);
+  const checksums = new Checksums(cursor);
   readHeader(cursor);
   const sessions = readSessions(cursor);
   const acls = readAcls(cursor);
   const tree = readNodes(cursor, acls, visit);
-  seals.check();
+  checksums.check();
   const { left } = cursor;
   const known = [0, LAST_ZXID_BYTES, DIGEST_BYTES, DIGEST_BYTES + LAST_ZXID_BYTES];
   if (!known.includes(left)) {
-    throw new FileError(`${left} bytes follow the seal, which no release writes`, cursor.offset);
+    throw new FileError(
+      `${left} bytes follow the checksum, which no release writes`,
+      cursor.offset,
+    );
   }
-  const digest = left >= DIGEST_BYTES ? readDigest(cursor, seals, tree.digest) : null;
-  const lastZxid = cursor.left > 0 ? readLastZxid(cursor, seals) : null;
+  const digest = left >= DIGEST_BYTES ? readDigest(cursor, checksums, tree.digest) : null;
+  const lastZxid = cursor.left > 0 ? readLastZxid(cursor, checksums) : null;
   const { nodes, dataBytes, missingAcls } = tree;
   return { sessions, aclLists: acls.size, nodes, dataBytes, missingAcls, digest, lastZxid };
 }
 
-/** Each covers all that is before it, the seals before it included. */
-class Seals {
+/** Each covers all that is before it, the checksums before it included. */
+class Checksums {
   readonly #cursor: ByteCursor;
   readonly #adler = new Adler32();
   #from = 0;
@@ -80,13 +83,13 @@ class Seals {
     const at = cursor.offset;
     this.#adler.update(cursor.between(this.#from, at));
     const computed = this.#adler.value;
-    const sealed = BigInt.asUintN(64, cursor.long('a seal'));
-    const mark = cursor.text('a seal');
+    const written = BigInt.asUintN(64, cursor.long('a checksum'));
+    const mark = cursor.text('a checksum');
     this.#adler.update(cursor.between(at, cursor.offset));
     this.#from = cursor.offset;
-    if (mark !== '/') throw new FileError('a seal does not end with "/"', at);
-    if (sealed !== BigInt(computed)) {
-      const both = `${sealed.toString(16)} is written, ${computed.toString(16)} was computed`;
+    if (mark !== '/') throw new FileError('a checksum is not followed by "/"', at);
+    if (written !== BigInt(computed)) {
+      const both = `${written.toString(16)} is written, ${computed.toString(16)} was computed`;
       throw new FileError(`the checksum is wrong: ${both}`, at);
     }
   }
@@ -175,7 +178,7 @@ function readNode(path: string, cursor: ByteCursor): SnapshotNode {
   return { path, data, aclId, ...times, version, cversion, aversion, ephemeralOwner };
 }
 
-function readDigest(cursor: ByteCursor, seals: Seals, digest: TreeDigest): SnapshotDigest {
+function readDigest(cursor: ByteCursor, checksums: Checksums, digest: TreeDigest): SnapshotDigest {
   const zxid = cursor.long('the digest');
   const at = cursor.offset;
   const version = cursor.int('the digest');
@@ -183,12 +186,12 @@ function readDigest(cursor: ByteCursor, seals: Seals, digest: TreeDigest): Snaps
     throw new FileError(`its digest has the version ${version}, not ${DIGEST_VERSION}`, at);
   }
   const kept = BigInt.asUintN(64, cursor.long('the digest'));
-  seals.check();
+  checksums.check();
   return { zxid, version, kept, computed: digest.value };
 }
 
-function readLastZxid(cursor: ByteCursor, seals: Seals): bigint {
+function readLastZxid(cursor: ByteCursor, checksums: Checksums): bigint {
   const zxid = cursor.long('the last zxid');
-  seals.check();
+  checksums.check();
   return zxid;
 }

@@ -10,6 +10,7 @@
 import { NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Lease } from '../../api/lease.js';
+import { checkOptionNames } from '../../call-options.js';
 import { LeaseLostError, LeaseReleasedError, OptionError } from '../../errors.js';
 import { delay } from '../../helpers/delay.js';
 import { exponentialBackoff, type RetryPolicy } from '../../helpers/retry-policy.js';
@@ -55,8 +56,7 @@ export class Attempts {
   ): Attempts | null {
     if (attempts === undefined) return null;
     if (onError !== undefined) throw new OptionError('onError', 'says nothing beside attempts');
-    const unknown = Object.keys(attempts).find((name) => !NAMES.includes(name));
-    if (unknown !== undefined) throw new OptionError(`attempts.${unknown}`, 'does not exist');
+    checkOptionNames(attempts, NAMES, 'attempts.');
     return new Attempts(client, attempts);
   }
 

@@ -55,10 +55,14 @@ export class Failures {
 
   #say(error: unknown, isKnown: boolean): void {
     const { recipe, path, log } = this.#options;
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const message = `the ${recipe} of ${path} has ended by ${reason}`;
+    const message = `the ${recipe} of ${path} has ended by ${reasonOf(error)}`;
     const fields = { recipe, path, err: error };
     if (isKnown) log.info('recipe.ended', message, fields);
     else log.error('recipe.failed', `${message}; onFailure() can tell the application`, fields);
   }
+}
+
+/** What went wrong, in a line: the name of the error and its message. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

@@ -11,7 +11,7 @@ export function adler32Of(bytes: Uint8Array): number {
   return adler.value;
 }
 
-/** Of these znodes, the root as '', with a seal and without trailers. */
+/** Of these znodes, the root as '', with a checksum and without trailers. */
 export function snapshotOf(paths: readonly string[]): Buffer {
   const header = Buffer.alloc(24);
   header.write('ZKSN');
@@ -19,9 +19,9 @@ export function snapshotOf(paths: readonly string[]): Buffer {
   header.writeBigInt64BE(-1n, 8);
   const nodes = paths.map((path) => Buffer.concat([text(path), node()]));
   const body = Buffer.concat([header, ...nodes, text('/')]);
-  const seal = Buffer.alloc(8);
-  seal.writeBigInt64BE(BigInt(adler32Of(body)));
-  return Buffer.concat([body, seal, text('/')]);
+  const checksum = Buffer.alloc(8);
+  checksum.writeBigInt64BE(BigInt(adler32Of(body)));
+  return Buffer.concat([body, checksum, text('/')]);
 }
 
 function text(value: string): Buffer {
