@@ -1,12 +1,18 @@
 /**
- * Seven kinds of tests. `unit` runs the sources as they are, in parallel, and needs no build:
- * imports of our packages resolve to their src; its files share processes, so that each module is
- * read once, but for those of `unit-mocked`, which replace modules. The others start real processes
- * from dist, after everything before them: `e2e` one test file at a time, because what it observes
- * depends on timing; `answers` two at a time: what a server answers, whenever it does; `client`
- * three at a time, as they mostly wait for each other's sessions; and `zookeeper` the same files of
- * the client once more, against Apache ZooKeeper, where Debian's package is installed. `proof` runs
- * the simulator, and the simulator against mutants, side by side: neither measures time.
+ * Which project a test belongs to is seen from its folder, or from its name.
+ *
+ * | project | what it runs | how |
+ * |---|---|---|
+ * | `unit` | `*.test.ts` beside the sources, and in those folders of `test/src` that start no process | from the sources, without a build, in parallel; files share processes, so that each module is read once |
+ * | `unit-mocked` | `*.mocked.test.ts`: tests that replace modules | as `unit`, each file in a process of its own |
+ * | `e2e` | `test/src/e2e`: what processes do depends on timing | one file at a time |
+ * | `answers` | `test/src/answers`: what a member answers, whenever it does | two at a time |
+ * | `client` | `test/src/client`: the client and its recipes | three at a time: they mostly wait for each other's sessions |
+ * | `zookeeper` | the same without `rookery-only/`, against Apache ZooKeeper where Debian's package is installed | three at a time |
+ * | `proof` | `test/src/proof`: the simulator, also against mutants | two at a time |
+ *
+ * All but the first two start processes from `dist` and run one project after the other. A short
+ * run (`npm test`) takes of them only what stands in folders named `short`.
  *
  *   npm test                            what fits into five minutes (ROOKERY_TESTS=short)
  *   npm test -- --all                   all
@@ -31,35 +37,19 @@ const alias = {
   '@rookery/server': source('server/src'),
   '@rookery/client': source('client/src'),
 };
-const members = 'test/src/e2e/**/*.test.ts';
-/** Those among them that ask for answers, and measure no time and no memory. */
-const answers = [
-  'catch-up,disk-bound,fuzz',
-  'bad-input,five-members,foreign-*,four-letter,hanging-resolver,large-directory,limits,local-sessions,model',
-  'operated-*,operator-errors,pipelined-order,quota,reaper,read-only,rollover,super-user,wiped,wire-vectors',
-].map((names) => `test/src/e2e/{${names}}.test.ts`);
-const client = 'test/src/client/**/*.test.ts';
-const proof = 'test/src/proof/**/*.test.ts';
-/** They need no server, one of their own, or Rookery's. */
-const rookeryOnly =
-  '{api-docs,client-process,examples,hostile-server,mixed-*,packed,readme,tls}.test.ts';
-const mocked = [
-  'server/src/pipeline/access.test.ts',
-  'server/src/storage/log-disk.test.ts',
-  'server/src/storage/trash.test.ts',
-];
+/** The folders of tests that start processes. */
+const OF_PROCESSES = ['e2e', 'answers', 'client', 'proof'] as const;
+const mocked = '{protocol,server,client,cli,test,bench}/src/**/*.mocked.test.ts';
+
+const isShort = process.env['ROOKERY_TESTS'] === 'short';
+
+/** The tests of a folder of `test/src` that this run takes. */
+function testsIn(folder: (typeof OF_PROCESSES)[number]): string[] {
+  return [`test/src/${folder}/${isShort ? 'short/' : ''}**/*.test.ts`];
+}
+
 const hasZooKeeper = existsSync('/usr/share/java/zookeeper.jar');
 const isRequired = process.env['ROOKERY_REQUIRE_FOREIGN'] === '1';
-
-/** In a short run: one ensemble of processes whose members are killed, and the simulator. */
-const isShort = process.env['ROOKERY_TESTS'] === 'short';
-const killed = 'test/src/e2e/kill9.test.ts';
-const simulator = 'test/src/proof/simulation.test.ts';
-/** In a short run: the client and each of its recipes, on Rookery. */
-const recipes =
-  'test/src/client/{barrier,caches,configuration,discovery,group-membership,leader-latch,lock,' +
-  'locking-queue,operations,persistent-node,queues,read-write-lock,semaphore,sessions,' +
-  'two-phase-commit,values,watches}.test.ts';
 
 /** Tests provoke these on purpose, and look at the event and not at what is printed. */
 const expectedWarnings = ['ROOKERY_RECIPE_FAILED', 'ROOKERY_NO_SERVER'];
@@ -92,21 +82,20 @@ export default defineConfig({
           ...unit,
           name: 'unit',
           include: ['{protocol,server,client,cli,test,bench}/src/**/*.test.ts'],
-          exclude: [members, client, proof, ...mocked],
+          exclude: [...OF_PROCESSES.map((folder) => `test/src/${folder}/**`), mocked],
           isolate: false,
         },
       },
       {
         resolve: { alias },
-        test: { ...unit, name: 'unit-mocked', include: mocked },
+        test: { ...unit, name: 'unit-mocked', include: [mocked] },
       },
       {
         resolve: { alias },
         test: {
           ...processes,
           name: 'e2e',
-          include: [isShort ? killed : members],
-          exclude: answers,
+          include: testsIn('e2e'),
           fileParallelism: false,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
@@ -117,7 +106,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'answers',
-          include: isShort ? [] : answers,
+          include: testsIn('answers'),
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
@@ -127,7 +116,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'client',
-          include: [isShort ? recipes : client],
+          include: testsIn('client'),
           maxWorkers: 3,
           sequence: { groupOrder: 3 },
         },
@@ -137,8 +126,8 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'zookeeper',
-          include: !isShort && (hasZooKeeper || isRequired) ? [client] : [],
-          exclude: [`test/src/client/${rookeryOnly}`],
+          include: !isShort && (hasZooKeeper || isRequired) ? testsIn('client') : [],
+          exclude: ['test/src/client/rookery-only/**'],
           env: { ROOKERY_E2E_PRODUCT: 'apache' },
           maxWorkers: 3,
           sequence: { groupOrder: 4 },
@@ -149,7 +138,7 @@ export default defineConfig({
         test: {
           ...processes,
           name: 'proof',
-          include: [isShort ? simulator : proof],
+          include: testsIn('proof'),
           maxWorkers: 2,
           sequence: { groupOrder: 5 },
         },

@@ -1,7 +1,7 @@
 /**
  * Goal: the programs in docs/ are correct. Method: every `ts` block is type-checked, each in a
  * function of its own, against the sources of our packages, with the names of the prelude at hand.
- * The READMEs of the packages are checked by test/src/client/readme.test.ts.
+ * The READMEs of the packages are checked by test/src/client/rookery-only/readme.test.ts.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

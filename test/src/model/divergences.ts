@@ -14,7 +14,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   resume: 'server/src/pipeline/sessions.test.ts',
   expiry: 'server/src/pipeline/session-end.test.ts',
   'role change': 'server/src/pipeline/session-end.test.ts',
-  founding: 'test/src/e2e/wiped.test.ts',
+  founding: 'test/src/answers/wiped.test.ts',
   'top-level `check`, deleteContainer from a client': 'server/src/pipeline/requests.test.ts',
   'auth answers': 'server/src/pipeline/auth.test.ts',
   '`ip` scheme': 'server/src/pipeline/address-range.test.ts',
@@ -27,7 +27,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   sasl: 'server/src/pipeline/special-reads.test.ts',
   reconfig: 'server/src/pipeline/quota-guard.test.ts',
   'local sessions': 'server/src/pipeline/local-sessions.test.ts',
-  'read-only mode': 'test/src/e2e/read-only.test.ts',
+  'read-only mode': 'test/src/answers/read-only.test.ts',
   'multiRead past 8 MB, or 131,072 names of children, entries of ACLs and identities':
     'server/src/pipeline/request-bounds.test.ts',
   'multi, multiRead': 'server/src/pipeline/request-bounds.test.ts',
