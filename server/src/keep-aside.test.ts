@@ -21,19 +21,19 @@ async function* broken(): AsyncGenerator<string> {
 }
 
 it('keeps all lines under the name, and says where', async () => {
-  const path = await keepAside(directory, 'discarded-1.jsonl', lines('{"a":1}\n', '{"b":2}\n'));
+  const path = await keepAside(directory, 'discarded-1.jsonl', lines('{"a":1}\n', '{"b":2}\n'), 8);
   expect(path).toBe(join(directory, 'discarded', 'discarded-1.jsonl'));
   expect(await readFile(path, 'utf8')).toBe('{"a":1}\n{"b":2}\n');
 });
 
 it('leaves no half of a file under the name', async () => {
-  await expect(keepAside(directory, 'discarded-1.jsonl', broken())).rejects.toThrow('be read');
+  await expect(keepAside(directory, 'discarded-1.jsonl', broken(), 8)).rejects.toThrow('be read');
   expect(await readdir(join(directory, 'discarded'))).toEqual(['discarded-1.jsonl.part']);
 });
 
 it('keeps eight of them, the newest', async () => {
   for (let at = 10; at < 20; at++) {
-    await keepAside(directory, `discarded-${at}.jsonl`, lines('x\n'));
+    await keepAside(directory, `discarded-${at}.jsonl`, lines('x\n'), 8);
   }
   const kept = (await readdir(join(directory, 'discarded'))).sort();
   expect(kept).toEqual([12, 13, 14, 15, 16, 17, 18, 19].map((at) => `discarded-${at}.jsonl`));

@@ -1,25 +1,29 @@
 /**
  * Files in the data directory that are kept for the operator: what a member had to discard.
  *
- * Each is written beside its name first, so that a file is whole or not there. Only the newest are
- * kept. Nothing is ever read back.
+ * Each is written beside its name first, so that a file is whole or not there. Of each kind, which
+ * is what a name has before its first '-', only the newest are kept. Nothing is ever read back.
  */
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const FILES_MAX = 8;
 const DIRECTORY = 'discarded';
 
-/** Resolves with the file's path when it is durable. `directory` is the member's. */
+/**
+ * Resolves with the file's path when it is durable. `directory` is the member's; at most `filesMax`
+ * files of the kind are there afterwards. Rejects with what the file system or the lines throw.
+ */
 export async function keepAside(
   directory: string,
   name: string,
   lines: AsyncIterable<string>,
+  filesMax: number,
 ): Promise<string> {
   const folder = join(directory, DIRECTORY);
   await mkdir(folder, { recursive: true });
-  const kept = (await readdir(folder)).sort();
-  for (const old of kept.slice(0, Math.max(0, kept.length - FILES_MAX + 1))) {
+  const kind = name.slice(0, name.indexOf('-') + 1);
+  const kept = (await readdir(folder)).filter((other) => other.startsWith(kind)).sort();
+  for (const old of kept.slice(0, Math.max(0, kept.length - filesMax + 1))) {
     await rm(join(folder, old), { force: true });
   }
   const path = join(folder, name);

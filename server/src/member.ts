@@ -16,6 +16,7 @@ import { MemberStatus } from './driver/member-view.js';
 import type { MemberObserver } from './driver/observer.js';
 import { TreeBound } from './driver/tree-bound.js';
 import { type FileBudget, fileBudgetOf } from './file-budget.js';
+import type { keepAside } from './keep-aside.js';
 import { type DerivedLimits, derivedLimits, firstPartsOf } from './limits.js';
 import { logRecovery } from './log-recovery.js';
 import { budgetOf } from './member-memory.js';
@@ -60,7 +61,7 @@ export interface Surroundings {
   uuid(): string;
   readonly directoryBytes: MeasureBytes;
   /** As the function of that name. */
-  keepAside(directory: string, name: string, lines: AsyncIterable<string>): Promise<string>;
+  readonly keepAside: typeof keepAside;
   /** Absent where members share a process: then none of them is bounded by memory. */
   readonly memory?: MemoryLimit;
   /** What may be open at a time; absent where nothing is a file. */
@@ -173,7 +174,8 @@ export class Member {
       peerPort: () => this.#peerPort,
       observer: surroundings.observer ?? null,
       starts,
-      keepAside: (name, lines) => surroundings.keepAside(directories.data, name, lines),
+      keepAside: (name, lines, filesMax) =>
+        surroundings.keepAside(directories.data, name, lines, filesMax),
       onFatal: (error) => this.#fail(error),
     });
     const disk = new DiskUsage(timers, directories, surroundings.directoryBytes);

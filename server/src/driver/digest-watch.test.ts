@@ -55,6 +55,50 @@ describe('a leader', () => {
   });
 });
 
+describe('where a learner is synchronized', () => {
+  const COMMITTED = makeZxid(1, 7);
+  const upToDate = (committed: number) => ({ kind: 'upToDate', committed }) as const;
+
+  it('it tells its digest, although no sample is due', () => {
+    const { watch, told, at, apply } = bench('following');
+    watch.onServing(at(COMMITTED).keeper.state);
+    apply(COMMITTED + 1);
+    watch.onHeartbeat(at(COMMITTED + 1));
+    const digests = [{ zxid: COMMITTED, digest: `of ${COMMITTED}` }];
+    expect(told).toEqual([{ kind: 'digests', digests }]);
+  });
+
+  it.each([0, 1])('the leader compares its own, applied %d transactions later', (later) => {
+    const { watch, counters, at, hear, apply } = bench('leading');
+    watch.onSend(upToDate(COMMITTED), at(COMMITTED - later).keeper.state);
+    for (let zxid = COMMITTED - later + 1; zxid <= COMMITTED + 1; zxid++) apply(zxid);
+    watch.onHeartbeat(at(COMMITTED + 1));
+    hear(2, COMMITTED + 1, 'other');
+    hear(2, COMMITTED, `of ${COMMITTED}`);
+    expect(counters.digestMismatches).toBe(0);
+    hear(3, COMMITTED, 'other');
+    expect(counters.digestMismatches).toBe(1);
+  });
+
+  it('a leader that has not applied more than 64 of them remembers the newest', () => {
+    const { watch, counters, at, apply, hear } = bench('leading');
+    const zxids = Array.from({ length: KEPT_MAX + 1 }, (_, index) => makeZxid(1, 1 + index));
+    for (const zxid of zxids) watch.onSend(upToDate(zxid), at(0).keeper.state);
+    for (const zxid of zxids.slice(0, 2)) apply(zxid);
+    watch.onHeartbeat(at(makeZxid(1, 3)));
+    for (const zxid of zxids.slice(0, 2)) hear(2, zxid, 'other');
+    expect(counters.digestMismatches).toBe(1);
+  });
+
+  it('what was to be told is forgotten with the role', () => {
+    const { watch, told, at } = bench('following');
+    watch.onServing(at(COMMITTED).keeper.state);
+    watch.onLooking();
+    watch.onHeartbeat(at(COMMITTED));
+    expect(told).toEqual([]);
+  });
+});
+
 describe('a member that applies much between two heartbeats', () => {
   it('tells its leader the last eight samples', () => {
     const { watch, told, at, apply } = bench('following');

@@ -2,7 +2,9 @@
  * Compares trees: members tell their leader the digests of their states, each at a zxid.
  *
  * Digests are taken at every zxid whose counter is a multiple of SAMPLE_EVERY, so all members take
- * the same ones, and at the last zxid of a member that has been quiet for a heartbeat. The leader
+ * the same ones, at the last zxid of a member that has been quiet for a heartbeat, and where a
+ * learner is synchronized: by the leader at the zxid of its UPTODATE, by the learner at the one at
+ * which it begins to serve, which is the same unless there are many writes. The leader
  * keeps what it was told for a few zxids, its own included. Two different digests of one zxid are
  * an error. Who differs from a quorum gives up what it has, the leader, too; without a quorum of
  * one mind that is said, and the next member that tells its own decides. Owned by the driver.
@@ -15,6 +17,7 @@ import {
   type Diverged,
   formatZxid,
   type PeerId,
+  type PeerMessage,
   type Zxid,
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -48,6 +51,8 @@ export class DigestWatch {
   #untold: DigestAt[] = [];
   #quiet: Zxid = 0;
   #toldQuiet: Zxid = 0;
+  /** The zxids of UPTODATEs that this leader has sent and not applied yet. */
+  readonly #wanted = new Set<Zxid>();
   /** Of a leader: by zxid, what each member has; the oldest first. */
   readonly #told = new Map<Zxid, Map<PeerId, string>>();
 
@@ -58,14 +63,29 @@ export class DigestWatch {
 
   /** After each transaction. */
   onApplied(zxid: Zxid, state: ReplicatedState): void {
-    if (counterOf(zxid) % SAMPLE_EVERY !== 0) return;
-    const sample = { zxid, digest: state.digest() };
-    this.#untold = [...this.#untold.slice(1 - TOLD_MAX), sample];
+    if (counterOf(zxid) % SAMPLE_EVERY === 0 || this.#wanted.delete(zxid)) this.#sample(state);
   }
 
-  /** The role has changed: nothing that was told before is compared any more. */
-  onRole(): void {
+  /** This member has applied what it needed, and serves from now on. */
+  onServing(state: ReplicatedState): void {
+    this.#sample(state);
+  }
+
+  /** As the leader: a learner is synchronized from the zxid of an UPTODATE on. */
+  onSend(message: PeerMessage, state: ReplicatedState): void {
+    if (message.kind !== 'upToDate') return;
+    if (message.committed === state.lastZxid) this.#sample(state);
+    else this.#wanted.add(message.committed);
+    for (const oldest of this.#wanted) {
+      if (this.#wanted.size <= KEPT_MAX) break;
+      this.#wanted.delete(oldest);
+    }
+  }
+
+  /** The role has ended: nothing that was told in it is compared any more. */
+  onLooking(): void {
     this.#told.clear();
+    this.#wanted.clear();
     this.#untold = [];
     this.#toldQuiet = 0;
   }
@@ -94,6 +114,11 @@ export class DigestWatch {
     if (digests.length === 0) return;
     if (role === 'leading') this.#onDigests(leader, digests);
     else this.#tell(leader, { kind: 'digests', digests });
+  }
+
+  #sample(state: ReplicatedState): void {
+    const sample = { zxid: state.lastZxid, digest: state.digest() };
+    this.#untold = [...this.#untold.slice(1 - TOLD_MAX), sample];
   }
 
   /** As the leader. */

@@ -11,6 +11,7 @@ import type { DriverParts } from './parts.js';
 
 /** Of one file; older transactions that do not fit are only counted. */
 const FILE_BYTES_MAX = 16 << 20;
+const FILES_MAX = 8;
 
 export interface Discard {
   /** What comes after it goes. */
@@ -25,7 +26,7 @@ export async function keepDiscarded(parts: DriverParts, discard: Discard): Promi
   const name = `discarded-${parts.wallMs()}-${formatZxid(discard.after)}.jsonl`;
   const range = { after: formatZxid(discard.after), through: formatZxid(discard.through) };
   try {
-    const file = await parts.keepAside(name, linesOf(parts, discard, counts));
+    const file = await parts.keepAside(name, linesOf(parts, discard, counts), FILES_MAX);
     logger.error({ ...range, ...counts, file }, 'history.discarded');
   } catch (error) {
     logger.error({ ...range, ...counts, error }, 'history.discarded_unkept');

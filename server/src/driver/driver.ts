@@ -322,6 +322,7 @@ export class Driver {
       case 'saveEpochs':
         return this.keeper.enqueue(output);
       case 'send':
+        this.#digests.onSend(output.message, this.keeper.state);
         return this.#send(output.peer, output.link, output.message);
       case 'deliver':
         return this.#deliver(output.batch);
@@ -373,10 +374,10 @@ export class Driver {
     this.#role = role;
     this.#leader = leader;
     this.#roleSinceMs = this.#turns.nowMs;
-    this.#digests.onRole();
     if (role === 'looking') {
       this.#desk = null;
       this.#asked = null;
+      this.#digests.onLooking();
       this.#clock.endTerm();
       const ended = this.#pipeline.stopServing(this.#turns.standstill);
       if (was !== 'looking') this.#logger.info({ was, clients: ended.length }, 'role.ended');
@@ -388,6 +389,7 @@ export class Driver {
       this.#desk = this.#newDesk(epoch, this.#zab.last);
       this.#asked = new DeskQueue(this.#desk, this.#parts.timers, this.#parts.options.askedMsMax);
     }
+    this.#digests.onServing(this.keeper.state);
     this.#parts.starts.onServing();
     this.#pipeline.startServing();
   }

@@ -78,8 +78,8 @@ export interface DriverParts {
   peerPort(): PeerPort;
   readonly observer: MemberObserver | null;
   readonly starts: KnownStarts;
-  /** Keeps lines in a file of this name for the operator; resolves with its path. */
-  keepAside(name: string, lines: AsyncIterable<string>): Promise<string>;
+  /** Keeps lines in a file of this name for the operator, as the function keepAside does. */
+  keepAside(name: string, lines: AsyncIterable<string>, filesMax: number): Promise<string>;
   /** Called once, when the member must end. */
   onFatal(error: unknown): void;
 }

@@ -11,6 +11,7 @@ import { Checkpointer } from '../storage/checkpointer.js';
 import { StorageQueue } from '../storage/storage-queue.js';
 import type { StorageOutput, Ticket } from '../zab/index.js';
 import { keepDiscarded } from './discarded.js';
+import { keepTree } from './kept-tree.js';
 import type { DriverParts } from './parts.js';
 
 /** Without a write for so long, the end of the log is marked: one more sync, then no more. */
@@ -63,6 +64,8 @@ export class StateKeeper {
       onInstalled: (zxid) => this.#replace(zxid),
       appending: () => this.#timeSync(),
       onDiscard: (after) => keepDiscarded(parts, { after, through: parts.storage.last }),
+      // Nothing is applied to it any more: the core delivers nothing until a snapshot is installed.
+      onGivenUp: () => keepTree(parts, this.#state),
       onFatal: hooks.onFatal,
     });
   }

@@ -24,6 +24,9 @@ async function setUp() {
       const { recovered } = await openToy(disk, { segmentBytesMax: 100_000 });
       events.push(`discards after ${after}, a crash now leaves: ${recovered.damaged}`);
     },
+    onGivenUp: async () => {
+      events.push('given up');
+    },
     onFatal: (error) => events.push(`fatal ${error instanceof Error ? error.name : ''}`),
   });
   return { ...opened, treeStore, logFiles, queue, events };
@@ -108,6 +111,7 @@ describe('the storage queue', () => {
     await queue.idle();
     expect(events).toEqual([
       'discards after 0, a crash now leaves: an old copy',
+      'given up',
       'persisted 1 last 0',
     ]);
   });

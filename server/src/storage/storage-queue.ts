@@ -16,6 +16,8 @@ export interface StorageQueueHooks {
   onInstalled(zxid: Zxid): void | Promise<void>;
   /** What the log holds after `after` is about to go, though it may have been acknowledged. */
   onDiscard(after: Zxid): Promise<void>;
+  /** The disk has lost its vote, and the tree in memory is about to go. */
+  onGivenUp(): Promise<void>;
   /** A group of appends begins; what is returned is called when it is durable. */
   appending?(): () => void;
   /** The member must end. */
@@ -131,7 +133,8 @@ export class StorageQueue {
       case 'giveUp':
         // The vote first: whoever is killed while transactions are written down must not keep it.
         await this.storage.giveUp(output.reason);
-        return await this.hooks.onDiscard(output.after);
+        await this.hooks.onDiscard(output.after);
+        return await this.hooks.onGivenUp();
       case 'installSnapshot':
         await this.storage.installSnapshot(output.zxid, output.lineage);
         return await this.hooks.onInstalled(output.zxid);

@@ -73,6 +73,18 @@ export const identityMutants: readonly NamedMutant[] = [
     },
   },
   {
+    name: 'digest-not-compared-after-synchronization',
+    area: 'named',
+    file: 'driver/digest-watch.ts',
+    find: "    if (message.kind !== 'upToDate') return;",
+    replace: '    if (message !== null) return;',
+    breaks: 'a member that was synchronized and has another state is found at once',
+    scenario: {
+      file: 'server/src/simulated/digests.test.ts',
+      name: 'is found as soon as the member is synchronized, before anything more is written',
+    },
+  },
+  {
     name: 'epoch-of-a-peer-not-judged',
     area: 'named',
     file: 'zab/judge.ts',

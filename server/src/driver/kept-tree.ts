@@ -1,0 +1,88 @@
+/**
+ * Writes down the tree that a member is about to lose, for the operator to compare with the one
+ * that takes its place.
+ *
+ * The file has lines of JSON: first whose tree it is and at which zxid, then each znode with its
+ * path, Stat, ACL and data (base64), parents before their children. It is bounded, and counts what
+ * it leaves out. A file that cannot be written costs a log line and keeps the member from nothing.
+ */
+import { formatZxid } from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import { ROOT_NODE, type TreeReads } from '../state/tree-reads.js';
+import type { DriverParts } from './parts.js';
+
+/** Bytes of one file. */
+const FILE_BYTES_MAX = 1 << 30;
+/** Bytes of lines that are handed on at a time: between two of them the member does other work. */
+const CHUNK_BYTES = 256 << 10;
+const FILES_MAX = 2;
+
+/**
+ * Resolves when the file is durable, or could not be written. The caller guarantees that nothing
+ * changes the state meanwhile.
+ */
+export async function keepTree(parts: DriverParts, state: ReplicatedState): Promise<void> {
+  const { logger } = parts;
+  const zxid = formatZxid(state.lastZxid);
+  const counts = { znodes: 0, leftOut: 0 };
+  const name = `tree-${parts.wallMs()}-${zxid}.jsonl`;
+  try {
+    const lines = chunksOf(parts, state, counts);
+    const file = await parts.keepAside(name, lines, FILES_MAX);
+    logger.error({ zxid, ...counts, file }, 'tree.discarded');
+  } catch (error) {
+    logger.error({ zxid, ...counts, error }, 'tree.discarded_unkept');
+  }
+}
+
+async function* chunksOf(
+  { options, wallMs }: DriverParts,
+  state: ReplicatedState,
+  counts: { znodes: number; leftOut: number },
+): AsyncGenerator<string> {
+  const { tree, lastZxid } = state;
+  const digest = state.digest();
+  const discardedAt = new Date(wallMs()).toISOString();
+  let chunk = line({ member: options.id, discardedAt, zxid: formatZxid(lastZxid), digest });
+  let bytes = 0;
+  const waiting = [ROOT_NODE];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    tree.visitChildren(node, (child) => {
+      waiting.push(child);
+      return true;
+    });
+    chunk += line(described(tree, node));
+    counts.znodes += 1;
+    if (bytes + chunk.length >= FILE_BYTES_MAX) break;
+    if (chunk.length < CHUNK_BYTES) continue;
+    bytes += chunk.length;
+    yield chunk;
+    chunk = '';
+  }
+  counts.leftOut = tree.nodeCount - counts.znodes;
+  yield chunk + (counts.leftOut > 0 ? line({ leftOut: counts.leftOut }) : '');
+}
+
+/** Zxids and the owner's session are hex, times ms; versions are those of the tree. */
+function described(tree: TreeReads, node: number): object {
+  const data = tree.data(node);
+  return {
+    path: tree.path(node),
+    czxid: formatZxid(tree.czxid(node)),
+    mzxid: formatZxid(tree.mzxid(node)),
+    pzxid: formatZxid(tree.pzxid(node)),
+    ctime: tree.ctime(node),
+    mtime: tree.mtime(node),
+    version: tree.version(node),
+    cversion: tree.cversion(node),
+    aversion: tree.aversion(node),
+    mode: tree.mode(node),
+    ephemeralOwner: formatZxid(tree.owner(node)),
+    acl: tree.acl(node),
+    data: data === null ? null : Buffer.from(data).toString('base64'),
+  };
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
