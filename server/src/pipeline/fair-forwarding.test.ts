@@ -28,6 +28,9 @@ function multiOf(changes: number): Uint8Array {
   const ops = Array.from({ length: changes }, () => operation);
   return encode(MultiRequest, { ops });
 }
+function laneOf({ changes }: QueueEntry): 'small' | 'large' {
+  return changes > PER_TURN ? 'large' : 'small';
+}
 function connectionOf(id: number): Connection {
   return { id } as Connection;
 }
@@ -89,7 +92,11 @@ class Member {
   }
 
   get changes(): number {
-    return this.underWay.reduce((sum, { entry }) => sum + entry.changes, 0);
+    return this.changesOf('small') + this.changesOf('large');
+  }
+  changesOf(lane: 'small' | 'large'): number {
+    const entries = this.underWay.map(({ entry }) => entry);
+    return entries.reduce((sum, entry) => sum + (laneOf(entry) === lane ? entry.changes : 0), 0);
   }
   get heldCount(): number {
     return this.held.reduce((sum, entries) => sum + entries.length, 0);
@@ -98,7 +105,11 @@ class Member {
 
 const from = fc.nat(3);
 const step = fc.oneof(
-  fc.record({ do: fc.constant('send'), from, changes: fc.constantFrom(1, 1, 10, 500, LARGEST) }),
+  fc.record({
+    do: fc.constant('send'),
+    from,
+    changes: fc.constantFrom(1, 1, 10, PER_TURN, PER_TURN + 1, 500, LARGEST),
+  }),
   fc.record({ do: fc.constant('answer') }),
   fc.record({ do: fc.constant('drop'), from }),
 );
@@ -113,9 +124,13 @@ describe('what a member hands on', () => {
           else if ('from' in one) member.drop(one.from);
           else member.answerOldest();
           expect(member.forwarding.changes).toBe(member.changes);
-          expect(member.changes).toBeLessThan(CHANGES_MAX + LARGEST);
-          // Held only while the bound is reached.
-          if (member.heldCount > 0) expect(member.changes).toBeGreaterThanOrEqual(CHANGES_MAX);
+          expect(member.changesOf('small')).toBeLessThan(CHANGES_MAX + PER_TURN);
+          expect(member.changesOf('large')).toBeLessThan(CHANGES_MAX + LARGEST);
+          // Held only while the bound of its lane is reached.
+          for (const [oldest] of member.held) {
+            if (oldest === undefined) continue;
+            expect(member.changesOf(laneOf(oldest))).toBeGreaterThanOrEqual(CHANGES_MAX);
+          }
         }
         while (member.underWay.length > 0) member.answerOldest();
         expect(member.heldCount).toBe(0);
@@ -124,37 +139,56 @@ describe('what a member hands on', () => {
     );
   });
 
-  it('gives a single write its turn before the second multi of anybody else', () => {
+  it('lets no single write wait for a large multi of somebody else', () => {
     const member = new Member();
     for (const neighbour of [0, 1, 2]) {
       for (let count = 0; count < 10; count++) member.send(neighbour, 1_000);
+    }
+    const waiting = member.heldCount;
+    member.send(3, 1);
+    expect(member.heldCount).toBe(waiting);
+    expect(member.underWay.at(-1)?.from).toBe(3);
+    // But behind those of its own connection it stays in order.
+    member.send(0, 1);
+    expect(member.heldCount).toBe(waiting + 1);
+  });
+
+  it('gives a single write its turn before the second multi of anybody else', () => {
+    const member = new Member();
+    for (const neighbour of [0, 1, 2]) {
+      for (let count = 0; count < 100; count++) member.send(neighbour, PER_TURN);
     }
     member.send(3, 1);
     const isSent = () => member.held[3]?.length === 0;
     const waitingBefore = member.heldCount;
     while (!isSent()) member.answerOldest();
-    expect(waitingBefore - member.heldCount).toBeLessThanOrEqual(1 + 3);
+    const handedOn = waitingBefore - member.heldCount;
+    const before = member.underWay.findIndex(({ from: sender }) => sender === 3);
+    const after = member.underWay.length - 1 - before;
+    expect(handedOn - 1 - after).toBeLessThanOrEqual(3);
   });
 
   it.each([
-    [1, 1],
-    [10, 1],
-    [1, 10],
-    [1, LARGEST],
+    [1, 1, PER_TURN],
+    [10, 1, PER_TURN],
+    [1, 10, PER_TURN],
+    [1, PER_TURN + 1, LARGEST],
+    [10, 100, LARGEST],
+    [1, LARGEST, LARGEST],
   ])(
-    'shares by changes, and not by writes: %i writers of %i beside one of the largest',
-    (writers, size) => {
+    'shares a lane by changes, and not by writes: %i writers of %i beside one of %i',
+    (writers, size, largest) => {
       const member = new Member(1 + writers);
       const handedOn = Array.from({ length: 1 + writers }, () => 0);
       // Nobody ever runs out of writes, however long the others save up.
       const sendMore = () => {
         for (const [sender, held] of member.held.entries()) {
-          const changes = sender === 0 ? LARGEST : size;
+          const changes = sender === 0 ? largest : size;
           while (held.length * changes <= 2 * LARGEST) member.send(sender, changes);
         }
       };
       sendMore();
-      for (let total = 0; total < 60_000; ) {
+      for (let total = 0; total < 40_000; ) {
         const answered = member.underWay.length - 1;
         member.answerOldest();
         for (const { from: sender, entry } of member.underWay.slice(answered)) {
@@ -172,14 +206,15 @@ describe('what a member hands on', () => {
 
   it('forgets what a lost connection had waiting, but not the close of a session', () => {
     const member = new Member();
-    member.send(0, LARGEST);
+    const full = CHANGES_MAX / PER_TURN;
+    for (let count = 0; count < full; count++) member.send(0, PER_TURN);
     for (const sender of [1, 2]) for (let count = 0; count < 3; count++) member.send(sender, 1);
     member.close(2);
     member.drop(1);
-    expect(member.underWay).toHaveLength(1);
+    expect(member.underWay).toHaveLength(full);
     member.forwarding.dropped(member.connections[2] as Connection);
     member.take();
-    expect(member.underWay.slice(1).map(({ from: sender }) => sender)).toEqual([2, 2, 2, 2]);
+    expect(member.underWay.slice(full).map(({ from: sender }) => sender)).toEqual([2, 2, 2, 2]);
     while (member.underWay.length > 0) member.answerOldest();
     expect(member.forwarding.changes).toBe(0);
   });

@@ -1,13 +1,14 @@
 /**
  * Hands writes on to the leader such that no client waits behind everything that others have sent.
  *
- * The leader decides writes in the order they come. So what a member has on the way there is
- * bounded, counted in changes: a multi of a thousand operations is a thousand. Writes beyond the
- * bound wait here, and connections take turns (deficit round robin): in each turn a connection may
- * hand on so many changes, and one whose next write is larger saves up for it over several turns.
- * A client with single writes passes in its first turn, whatever others have waiting. The writes
- * of one connection stay in order. Every member counts by itself. Called by Requests and
- * Throttle.
+ * The leader decides writes in the order in which they come. A member therefore bounds what it has
+ * on the way there, counted in changes: a multi of a thousand operations is a thousand. There are
+ * two lanes, each with that bound: one for multis that are larger than a connection's share of a
+ * turn, one for all other writes, so a single write never waits for a large multi of somebody else.
+ * What is beyond the bound waits here, and the connections of a lane take turns (deficit round
+ * robin): in each turn a connection may hand on so many changes, and one whose next write is larger
+ * saves up for it over several turns. The writes of one connection stay in order: it waits in the
+ * lane of its oldest one. Every member counts by itself. Called by Requests and Throttle.
  */
 import { countMultiOps, Fifo, JuteReader, OpCode } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';
@@ -16,11 +17,11 @@ import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
 
 /**
- * Writes are handed on while fewer changes than these are on the way; the last may go beyond it.
+ * A lane hands writes on while fewer changes than these are on the way; the last may go beyond it.
  * More than single writes reach, of which `outstandingMax` may be pending.
  */
 const CHANGES_MAX = 1_024;
-/** What a connection may hand on in one turn. */
+/** What a connection may hand on in one turn; a larger write is a large multi. */
 const CHANGES_PER_TURN = 64;
 
 interface Held {
@@ -29,14 +30,19 @@ interface Held {
   credit: number;
 }
 
+interface Lane {
+  /** Handed on, and not answered. */
+  changes: number;
+  /** Connections whose oldest held write is of this lane, in the order of their turns. */
+  readonly held: Map<Connection, Held>;
+}
+
 export class FairForwarding {
   readonly #outbox: Outbox;
   readonly #changesMax: number;
   readonly #multiOpsMax: number;
-  /** Connections whose writes are held, in the order of their turns. */
-  readonly #held = new Map<Connection, Held>();
-  /** Handed on, and not answered. */
-  #changes = 0;
+  readonly #small: Lane = { changes: 0, held: new Map() };
+  readonly #large: Lane = { changes: 0, held: new Map() };
 
   /** `outstandingMax` single writes are never held. */
   constructor(
@@ -50,25 +56,26 @@ export class FairForwarding {
 
   /** Changes on the way to the leader and back. */
   get changes(): number {
-    return this.#changes;
+    return this.#small.changes + this.#large.changes;
   }
 
   /** The write goes to the leader, now or in its turn. */
   forward(connection: Connection, entry: QueueEntry): void {
     entry.changes = entry.opcode === OpCode.multi ? this.#operationsOf(entry) : 1;
-    if (this.#held.size === 0 && this.#changes < this.#changesMax) return this.#handOn(entry);
-    let held = this.#held.get(connection);
-    if (held === undefined) {
-      held = { entries: new Fifo(), credit: 0 };
-      this.#held.set(connection, held);
-    }
-    held.entries.push(entry);
+    const held = this.#heldOf(connection);
+    if (held !== undefined) return held.entries.push(entry);
+    const lane = this.#laneOf(entry);
+    if (lane.held.size === 0 && lane.changes < this.#changesMax) return this.#handOn(entry);
+    const entries = new Fifo<QueueEntry>();
+    entries.push(entry);
+    lane.held.set(connection, { entries, credit: 0 });
   }
 
   /** A write that was handed on is applied or refused. */
-  answered({ changes }: Pick<QueueEntry, 'changes'>): void {
-    this.#changes -= changes;
-    if (this.#held.size > 0) this.#takeTurns();
+  answered(entry: Pick<QueueEntry, 'changes'>): void {
+    let lane = this.#laneOf(entry);
+    lane.changes -= entry.changes;
+    while (this.#takeTurns(lane)) lane = lane === this.#small ? this.#large : this.#small;
   }
 
   /**
@@ -76,8 +83,8 @@ export class FairForwarding {
    * session need not wait for the answer: the close goes, and all that was sent before it.
    */
   dropped(connection: Connection): void {
-    const entries = this.#held.get(connection)?.entries.takeAll() ?? [];
-    this.#held.delete(connection);
+    const entries = this.#heldOf(connection)?.entries.takeAll() ?? [];
+    for (const { held } of [this.#small, this.#large]) held.delete(connection);
     if (entries.at(-1)?.kind === 'close') for (const entry of entries) this.#handOn(entry);
   }
 
@@ -86,33 +93,50 @@ export class FairForwarding {
     return Math.max(1, countMultiOps(new JuteReader(body), this.#multiOpsMax));
   }
 
-  #takeTurns(): void {
-    for (const [connection, held] of this.#held) {
-      this.#takeTurn(held);
-      const head = held.entries.first;
-      // What the bound has cut off stays the next one, with what it may still hand on.
-      if (head !== undefined && head.changes <= held.credit) return;
-      this.#held.delete(connection);
-      // Behind all others now: the loop comes to it again.
-      if (head !== undefined) this.#held.set(connection, held);
-    }
+  #laneOf({ changes }: Pick<QueueEntry, 'changes'>): Lane {
+    return changes > CHANGES_PER_TURN ? this.#large : this.#small;
   }
 
-  #takeTurn(held: Held): void {
+  #heldOf(connection: Connection): Held | undefined {
+    if (this.#small.held.size === 0 && this.#large.held.size === 0) return undefined;
+    return this.#small.held.get(connection) ?? this.#large.held.get(connection);
+  }
+
+  /** Whether a connection has moved to the other lane, where it may have a turn at once. */
+  #takeTurns(lane: Lane): boolean {
+    let hasMoved = false;
+    for (const [connection, held] of lane.held) {
+      const isCutOff = this.#takeTurn(lane, held);
+      // It stays the next one, with what it may still hand on.
+      if (isCutOff) break;
+      lane.held.delete(connection);
+      const head = held.entries.first;
+      if (head === undefined) continue;
+      const next = this.#laneOf(head);
+      // Behind all others there; if it is this lane the loop comes to it again.
+      next.held.set(connection, held);
+      if (next !== lane) hasMoved = true;
+    }
+    return hasMoved;
+  }
+
+  /** True when the bound is reached before the turn is over. */
+  #takeTurn(lane: Lane, held: Held): boolean {
     let head = held.entries.first;
     if (head !== undefined && head.changes > held.credit) held.credit += CHANGES_PER_TURN;
-    while (head !== undefined && head.changes <= held.credit) {
-      if (this.#changes >= this.#changesMax) return;
+    while (head !== undefined && this.#laneOf(head) === lane && head.changes <= held.credit) {
+      if (lane.changes >= this.#changesMax) return true;
       held.credit -= head.changes;
       held.entries.shift();
       this.#handOn(head);
       head = held.entries.first;
     }
+    return false;
   }
 
   #handOn(entry: QueueEntry): void {
     entry.isForwarded = true;
-    this.#changes += entry.changes;
+    this.#laneOf(entry).changes += entry.changes;
     this.#outbox.forward(entry);
   }
 }
