@@ -101,6 +101,7 @@ const MESSAGES: {
   upToDate: fc.record({ committed: zxid }),
   ack: fc.record({ zxid }),
   commit: fc.record({ zxid }),
+  leaderDurable: fc.record({ zxid }),
   confirm: fc.record({ round: uint }),
   confirmAck: fc.record({ round: uint }),
   requests: fc.record({

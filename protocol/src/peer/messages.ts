@@ -149,6 +149,15 @@ export interface Commit {
   readonly zxid: Zxid;
 }
 
+/**
+ * Cumulative, from the leader: everything up to `zxid` is durable there. Sent instead of COMMIT to a
+ * learner that is a quorum together with the leader: it commits what is durable at both.
+ */
+export interface LeaderDurable {
+  readonly kind: 'leaderDurable';
+  readonly zxid: Zxid;
+}
+
 /** The leader asks whether it still leads; rounds only grow. */
 export interface Confirm {
   readonly kind: 'confirm';
@@ -174,6 +183,7 @@ export type CoreMessage =
   | UpToDate
   | Ack
   | Commit
+  | LeaderDurable
   | Confirm
   | ConfirmAck;
 

@@ -15,7 +15,7 @@
 export const LEGACY_WIRE_VERSION = 6;
 
 export const WIRE_VERSION_MIN = 7;
-export const WIRE_VERSION_MAX = 12;
+export const WIRE_VERSION_MAX = 13;
 
 /** Attaches, detaches and forwarded requests name attachments. */
 export const ATTACHMENTS_SINCE = 8;
@@ -23,6 +23,8 @@ export const ATTACHMENTS_SINCE = 8;
 export const CLOCKS_SINCE = 8;
 /** Members tell their leader the digests of their states. */
 export const DIGESTS_SINCE = 12;
+/** A leader tells learners what is durable there: they count the quorum themselves. */
+export const LEADER_DURABLE_SINCE = 13;
 
 export interface WireVersions {
   readonly min: number;

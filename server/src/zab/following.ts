@@ -35,6 +35,8 @@ export class Following implements Role {
   #progressAtMs: number;
   /** The newest zxid acknowledged to this leader. */
   #acked: Zxid = 0;
+  /** What is durable at the leader, as far as it has told; 0 before. */
+  #leaderDurable: Zxid = 0;
   /** Clients may be served once this is applied; null before UPTODATE. */
   #serveFrom: Zxid | null = null;
   /** What the leader grants: sessions expire there a while after that, whatever is set here. */
@@ -166,6 +168,8 @@ export class Following implements Role {
         return this.#onUpToDate(message);
       case 'commit':
         return this.#onCommit(message.zxid);
+      case 'leaderDurable':
+        return this.#onLeaderDurable(message.zxid);
       case 'confirm':
         return this.#onConfirm(link, message.round);
       default:
@@ -181,6 +185,7 @@ export class Following implements Role {
       this.#acked = durable;
       this.#member.send(link, { kind: 'ack', zxid: durable });
     }
+    this.#countQuorum();
     this.#maybeServe();
   }
 
@@ -326,6 +331,30 @@ export class Following implements Role {
     }
     this.#member.commit(zxid);
     this.#maybeServe();
+  }
+
+  #onLeaderDurable(zxid: Zxid): void {
+    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
+      return this.#violation(`leaderDurable of ${formatZxid(zxid)}`);
+    }
+    this.#leaderDurable = Math.max(this.#leaderDurable, zxid);
+    this.#countQuorum();
+    this.#maybeServe();
+  }
+
+  /**
+   * Commits what a quorum is known to hold of which this member and its leader are two. Both have
+   * it in the same epoch, behind the same history, so whoever leads next has it too: this is the
+   * leader's own rule (Zab, phase 3), counted here.
+   */
+  #countQuorum(): void {
+    const { id, history, quorums, committed } = this.#member;
+    if (this.#leaderDurable <= committed) return;
+    const reached = quorums.value((voter) => {
+      if (voter === this.#leader) return this.#leaderDurable;
+      return voter === id ? history.durable : null;
+    });
+    if (reached > committed) this.#member.commit(reached);
   }
 
   /** Answered from ACK(NEWLEADER) on: served or not, no other leader has this member's promise. */

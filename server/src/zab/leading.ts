@@ -13,6 +13,7 @@ import {
   counterOf,
   epochOf,
   formatZxid,
+  LEADER_DURABLE_SINCE,
   type PeerId,
   type ProposalBatch,
   type VoteMessage,
@@ -33,6 +34,9 @@ import { Learner, Learners } from './learner.js';
 import type { Link, Member } from './member.js';
 import type { Role, Transitions } from './role.js';
 import type { LinkId } from './types.js';
+
+/** With more of them undecided learners wait for COMMIT: several clients write. */
+const FEW_PROPOSALS = 2;
 
 type Phase = 'discovery' | 'epochAcks' | 'synchronization' | 'delivery' | 'broadcast';
 
@@ -166,8 +170,9 @@ export class Leading implements Role {
   }
 
   onProgress(): void {
-    if (this.#phase === 'broadcast') this.#maybeCommit();
-    else this.#maybeBroadcast();
+    if (this.#phase !== 'broadcast') return this.#maybeBroadcast();
+    this.#tellDurable();
+    this.#maybeCommit();
   }
 
   onPropose(batch: ProposalBatch): void {
@@ -334,13 +339,35 @@ export class Leading implements Role {
     if (this.#phase === 'broadcast') this.#maybeCommit();
   }
 
+  /**
+   * A learner that is a quorum together with this leader needs no COMMIT, which would come a round
+   * trip later: it delivers nothing before it is durable there, and what is durable at both is
+   * committed. Only for a few proposals: a COMMIT leaves together with the proposals that came
+   * meanwhile, and a message of its own for each batch would cost writes under load.
+   */
+  #tellDurable(): void {
+    const { id, history, committed, quorums } = this.#member;
+    const { durable } = history;
+    if (durable <= committed || durable > committed + FEW_PROPOSALS) return;
+    const message = { kind: 'leaderDurable', zxid: durable } as const;
+    for (const learner of this.#learners.active()) {
+      const { link } = learner;
+      if (durable <= learner.toldDurable || link.version < LEADER_DURABLE_SINCE) continue;
+      if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;
+      learner.toldDurable = durable;
+      this.#member.send(link, message);
+    }
+  }
+
   #maybeCommit(): void {
     const { history } = this.#member;
     const reached = this.#learners.reached(history.durable, ({ match }) => match);
     if (reached <= this.#member.committed) return;
     this.#member.commit(reached);
     const message = { kind: 'commit', zxid: reached } as const;
-    for (const learner of this.#learners.active()) this.#member.send(learner.link, message);
+    for (const { link, toldDurable } of this.#learners.active()) {
+      if (toldDurable < reached) this.#member.send(link, message);
+    }
     if (counterOf(reached) === COUNTER_MAX) {
       this.#stepDown(`the counter of epoch ${this.#epoch} is used up; a new epoch begins`);
     }

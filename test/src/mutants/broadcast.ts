@@ -28,6 +28,75 @@ export const broadcastMutants: readonly Mutant[] = [
     const reached = matches.sort((a, b) => b - a)[this.#member.quorum - 1] ?? 0;`,
   },
   {
+    name: 'leader-durable-told-early',
+    area: 'zab',
+    breaks: 'what a leader tells to be durable there is durable there',
+    file: 'zab/leading.ts',
+    find: `    const { durable } = history;
+    if (durable <= committed ||`,
+    replace: `    const durable = history.last;
+    if (durable <= committed ||`,
+    also: [
+      {
+        file: 'zab/leading.ts',
+        find: '    this.#member.append(batch);',
+        replace: '    this.#member.append(batch);\n    this.#tellDurable();',
+      },
+    ],
+  },
+  {
+    name: 'learner-counts-a-minority',
+    area: 'zab',
+    breaks: 'a learner counts a quorum: two of five members are none',
+    file: 'zab/following.ts',
+    find: `    const reached = quorums.value((voter) => {
+      if (voter === this.#leader) return this.#leaderDurable;
+      return voter === id ? history.durable : null;
+    });`,
+    replace: `    const reached = id > 0 && quorums.isChanging ? 0 : Math.min(this.#leaderDurable, history.durable);`,
+    also: [
+      {
+        file: 'zab/leading.ts',
+        find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
+        replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
+      },
+    ],
+  },
+  {
+    name: 'commit-withheld-from-a-minority',
+    area: 'zab',
+    breaks: 'a learner that is no quorum with its leader gets every COMMIT',
+    file: 'zab/leading.ts',
+    find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
+    replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
+  },
+  {
+    name: 'leader-durable-before-uptodate',
+    area: 'zab',
+    breaks: 'a learner commits nothing before UPTODATE: its epoch may never have a quorum',
+    file: 'zab/following.ts',
+    find: `    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
+      return this.#violation(\`leaderDurable`,
+    replace: `    if (!this.#member.knows(zxid)) {
+      return this.#violation(\`leaderDurable`,
+    also: [
+      {
+        file: 'zab/leading.ts',
+        find: "    if (this.#phase !== 'broadcast') return this.#maybeBroadcast();\n    this.#tellDurable();",
+        replace:
+          "    this.#tellDurable();\n    if (this.#phase !== 'broadcast') return this.#maybeBroadcast();",
+      },
+      {
+        file: 'zab/leading.ts',
+        find: `    for (const learner of this.#learners.active()) {
+      const { link } = learner;`,
+        replace: `    for (const learner of this.#learners.all()) {
+      const { link } = learner;
+      if (!learner.caughtUp) continue;`,
+      },
+    ],
+  },
+  {
     name: 'delivered-without-own-persist',
     area: 'zab',
     breaks: 'delivered is only what is committed and durable here',

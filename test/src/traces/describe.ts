@@ -80,6 +80,8 @@ export function messageText(message: CoreMessage): string {
       return `ack ${zxidText(message.zxid)}`;
     case 'commit':
       return `commit ${zxidText(message.zxid)}`;
+    case 'leaderDurable':
+      return `leaderDurable ${zxidText(message.zxid)}`;
     case 'confirm':
       return `confirm round ${message.round}`;
     case 'confirmAck':

@@ -41,6 +41,7 @@ const KINDS = [
   'upToDate',
   'ack',
   'commit',
+  'leaderDurable',
   'confirm',
   'confirmAck',
 ] as const satisfies readonly CoreMessage['kind'][];
@@ -112,6 +113,7 @@ export class RandomMessages {
       case 'snapshotDone':
       case 'ack':
       case 'commit':
+      case 'leaderDurable':
         return { zxid: zxid() };
       default:
         return { round: round() };

@@ -17,8 +17,8 @@ export const sessionMutants: readonly NamedMutant[] = [
     also: [
       {
         file: 'zab/following.ts',
-        find: '    if (this.#serveFrom === null || !this.#member.knows(zxid)) {',
-        replace: '    if (this.#serveFrom === null) {',
+        find: '    if (this.#serveFrom === null || !this.#member.knows(zxid)) {\n      return this.#violation(`commit',
+        replace: '    if (this.#serveFrom === null) {\n      return this.#violation(`commit',
       },
       {
         file: 'zab/following.ts',

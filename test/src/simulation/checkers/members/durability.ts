@@ -114,6 +114,9 @@ class Durability implements Checker {
       case 'commit':
         this.#onTold(seen, message.zxid, 'tells the commit of');
         break;
+      case 'leaderDurable':
+        this.#mustHold(seen, durable, message.zxid, 'tells, as the leader, that it holds');
+        break;
       case 'upToDate':
         this.#onTold(seen, message.committed, 'tells a learner to serve from');
         break;

@@ -19,6 +19,7 @@ const SPEAKS = {
   ...{ ack: 'learner', confirmAck: 'learner' },
   ...{ newEpoch: 'leader', syncStart: 'leader', snapshotDone: 'leader', propose: 'leader' },
   ...{ newLeader: 'leader', upToDate: 'leader', commit: 'leader', confirm: 'leader' },
+  leaderDurable: 'leader',
 } as const satisfies Record<CoreMessage['kind'], 'anybody' | 'learner' | 'leader'>;
 
 interface MemberSeen {
