@@ -150,8 +150,8 @@ export interface Commit {
 }
 
 /**
- * Cumulative, from the leader: everything up to `zxid` is durable there. Sent instead of COMMIT to a
- * learner that is a quorum together with the leader: it commits what is durable at both.
+ * Cumulative, from the leader: everything up to `zxid` is durable there. Sent instead of COMMIT to
+ * a learner that is a quorum together with the leader: it commits what is durable at both.
  */
 export interface LeaderDurable {
   readonly kind: 'leaderDurable';

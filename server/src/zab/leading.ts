@@ -2,7 +2,8 @@
  * The role of a leader: discovery, synchronization, broadcast, confirmation.
  *
  * It steps down without a quorum, at a newer epoch or history, and when its epoch is used up.
- * Pieces: `discovery.ts` (whose word counts), `learner.ts`, `catch-up.ts`, `confirmations.ts`.
+ * Pieces: `discovery.ts` (whose word counts), `learner.ts`, `catch-up.ts`, `commits.ts`,
+ * `confirmations.ts`.
  */
 import {
   type AckEpoch,
@@ -13,13 +14,13 @@ import {
   counterOf,
   epochOf,
   formatZxid,
-  LEADER_DURABLE_SINCE,
   type PeerId,
   type ProposalBatch,
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
 import { CatchUp } from './catch-up.js';
+import { Commits } from './commits.js';
 import { Confirmations } from './confirmations.js';
 import {
   chooseEpoch,
@@ -35,9 +36,6 @@ import type { Link, Member } from './member.js';
 import type { Role, Transitions } from './role.js';
 import type { LinkId } from './types.js';
 
-/** With more of them undecided learners wait for COMMIT: several clients write. */
-const FEW_PROPOSALS = 2;
-
 type Phase = 'discovery' | 'epochAcks' | 'synchronization' | 'delivery' | 'broadcast';
 
 export class Leading implements Role {
@@ -47,6 +45,7 @@ export class Leading implements Role {
   readonly #electorate: Electorate;
   readonly #learners: Learners;
   readonly #confirmations: Confirmations;
+  readonly #commits: Commits;
   #phase: Phase = 'discovery';
   /** When this phase began or synchronization last got on, ms. */
   #progressAtMs: number;
@@ -65,6 +64,7 @@ export class Leading implements Role {
     this.#transitions = transitions;
     this.#learners = new Learners(member.quorums, member.id);
     this.#confirmations = new Confirmations(member, this.#learners);
+    this.#commits = new Commits(member, this.#learners);
     this.#electorate = { kind: founding ? 'founding' : 'members' };
     this.#progressAtMs = member.nowMs;
   }
@@ -171,7 +171,7 @@ export class Leading implements Role {
 
   onProgress(): void {
     if (this.#phase !== 'broadcast') return this.#maybeBroadcast();
-    this.#tellDurable();
+    this.#commits.tellDurable();
     this.#maybeCommit();
   }
 
@@ -339,36 +339,9 @@ export class Leading implements Role {
     if (this.#phase === 'broadcast') this.#maybeCommit();
   }
 
-  /**
-   * A learner that is a quorum together with this leader needs no COMMIT, which would come a round
-   * trip later: it delivers nothing before it is durable there, and what is durable at both is
-   * committed. Only for a few proposals: a COMMIT leaves together with the proposals that came
-   * meanwhile, and a message of its own for each batch would cost writes under load.
-   */
-  #tellDurable(): void {
-    const { id, history, committed, quorums } = this.#member;
-    const { durable } = history;
-    if (durable <= committed || durable > committed + FEW_PROPOSALS) return;
-    const message = { kind: 'leaderDurable', zxid: durable } as const;
-    for (const learner of this.#learners.active()) {
-      const { link } = learner;
-      if (durable <= learner.toldDurable || link.version < LEADER_DURABLE_SINCE) continue;
-      if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;
-      learner.toldDurable = durable;
-      this.#member.send(link, message);
-    }
-  }
-
   #maybeCommit(): void {
-    const { history } = this.#member;
-    const reached = this.#learners.reached(history.durable, ({ match }) => match);
-    if (reached <= this.#member.committed) return;
-    this.#member.commit(reached);
-    const message = { kind: 'commit', zxid: reached } as const;
-    for (const { link, toldDurable } of this.#learners.active()) {
-      if (toldDurable < reached) this.#member.send(link, message);
-    }
-    if (counterOf(reached) === COUNTER_MAX) {
+    const reached = this.#commits.advance();
+    if (reached !== null && counterOf(reached) === COUNTER_MAX) {
       this.#stepDown(`the counter of epoch ${this.#epoch} is used up; a new epoch begins`);
     }
   }

@@ -24,7 +24,7 @@ export class Learner {
   /** It acknowledged NEWLEADER. */
   active = false;
   match: Zxid = 0;
-  /** It was told that everything up to here is durable at the leader, and needs no COMMIT for it. */
+  /** It knows that everything up to here is durable at the leader, and needs no COMMIT for it. */
   toldDurable: Zxid = 0;
   /** Since when it has owed an acknowledgement without giving any; null while it owes none. */
   owesSinceMs: number | null = null;

@@ -8,7 +8,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'commit-on-one-ack-too-few',
     area: 'zab',
     breaks: 'committed is what a quorum has logged',
-    file: 'zab/leading.ts',
+    file: 'zab/commits.ts',
     find: 'const reached = this.#learners.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
     for (const learner of this.#learners.active()) matches.push(learner.match);
@@ -19,7 +19,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'commit-counts-joining-learner',
     area: 'zab',
     breaks: 'an ACK counts only from ACK(NEWLEADER) on',
-    file: 'zab/leading.ts',
+    file: 'zab/commits.ts',
     find: 'const reached = this.#learners.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
     for (const learner of this.#learners.all()) {
@@ -31,7 +31,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'leader-durable-told-early',
     area: 'zab',
     breaks: 'what a leader tells to be durable there is durable there',
-    file: 'zab/leading.ts',
+    file: 'zab/commits.ts',
     find: `    const { durable } = history;
     if (durable <= committed ||`,
     replace: `    const durable = history.last;
@@ -39,8 +39,9 @@ export const broadcastMutants: readonly Mutant[] = [
     also: [
       {
         file: 'zab/leading.ts',
-        find: '    this.#member.append(batch);',
-        replace: '    this.#member.append(batch);\n    this.#tellDurable();',
+        find: '      this.#member.send(learner.link, message);\n    }\n  }\n\n  onConfirm(',
+        replace:
+          '      this.#member.send(learner.link, message);\n    }\n    this.#commits.tellDurable();\n  }\n\n  onConfirm(',
       },
     ],
   },
@@ -56,7 +57,7 @@ export const broadcastMutants: readonly Mutant[] = [
     replace: `    const reached = id > 0 && quorums.isChanging ? 0 : Math.min(this.#leaderDurable, history.durable);`,
     also: [
       {
-        file: 'zab/leading.ts',
+        file: 'zab/commits.ts',
         find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
         replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
       },
@@ -66,35 +67,9 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'commit-withheld-from-a-minority',
     area: 'zab',
     breaks: 'a learner that is no quorum with its leader gets every COMMIT',
-    file: 'zab/leading.ts',
+    file: 'zab/commits.ts',
     find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
     replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
-  },
-  {
-    name: 'leader-durable-before-uptodate',
-    area: 'zab',
-    breaks: 'a learner commits nothing before UPTODATE: its epoch may never have a quorum',
-    file: 'zab/following.ts',
-    find: `    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
-      return this.#violation(\`leaderDurable`,
-    replace: `    if (!this.#member.knows(zxid)) {
-      return this.#violation(\`leaderDurable`,
-    also: [
-      {
-        file: 'zab/leading.ts',
-        find: "    if (this.#phase !== 'broadcast') return this.#maybeBroadcast();\n    this.#tellDurable();",
-        replace:
-          "    this.#tellDurable();\n    if (this.#phase !== 'broadcast') return this.#maybeBroadcast();",
-      },
-      {
-        file: 'zab/leading.ts',
-        find: `    for (const learner of this.#learners.active()) {
-      const { link } = learner;`,
-        replace: `    for (const learner of this.#learners.all()) {
-      const { link } = learner;
-      if (!learner.caughtUp) continue;`,
-      },
-    ],
   },
   {
     name: 'delivered-without-own-persist',
@@ -224,7 +199,7 @@ export const broadcastMutants: readonly Mutant[] = [
     breaks: "a leader goes when its epoch's counter is used up",
     aim: ['kinds=["clean-stop"]', 'faults=2', 'tuning.firstCounter=4294967000'],
     file: 'zab/leading.ts',
-    find: 'if (counterOf(reached) === COUNTER_MAX) {',
-    replace: 'if (counterOf(reached) > COUNTER_MAX) {',
+    find: 'if (reached !== null && counterOf(reached) === COUNTER_MAX) {',
+    replace: 'if (reached !== null && counterOf(reached) > COUNTER_MAX) {',
   },
 ];

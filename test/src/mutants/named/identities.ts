@@ -77,7 +77,7 @@ export const identityMutants: readonly NamedMutant[] = [
     area: 'named',
     file: 'driver/digest-watch.ts',
     find: "    if (message.kind !== 'upToDate') return;",
-    replace: '    if (message !== null) return;',
+    replace: "    if (message.kind !== 'upToDate' || state.lastZxid >= 0) return;",
     breaks: 'a member that was synchronized and has another state is found at once',
     scenario: {
       file: 'server/src/simulated/digests.test.ts',

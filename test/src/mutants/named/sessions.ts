@@ -22,6 +22,11 @@ export const sessionMutants: readonly NamedMutant[] = [
       },
       {
         file: 'zab/following.ts',
+        find: '    if (this.#serveFrom === null || !this.#member.knows(zxid)) {\n      return this.#violation(`leaderDurable',
+        replace: '    if (this.#serveFrom === null) {\n      return this.#violation(`leaderDurable',
+      },
+      {
+        file: 'zab/following.ts',
         find: '    this.#serveFrom = message.committed;',
         replace: '    this.#serveFrom = this.#member.history.last;',
       },
