@@ -97,6 +97,10 @@ export const TARGETS: readonly Target[] = [
     goals: [ratio('mix-0-w1', 'perSecond', 2.3), atMost('mix-0-w1', 'p99Ms', 5)],
   },
   { what: 'getData, 30 connections x 1', goals: [ratio('mix-100-w1', 'perSecond', 2.8)] },
+  {
+    what: 'a znode just created, seen through another member',
+    goals: [ratio('create-seen', 'seenPercent', 1)],
+  },
   { what: 'setData, 1 connection x 1', goals: [atMost('single-write', 'p50Ms', 0.5)] },
   { what: 'leader killed: longest gap', goals: [atMost('failover-kill', 'gapMs', 100)] },
   {

@@ -11,11 +11,13 @@ import { largeTreeScenarios } from './large-tree.js';
 import { mixScenarios } from './mixes.js';
 import type { Scenario } from './scenario.js';
 import { sessionScenarios } from './sessions.js';
+import { visibilityScenarios } from './visibility.js';
 import { watchScenarios } from './watches.js';
 
 export const SCENARIOS: readonly Scenario[] = [
   ...mixScenarios,
   ...createScenarios,
+  ...visibilityScenarios,
   ...watchScenarios,
   ...sessionScenarios,
   ...failoverScenarios,
