@@ -32,20 +32,6 @@ export const historyMutants: readonly NamedMutant[] = [
     scenario: trace('zk-2845-kept-in-memory'),
   },
   {
-    name: 'leader-durable-before-uptodate',
-    area: 'named',
-    file: 'zab/following.ts',
-    find: `    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
-      return this.#violation(\`leaderDurable`,
-    replace: `    if (!this.#member.knows(zxid)) {
-      return this.#violation(\`leaderDurable`,
-    breaks: 'a learner commits nothing before UPTODATE: its epoch may never have a quorum',
-    scenario: {
-      file: 'server/src/zab/learner-counts.test.ts',
-      name: 'before UPTODATE it commits nothing and leaves such a leader',
-    },
-  },
-  {
     name: 'zk-2355-commit-of-what-is-missing',
     area: 'named',
     file: 'zab/following.ts',

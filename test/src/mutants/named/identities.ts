@@ -85,6 +85,20 @@ export const identityMutants: readonly NamedMutant[] = [
     },
   },
   {
+    name: 'leader-durable-before-uptodate',
+    area: 'named',
+    file: 'zab/following.ts',
+    find: `    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
+      return this.#violation(\`leaderDurable`,
+    replace: `    if (!this.#member.knows(zxid)) {
+      return this.#violation(\`leaderDurable`,
+    breaks: 'a learner commits nothing before UPTODATE: its epoch may never have a quorum',
+    scenario: {
+      file: 'server/src/zab/learner-counts.test.ts',
+      name: 'before UPTODATE it commits nothing and leaves such a leader',
+    },
+  },
+  {
     name: 'epoch-of-a-peer-not-judged',
     area: 'named',
     file: 'zab/judge.ts',
