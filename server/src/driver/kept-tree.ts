@@ -21,14 +21,18 @@ const FILES_MAX = 2;
  * Resolves when the file is durable, or could not be written. The caller guarantees that nothing
  * changes the state meanwhile.
  */
-export async function keepTree(parts: DriverParts, state: ReplicatedState): Promise<void> {
+export async function keepTree(
+  parts: DriverParts,
+  state: ReplicatedState,
+  bytesMax = FILE_BYTES_MAX,
+): Promise<void> {
   const { logger } = parts;
   const zxid = formatZxid(state.lastZxid);
   const counts = { znodes: 0, leftOut: 0 };
   const name = `tree-${parts.wallMs()}-${zxid}.jsonl`;
   try {
-    const lines = chunksOf(parts, state, counts);
-    const file = await parts.keepAside(name, lines, FILES_MAX);
+    const chunks = chunksOf(parts, state, { counts, bytesMax });
+    const file = await parts.keepAside(name, chunks, FILES_MAX);
     logger.error({ zxid, ...counts, file }, 'tree.discarded');
   } catch (error) {
     logger.error({ zxid, ...counts, error }, 'tree.discarded_unkept');
@@ -38,9 +42,10 @@ export async function keepTree(parts: DriverParts, state: ReplicatedState): Prom
 async function* chunksOf(
   { options, wallMs }: DriverParts,
   state: ReplicatedState,
-  counts: { znodes: number; leftOut: number },
+  to: { readonly counts: { znodes: number; leftOut: number }; readonly bytesMax: number },
 ): AsyncGenerator<string> {
   const { tree, lastZxid } = state;
+  const { counts, bytesMax } = to;
   const digest = state.digest();
   const discardedAt = new Date(wallMs()).toISOString();
   let chunk = line({ member: options.id, discardedAt, zxid: formatZxid(lastZxid), digest });
@@ -53,7 +58,7 @@ async function* chunksOf(
     });
     chunk += line(described(tree, node));
     counts.znodes += 1;
-    if (bytes + chunk.length >= FILE_BYTES_MAX) break;
+    if (bytes + chunk.length >= bytesMax) break;
     if (chunk.length < CHUNK_BYTES) continue;
     bytes += chunk.length;
     yield chunk;
