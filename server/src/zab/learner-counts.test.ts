@@ -6,7 +6,7 @@
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { proposalsAfter } from '../storage/testing.js';
-import { LEADER, TestFollower } from './testing-follower.js';
+import { LEADER, TestFollower } from './testing/follower.js';
 
 const FIRST = makeZxid(2, 1);
 const batch = proposalsAfter(0, { epoch: 2, counter: 1, count: 1 });
