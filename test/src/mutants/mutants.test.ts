@@ -2,11 +2,12 @@
  * Goal: a refactoring that moves the code under a mutant is told so at once, not by the nightly
  * run. Method: make every edit in memory.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allMutants } from './index.js';
 import { edited, editsOf, type Mutant } from './mutant.js';
+import { scenarioMutants } from './named/index.js';
 import { ROOT } from './workspace.js';
 
 const EXAMPLE: Mutant = {
@@ -17,6 +18,13 @@ const EXAMPLE: Mutant = {
   replace: 'x',
   breaks: 'nothing',
 };
+
+/** The title as a test file has it: words of a table of cases are named by place or by key. */
+function titleLike(name: string): RegExp {
+  const literally = (word: string) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const words = name.split(' ').map((word) => `(${literally(word)}|%\\w[,:]?|\\$[\\w.]+)`);
+  return new RegExp(words.join(' '));
+}
 
 describe('an edit', () => {
   it('is made where its text occurs once, and refused where it does not', () => {
@@ -43,6 +51,15 @@ describe('the mutants', () => {
       }
     }
     expect(misfits).toEqual([]);
+  });
+
+  it('name scenarios that are there', () => {
+    const missing = scenarioMutants.filter(({ scenario: { file, name } }) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      if (file.includes('/traces/')) return !existsSync(join(ROOT, 'test/traces', name));
+      return !titleLike(name).test(text.replaceAll("\\'", "'"));
+    });
+    expect(missing.map(({ name, scenario }) => `${name}: ${scenario.name}`)).toEqual([]);
   });
 
   it('have names of their own', () => {

@@ -45,7 +45,7 @@ export const identityMutants: readonly NamedMutant[] = [
     breaks: 'a member whose directory went back in time has no vote',
     scenario: {
       file: WENT_BACK,
-      name: 'has no vote where somebody saw its later start, and nothing acknowledged goes',
+      name: 'that was started 0 times since has no vote where somebody saw its later start',
     },
   },
   {
@@ -53,11 +53,11 @@ export const identityMutants: readonly NamedMutant[] = [
     area: 'named',
     file: 'storage/starts-record.ts',
     find: '    this.#meta.remember({ seenStarts: [...others, seen] });',
-    replace: '',
+    replace: '    if (others.length < 0) this.#meta.remember({ seenStarts: [...others, seen] });',
     breaks: 'which starts of others were seen is known after a restart, too',
     scenario: {
       file: WENT_BACK,
-      name: 'has no vote where somebody saw its later start, and nothing acknowledged goes',
+      name: 'that was started 0 times since has no vote where somebody saw its later start',
     },
   },
   {

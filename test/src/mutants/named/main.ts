@@ -33,9 +33,7 @@ try {
   }
   await expectAllPass();
   for (const mutant of mutants) {
-    await workspace.apply(mutant);
-    const { file, name } = mutant.scenario;
-    const outcome = outcomeOf(await run(['-t', literally(name), file]), name);
+    const outcome = await tryOut(mutant);
     report(mutant, outcome, outcome.kind === 'failed');
   }
 } finally {
@@ -44,6 +42,17 @@ try {
 const summary = `${failures} of ${mutants.length} are not as they must be`;
 console.log(failures === 0 ? `all ${mutants.length} caught` : summary);
 process.exitCode = failures === 0 ? 0 : 1;
+
+/** A mutant that does not compile says nothing of its scenario. */
+async function tryOut(mutant: NamedMutant): Promise<Outcome> {
+  try {
+    await workspace.apply(mutant);
+  } catch (error) {
+    return { kind: 'missing', detail: String(error) };
+  }
+  const { file, name } = mutant.scenario;
+  return outcomeOf(await run(['-t', literally(name), file]), name);
+}
 
 async function expectAllPass(): Promise<void> {
   const files = new Set(mutants.map(({ scenario }) => scenario.file));

@@ -25,9 +25,11 @@ export const socketMutants: readonly NamedMutant[] = [
     file: 'net/peer-names.ts',
     find: '    return this.#names.resolve(name);\n',
     replace:
-      "    const known = Reflect.get(this, 'resolved') ?? this.#names.resolve(name);\n" +
-      "    Reflect.set(this, 'resolved', known);\n" +
-      '    return known;\n',
+      "    const known: unknown = Reflect.get(this, 'resolved');\n" +
+      '    if (known instanceof Promise) return known;\n' +
+      '    const resolved = this.#names.resolve(name);\n' +
+      "    Reflect.set(this, 'resolved', resolved);\n" +
+      '    return resolved;\n',
     breaks: 'a peer’s name is resolved anew at each dial',
     scenario: scenario(
       'sockets',

@@ -61,7 +61,8 @@ export const watchMutants: readonly NamedMutant[] = [
     area: 'named',
     file: 'state/watches.ts',
     find: 'of this.#withPersistent(child.takeAll(parent), parent)) {',
-    replace: 'of this.#withStanding(child.takeAll(parent), parent)) {',
+    replace:
+      "of this.#withStanding(child.takeAll(parent), { kind: 'dataChanged', path: parent })) {",
     breaks: 'a recursive watch never hears childrenChanged',
     scenario: scenario(
       WATCHES,
