@@ -1,10 +1,12 @@
 /**
  * The members of an ensemble as child processes: started together, watched, stopped together.
  *
- * It restarts nothing: a member that dies is reported and the others continue, as they would on
- * machines of their own. A member that refuses to start because of the operator's mistake (exit
- * code 2) ends the whole run, because the same person made it for all members. Members have a
- * channel to this process and stop by themselves when it is gone, so none is ever left behind.
+ * A member that dies is reported and started again after a pause (`restarts.ts`); the others
+ * continue, as they would on machines of their own. One that was told to stop, and did so cleanly,
+ * stays stopped: somebody is at work on it. A member that refuses its first start because of the
+ * operator's mistake (exit code 2) ends the whole run, because the same person made it for all
+ * members. Members have a channel to this process and stop by themselves when it is gone, so none
+ * is ever left behind.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
@@ -14,6 +16,7 @@ import type { Logger } from 'pino';
 import type { EnsemblePlan } from './ensemble-file.js';
 import { memberLines } from './log-output.js';
 import { serviceOf } from './ports.js';
+import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
 
 /** With the time that npm and the shell take, everything is over within 2 s of a Ctrl-C. */
 const STOP_TIMEOUT_MS = 1500;
@@ -33,12 +36,20 @@ interface Member {
   readonly process: ChildProcess;
 }
 
+interface End {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
 export class Ensemble {
   readonly #plan: EnsemblePlan;
   readonly #logger: Logger;
   readonly #running = new Map<number, Member>();
   readonly #environment: Readonly<Record<string, string>>;
   readonly #nodeOptions: readonly string[] = [];
+  readonly #restarts = new Map<number, Restarts>();
+  /** Members that are started again once their pause is over. */
+  readonly #pausing = new Map<number, NodeJS.Timeout>();
   #exitCode = 0;
   #stopping = false;
   #allGone: () => void = () => {};
@@ -75,6 +86,9 @@ export class Ensemble {
     if (this.#stopping) return;
     this.#stopping = true;
     this.#logger.info({ members: this.#running.size }, 'ensemble.stopping');
+    for (const pause of this.#pausing.values()) clearTimeout(pause);
+    this.#pausing.clear();
+    if (this.#running.size === 0) this.#allGone();
     for (const { process: child } of this.#running.values()) child.kill('SIGTERM');
     setTimeout(() => this.#killRest(), STOP_TIMEOUT_MS).unref();
   }
@@ -99,25 +113,49 @@ export class Ensemble {
     child.stderr?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
     child.once('error', (error) => this.#logger.error({ err: error }, 'ensemble.spawn-failed'));
     // 'close' follows the last line of its output; 'exit' would not wait for it.
-    child.once('close', (code, signal) => this.#onEnd(address.id, code, signal));
+    child.once('close', (code, signal) => this.#onEnd(address, { code, signal }));
     this.#running.set(address.id, { address, process: child });
   }
 
-  #onEnd(id: number, code: number | null, signal: string | null): void {
-    this.#running.delete(id);
-    if (this.#stopping) {
-      if (code !== 0) this.#exitCode ||= EXIT_FAILURE;
-    } else {
-      const left = this.#running.size;
-      this.#logger.error({ member: id, code, signal, left }, 'ensemble.member-died');
-      if (code === EXIT_MISTAKE) {
-        this.#exitCode = EXIT_MISTAKE;
-        this.stop();
-      }
-    }
-    if (this.#running.size > 0) return;
-    if (!this.#stopping) this.#exitCode = EXIT_FAILURE;
+  #onEnd(address: ServerAddress, end: End): void {
+    this.#running.delete(address.id);
+    if (!this.#stopping) this.#onDeath(address, end);
+    else if (end.code !== 0) this.#exitCode ||= EXIT_FAILURE;
+    if (this.#running.size + this.#pausing.size > 0) return;
+    if (!this.#stopping) this.#exitCode ||= EXIT_FAILURE;
     this.#allGone();
+  }
+
+  #onDeath(address: ServerAddress, end: End): void {
+    const { id } = address;
+    const facts = { member: id, ...end, left: this.#running.size };
+    if (end.code === 0) {
+      this.#logger.warn(facts, 'ensemble.member-stopped');
+      return;
+    }
+    const isFirstStart = !this.#restarts.has(id);
+    const restarts = this.#restarts.get(id) ?? new Restarts();
+    this.#restarts.set(id, restarts);
+    if (end.code === EXIT_MISTAKE) {
+      // At a restart it is one member's alone: its port was taken meanwhile, or its disk is gone.
+      this.#logger.error(facts, isFirstStart ? 'ensemble.member-died' : 'ensemble.member-given-up');
+      if (!isFirstStart) return;
+      this.#exitCode = EXIT_MISTAKE;
+      this.stop();
+      return;
+    }
+    const restartInMs = restarts.next(performance.now());
+    if (restartInMs === null) {
+      const limits = { restarts: RESTARTS_MAX, withinMs: WITHIN_MS };
+      this.#logger.error({ ...facts, ...limits }, 'ensemble.member-given-up');
+      return;
+    }
+    this.#logger.error({ ...facts, restartInMs }, 'ensemble.member-died');
+    const pause = setTimeout(() => {
+      this.#pausing.delete(id);
+      this.#start(address);
+    }, restartInMs);
+    this.#pausing.set(id, pause);
   }
 
   #killRest(): void {
@@ -127,13 +165,13 @@ export class Ensemble {
     }
   }
 
-  /** Prints the connect string, alone on its line, once every living member serves. */
+  /** Prints the connect string, alone on its line, once all serve but those given up. */
   async #announce(): Promise<void> {
     const startedMs = performance.now();
     let warned = false;
     for (;;) {
       const waiting = await this.#notServing();
-      if (this.#stopping || this.#running.size === 0) return;
+      if (this.#stopping || this.#running.size + this.#pausing.size === 0) return;
       const elapsedMs = Math.round(performance.now() - startedMs);
       if (waiting.length === 0) {
         this.#logger.info({ members: this.#running.size, elapsedMs }, 'ensemble.serving');
@@ -154,9 +192,8 @@ export class Ensemble {
     const answers = await Promise.all(
       members.map(({ address }) => serviceOf(address, POLL_TIMEOUT_MS)),
     );
-    return members
-      .filter((_, index) => answers[index] !== 'serving')
-      .map((member) => member.address.id);
+    const silent = members.filter((_, index) => answers[index] !== 'serving');
+    return [...this.#pausing.keys(), ...silent.map((member) => member.address.id)];
   }
 }
 
