@@ -58,6 +58,9 @@ export async function runProgram(): Promise<number> {
   addInspect(program, (exitCode) => {
     code = exitCode;
   });
+  addConfig(program, (exitCode) => {
+    code = exitCode;
+  });
   try {
     await program.parseAsync();
     return code;
@@ -101,6 +104,18 @@ function addInspect(program: Command, onEnd: (code: number) => void): void {
     .action(async (file: string, options: { json?: true }) => {
       const { runInspect } = await import('./inspect-command.js');
       onEnd(await runInspect({ file, json: options.json === true }));
+    });
+}
+
+function addConfig(program: Command, onEnd: (code: number) => void): void {
+  program
+    .command('config')
+    .description('Make and look at config files; nothing is written.')
+    .command('from-zoo-cfg <file>')
+    .description("ZooKeeper's zoo.cfg as a config file, and what becomes of each of its keys.")
+    .action(async (file: string) => {
+      const { runFromZooCfg } = await import('./config-command.js');
+      onEnd(runFromZooCfg(file));
     });
 }
 

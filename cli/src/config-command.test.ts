@@ -1,0 +1,149 @@
+/**
+ * A zoo.cfg becomes a config file. The keys and their defaults are those of ZooKeeper's
+ * administrator's guide; Debian's own file is among the examples.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorError } from '@rookery/server';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runFromZooCfg } from './config-command.js';
+
+function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'rookery-zoo-cfg-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function convert(text: string, folder = directory()) {
+  const file = join(folder, 'zoo.cfg');
+  writeFileSync(file, text);
+  let out = '';
+  let err = '';
+  const code = runFromZooCfg(file, {
+    out: (more) => {
+      out += more;
+    },
+    err: (more) => {
+      err += more;
+    },
+  });
+  return { code, config: JSON.parse(out), err };
+}
+
+/** As Debian's package installs it, without its comments. */
+const DEBIAN = `
+tickTime=2000
+initLimit=10
+syncLimit=5
+dataDir=/var/lib/zookeeper
+clientPort=2181
+# server.1=zookeeper1:2888:3888
+server.1=zk1:2888:3888
+server.2=zk2:2888:3888
+server.3=zk3:2888:3888
+`;
+
+describe('rookery config from-zoo-cfg', () => {
+  it('takes over the usual file of three servers', () => {
+    const { code, config, err } = convert(DEBIAN);
+    expect(err).not.toMatch(/^(refused|incomplete)/m);
+    expect(code).toBe(0);
+    expect(config).toEqual({
+      ...{ tickTimeMs: 2000, initLimit: 10, syncLimit: 5, dataDir: '/var/lib/zookeeper' },
+      servers: [1, 2, 3].map((id) => ({
+        ...{ id, host: `zk${id}`, peerPort: 2888, clientPort: 2181 },
+      })),
+    });
+  });
+
+  it('makes a file of one server when there is no server line', () => {
+    const { code, config } = convert('tickTime=2000\ndataDir=/data\nclientPort=2181\n');
+    expect(code).toBe(0);
+    expect(config.servers).toEqual([
+      { id: 1, host: '127.0.0.1', peerPort: 2888, clientPort: 2181 },
+    ]);
+  });
+
+  it('reads the dynamic file, roles, addresses and ports of clients', () => {
+    const folder = directory();
+    const lines = [
+      'server.2=[2001:db8::2]:2888:3888:participant;2182',
+      'server.1=a.example:2888:3888|b.example:2889:3889;0.0.0.0:2181',
+      'version=100000000',
+    ];
+    writeFileSync(join(folder, 'zoo.cfg.dynamic'), lines.join('\n'));
+    const { config, err } = convert(
+      'dataDir=/data\ndynamicConfigFile=zoo.cfg.dynamic\nreconfigEnabled=true\n',
+      folder,
+    );
+    expect(config).toMatchObject({
+      reconfigEnabled: true,
+      servers: [
+        { id: 1, host: 'a.example', peerPort: 2888, clientPort: 2181 },
+        { id: 2, host: '2001:db8::2', peerPort: 2888, clientPort: 2182 },
+      ],
+    });
+    expect(err).toContain('clients use a.example, not 0.0.0.0');
+    expect(err).toContain('a member has one address: a.example is taken');
+  });
+
+  it('reads limits, switches and ports for tools, as properties of the system too', () => {
+    const { code, config, err } = convert(`${DEBIAN}
+minSessionTimeout=-1
+maxSessionTimeout=60000
+maxClientCnxns=60
+zookeeper.globalOutstandingLimit=500
+jute.maxbuffer=0x400000
+skipACL=no
+enforceQuota=true
+extendedTypesEnabled=true
+4lw.commands.whitelist=srvr, mntr
+metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider
+metricsProvider.httpPort=7000
+admin.serverPort=8080
+autopurge.purgeInterval=1
+DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
+`);
+    expect(code).toBe(0);
+    expect(config).toMatchObject({
+      ...{ maxSessionTimeoutMs: 60_000, maxClientCnxns: 60, globalOutstandingLimit: 500 },
+      ...{ frameBytesMax: 4_194_304, skipACL: false, enforceQuota: true, extendedTypes: true },
+      fourLetterWords: 'srvr, mntr',
+      superDigest: 'super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=',
+    });
+    expect(config).not.toHaveProperty('minSessionTimeoutMs');
+    expect(config.servers[0]).toMatchObject({ metricsPort: 7000, adminPort: 8080 });
+    // Secrets are in the config, where they must be, and nowhere else.
+    expect(err).not.toContain('qW/HnTfCSoQpB5G8LgkwT3IbiFc');
+  });
+
+  it.each([
+    ['server.4=zk4:2888:3888:observer', 'server.4: Rookery has no observers'],
+    ['secureClientPort=2281', 'secureClientPort: Rookery has no TLS'],
+    ['ssl.quorum.keyStore.location=/k', 'ssl.quorum.keyStore.location: Rookery has no TLS'],
+    ['quorum.auth.enableSasl=true', 'quorum.auth.enableSasl: Rookery has no SASL'],
+    ['group.1=1:2:3', 'group.1: Rookery has no hierarchical quorums'],
+    ['leaderServes=no', 'leaderServes: the leader always serves clients'],
+    ['tickTime=2s', 'tickTime: 2s is no whole number'],
+    ['tikTime=2000', 'tikTime: no release of ZooKeeper is known to have this key'],
+    ['server.4=zk4', 'server.4: it is not host:port:port'],
+  ])('refuses %s', (line, said) => {
+    const { code, err } = convert(`${DEBIAN}${line}\n`);
+    expect(err).toContain(`refused    ${said}`);
+    expect(code).toBe(1);
+  });
+
+  it('says what a member needs and the file does not have', () => {
+    const { code, err } = convert('server.1=zk1:2888:3888\nserver.300=zk3:2888:3888;2181\n');
+    expect(err).toMatch(/^incomplete dataDir/m);
+    expect(err).toMatch(/^incomplete servers\[0\]\.clientPort/m);
+    expect(err).toMatch(/^incomplete servers\[1\]\.id/m);
+    expect(code).toBe(1);
+  });
+
+  it('names a file that cannot be read, also the dynamic one', () => {
+    expect(() => convert('dynamicConfigFile=missing.cfg\n')).toThrow(OperatorError);
+    expect(() => runFromZooCfg('/no/such/zoo.cfg')).toThrow('/no/such/zoo.cfg');
+  });
+});
