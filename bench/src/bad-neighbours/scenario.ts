@@ -6,7 +6,9 @@
  * process of its own. The time of each answer runs from when its request was due, so a stall shows
  * in every request that was due in it. The client runs first alone, to know what the machine can
  * do, then beside the attack and until every member gives out sessions again. The ensemble is
- * fresh, so a member's peak is of this run.
+ * fresh, so a member's peak is of this run. An ordinary load comes before everything else: without
+ * it the slowest answer would be one of the first after the start, when no code of a member (of
+ * either product) is compiled yet, and would say nothing about the attack.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,6 +36,10 @@ const PER_SECOND = 300;
 const WINDOW = 64;
 const READ_PERCENT = 50;
 const GOOD_CLIENT_SECONDS_MAX = 3600;
+/** Small transactions run through everything that an attack's writes run through. */
+const WARM_UP = { kind: 'multi', operations: 10 } as const;
+const WARM_UP_WINDOW = 8;
+const WARM_UP_SECONDS = 3;
 const ALONE_SECONDS = 3;
 const ATTACK_SECONDS = 10;
 const QUICK_SECONDS = 2;
@@ -66,9 +72,14 @@ export function badNeighbourScenario(neighbour: BadNeighbour): Scenario {
     isDisruptive: true,
     isRookeryOnly: !neighbour.onZooKeeper,
     memberSettings: neighbour.memberSettings ?? {},
-    secondsAbout: (settings) => aloneSeconds(settings) + attackSeconds(neighbour, settings) + 15,
+    secondsAbout: (settings) =>
+      warmUpSeconds(settings) + aloneSeconds(settings) + attackSeconds(neighbour, settings) + 15,
     run: (context) => besideGoodClient(context, neighbour),
   });
+}
+
+function warmUpSeconds({ isQuick, seconds }: Settings): number {
+  return isQuick ? seconds : WARM_UP_SECONDS;
 }
 
 function aloneSeconds({ isQuick, seconds }: Settings): number {
@@ -82,14 +93,16 @@ function attackSeconds({ secondsMin }: BadNeighbour, { isQuick, seconds }: Setti
 async function besideGoodClient(context: Context, neighbour: BadNeighbour): Promise<Measurement> {
   const { settings } = context;
   const space: KeySpace = { root: context.newRoot(), keys: settings.sizes.keys, valueBytes: 100 };
+  context.step('warming up');
+  await warmUp(context, space);
   context.step('the good client alone');
-  const first = await startGoodClient(context, { space, isSetUp: true });
+  const first = await startGoodClient(context, space);
   await sleep(aloneSeconds(settings) * 1000);
   const alone = await first.stop();
   const watch = await MemberWatch.start(context.ensemble);
   context.step('preparing the attack');
   await neighbour.prepare?.(context);
-  const goodClient = await startGoodClient(context, { space, isSetUp: false });
+  const goodClient = await startGoodClient(context, space);
   context.step('the attack');
   const troubles: string[] = [];
   await attack(context, neighbour, troubles);
@@ -116,14 +129,26 @@ function slowestMs(result: LoadResult): number {
   return Math.max(valuesOf(result)['maxMs'] ?? 0, result.longestSilenceMs);
 }
 
-async function startGoodClient(
-  context: Context,
-  { space, isSetUp }: { readonly space: KeySpace; readonly isSetUp: boolean },
-): Promise<LoadGroup> {
+/** Creates the good client's znodes, too. */
+async function warmUp(context: Context, space: KeySpace): Promise<void> {
+  const load = await context.startLoad({
+    workload: WARM_UP,
+    space,
+    isSetUp: true,
+    connections: CONNECTIONS,
+    window: WARM_UP_WINDOW,
+    seconds: warmUpSeconds(context.settings),
+    warmupSeconds: 0,
+    processes: 1,
+  });
+  await load.result;
+}
+
+async function startGoodClient(context: Context, space: KeySpace): Promise<LoadGroup> {
   return await context.startLoad({
     workload: { kind: 'mix', readPercent: READ_PERCENT },
     space,
-    isSetUp,
+    isSetUp: false,
     connections: CONNECTIONS,
     window: WINDOW,
     // It is stopped before; a paced load needs an end.
