@@ -133,7 +133,7 @@ export const broadcastMutants: readonly Mutant[] = [
     breaks: 'a follower without contact to its leader for H ends its clients',
     file: 'zab/following.ts',
     find: 'if (silentMs > Math.min(timeoutMs, this.#leaseMs)) {',
-    replace: 'if (silentMs > 1000 * timeoutMs) {',
+    replace: 'if (silentMs > 1000 * Math.max(timeoutMs, this.#leaseMs)) {',
     also: [
       {
         file: 'zab/zab.ts',
