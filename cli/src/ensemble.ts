@@ -183,7 +183,9 @@ export class Ensemble {
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
-    const all = this.#plan.servers.map(({ host, clientPort }) => `${host}:${clientPort}`);
+    const all = this.#plan.servers.map(
+      ({ host, clientHost = host, clientPort }) => `${clientHost}:${clientPort}`,
+    );
     process.stdout.write(`${all.join(',')}\n`);
   }
 

@@ -5,7 +5,7 @@
  * each check. Exit code 0: true; 1: false, or no answer; 2: a mistake of whoever called.
  */
 import { get } from 'node:http';
-import { type Config, loadConfig, OperatorError } from '@rookery/server';
+import { type Config, loadConfig, metricsHostOf, OperatorError } from '@rookery/server';
 
 export interface HealthCommand {
   readonly config?: string;
@@ -18,7 +18,7 @@ export interface HealthCommand {
 
 /** A few lines; what is longer is none of our answers. */
 const BODY_CHARACTERS_MAX = 64 << 10;
-const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+const WILDCARDS: ReadonlySet<string> = new Set(['*', '0.0.0.0', '::']);
 
 /** Resolves with the exit code. */
 export async function runHealth(command: HealthCommand): Promise<number> {
@@ -60,8 +60,10 @@ function baseOf({ config, id, url }: HealthCommand): string {
 
 function addressIn(config: Config, id: number): string {
   const server = config.servers.find((one) => one.id === id);
-  const { metricsPort, adminPort, host = '' } = server ?? {};
-  if (metricsPort !== undefined) return httpAddress(config.metricsHost ?? host, metricsPort);
+  const { metricsPort, adminPort } = server ?? {};
+  if (server !== undefined && metricsPort !== undefined) {
+    return httpAddress(metricsHostOf(config, server), metricsPort);
+  }
   if (adminPort !== undefined) return httpAddress(config.adminHost, adminPort);
   throw new OperatorError(`server ${id} has neither a metricsPort nor an adminPort to ask`);
 }

@@ -3,7 +3,7 @@
  * does a member serve on its client port?
  */
 import { connect, createServer } from 'node:net';
-import { OperatorError, type ServerAddress } from '@rookery/server';
+import { clientAddressOf, OperatorError, peerAddressOf, type ServerAddress } from '@rookery/server';
 
 /** Longer than any answer to a four-letter word. */
 const REPLY_LENGTH_MAX = 64 * 1024;
@@ -11,12 +11,15 @@ const REPLY_LENGTH_MAX = 64 * 1024;
 /** Throws an OperatorError that names every port of `servers` on which nothing can listen. */
 export async function requireFreePorts(servers: readonly ServerAddress[]): Promise<void> {
   const problems: string[] = [];
-  for (const { id, host, clientPort, peerPort } of servers) {
-    for (const [use, port] of Object.entries({ client: clientPort, peer: peerPort })) {
-      const code = await listenError(host, port);
-      if (code === null) continue;
-      const reason = code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${code})`;
-      problems.push(`port ${port} of ${host}, the ${use} port of member ${id}, ${reason}`);
+  for (const server of servers) {
+    const ports = { client: clientAddressOf(server), peer: peerAddressOf(server) };
+    for (const [use, { host: hosts, port }] of Object.entries(ports)) {
+      for (const host of [hosts].flat()) {
+        const code = await listenError(host, port);
+        if (code === null) continue;
+        const reason = code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${code})`;
+        problems.push(`port ${port} of ${host}, the ${use} port of member ${server.id}, ${reason}`);
+      }
     }
   }
   if (problems.length > 0) throw new OperatorError(problems.join('\n  '));
@@ -39,7 +42,9 @@ function listenError(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
+    probe.listen({ ...(host === '*' ? {} : { host }), port, exclusive: true }, () =>
+      probe.close(() => resolve(null)),
+    );
   });
 }
 

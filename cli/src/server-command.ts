@@ -5,7 +5,13 @@
  * that nothing catches ends the process with one fatal log line: a member that continues after an
  * error it does not understand could still answer pings and lie.
  */
-import { loadConfig, OperatorError, startServer, tuningFromEnvironment } from '@rookery/server';
+import {
+  loadConfig,
+  OperatorError,
+  type RunningServer,
+  startServer,
+  tuningFromEnvironment,
+} from '@rookery/server';
 import type { Logger } from 'pino';
 import { growHeapInSteps } from './heap-growth.js';
 import { trimHeapWhenQuiet } from './heap-trim.js';
@@ -30,13 +36,21 @@ export async function runServer(command: ServerCommand): Promise<number> {
   trimHeapWhenQuiet();
   const stopRequested = stopSignal();
   // Set up before the start, because a long recovery must be stoppable too.
-  void stopRequested.then((reason) => limitStop(reason, logger));
+  const stopping = new AbortController();
+  void stopRequested.then((reason) => {
+    limitStop(reason, logger);
+    stopping.abort(reason);
+  });
   const tuning = tuningFromEnvironment(process.env);
   logger.info(
     { config: command.config, dataDir: config.dataDir, pid: process.pid },
     'server.start',
   );
-  const server = await startServer(config, { id, logger, found, tuning });
+  const server = await started(
+    startServer(config, { id, logger, found, tuning }, stopping.signal),
+    stopping.signal,
+  );
+  if (server === null) return stopped(logger);
   void stopRequested.then(() => server.close());
   try {
     await server.closed;
@@ -45,6 +59,23 @@ export async function runServer(command: ServerCommand): Promise<number> {
     logger.fatal({ err: error }, 'server.failed');
     return 1;
   }
+  return stopped(logger);
+}
+
+/** Null if it was stopped before it had begun to do anything. */
+async function started(
+  starting: Promise<RunningServer>,
+  signal: AbortSignal,
+): Promise<RunningServer | null> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return null;
+    throw error;
+  }
+}
+
+function stopped(logger: Logger): number {
   logger.info('server.stopped');
   return 0;
 }

@@ -8,6 +8,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { clientAddressOf } from './addresses.js';
 import {
   defaultFourLetterWords,
   type FourLetterWords,
@@ -15,6 +16,7 @@ import {
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
+import { EVERY_ADDRESS, listenHostsOf } from './net/transport.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -40,6 +42,8 @@ const CLIENT_BYTES_LEAST = 4 * 1024 * 1024;
 const CLIENT_BYTES_MOST = 2 ** 40;
 /** Room for some hundred small znodes: less is a mistake of units. */
 const TREE_BYTES_MIN = 64 * 1024;
+/** Addresses on which one port is opened. */
+const LISTEN_MAX = 16;
 const LEVELS_LIMIT = 1_000_000;
 /** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
 const EXTENDED_TYPES_ID_MAX = 254;
@@ -50,8 +54,16 @@ const host = z
   .string({ error: 'expected a host name or an IP address' })
   .refine(isHost, { error: 'expected a host name or an IP address' });
 
+const EXPECTED_LISTEN =
+  'expected "*", a host name or an IP address, ' +
+  `or a list of at most ${LISTEN_MAX} different ones`;
+const listen = z
+  .union([z.string(), z.array(z.string())], { error: EXPECTED_LISTEN })
+  .refine(isListen, { error: EXPECTED_LISTEN });
+
 const serverShape = {
   ...{ id, host, clientPort: port, peerPort: port },
+  ...{ listen: listen.optional(), peerListen: listen.optional(), clientHost: host.optional() },
   ...{ metricsPort: port.optional(), adminPort: port.optional() },
 };
 const serverSchema = z.strictObject(serverShape, {
@@ -141,7 +153,7 @@ export function checkSettings(raw: unknown): {
   const problems = [...new Set([...own, ...relationProblems(raw)])];
   if (!result.success || problems.length > 0) return { settings: null, problems };
   const { data } = result;
-  const hosts = data.servers.map((server) => server.host);
+  const hosts = data.servers.flatMap((server) => listenHostsOf(clientAddressOf(server)));
   const fourLetterWords = data.fourLetterWords ?? defaultFourLetterWords(hosts);
   return { settings: { ...data, ...sessionLimits(data), fourLetterWords }, problems };
 }
@@ -225,7 +237,8 @@ function adminProblems(raw: Record<string, unknown>): string[] {
   return [`adminHost: ${expected}, got "${adminHost}"`];
 }
 
-type Parts = { readonly [K in keyof Server]: Server[K] | null };
+type PartKey = 'id' | 'host' | 'clientPort' | 'peerPort' | 'metricsPort' | 'adminPort';
+type Parts = { readonly [K in PartKey]: Server[K] | null };
 
 function validParts(raw: unknown): Parts {
   const fields = isRecord(raw) ? raw : {};
@@ -280,6 +293,13 @@ function isHost(name: string): boolean {
   if (isIP(name) !== 0) return true;
   // Digits and dots that are no IPv4 address are a mistyped one, not a host name.
   return name.length <= 253 && !/^[\d.]+$/.test(name) && /^[\w-]+(\.[\w-]+)*\.?$/.test(name);
+}
+
+function isListen(value: string | readonly string[]): boolean {
+  const hosts = [value].flat();
+  const isValid = hosts.every((name) => name === EVERY_ADDRESS || isHost(name));
+  const isInRange = hosts.length >= 1 && hosts.length <= LISTEN_MAX;
+  return isValid && isInRange && new Set(hosts).size === hosts.length;
 }
 
 /** One line per issue, several for several unknown keys. */

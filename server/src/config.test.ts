@@ -144,6 +144,24 @@ describe('settings', () => {
     expect(problemsOf({ servers: [server(1, 2181, 2181)] })).toHaveLength(1);
   });
 
+  it('take what a port is opened on: an address, a name, all addresses, or several', () => {
+    for (const listen of ['*', '::', '10.0.0.1', 'a.test', ['10.0.0.1', '::1']]) {
+      const servers = [{ ...server(1, 1, 2), listen, peerListen: listen, clientHost: 'c.test' }];
+      expect(problemsOf({ servers })).toEqual([]);
+    }
+    for (const listen of ['', '10.0.0', [], ['a', 'a'], [['a']], 5, ['*', 'a b'], null]) {
+      for (const key of ['listen', 'peerListen']) {
+        const [problem, ...others] = problemsOf({
+          servers: [{ ...server(1, 1, 2), [key]: listen }],
+        });
+        expect(others).toEqual([]);
+        expect(problem).toMatch(
+          /^servers\[0\]\..*isten: expected "\*", a host name or an IP address/,
+        );
+      }
+    }
+  });
+
   it('accept equal ports on different hosts', () => {
     const servers = [server(1, 2181, 2881, 'a.example'), server(2, 2181, 2881, 'b.example')];
     expect(problemsOf({ servers })).toEqual([]);
@@ -220,6 +238,11 @@ describe('settings', () => {
     expect(words('127.0.0.1', '127.0.0.2', '10.0.0.1')).toEqual(expected);
     expect(words('127.0.0.1', '127.0.0.2', 'localhost.example.org')).toEqual(expected);
     expect(words('127.0.0.1', '127.0.0.2', '::2')).toEqual(expected);
+    // What is bound counts, not what others dial.
+    const elsewhere = three.map((server) => ({ ...server, host: 'localhost', listen: '*' }));
+    expect(checkSettings({ dataDir: 'd', servers: elsewhere }).settings?.fourLetterWords).toEqual(
+      expected,
+    );
     const standalone = [{ id: 1, host: '0.0.0.0', clientPort: 1, peerPort: 2 }];
     const open = checkSettings({ dataDir: 'd', servers: standalone });
     expect(open.settings?.fourLetterWords).toEqual(expected);

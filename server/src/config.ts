@@ -22,10 +22,31 @@ export interface ServerAddress {
    */
   readonly id: PeerId;
   /**
-   * A host name or an IP address that all other members can dial. The member also listens on it.
-   * With more than one server, a wildcard such as 0.0.0.0 is refused, because nobody can dial it.
+   * A host name or an IP address that all other members can dial. The member also listens on it,
+   * unless `listen` says where. Where a name is needed for that and does not resolve yet, the
+   * member waits for it and says so. With more than one server, a wildcard such as 0.0.0.0 is
+   * refused, because nobody can dial it.
    */
   readonly host: string;
+  /**
+   * The addresses of this machine on which the member listens for clients and for other members: a
+   * host name, an IP address, `"*"` for all addresses of both families, or a list of them; default
+   * `host`. It is needed where `host` is not an address of the machine itself, as behind NAT or a
+   * load balancer, in a container whose name others resolve differently, or where the machine's own
+   * name resolves to a loopback address.
+   */
+  readonly listen?: string | readonly string[] | undefined;
+  /**
+   * The same for the port for other members alone; default `listen`. It keeps that port on a
+   * private network while clients come by another one.
+   */
+  readonly peerListen?: string | readonly string[] | undefined;
+  /**
+   * The host under which clients reach the member, where that is another one than for members;
+   * default `host`. It is shown in `/zookeeper/config` and in connect strings, and nothing else
+   * depends on it.
+   */
+  readonly clientHost?: string | undefined;
   /** The TCP port for clients. No other port of the file on the same host may equal it. */
   readonly clientPort: number;
   /** The TCP port for the other members. Nobody else needs to reach it: do not expose it. */

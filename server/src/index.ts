@@ -1,4 +1,5 @@
 /** What an embedder and the command line use of a member. */
+export { clientAddressOf, metricsHostOf, peerAddressOf } from './addresses.js';
 export type { Config, ServerAddress } from './config.js';
 export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config.js';
 export type { LogLevel } from './config-schema.js';

@@ -5,13 +5,14 @@
  */
 import { assert, type PeerId, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { Config } from './config.js';
+import { peerAddressOf } from './addresses.js';
+import { type Config, electionPortOf } from './config.js';
 import type { FileBudget } from './file-budget.js';
 import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { OwnVersions } from './net/peer-hello.js';
 import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port.js';
-import type { Address } from './net/transport.js';
+import type { Address, ListenAddress } from './net/transport.js';
 import { EPHEMERALS_PER_PART_MAX } from './pipeline/session-ends.js';
 import type { ServingPlan } from './served-with.js';
 import { sharedSettings } from './shared-settings.js';
@@ -99,9 +100,10 @@ export function peerPortOptions(
   },
 ): PeerPortOptions {
   const peers = new Map<PeerId, Address>();
-  let address: Address | null = null;
-  for (const { id, host, peerPort: port } of config.servers) {
-    if (id === options.id) address = { host, port };
+  let address: ListenAddress | null = null;
+  for (const server of config.servers) {
+    const { id, host, peerPort: port } = server;
+    if (id === options.id) address = peerAddressOf(server);
     else peers.set(id, { host, port });
   }
   assert(address !== null, `no server in the config has id ${options.id}`);
@@ -189,4 +191,15 @@ export function driverOptions(
     membership,
     readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
   };
+}
+
+/** The text of /zookeeper/config: empty for a standalone server. */
+export function membershipOf(config: Config): string {
+  if (config.servers.length === 1) return '';
+  const lines = config.servers.map((server) => {
+    const { id, host, clientHost = host, peerPort, clientPort } = server;
+    const election = electionPortOf(server);
+    return `server.${id}=${host}:${peerPort}:${election}:participant;${clientHost}:${clientPort}`;
+  });
+  return [...lines, 'version=0'].join('\n');
 }

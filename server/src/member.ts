@@ -6,7 +6,8 @@
  */
 import { assert } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { type Config, electionPortOf, memberDirectories, type ServerAddress } from './config.js';
+import { clientAddressOf } from './addresses.js';
+import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
 import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
@@ -23,6 +24,7 @@ import { budgetOf } from './member-memory.js';
 import {
   driverOptions,
   type MemberOptions,
+  membershipOf,
   peerPortOptions,
   zabOptions,
   zabStart,
@@ -374,7 +376,7 @@ function clientPortOptions(parts: MemberParts, { heldInputBytesMax }: DerivedLim
     outputBytesMax: budget.outputBytesMax,
     streamsMax: files.clientStreamsMax,
     outputSoftBytes: options.tuning?.clientOutputBytes ?? CLIENT_PORT_DEFAULTS.outputSoftBytes,
-    address: { host: self.host, port: self.clientPort },
+    address: clientAddressOf(self),
     frameBytesMax: config.frameBytesMax,
     connectionsPerAddressMax: config.maxClientCnxns,
     connectionTokens: {
@@ -383,17 +385,6 @@ function clientPortOptions(parts: MemberParts, { heldInputBytesMax }: DerivedLim
     },
     whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
   };
-}
-
-/** The text of /zookeeper/config: empty for a standalone server. */
-function membershipOf(config: Config): string {
-  if (config.servers.length === 1) return '';
-  const lines = config.servers.map((server) => {
-    const { id, host, peerPort, clientPort } = server;
-    const election = electionPortOf(server);
-    return `server.${id}=${host}:${peerPort}:${election}:participant;${host}:${clientPort}`;
-  });
-  return [...lines, 'version=0'].join('\n');
 }
 
 /** Random in [0, 2^48): no number of an earlier run of this member comes again. */

@@ -7,6 +7,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { clientAddressOf, metricsHostOf, peerAddressOf } from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
 import { EventRing } from './events/event-ring.js';
@@ -21,8 +22,9 @@ import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
-import type { Address, Transport } from './net/transport.js';
+import type { ListenAddress, Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
+import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
 import { openStores } from './storage/index.js';
 
 export type ServerOptions = MemberOptions;
@@ -36,9 +38,14 @@ export interface RunningServer {
 
 /**
  * Starts a member; resolves when its ports are open. Rejects with OperatorError for what the
- * operator must mend (a port in use, a directory that is not this member's).
+ * operator must mend (a port in use, a directory that is not this member's), and with the reason of
+ * `signal` if that is aborted while the member waits for its own name to resolve.
  */
-export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
+export async function startServer(
+  config: Config,
+  options: ServerOptions,
+  signal?: AbortSignal,
+): Promise<RunningServer> {
   const self = config.servers.find((server) => server.id === options.id);
   if (self === undefined) throw new OperatorError(`no server in the config has id ${options.id}`);
   const files = fileBudgetOf(openFilesMax(), config.servers.length);
@@ -46,6 +53,9 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   const logger = recordingLogger(options.logger, events);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
+  const resolve = (name: string) => names.resolve(name);
+  const naming = { logger, timers: systemTimers(), resolve };
+  const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const stores = await openStores({ ...config, memberId: self.id });
   await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
@@ -68,6 +78,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
+  void warnOfLoopback(config, self, loopbacks, naming);
   return await withOperatorPorts(member, { config, self, logger, events });
 }
 
@@ -105,19 +116,18 @@ async function probePorts(
   self: ServerAddress,
 ): Promise<void> {
   const { metricsPort, adminPort } = self;
-  await probe(transport, 'client', { host: self.host, port: self.clientPort });
+  await probe(transport, 'client', clientAddressOf(self));
   if (metricsPort !== undefined) {
-    const host = config.metricsHost ?? self.host;
-    await probe(transport, 'metrics', { host, port: metricsPort });
+    await probe(transport, 'metrics', { host: metricsHostOf(config, self), port: metricsPort });
   }
   if (adminPort !== undefined) {
     await probe(transport, 'admin', { host: config.adminHost, port: adminPort });
   }
   if (config.servers.length === 1) return;
-  await probe(transport, 'peer', { host: self.host, port: self.peerPort });
+  await probe(transport, 'peer', peerAddressOf(self));
 }
 
-async function probe(transport: Transport, purpose: PortPurpose, address: Address) {
+async function probe(transport: Transport, purpose: PortPurpose, address: ListenAddress) {
   try {
     const listener = await transport.listen(address, (stream) => stream.destroy());
     await listener.close();

@@ -14,6 +14,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { EVERY_ADDRESS } from '../net/transport.js';
 import { HttpError } from './http-error.js';
 
 export interface HttpRequest {
@@ -115,7 +116,7 @@ export class HttpPort {
     const { host, port } = this.#options;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
+      this.#server.listen(host === EVERY_ADDRESS ? { port } : { port, host }, () => {
         this.#server.off('error', reject);
         // Such as too many open files: those who come are not served, and nobody else is troubled.
         this.#server.on('error', (error) => this.#options.onFault(error));

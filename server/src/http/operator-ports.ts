@@ -6,10 +6,12 @@
  * cannot be made is logged, and the one who asked is told so.
  */
 import type { Logger } from 'pino';
+import { clientAddressOf, metricsHostOf } from '../addresses.js';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { ListenError } from '../net/listen-error.js';
+import { listenHostsOf } from '../net/transport.js';
 import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
 import { FreeBytes } from './free-bytes.js';
@@ -57,7 +59,7 @@ export async function openOperatorPorts(
   const { metricsPort, adminPort } = self;
   const metrics = metricsRouter(member, free);
   if (metricsPort !== undefined) {
-    await open('metrics', metrics, config.metricsHost ?? self.host, metricsPort);
+    await open('metrics', metrics, metricsHostOf(config, self), metricsPort);
   }
   if (adminPort !== undefined) {
     const access = newAccess(config, self);
@@ -67,8 +69,18 @@ export async function openOperatorPorts(
   return { close };
 }
 
+/** The names by which the member is asked for in its own right; a wildcard is none. */
+function hostsOf(self: ServerAddress): readonly string[] {
+  const { host, clientHost = host } = self;
+  return [host, clientHost, ...listenHostsOf(clientAddressOf(self))];
+}
+
 function newAccess(config: Config, self: ServerAddress): AdminAccess {
   const { adminUsers, superDigest, adminHost } = config;
   const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
-  return new AdminAccess({ users, hosts: [self.host, adminHost], nowMs: () => performance.now() });
+  return new AdminAccess({
+    users,
+    hosts: [...hostsOf(self), adminHost],
+    nowMs: () => performance.now(),
+  });
 }

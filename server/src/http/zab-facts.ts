@@ -30,7 +30,7 @@ export function votingView({ config }: CommandContext): Facts {
     {
       server_addresses: [socketAddress(server.host, server.peerPort)],
       election_addresses: [socketAddress(server.host, electionPortOf(server))],
-      client_address: socketAddress(server.host, server.clientPort),
+      client_address: socketAddress(server.clientHost ?? server.host, server.clientPort),
       learner_type: 'participant',
     },
   ]);
@@ -45,7 +45,7 @@ export function zabState({ view, config, self }: CommandContext): Facts {
     is_leader: role === 'leading',
     quorum_address: addressFacts(self, self.peerPort),
     election_address: addressFacts(self, electionPortOf(self)),
-    client_address: socketAddress(self.host, self.clientPort),
+    client_address: socketAddress(self.clientHost ?? self.host, self.clientPort),
     voting: true,
     last_zxid: `0x${formatHex(view.lastZxid)}`,
     zab_epoch: epochOf(view.lastZxid),

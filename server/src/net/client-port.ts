@@ -22,13 +22,13 @@ import { SessionlessStreams } from './sessionless-streams.js';
 import { SharedBudget } from './shared-budget.js';
 import { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
-import type { Address, ByteStream, Listener, Transport } from './transport.js';
+import type { ByteStream, ListenAddress, Listener, Transport } from './transport.js';
 import { WordAnswer } from './word-answer.js';
 import { WORD_LIMITS, type WordLimits } from './word-desk.js';
 import { WordService } from './word-service.js';
 
 export interface ClientPortOptions extends ConnectionLimits {
-  readonly address: Address;
+  readonly address: ListenAddress;
   /** Open streams: one more is closed at once. */
   readonly streamsMax: number;
   /** Connections from one address; 0 for no limit. */

@@ -4,7 +4,7 @@
  * Thrown by `ClientPort.listen` and `PeerPort.listen`; the command line prints the message as it
  * is.
  */
-import type { Address } from './transport.js';
+import { type ListenAddress, listenHostsOf } from './transport.js';
 
 export type PortPurpose = 'client' | 'peer' | 'metrics' | 'admin';
 
@@ -14,9 +14,9 @@ export class ListenError extends Error {
   readonly code: string;
   readonly port: number;
 
-  constructor(purpose: PortPurpose, address: Address, cause: unknown) {
+  constructor(purpose: PortPurpose, address: ListenAddress, cause: unknown) {
     const code = codeOf(cause);
-    const where = `${purpose} port ${address.port} on ${address.host}`;
+    const where = `${purpose} port ${address.port} on ${listenHostsOf(address).join(', ')}`;
     super(`cannot listen on ${where}: ${adviceFor(code, purpose, cause)}`, { cause });
     this.code = code;
     this.port = address.port;
@@ -35,7 +35,10 @@ function adviceFor(code: string, purpose: PortPurpose, cause: unknown): string {
     case 'EAI_AGAIN':
       return `the name cannot be resolved (${code}); correct this server's ${host}, or the resolver`;
     case 'EADDRNOTAVAIL':
-      return `this machine does not have that address (${code}); correct this server's ${host}`;
+      return (
+        `this machine does not have that address (${code}); correct this server's ${host}` +
+        (host === 'host' ? ', or say in listen what is bound here ("*" is every address)' : '')
+      );
     default:
       return cause instanceof Error ? cause.message : String(cause);
   }

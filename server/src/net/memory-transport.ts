@@ -8,7 +8,16 @@
  */
 import { MemoryStream } from './memory-stream.js';
 import type { Timers } from './timers.js';
-import type { Address, ByteStream, Chunks, Listener, OnStream, Transport } from './transport.js';
+import {
+  type Address,
+  type ByteStream,
+  type Chunks,
+  type ListenAddress,
+  type Listener,
+  listenHostsOf,
+  type OnStream,
+  type Transport,
+} from './transport.js';
 
 export interface MemoryNetworkOptions {
   /** Of each piece that is sent; those of one stream never overtake each other. */
@@ -123,15 +132,16 @@ export class MemoryNetwork {
     for (const dial of [...this.#heldDials]) if (dial.isDue) this.#connect(dial);
   }
 
-  #listen(address: Address, listener: MemoryListener): Promise<Listener> {
+  #listen(address: ListenAddress, listener: MemoryListener): Promise<Listener> {
     const port = address.port === 0 ? this.#nextPort++ : address.port;
-    const key = `${address.host}:${port}`;
-    if (this.#listeners.has(key)) {
-      return Promise.reject(new MemoryNetworkError('EADDRINUSE', `listen ${key}`));
+    const keys = listenHostsOf(address).map((host) => `${host}:${port}`);
+    const taken = keys.find((key) => this.#listeners.has(key));
+    if (taken !== undefined) {
+      return Promise.reject(new MemoryNetworkError('EADDRINUSE', `listen ${taken}`));
     }
-    this.#listeners.set(key, listener);
+    for (const key of keys) this.#listeners.set(key, listener);
     const close = (): Promise<void> => {
-      this.#listeners.delete(key);
+      for (const key of keys) this.#listeners.delete(key);
       return Promise.resolve();
     };
     return Promise.resolve({ port, close });

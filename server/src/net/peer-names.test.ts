@@ -29,6 +29,17 @@ it('gives the addresses of an earlier run while a lookup hangs', async () => {
   expect(await second.resolve('bb')).toEqual(['10.0.0.2']);
 });
 
+it('keeps what the file says of other names when one was looked up before it was read', async () => {
+  const content = { a: ['10.0.0.1'], bb: ['10.0.0.2'] };
+  writeFileSync(file, JSON.stringify(content));
+  const names = new PeerNames(silent, async () => ['10.0.0.9']);
+  await names.resolve('a');
+  await names.keepIn(file);
+  await vi.waitFor(() => {
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...content, a: ['10.0.0.9'] });
+  });
+});
+
 it.each(['', '{', '[]', '{"a":["not an address"]}', '{"a":[]}', '{"a":"10.0.0.1"}'])(
   'starts without what the file says when that is %j, and tells of it',
   async (text) => {

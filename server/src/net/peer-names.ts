@@ -46,14 +46,17 @@ export class PeerNames {
 
   /** Takes over what an earlier run wrote to `file`, and keeps it up to date. Never rejects. */
   async keepIn(file: string): Promise<void> {
-    this.#file = file;
     const text = await readFile(file, 'utf8').catch(() => null);
-    if (text === null) return;
     try {
-      this.#names.remember(new Map(Object.entries(KNOWN.parse(JSON.parse(text)))));
+      const earlier = new Map(Object.entries(KNOWN.parse(JSON.parse(text ?? '{}'))));
+      this.#names.remember(earlier);
+      // Names that were looked up before the file was read.
+      if (this.#unwritten !== null) this.#unwritten = new Map([...earlier, ...this.#unwritten]);
     } catch (error) {
       this.#logger.warn({ file, err: error }, 'net.addresses_unreadable');
     }
+    this.#file = file;
+    void this.#write();
   }
 
   /** Addresses of a name, at least one; rejects when it has none or nobody can tell. */

@@ -33,7 +33,7 @@ import { PeerLink } from './peer-link.js';
 import { RepeatedTroubles } from './repeated-troubles.js';
 import { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
-import type { Address, ByteStream, Listener, Transport } from './transport.js';
+import type { Address, ByteStream, ListenAddress, Listener, Transport } from './transport.js';
 
 export interface PeerLimits {
   readonly frameBytesMax: number;
@@ -65,7 +65,7 @@ export interface PeerPortOptions extends PeerLimits {
   readonly id: PeerId;
   /** Random per process start. */
   readonly instance: string;
-  readonly address: Address;
+  readonly address: ListenAddress;
   /** The other members. */
   readonly peers: ReadonlyMap<PeerId, Address>;
   /** A link heard from within this time keeps its place against another process with its id. */

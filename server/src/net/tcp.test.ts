@@ -205,6 +205,52 @@ describe('the TCP transport', () => {
     await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
+  it('listens on several addresses with one port and one limit', async () => {
+    const { logger, lines } = keptLog();
+    const transport = new TcpTransport(logger);
+    const accepted: string[] = [];
+    const hosts = ['127.0.0.1', '127.0.0.2'];
+    const listener = await transport.listen(
+      { host: hosts, port: 0 },
+      (stream) => {
+        accepted.push(stream.remoteAddress);
+        watched(stream);
+      },
+      { streamsMax: 2 },
+    );
+    closers.push(() => listener.close());
+    const dial = async (host: string) =>
+      watched(await transport.dial({ host, port: listener.port }, 5000));
+    for (const host of hosts) await dial(host);
+    await (await dial('127.0.0.2')).ended;
+    expect(accepted).toHaveLength(2);
+    expect(lines.map((line) => line.msg)).toEqual(['net.accept_dropped']);
+    await expect(
+      transport.dial({ host: '127.0.0.3', port: listener.port }, 5000),
+    ).rejects.toThrow();
+  });
+
+  it('binds none of several addresses if one of them cannot be bound', async () => {
+    const { transport, listener } = await connected();
+    const { port } = listener;
+    const both = transport.listen({ host: ['127.0.0.2', LOCAL], port }, () => {});
+    await expect(both).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    const again = await transport.listen({ host: '127.0.0.2', port }, () => {});
+    closers.push(() => again.close());
+  });
+
+  it('listens on every address of the machine', async () => {
+    const transport = new TcpTransport(keptLog().logger);
+    const listener = await transport.listen(
+      { host: '*', port: 0 },
+      (stream) => void watched(stream),
+    );
+    closers.push(() => listener.close());
+    for (const host of ['127.0.0.1', '127.0.0.2']) {
+      watched(await transport.dial({ host, port: listener.port }, 5000));
+    }
+  });
+
   it('logs a failed accept and goes on accepting (ZOOKEEPER-4203)', async () => {
     const create = vi.spyOn(net, 'createServer');
     const { transport, listener, lines } = await connected();

@@ -3,20 +3,17 @@
  *
  * Owns nothing but the translation: node:net events to stream handlers. Half-open streams are
  * allowed, Nagle is off, `::ffff:` is stripped from addresses. Names are looked up anew at each
- * dial (ZOOKEEPER-1506), by `PeerNames`, so that a lookup that hangs delays no other dial. A
- * connection that fails in accept, or that comes when the process is short of file descriptors, is
- * logged and the listener goes on: one that swallows the error is deaf and nobody knows
- * (ZOOKEEPER-4203).
+ * dial (ZOOKEEPER-1506), by `PeerNames`, so that a lookup that hangs delays no other dial.
  */
 import net from 'node:net';
 import type { Logger } from 'pino';
 import { PeerNames } from './peer-names.js';
-import { StormLog } from './storm-log.js';
-import { systemTimers } from './timers.js';
+import { listenOnTcp } from './tcp-listener.js';
 import type {
   Address,
   ByteStream,
   Chunks,
+  ListenAddress,
   Listener,
   ListenOptions,
   OnStream,
@@ -43,32 +40,17 @@ export class TcpTransport implements Transport {
   }
 
   listen(
-    address: Address,
+    address: ListenAddress,
     onStream: OnStream,
     { chunks = 'given', streamsMax = Number.POSITIVE_INFINITY }: ListenOptions = {},
   ): Promise<Listener> {
     const isLent = chunks !== 'given';
     const readBytes = chunks === 'lentLarge' ? READ_BYTES : CLIENT_READ_BYTES;
-    const options = { allowHalfOpen: true, noDelay: true, pauseOnConnect: isLent };
-    const server = net.createServer(options, (socket) => {
-      onStream(isLent ? lendingStream(socket, this.#memory, readBytes) : new TcpStream(socket));
-    });
-    if (Number.isFinite(streamsMax)) server.maxConnections = streamsMax;
-    const storms = new StormLog(this.#logger, systemTimers());
-    server.on('drop', (dropped) => {
-      const remote = dropped?.remoteAddress ?? 'unknown';
-      const facts = { ...address, streamsMax, remote };
-      storms.warn('net.accept_dropped', facts);
-    });
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ host: address.host, port: address.port }, () => {
-        server.off('error', reject);
-        server.on('error', (error) => {
-          storms.error('net.accept_failed', { ...address, err: error });
-        });
-        resolve(new TcpListener(server, address.port, storms));
-      });
+    return listenOnTcp({
+      ...{ address, streamsMax, pauseOnConnect: isLent, logger: this.#logger },
+      onSocket: (socket) => {
+        onStream(isLent ? lendingStream(socket, this.#memory, readBytes) : new TcpStream(socket));
+      },
     });
   }
 
@@ -112,28 +94,6 @@ export class DialTimeout extends Error {
 
   constructor(address: Address, timeoutMs: number) {
     super(`no connection to ${address.host}:${address.port} within ${timeoutMs} ms`);
-  }
-}
-
-class TcpListener implements Listener {
-  readonly port: number;
-  readonly #server: net.Server;
-  readonly #storms: StormLog;
-
-  constructor(server: net.Server, askedPort: number, storms: StormLog) {
-    this.#server = server;
-    this.#storms = storms;
-    const bound = server.address();
-    this.port = bound !== null && typeof bound === 'object' ? bound.port : askedPort;
-  }
-
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      // Does not wait for the streams: they belong to whoever took them.
-      this.#server.close();
-      this.#storms.close();
-      resolve();
-    });
   }
 }
 

@@ -10,6 +10,19 @@ export interface Address {
   readonly port: number;
 }
 
+/** In the place of a host: all addresses of the machine, of both families. */
+export const EVERY_ADDRESS = '*';
+
+/** Where a port is opened: at one host or at each of several. */
+export interface ListenAddress {
+  readonly host: string | readonly string[];
+  readonly port: number;
+}
+
+export function listenHostsOf({ host }: ListenAddress): readonly string[] {
+  return typeof host === 'string' ? [host] : host;
+}
+
 export interface StreamHandlers {
   /** The chunk is the handler's, but for streams that lend: see `Chunks`. */
   onData(chunk: Uint8Array): void;
@@ -62,8 +75,8 @@ export interface ListenOptions {
 }
 
 export interface Transport {
-  /** Rejects with the cause (EADDRINUSE, EACCES, ...) when the address cannot be bound. */
-  listen(address: Address, onStream: OnStream, options?: ListenOptions): Promise<Listener>;
+  /** Rejects with the cause (EADDRINUSE, EACCES, ...) when an address cannot be bound. */
+  listen(address: ListenAddress, onStream: OnStream, options?: ListenOptions): Promise<Listener>;
   /** Resolves when connected; rejects on failure or after `timeoutMs`. */
   dial(address: Address, timeoutMs: number, chunks?: Chunks): Promise<ByteStream>;
 }

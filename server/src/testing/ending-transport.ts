@@ -6,7 +6,7 @@
  * up meanwhile. Connections of clients are never held. Used by `surroundings.ts`.
  */
 import type { Timers } from '../net/timers.js';
-import type { Address, ByteStream, Listener, Transport } from '../net/transport.js';
+import type { Address, ByteStream, ListenAddress, Listener, Transport } from '../net/transport.js';
 import type { HeldPort } from './held-port.js';
 import { HeldStream } from './held-stream.js';
 
@@ -32,7 +32,7 @@ export class EndingTransport implements Transport {
     this.#parts = parts;
   }
 
-  async listen(address: Address, onStream: (stream: ByteStream) => void): Promise<Listener> {
+  async listen(address: ListenAddress, onStream: (stream: ByteStream) => void): Promise<Listener> {
     const { clientPort, peerPort } = this.#parts;
     const isPeer = address.port === peerPort.port;
     const port = isPeer ? peerPort : clientPort;

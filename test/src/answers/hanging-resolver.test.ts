@@ -1,60 +1,23 @@
 /**
  * A name server that answers nothing delays only what nobody knows.
  *
- * Five members know each other by names. Mount namespaces give each a /etc/hosts and a
- * /etc/resolv.conf of its own: a lookup of whatever is not in the hosts file hangs for as long as
- * the C library asks the name server again, some 20 seconds. Two members are dead and their names
- * are unknown; a third one that restarts must find the rest as soon as when their names are known.
- * Needs Linux and root.
+ * Five members know each other by names: a lookup of whatever is not in their hosts file hangs for
+ * as long as the C library asks the name server again, some 20 seconds. Two members are dead and
+ * their names are unknown; a third one that restarts must find the rest as soon as when their names
+ * are known. Needs Linux and root.
  */
-import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { useEnsemble } from '../harness/ensemble.js';
 import { skipOrFail } from '../harness/foreign.js';
-import { type Product, productNamed, productUnderTest } from '../harness/product.js';
+import { canMount, idsAt, namedMembers, writeHosts } from '../harness/named-members.js';
+import { productUnderTest } from '../harness/product.js';
 
 /** Not that of systemd's resolver, 127.0.0.53. */
 const NAME_SERVER = '127.29.22.53';
 const NAME_SERVER_PORT = 53;
 /** The C library gives a question up no sooner, by the options below. */
 const LOOKUP_MS = 10_000;
-const nameOf = (id: number) => `rookery-${id}.test`;
-
-const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0;
-
-/** Rookery, its members in mount namespaces of their own and known by their names. */
-const named: Product = {
-  ...productNamed('rookery'),
-  prepare(layout) {
-    const servers = layout.servers.map((server) => ({ ...server, host: nameOf(server.id) }));
-    const command = productNamed('rookery').prepare({ ...layout, servers });
-    const hosts = hostsFile(layout.directory);
-    const resolver = join(layout.directory, 'resolv.conf');
-    writeFileSync(resolver, `nameserver ${NAME_SERVER}\noptions timeout:5 attempts:2\n`);
-    const script =
-      `mount --bind ${hosts} /etc/hosts && mount --bind ${resolver} /etc/resolv.conf && ` +
-      'exec "$@"';
-    return {
-      ...command,
-      file: 'unshare',
-      args: ['--mount', 'sh', '-c', script, 'sh', command.file, ...command.args],
-    };
-  },
-};
-
-function hostsFile(directory: string): string {
-  return join(directory, 'hosts');
-}
-
-/** In place, as a bind mount shows the file and not its name. */
-function writeHosts(directory: string, ids: readonly number[]): void {
-  const lines = ['127.0.0.1 localhost', ...ids.map((id) => `127.0.0.1 ${nameOf(id)}`)];
-  writeFileSync(hostsFile(directory), `${lines.join('\n')}\n`);
-}
-
 it('a member that restarts while the names of two dead ones hang serves again', async ({
   skip,
   onTestFinished,
@@ -74,8 +37,11 @@ it('a member that restarts while the names of two dead ones hang serves again', 
     questions += 1;
   });
 
-  const ensemble = await useEnsemble({ size: 5, product: named });
-  writeHosts(ensemble.directory, ensemble.ids);
+  const ensemble = await useEnsemble({
+    size: 5,
+    product: namedMembers({ nameServer: NAME_SERVER }),
+  });
+  writeHosts(ensemble.directory, idsAt('127.0.0.1', ensemble.ids));
   ensemble.start();
   await ensemble.serving();
   // The member with the higher id dials: member 5 dials all others.
@@ -89,7 +55,7 @@ it('a member that restarts while the names of two dead ones hang serves again', 
   };
   const ordinaryMs = await restartMs();
   expect(questions).toBe(0);
-  writeHosts(ensemble.directory, [3, 4, 5]);
+  writeHosts(ensemble.directory, idsAt('127.0.0.1', [3, 4, 5]));
   const hangingMs = await restartMs();
   expect(questions, 'lookups that nobody answered').toBeGreaterThan(0);
   // About as long: it has waited for no lookup.

@@ -10,8 +10,8 @@ export const socketMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4203-deaf-after-accept-failed',
     area: 'named',
-    file: 'net/tcp.ts',
-    find: "          storms.error('net.accept_failed', { ...address, err: error });",
+    file: 'net/tcp-listener.ts',
+    find: "          this.#storms.error('net.accept_failed', { ...address, err: error });",
     replace: '          server.close(() => error);',
     breaks: 'a listener whose accept failed goes on accepting',
     scenario: scenario(

@@ -1,0 +1,35 @@
+/**
+ * Where a member opens its ports, as its entry in the config file says.
+ *
+ * `host` is what others dial. It is also what is bound, unless the entry says otherwise. Pure;
+ * names are not resolved here.
+ */
+import { type ListenAddress, listenHostsOf } from './net/transport.js';
+
+type Hosts = string | readonly string[] | undefined;
+
+export interface Endpoints {
+  readonly host: string;
+  readonly listen?: Hosts;
+  readonly peerListen?: Hosts;
+  readonly clientPort: number;
+  readonly peerPort: number;
+}
+
+export function clientAddressOf(server: Omit<Endpoints, 'peerPort'>): ListenAddress {
+  return { host: server.listen ?? server.host, port: server.clientPort };
+}
+
+export function peerAddressOf(server: Endpoints): ListenAddress {
+  return { host: server.peerListen ?? server.listen ?? server.host, port: server.peerPort };
+}
+
+/** An HTTP port has one host: without a setting it is the first one of the client port. */
+export function metricsHostOf(
+  { metricsHost }: { readonly metricsHost: string | null },
+  server: Endpoints,
+): string {
+  if (metricsHost !== null) return metricsHost;
+  const [first = server.host] = listenHostsOf(clientAddressOf(server));
+  return first;
+}
