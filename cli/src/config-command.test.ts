@@ -80,11 +80,13 @@ describe('rookery config from-zoo-cfg', () => {
     expect(config).toMatchObject({
       reconfigEnabled: true,
       servers: [
-        { id: 1, host: 'a.example', peerPort: 2888, clientPort: 2181 },
+        {
+          ...{ id: 1, host: 'a.example', peerPort: 2888, clientPort: 2181 },
+          ...{ listen: '*', peerListen: 'a.example' },
+        },
         { id: 2, host: '2001:db8::2', peerPort: 2888, clientPort: 2182 },
       ],
     });
-    expect(err).toContain('clients use a.example, not 0.0.0.0');
     expect(err).toContain('a member has one address: a.example is taken');
   });
 
@@ -145,5 +147,25 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
   it('names a file that cannot be read, also the dynamic one', () => {
     expect(() => convert('dynamicConfigFile=missing.cfg\n')).toThrow(OperatorError);
     expect(() => runFromZooCfg('/no/such/zoo.cfg')).toThrow('/no/such/zoo.cfg');
+  });
+});
+
+describe('where ZooKeeper listens', () => {
+  it.each([
+    ['server.1=a:2888:3888;0.0.0.0:2181', { host: 'a', listen: '*', peerListen: 'a' }],
+    ['server.1=a:2888:3888;[::]:2181', { host: 'a', listen: '*', peerListen: 'a' }],
+    ['server.1=a:2888:3888;10.0.0.9:2181', { host: 'a', listen: '10.0.0.9', peerListen: 'a' }],
+    ['server.1=10.0.0.9:2888:3888;10.0.0.9:2181', { host: '10.0.0.9' }],
+    ['server.1=a:2888:3888;2181\nquorumListenOnAllIPs=true', { host: 'a', peerListen: '*' }],
+    ['server.1=a:2888:3888;2181\nclientPortAddress=0.0.0.0', { host: 'a', listen: '*' }],
+  ])('is where the member listens: %j', (lines, expected) => {
+    const { code, config } = convert(`dataDir=/d\n${lines}\n`);
+    const ports = { id: 1, clientPort: 2181, peerPort: 2888 };
+    expect([code, config.servers]).toEqual([0, [{ ...ports, ...expected }]]);
+  });
+
+  it('is refused where one file cannot say it for all members', () => {
+    const { code, err } = convert('dataDir=/d\nclientPort=2181\nclientPortAddress=10.0.0.9\n');
+    expect([code, err]).toEqual([1, expect.stringMatching(/refused +clientPortAddress: .*listen/)]);
   });
 });

@@ -29,16 +29,18 @@ export type Service = 'down' | 'waiting' | 'serving';
 
 /**
  * Asks a member whether it serves. A config that disables `srvr` leaves no way to tell; a member
- * that answers at all then counts as serving.
+ * that answers so then counts as serving. Whatever answers anything else is no member.
  */
 export async function serviceOf(address: ServerAddress, timeoutMs: number): Promise<Service> {
   const reply = await fourLetterWord(address, 'srvr', timeoutMs);
   if (reply === null) return 'down';
   const serves = reply.includes('Mode: ') || reply.includes('not in the whitelist');
-  return serves ? 'serving' : 'waiting';
+  if (serves) return 'serving';
+  return reply.includes('not currently serving') ? 'waiting' : 'down';
 }
 
-function listenError(host: string, port: number): Promise<string | null> {
+/** The system's code if nothing can listen there. */
+export function listenError(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

@@ -108,9 +108,20 @@ function addInspect(program: Command, onEnd: (code: number) => void): void {
 }
 
 function addConfig(program: Command, onEnd: (code: number) => void): void {
-  program
+  const config = program
     .command('config')
-    .description('Make and look at config files; nothing is written.')
+    .description('Make and look at config files; nothing is written.');
+  config
+    .command('check <file>')
+    .description(
+      'What would fail with it: rules, names, ports, directories, clocks; 0 for nothing.',
+    )
+    .option('--id <n>', 'the member that is to run on this machine', wholeNumber(1, 255))
+    .action(async (file: string, { id = null }: { id?: number | null }) => {
+      const { runConfigCheck } = await import('./config-check.js');
+      onEnd(await runConfigCheck({ file, id }));
+    });
+  config
     .command('from-zoo-cfg <file>')
     .description("ZooKeeper's zoo.cfg as a config file, and what becomes of each of its keys.")
     .action(async (file: string) => {

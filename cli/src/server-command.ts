@@ -16,6 +16,7 @@ import type { Logger } from 'pino';
 import { growHeapInSteps } from './heap-growth.js';
 import { trimHeapWhenQuiet } from './heap-trim.js';
 import { createLogger } from './log-output.js';
+import { ServiceManager } from './service-manager.js';
 
 /** A clean stop takes milliseconds; a disk that hangs must not keep the process forever. */
 const STOP_TIMEOUT_MS = 10_000;
@@ -37,8 +38,10 @@ export async function runServer(command: ServerCommand): Promise<number> {
   const stopRequested = stopSignal();
   // Set up before the start, because a long recovery must be stoppable too.
   const stopping = new AbortController();
+  const manager = new ServiceManager(process.env, logger);
   void stopRequested.then((reason) => {
     limitStop(reason, logger);
+    manager.stopping();
     stopping.abort(reason);
   });
   const tuning = tuningFromEnvironment(process.env);
@@ -51,6 +54,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
     stopping.signal,
   );
   if (server === null) return stopped(logger);
+  manager.ready();
   void stopRequested.then(() => server.close());
   try {
     await server.closed;

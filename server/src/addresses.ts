@@ -4,7 +4,18 @@
  * `host` is what others dial. It is also what is bound, unless the entry says otherwise. Pure;
  * names are not resolved here.
  */
-import { type ListenAddress, listenHostsOf } from './net/transport.js';
+/** In the place of a host: all addresses of the machine, of both families. */
+export const EVERY_ADDRESS = '*';
+
+/** Where a port is opened: at one host or at each of several. */
+export interface ListenAddress {
+  readonly host: string | readonly string[];
+  readonly port: number;
+}
+
+export function listenHostsOf({ host }: ListenAddress): readonly string[] {
+  return typeof host === 'string' ? [host] : host;
+}
 
 type Hosts = string | readonly string[] | undefined;
 

@@ -8,7 +8,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { clientAddressOf } from './addresses.js';
+import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
 import {
   defaultFourLetterWords,
   type FourLetterWords,
@@ -16,7 +16,6 @@ import {
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
-import { EVERY_ADDRESS, listenHostsOf } from './net/transport.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

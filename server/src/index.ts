@@ -4,6 +4,7 @@ export type { Config, ServerAddress } from './config.js';
 export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config.js';
 export type { LogLevel } from './config-schema.js';
 export { checkSettings } from './config-schema.js';
+export { isLoopback } from './four-letter-words.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
 export { OperatorError } from './operator-error.js';
 export type { RunningServer, ServerOptions } from './server.js';

@@ -5,14 +5,14 @@
  */
 import { assert, type PeerId, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { peerAddressOf } from './addresses.js';
+import { type ListenAddress, peerAddressOf } from './addresses.js';
 import { type Config, electionPortOf } from './config.js';
 import type { FileBudget } from './file-budget.js';
 import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { OwnVersions } from './net/peer-hello.js';
 import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port.js';
-import type { Address, ListenAddress } from './net/transport.js';
+import type { Address } from './net/transport.js';
 import { EPHEMERALS_PER_PART_MAX } from './pipeline/session-ends.js';
 import type { ServingPlan } from './served-with.js';
 import { sharedSettings } from './shared-settings.js';

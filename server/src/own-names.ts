@@ -9,11 +9,10 @@
  */
 import { isIP } from 'node:net';
 import type { Logger } from 'pino';
-import { clientAddressOf, peerAddressOf } from './addresses.js';
+import { clientAddressOf, EVERY_ADDRESS, listenHostsOf, peerAddressOf } from './addresses.js';
 import type { Config, ServerAddress } from './config.js';
 import { isLoopback } from './four-letter-words.js';
 import type { Timers } from './net/timers.js';
-import { EVERY_ADDRESS, listenHostsOf } from './net/transport.js';
 
 /** Between two questions for a name. */
 const AGAIN_MS = 1000;

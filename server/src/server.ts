@@ -7,7 +7,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { clientAddressOf, metricsHostOf, peerAddressOf } from './addresses.js';
+import { clientAddressOf, type ListenAddress, metricsHostOf, peerAddressOf } from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
 import { EventRing } from './events/event-ring.js';
@@ -22,7 +22,7 @@ import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
-import type { ListenAddress, Transport } from './net/transport.js';
+import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
 import { openStores } from './storage/index.js';

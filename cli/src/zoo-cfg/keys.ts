@@ -5,6 +5,7 @@
  * Keys are those of ZooKeeper 3.4 to 3.9, in lower case, without the prefix `zookeeper.` that a
  * system property has. `server.N` and `dynamicConfigFile` are read by `convert.ts`.
  */
+import { isEveryAddress } from './servers.js';
 
 /** Settings of the config file, and of each entry of `servers`. */
 export interface Taken {
@@ -93,7 +94,6 @@ const OWN_PACE = 'Rookery bounds this by itself: see docs/limits.md';
 const NO_TLS =
   'Rookery has no TLS: keep its ports on a trusted network, or put a proxy before them';
 const NO_SASL = 'Rookery has no SASL: clients authenticate by digest, members not at all';
-const ONE_LISTENER = 'a member listens on the host that its entry of servers names';
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['ticktime', number('tickTimeMs')],
@@ -103,7 +103,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['datadir', text('dataDir')],
   ['datalogdir', text('dataLogDir')],
   ['clientport', ofEachServer('clientPort')],
-  ['clientportaddress', always(`${ONE_LISTENER}, and clients reach it there`)],
+  ['clientportaddress', (value) => clientPortAddress(value)],
   ['clientportlistenbacklog', noEffect('the backlog is that of Node.js')],
   ['secureclientport', always(NO_TLS)],
   ['secureclientportaddress', always(NO_TLS)],
@@ -124,7 +124,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['electionalg', noEffect('there is one way to elect a leader')],
   ['cnxtimeout', noEffect('peerTimeoutMs bounds how long a member waits for another')],
   ['leaderserves', (value) => leaderServes(value)],
-  ['quorumlistenonallips', refusedIfOn(ONE_LISTENER)],
+  ['quorumlistenonallips', (value) => quorumListenOnAll(value)],
   ['peertype', (value) => peerType(value)],
   ['observermasterport', always('Rookery has no observers')],
   ['observer.reconnectdelayms', noEffect('Rookery has no observers')],
@@ -210,6 +210,17 @@ const PREFIXES: readonly (readonly [string, Rule])[] = [
   ['nio.', noEffect('Rookery does not use Java NIO')],
   ['learner.', noEffect(OWN_PACE)],
 ];
+
+/** One file serves all members, and only all addresses mean the same at each. */
+function clientPortAddress(value: string): Outcome {
+  if (!isEveryAddress(value)) return refused('set it as listen in the entry of this member alone');
+  return { kind: 'taken', eachServer: { listen: '*' }, note: 'members, too, reach it there' };
+}
+
+function quorumListenOnAll(value: string): Outcome {
+  if (isYes(value)) return { kind: 'taken', eachServer: { peerListen: '*' } };
+  return { kind: 'noEffect', why: 'it is the default' };
+}
 
 function leaderServes(value: string): Outcome {
   if (isYes(value)) return { kind: 'noEffect', why: 'the leader serves clients' };

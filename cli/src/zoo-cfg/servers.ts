@@ -11,6 +11,9 @@ export interface ZooServer {
   readonly peerPort: number;
   /** Null when the line does not say it: `clientPort` of the file holds then. */
   readonly clientPort: number | null;
+  /** Only where the line says where clients are listened for. */
+  readonly listen?: string;
+  readonly peerListen?: string;
 }
 
 export interface ReadServer {
@@ -40,25 +43,41 @@ export function readServer(id: number, line: string): ReadServer {
   if (role?.toLowerCase() === 'observer') problems.push('Rookery has no observers');
   if (others.length > 0) notes.push(`a member has one address: ${host} is taken`);
   if (electionPort !== undefined) notes.push(`members use one port: ${electionPort} is not needed`);
-  const clientPort = readClient(client, host, { problems, notes });
-  const server = { id, host: host.replace(/^\[|\]$/g, ''), peerPort: Number(peerPort), clientPort };
-  return { server, problems, notes };
+  const plainHost = plain(host);
+  const clients = readClient(client, problems);
+  const listening = listeningOf(clients.address, plainHost);
+  const server = { id, host: plainHost, peerPort: Number(peerPort), clientPort: clients.port };
+  return { server: { ...server, ...listening }, problems, notes };
+}
+
+/** ZooKeeper listens for clients there, and for members on the host. */
+function listeningOf(
+  address: string | null,
+  host: string,
+): Pick<ZooServer, 'listen' | 'peerListen'> {
+  if (address === null || address === host) return {};
+  return { listen: isEveryAddress(address) ? '*' : address, peerListen: host };
+}
+
+export function isEveryAddress(address: string): boolean {
+  return ['0.0.0.0', '::', '0:0:0:0:0:0:0:0'].includes(plain(address));
 }
 
 function readClient(
   client: string | undefined,
-  host: string,
-  to: { readonly problems: string[]; readonly notes: string[] },
-): number | null {
-  if (client === undefined || client === '') return null;
+  problems: string[],
+): { readonly port: number | null; readonly address: string | null } {
+  if (client === undefined || client === '') return { port: null, address: null };
   const match = CLIENT.exec(client);
   if (match === null) {
-    to.problems.push(`the client's port is not a port, but ${client}`);
-    return null;
+    problems.push(`the client's port is not a port, but ${client}`);
+    return { port: null, address: null };
   }
   const [, address, port] = match;
-  if (address !== undefined && address !== host) {
-    to.notes.push(`a member listens on its host: clients use ${host}, not ${address}`);
-  }
-  return Number(port);
+  return { port: Number(port), address: address === undefined ? null : plain(address) };
+}
+
+/** Without the brackets of an IPv6 address. */
+function plain(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
 }

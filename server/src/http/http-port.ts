@@ -14,7 +14,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { EVERY_ADDRESS } from '../net/transport.js';
+import { EVERY_ADDRESS } from '../addresses.js';
 import { HttpError } from './http-error.js';
 
 export interface HttpRequest {

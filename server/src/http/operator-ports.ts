@@ -6,12 +6,11 @@
  * cannot be made is logged, and the one who asked is told so.
  */
 import type { Logger } from 'pino';
-import { clientAddressOf, metricsHostOf } from '../addresses.js';
+import { clientAddressOf, listenHostsOf, metricsHostOf } from '../addresses.js';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { ListenError } from '../net/listen-error.js';
-import { listenHostsOf } from '../net/transport.js';
 import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
 import { FreeBytes } from './free-bytes.js';

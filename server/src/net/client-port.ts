@@ -7,6 +7,7 @@
  */
 import { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
+import type { ListenAddress } from '../addresses.js';
 import { ClientConnection } from './client-connection.js';
 import { ClientDoor } from './client-door.js';
 import type { ClientHandler } from './client-handler.js';
@@ -22,7 +23,7 @@ import { SessionlessStreams } from './sessionless-streams.js';
 import { SharedBudget } from './shared-budget.js';
 import { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
-import type { ByteStream, ListenAddress, Listener, Transport } from './transport.js';
+import type { ByteStream, Listener, Transport } from './transport.js';
 import { WordAnswer } from './word-answer.js';
 import { WORD_LIMITS, type WordLimits } from './word-desk.js';
 import { WordService } from './word-service.js';

@@ -4,7 +4,7 @@
  * Thrown by `ClientPort.listen` and `PeerPort.listen`; the command line prints the message as it
  * is.
  */
-import { type ListenAddress, listenHostsOf } from './transport.js';
+import { type ListenAddress, listenHostsOf } from '../addresses.js';
 
 export type PortPurpose = 'client' | 'peer' | 'metrics' | 'admin';
 

@@ -6,18 +6,11 @@
  * dials included, until it is healed, as TCP does with what it sends again; a reset loses what is
  * on its way and both ends are told; a crash resets every stream of a host.
  */
+
+import { type ListenAddress, listenHostsOf } from '../addresses.js';
 import { MemoryStream } from './memory-stream.js';
 import type { Timers } from './timers.js';
-import {
-  type Address,
-  type ByteStream,
-  type Chunks,
-  type ListenAddress,
-  type Listener,
-  listenHostsOf,
-  type OnStream,
-  type Transport,
-} from './transport.js';
+import type { Address, ByteStream, Chunks, Listener, OnStream, Transport } from './transport.js';
 
 export interface MemoryNetworkOptions {
   /** Of each piece that is sent; those of one stream never overtake each other. */

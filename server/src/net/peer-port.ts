@@ -17,6 +17,7 @@ import {
 } from '@rookery/protocol';
 import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
+import type { ListenAddress } from '../addresses.js';
 import { ListenError } from './listen-error.js';
 import { PeerDialler } from './peer-dialler.js';
 import type { PeerHandler } from './peer-handler.js';
@@ -33,7 +34,7 @@ import { PeerLink } from './peer-link.js';
 import { RepeatedTroubles } from './repeated-troubles.js';
 import { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
-import type { Address, ByteStream, ListenAddress, Listener, Transport } from './transport.js';
+import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
 export interface PeerLimits {
   readonly frameBytesMax: number;

@@ -8,9 +8,10 @@
  */
 import net from 'node:net';
 import type { Logger } from 'pino';
+import { EVERY_ADDRESS, type ListenAddress, listenHostsOf } from '../addresses.js';
 import { StormLog } from './storm-log.js';
 import { systemTimers } from './timers.js';
-import { EVERY_ADDRESS, type ListenAddress, type Listener, listenHostsOf } from './transport.js';
+import type { Listener } from './transport.js';
 
 export interface TcpListenerOptions {
   readonly address: ListenAddress;

@@ -7,13 +7,13 @@
  */
 import net from 'node:net';
 import type { Logger } from 'pino';
+import type { ListenAddress } from '../addresses.js';
 import { PeerNames } from './peer-names.js';
 import { listenOnTcp } from './tcp-listener.js';
 import type {
   Address,
   ByteStream,
   Chunks,
-  ListenAddress,
   Listener,
   ListenOptions,
   OnStream,

@@ -5,22 +5,11 @@
  * the first event can come; no callback runs inside a call of these methods.
  */
 
+import type { ListenAddress } from '../addresses.js';
+
 export interface Address {
   readonly host: string;
   readonly port: number;
-}
-
-/** In the place of a host: all addresses of the machine, of both families. */
-export const EVERY_ADDRESS = '*';
-
-/** Where a port is opened: at one host or at each of several. */
-export interface ListenAddress {
-  readonly host: string | readonly string[];
-  readonly port: number;
-}
-
-export function listenHostsOf({ host }: ListenAddress): readonly string[] {
-  return typeof host === 'string' ? [host] : host;
 }
 
 export interface StreamHandlers {

@@ -5,8 +5,10 @@
  * What is cut is held up, not lost: after `heal` it goes on where it was, unless somebody gave it
  * up meanwhile. Connections of clients are never held. Used by `surroundings.ts`.
  */
+
+import type { ListenAddress } from '../addresses.js';
 import type { Timers } from '../net/timers.js';
-import type { Address, ByteStream, ListenAddress, Listener, Transport } from '../net/transport.js';
+import type { Address, ByteStream, Listener, Transport } from '../net/transport.js';
 import type { HeldPort } from './held-port.js';
 import { HeldStream } from './held-stream.js';
 

@@ -35,7 +35,15 @@ type Area = keyof typeof RANKS;
 
 const PURE: readonly Area[] = ['zab', 'state', 'sessions', 'pipeline'];
 const BASE = [
-  ...['config', 'config-schema', 'four-letter-words', 'operator-error', 'tuning', 'version'],
+  ...[
+    'addresses',
+    'config',
+    'config-schema',
+    'four-letter-words',
+    'operator-error',
+    'tuning',
+    'version',
+  ],
 ];
 
 const IMPURE_WORDS = [

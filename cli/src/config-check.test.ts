@@ -1,0 +1,131 @@
+/**
+ * `rookery config check` on this machine: what it tries is what would fail. Names under `.invalid`
+ * never resolve (RFC 2606), and 192.0.2.1 is nobody's address (RFC 5737).
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '@rookery/server';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runConfigCheck } from './config-check.js';
+
+interface Entry {
+  readonly id: number;
+  readonly host: string;
+  readonly [key: string]: unknown;
+}
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rookery-check-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+});
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Ports on which nobody listens now: of listeners that have closed. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(servers.map((server) => listening(server)));
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+async function entry(id: number, more: Readonly<Record<string, unknown>> = {}): Promise<Entry> {
+  const [clientPort, peerPort] = await freePorts(2);
+  return { id, host: '127.0.0.1', clientPort, peerPort, ...more };
+}
+
+async function check(servers: readonly Entry[], id: number | null, more: object = {}) {
+  const file = join(folder, 'ensemble.json');
+  writeFileSync(file, JSON.stringify({ dataDir: 'data', servers, ...more }));
+  let text = '';
+  const code = await runConfigCheck({ file, id }, (line) => {
+    text += line;
+  });
+  return { code, lines: text.trimEnd().split('\n') };
+}
+
+describe('config check', () => {
+  it('finds nothing wrong with an ensemble that does not run yet', async () => {
+    const servers = [await entry(1), await entry(2), await entry(3)];
+    const { code, lines } = await check(servers, 1);
+    expect(code).toBe(0);
+    expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([]);
+    const closed = lines.filter((line) => /^warning .*ECONNREFUSED.* does not run now$/.test(line));
+    expect(closed).toHaveLength(4);
+    const opened = lines.filter((line) => /^ok .*can be opened$/.test(line));
+    expect(opened).toHaveLength(2);
+    expect(lines.some((line) => /^ok .*data\/1 can be made; .* GiB are free$/.test(line))).toBe(
+      true,
+    );
+  });
+
+  it('fails for a port that another process has, but not for one that the member has', async () => {
+    const answering = (text: string) =>
+      listening(createServer((socket) => socket.once('data', () => socket.end(text))));
+    const checked = async (text: string) =>
+      await check([await entry(1, { clientPort: await answering(text) })], 1);
+    const other = await checked('HTTP/1.1 400 Bad Request\r\n');
+    expect(other.code).toBe(1);
+    expect(other.lines.join()).toMatch(/FAIL .*another process has it \(EADDRINUSE\)/);
+    for (const text of ['Mode: follower\n', 'This instance is not currently serving requests\n']) {
+      const own = await checked(text);
+      expect([own.code, own.lines.join()]).toEqual([0, expect.stringContaining('the member runs')]);
+    }
+  });
+
+  it('fails for an address that this machine does not have, and names the remedy', async () => {
+    const { code, lines } = await check([await entry(1, { host: '192.0.2.1' })], 1);
+    expect(code).toBe(1);
+    expect(lines.join()).toMatch(/FAIL .*EADDRNOTAVAIL\); set "listen"/);
+    const bound = await check([await entry(1, { host: '192.0.2.1', listen: '*' })], 1);
+    expect([bound.code, bound.lines.join()]).toEqual([0, expect.stringContaining('every address')]);
+  });
+
+  it('fails for a directory that cannot be made', async () => {
+    writeFileSync(join(folder, 'occupied'), '');
+    const { code, lines } = await check([await entry(1)], 1, { dataDir: 'occupied' });
+    expect(code).toBe(1);
+    expect(lines.join()).toMatch(/FAIL .*occupied\/1 cannot be written: .*ENOTDIR/);
+  });
+
+  it('fails for a name that does not resolve', async () => {
+    const servers = [await entry(1), await entry(2, { host: 'nobody.invalid' })];
+    const { code, lines } = await check(servers, null);
+    expect(code).toBe(1);
+    expect(lines.join()).toContain('the name of member 2, nobody.invalid, does not resolve here');
+  });
+
+  it.each([
+    { apart: 'an hour', ms: 3_600_000, verdict: 'FAIL' },
+    { apart: 'nothing', ms: 0, verdict: 'ok' },
+  ])('compares clocks: apart by $apart', async ({ ms, verdict }) => {
+    const metricsPort = await listening(
+      createHttpServer({}, (_, response) => {
+        response.setHeader('date', new Date(Date.now() - ms).toUTCString());
+        response.end('ok');
+      }),
+    );
+    const { code, lines } = await check([await entry(1), await entry(2, { metricsPort })], 1);
+    expect(code).toBe(verdict === 'ok' ? 0 : 1);
+    expect(lines.find((line) => line.includes('the clocks of member 2'))).toMatch(
+      new RegExp(`^${verdict} `),
+    );
+  });
+
+  it('reports what breaks the rules of a file as a start does', async () => {
+    const failing = check([{ id: 1, host: 'a b' }], null);
+    await expect(failing).rejects.toThrow(ConfigError);
+  });
+});

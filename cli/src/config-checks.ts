@@ -1,0 +1,203 @@
+/**
+ * The single checks of `rookery config check`: names, ports, directories and clocks.
+ *
+ * Each has a time limit of its own and never rejects: what cannot be found out is a finding, too.
+ */
+
+import { lookup } from 'node:dns/promises';
+import { constants } from 'node:fs';
+import { access, statfs } from 'node:fs/promises';
+import { get } from 'node:http';
+import { connect, isIP } from 'node:net';
+import { dirname } from 'node:path';
+import {
+  type Config,
+  clientAddressOf,
+  isLoopback,
+  metricsHostOf,
+  peerAddressOf,
+  type ServerAddress,
+} from '@rookery/server';
+import { listenError, serviceOf } from './ports.js';
+
+export type Verdict = 'ok' | 'warning' | 'FAIL';
+
+export interface Finding {
+  readonly verdict: Verdict;
+  /** A sentence: what was tried and what came of it, with the remedy of a failure. */
+  readonly text: string;
+}
+
+const LOOKUP_MS = 5_000;
+const DIAL_MS = 2_000;
+/** Clocks that are further apart need repair. */
+const CLOCK_MS_MAX = 2_000;
+/** Less than this and a member of any size will soon stop. */
+const FREE_BYTES_MIN = 1 << 30;
+/** The answers of a dial that say that the machine is there. */
+const MACHINE_IS_THERE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET']);
+
+const finding = (verdict: Verdict, text: string): Finding => ({ verdict, text });
+
+/** Null for an address, which needs no name server. */
+export async function nameCheck(
+  server: ServerAddress,
+  { servers }: Config,
+  id: number | null,
+): Promise<Finding | null> {
+  const { host } = server;
+  if (isIP(host) !== 0) return null;
+  const who = `the name of member ${server.id}, ${host},`;
+  const addresses = await addressesOf(host);
+  if (typeof addresses === 'string') {
+    return finding('FAIL', `${who} does not resolve here (${addresses}): members wait for it`);
+  }
+  const others = servers.filter((other) => other.id !== server.id);
+  const known = await Promise.all(others.map((other) => addressesOf(other.host)));
+  const areElsewhere = known.some((one) => typeof one !== 'string' && !one.every(isLoopback));
+  const where = `${who} is ${addresses.join(', ')} here`;
+  if (!addresses.every(isLoopback) || !areElsewhere) return finding('ok', where);
+  const needsName = [clientAddressOf(server), peerAddressOf(server)].some((address) =>
+    [address.host].flat().includes(host),
+  );
+  if (id !== null && server.id !== id) {
+    return finding('FAIL', `${where}: member ${id} would look for it on its own machine`);
+  }
+  if (!needsName) return finding('ok', `${where}, and its ports are opened elsewhere`);
+  return finding(
+    'FAIL',
+    `${where}, where no other machine reaches it: set "listen" in its entry ("*" is every ` +
+      'address), or correct /etc/hosts',
+  );
+}
+
+/** The reason if there are none. */
+async function addressesOf(host: string): Promise<readonly string[] | string> {
+  if (isIP(host) !== 0) return [host];
+  const late = new Promise<string>((resolve) => {
+    setTimeout(() => resolve(`no answer in ${LOOKUP_MS / 1000} s`), LOOKUP_MS).unref();
+  });
+  const found = lookup(host, { all: true }).then(
+    (all) => all.map(({ address }) => address),
+    (error: unknown) => codeOf(error),
+  );
+  return await Promise.race([found, late]);
+}
+
+/** Whether the member's ports can be opened here; a member that runs already has them. */
+export async function bindCheck(self: ServerAddress, members: number): Promise<Finding[]> {
+  const ports = { client: clientAddressOf(self), peer: peerAddressOf(self) };
+  const found: Finding[] = [];
+  const runs = (await serviceOf(self, DIAL_MS)) !== 'down';
+  for (const [use, { host: hosts, port }] of Object.entries(ports)) {
+    if (use === 'peer' && members === 1) continue;
+    for (const host of [hosts].flat()) {
+      const code = await listenError(host, port);
+      const where = `port ${port} on ${host === '*' ? 'every address' : host}, the ${use} port`;
+      if (code === null) found.push(finding('ok', `${where}, can be opened`));
+      else if (code === 'EADDRINUSE' && runs) {
+        found.push(finding('ok', `${where}, is in use, and the member runs`));
+      } else found.push(finding('FAIL', `${where}, cannot be opened: ${reasonFor(code)}`));
+    }
+  }
+  return found;
+}
+
+function reasonFor(code: string): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return 'another process has it (EADDRINUSE)';
+    case 'EADDRNOTAVAIL':
+      return 'it is no address of this machine (EADDRNOTAVAIL); set "listen" in its entry';
+    default:
+      return code;
+  }
+}
+
+export async function directoryCheck(directory: string): Promise<Finding> {
+  let there = directory;
+  for (;;) {
+    try {
+      await access(there, constants.W_OK | constants.X_OK);
+      break;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code !== 'ENOENT' || dirname(there) === there) {
+        return finding('FAIL', `${directory} cannot be written: ${there} (${code})`);
+      }
+      there = dirname(there);
+    }
+  }
+  const { bavail, bsize } = await statfs(there);
+  const free = bavail * bsize;
+  const text = `${directory} ${there === directory ? 'is there' : 'can be made'}`;
+  const gigabytes = (free / 2 ** 30).toFixed(1);
+  if (free >= FREE_BYTES_MIN) return finding('ok', `${text}; ${gigabytes} GiB are free`);
+  return finding('warning', `${text}, but only ${gigabytes} GiB are free`);
+}
+
+/** Another member's ports, from here. */
+export async function dialCheck(server: ServerAddress, members: number): Promise<Finding[]> {
+  const ports = { client: server.clientPort, peer: server.peerPort };
+  const used = Object.entries(ports).filter(([use]) => use !== 'peer' || members > 1);
+  return await Promise.all(
+    used.map(async ([use, port]) => {
+      const host = use === 'client' ? (server.clientHost ?? server.host) : server.host;
+      const what = `the ${use} port of member ${server.id}, ${host}:${port},`;
+      const code = await dialError(host, port);
+      if (code === null) return finding('ok', `${what} is open`);
+      if (MACHINE_IS_THERE.has(code)) {
+        return finding('warning', `${what} is closed (${code}): the member does not run now`);
+      }
+      return finding('FAIL', `${what} cannot be reached from here (${code})`);
+    }),
+  );
+}
+
+function dialError(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const late = setTimeout(() => end(`no answer in ${DIAL_MS / 1000} s`), DIAL_MS);
+    const end = (code: string | null) => {
+      clearTimeout(late);
+      socket.destroy();
+      resolve(code);
+    };
+    socket.once('connect', () => end(null));
+    socket.on('error', (error) => end(codeOf(error)));
+  });
+}
+
+/** By the Date of an HTTP answer, in whole seconds. Null if the member has no such port. */
+export async function clockCheck(server: ServerAddress, config: Config): Promise<Finding | null> {
+  const { metricsPort, id } = server;
+  if (metricsPort === undefined) return null;
+  const host = config.metricsHost === null ? server.host : metricsHostOf(config, server);
+  const askedMs = Date.now();
+  const date = await dateOf(host, metricsPort);
+  if (date === null) return finding('warning', `the clock of member ${id} could not be asked for`);
+  const hereMs = (askedMs + Date.now()) / 2;
+  const apartMs = Math.max(0, Math.abs(Date.parse(date) + 500 - hereMs) - 500);
+  const apart = `the clocks of member ${id} and of this machine`;
+  if (apartMs <= CLOCK_MS_MAX) return finding('ok', `${apart} agree`);
+  const seconds = (apartMs / 1000).toFixed(1);
+  return finding('FAIL', `${apart} are ${seconds} s apart: repair time synchronization`);
+}
+
+function dateOf(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const options = { host, port, path: '/livez', agent: false, timeout: DIAL_MS };
+    const request = get(options, (response) => {
+      resolve(response.headers.date ?? null);
+      response.destroy();
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(null));
+    request.on('close', () => resolve(null));
+  });
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error) return String(error.code);
+  return error instanceof Error ? error.message : String(error);
+}

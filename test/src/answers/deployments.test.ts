@@ -1,0 +1,167 @@
+/**
+ * Goal: what `ops/` has for containers works. Method: the command and the config file of the
+ * Kubernetes manifest, with directories of the test, run in network namespaces that stand for pods;
+ * probes are those of the manifest. Of the Compose file the entries are compared with its config.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkSettings } from '@rookery/server';
+import { expect, it, onTestFinished } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { newTestDirectory } from '../harness/ensemble.js';
+import { skipOrFail } from '../harness/foreign.js';
+import { canMakePods, Pods } from '../harness/pods.js';
+import { productUnderTest, REPOSITORY } from '../harness/product.js';
+import { until } from '../harness/wait.js';
+
+const TEST_DEADLINE_MS = 120_000;
+const MANIFEST_CONFIG = '/etc/rookery/ensemble.json';
+const NAMES = ['rookery-0', 'rookery-1', 'rookery-2'];
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+const documents = parseAllDocuments(read('kubernetes/rookery.yaml')).map((one) => one.toJS());
+const ofKind = (kind: string, name?: string) => {
+  const found = documents.find(
+    (one) => one.kind === kind && (name === undefined || one.metadata.name === name),
+  );
+  if (found === undefined) throw new Error(`the manifest has no ${kind}`);
+  return found;
+};
+const statefulSet = ofKind('StatefulSet').spec;
+const [container] = statefulSet.template.spec.containers;
+const config = JSON.parse(ofKind('ConfigMap').data['ensemble.json']);
+
+it(
+  'the manifest of Kubernetes runs an ensemble, and finds a pod that comes back elsewhere',
+  async ({ skip }) => {
+    if (productUnderTest().name === 'apache') skip('these are files of Rookery');
+    if (!canMakePods) skipOrFail(skip, 'network namespaces cannot be made here');
+    const directory = newTestDirectory();
+    const pods = Pods.open(directory);
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state === 'fail') {
+        for (const name of NAMES) console.log(readFileSync(join(directory, `${name}.log`), 'utf8'));
+      }
+      await pods.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+    const file = join(directory, 'ensemble.json');
+    writeFileSync(file, JSON.stringify({ ...config, dataDir: join(directory, 'data') }));
+    const [, , , ...shell] = ['', ...container.command, ...container.args];
+    const command = String(shell[0]).replace(MANIFEST_CONFIG, file);
+    expect(container.command).toEqual(['sh', '-c']);
+    const { metricsPort } = config.servers[0];
+    const addresses = new Map<string, string>();
+    const start = (name: string, address: string) => {
+      pods.start({ name, address, command });
+      addresses.set(`${name}.${statefulSet.serviceName}`, address);
+      pods.publish(addresses);
+    };
+    const url = `http://localhost:${metricsPort}`;
+    const isReady = (name: string) => pods.probes(name, url);
+    const isLive = (name: string) => pods.probes(name, url, '--live');
+    const untilReady = async (names: readonly string[]) => {
+      for (const name of names) {
+        await until(
+          `${name} is ready`,
+          TEST_DEADLINE_MS,
+          async () => (await isReady(name)) || null,
+        );
+      }
+    };
+    // A member starts before its own name is published.
+    NAMES.forEach((name, index) => {
+      start(name, `10.244.7.${index + 1}`);
+    });
+    await untilReady(NAMES);
+    const others = NAMES.slice(1).map((name) => pods.pidOf(name));
+    // The others dial the member with the lowest id.
+    await pods.kill('rookery-0');
+    start('rookery-0', '10.244.7.101');
+    await untilReady(NAMES);
+    expect(NAMES.slice(1).map((name) => pods.pidOf(name))).toEqual(others);
+    expect(NAMES.every((name) => pods.isRunning(name))).toBe(true);
+    for (const name of NAMES.slice(1)) await pods.kill(name);
+    await until('a member without a quorum is not ready', TEST_DEADLINE_MS, async () =>
+      (await isReady('rookery-0')) ? null : true,
+    );
+    expect(await isLive('rookery-0')).toBe(true);
+  },
+  TEST_DEADLINE_MS,
+);
+
+it('the manifest of Kubernetes agrees with its config file', () => {
+  expect(checkSettings(config).problems).toEqual([]);
+  expect(config.servers).toHaveLength(statefulSet.replicas);
+  const ports = new Map(
+    container.ports.map((port: { name: string; containerPort: number }) => [
+      port.name,
+      port.containerPort,
+    ]),
+  );
+  for (const [index, server] of config.servers.entries()) {
+    expect(server.id).toBe(index + 1);
+    expect(server.host).toBe(`rookery-${index}.${statefulSet.serviceName}`);
+    expect(server.clientHost).toBe(ofKind('Service', 'rookery').metadata.name);
+    expect([...ports]).toEqual([
+      ['client', server.clientPort],
+      ['peer', server.peerPort],
+      ['metrics', server.metricsPort],
+    ]);
+  }
+  const probes: readonly Probe[] = [
+    container.startupProbe,
+    container.livenessProbe,
+    container.readinessProbe,
+  ];
+  expect(probes.map(({ httpGet }) => httpGet)).toEqual([
+    { path: '/livez', port: 'metrics' },
+    { path: '/livez', port: 'metrics' },
+    { path: '/readyz', port: 'metrics' },
+  ]);
+  const members = ofKind('Service', statefulSet.serviceName).spec;
+  expect([members.clusterIP, members.publishNotReadyAddresses]).toEqual(['None', true]);
+  const { maxUnavailable, selector } = ofKind('PodDisruptionBudget').spec;
+  expect(maxUnavailable).toBe(1);
+  const labels = statefulSet.template.metadata.labels;
+  for (const used of [selector, statefulSet.selector]) expect(used.matchLabels).toEqual(labels);
+  expect(members.selector).toEqual(labels);
+  // A member counts its limit of memory and stays below it; Kubernetes has to know it, too.
+  expect(container.resources.limits.memory).toBeDefined();
+});
+
+it('the Compose file agrees with its config file', () => {
+  const compose = parse(read('docker/compose.yaml'), { merge: true });
+  const { servers, ...rest } = JSON.parse(read('docker/ensemble.json'));
+  expect(checkSettings({ ...rest, servers }).problems).toEqual([]);
+  expect(Object.keys(compose.services)).toEqual(servers.map(({ host }: { host: string }) => host));
+  servers.forEach(({ id, host, clientPort, metricsPort }: Record<string, unknown>) => {
+    const service = compose.services[String(host)];
+    expect(service.command).toEqual([
+      ...['server', '--config', '/etc/rookery/ensemble.json', '--id', String(id)],
+    ]);
+    expect(service.ports[0]).toMatch(new RegExp(`:${clientPort}$`));
+    expect(service.healthcheck.test.at(-1)).toBe(`http://localhost:${metricsPort}`);
+    expect(service.volumes).toContain(`data-${id}:/data`);
+    expect(service.mem_limit).toBeDefined();
+  });
+});
+
+it('the unit of systemd starts a member that tells it of its readiness', () => {
+  const unit = read('systemd/rookery@.service');
+  const settings = new Map(
+    [...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]),
+  );
+  expect(settings.get('Type')).toBe('notify');
+  expect(settings.get('NotifyAccess')).toBe('all');
+  expect(settings.get('ExecStart')).toMatch(/ server --config \S+ --id %i$/);
+  // Exit code 2 is a mistake in the config: no restart mends it.
+  expect(settings.get('RestartPreventExitStatus')).toBe('2');
+});
+
+function read(name: string): string {
+  return readFileSync(join(REPOSITORY, 'ops', name), 'utf8');
+}
