@@ -58,7 +58,10 @@ function fourLetterWord(
 ): Promise<string | null> {
   return new Promise((resolve) => {
     let reply = '';
-    const socket = connect({ host: address.host, port: address.clientPort, timeout: timeoutMs });
+    const { host: hosts, port } = clientAddressOf(address);
+    const [host = ''] = [hosts].flat();
+    const dialled = host === '*' ? 'localhost' : host;
+    const socket = connect({ host: dialled, port, timeout: timeoutMs });
     socket.setEncoding('latin1');
     socket.on('connect', () => socket.write(word));
     socket.on('data', (chunk) => {

@@ -44,7 +44,7 @@ const DELIVERY_BYTES = 32 << 10;
 /** Of a turn; it ends with the part that it is at. */
 const DELIVERY_MS = 10;
 /** Of a turn; it ends with the request that it is at. */
-const ASKED_MS = 10;
+const LEADER_SHARE_MS = 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;
 const CONTAINERS_PER_MINUTE = 10_000;
@@ -158,7 +158,7 @@ export function driverOptions(
     heartbeatMs: config.peerHeartbeatMs,
     timeoutMs: config.peerTimeoutMs,
     deliveryMsMax: options.tuning?.deliveryMs ?? DELIVERY_MS,
-    askedMsMax: options.tuning?.askedMs ?? ASKED_MS,
+    leaderShareMsMax: options.tuning?.askedMs ?? LEADER_SHARE_MS,
     inFlightMax: options.tuning?.inFlight ?? IN_FLIGHT_MAX,
     transferTimeoutMs: config.initLimit * config.tickTimeMs,
     unwrittenBytesMax: options.tuning?.unwrittenBytes ?? budget.unwrittenBytesMax,

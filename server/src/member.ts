@@ -260,7 +260,7 @@ export class Member {
    * the next tick closes it as any other that has expired. Otherwise nothing happens.
    */
   expireSession(session: SessionId): void {
-    this.#driver.desk?.leadership.expire(session);
+    this.#driver.leaderService?.preparer.expire(session);
   }
 
   /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */

@@ -1,11 +1,11 @@
 /**
- * Hands what the leader answered to the pipeline of the member whose client asked.
+ * Passes the leader's answers to the pipeline of the member whose client asked.
  *
- * Owns nothing but the translation. Called by the driver, at the origin.
+ * It translates and keeps nothing. Called by the driver of that member.
  */
 import { unreachable } from '@rookery/protocol';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import type { Answer } from './leader-desk.js';
+import type { Answer } from './leader-service.js';
 
 export function onAnswer(pipeline: Pipeline, answer: Answer): void {
   switch (answer.kind) {

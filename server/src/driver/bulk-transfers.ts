@@ -1,8 +1,9 @@
 /**
- * Ties the transfers to and from learners to the turns, the core and the links of one driver.
+ * Connects the bulk transfers to and from learners with the turns, core and links of a driver.
  *
- * Owns only the wiring: what is sent (`transfers.ts`) and what comes in (`snapshot-receiver.ts`)
- * report here, and each report is one input of the core in a turn. Made once, by the driver.
+ * It holds only the wiring: outgoing transfers (`transfers.ts`) and incoming snapshots
+ * (`snapshot-receiver.ts`) report here, and each report becomes one input of the core. Made once,
+ * by the driver.
  */
 import { formatZxid, type PeerId, type PeerMessage, type Zxid } from '@rookery/protocol';
 import type { LinkId, ZabInput } from '../zab/index.js';
@@ -14,7 +15,7 @@ import { Transfers } from './transfers.js';
 export interface BulkHooks {
   readonly keeper: StateKeeper;
   isUp(peer: PeerId, link: LinkId): boolean;
-  /** Each of these in a turn of its own, or in the one that is open. */
+  /** Each call runs in a turn of its own, or in the one that is open. */
   step(input: ZabInput): void;
   send(peer: PeerId, link: LinkId, message: PeerMessage): void;
   onPurged(base: Zxid): void;

@@ -1,7 +1,7 @@
 /**
- * Joins the client port to the pipeline: a client connection is the pipeline's output.
+ * Connects the client port with the pipeline, which writes its replies to client connections.
  *
- * Owns nothing but the translation; frames are handed on in the turn they came in.
+ * It translates and keeps nothing. Frames are passed on in the turn in which they arrive.
  */
 import type { JuteReader } from '@rookery/protocol';
 import type { ClientConnection } from '../net/client-connection.js';

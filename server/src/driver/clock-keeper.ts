@@ -1,13 +1,13 @@
 /**
- * What a member knows of time: its own clocks, those of the others, and how old what is applied is.
+ * What a member knows about time: its own clocks, those of the others, and the age of znodes.
  *
- * Every member judges its wall clock by those of the others and says so when it is wrong, or when
- * no majority agree, so that an operator hears of it before it matters. A leader takes the time of
- * its transactions from here, and the ages of znodes. Owned by the driver, which feeds it: each
- * tick, each heartbeat of another member, each link that is gone.
+ * Every member compares its wall clock with those of the others. It logs when its own is wrong and
+ * when no majority agrees, so that an operator hears of it before it matters. A leader takes the
+ * time of its transactions and the ages of znodes from here. Owned by the driver, which reports
+ * each tick, each heartbeat of another member, and each link that is gone.
  */
 import { CLOCKS_SINCE, type Clock, type PeerId } from '@rookery/protocol';
-import type { LeaderTime } from '../pipeline/leadership.js';
+import type { LeaderTime } from '../pipeline/request-preparer.js';
 import { AppliedTimes } from '../sessions/applied-times.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
 import { type ClockVerdict, MemberClocks } from '../sessions/member-clocks.js';
@@ -19,10 +19,10 @@ import type { NodeAges } from '../state/tree-reads.js';
 import type { DriverParts } from './parts.js';
 import type { ConnectedLink } from './peer-links.js';
 
-/** What a leader asks for the time, as long as its term lasts. */
+/** The clock of a leader for one term. */
 export interface TermClock {
   readonly ages: NodeAges;
-  /** `nowMs`: of the turn. */
+  /** `nowMs` is the monotonic time of the turn, in ms. */
   time(nowMs: number): LeaderTime;
 }
 
@@ -32,8 +32,9 @@ interface Term {
 }
 
 /**
- * The time of one turn. That of transactions is read with the first one that the turn prepares: it
- * never falls below that of the last transaction, so a turn without one must leave it alone.
+ * The time of one turn. The time for transactions is read only when the turn prepares its first
+ * one, because each reading raises the clock: the time never falls below that of the last
+ * transaction.
  */
 class TurnTime implements LeaderTime {
   readonly nowMs: number;
@@ -51,7 +52,7 @@ class TurnTime implements LeaderTime {
   }
 }
 
-/** The verdict on the own clock is told at most this often. */
+/** The verdict about this member's clock is logged at most this often. */
 const REPORT_MS = 10_000;
 
 export class ClockKeeper {
@@ -59,7 +60,7 @@ export class ClockKeeper {
   readonly #clocks: MemberClocks;
   readonly #leaseClock: LeaseClock;
   readonly #applied: AppliedTimes;
-  /** Members that understand what is told of clocks. */
+  /** Members whose wire version has messages about clocks. */
   readonly listeners = new Set<PeerId>();
   #state: ReplicatedState;
   #term: Term | null = null;
@@ -76,7 +77,7 @@ export class ClockKeeper {
     this.#applied = new AppliedTimes(state.lastZxid, state.lastTime, timers.nowMs());
   }
 
-  /** `state` is this member's, which is another one after a snapshot. */
+  /** `state` is passed each time, because an installed snapshot replaces it. */
   onTick(state: ReplicatedState): void {
     const nowMs = this.#parts.timers.nowMs();
     const { lastZxid, lastTime } = state;
@@ -89,12 +90,12 @@ export class ClockKeeper {
     this.#tellStep();
   }
 
-  /** What the others are told. */
+  /** The message for the other members. */
   get message(): Clock {
     return { kind: 'clock', wallMs: this.#parts.wallMs() };
   }
 
-  /** Whether this member's clock can be told there. */
+  /** Returns whether the peer understands messages about clocks. */
   onConnected({ peer, version }: ConnectedLink): boolean {
     if (version < CLOCKS_SINCE) return false;
     this.listeners.add(peer);
@@ -110,7 +111,7 @@ export class ClockKeeper {
     this.#clocks.heard(member, wallMs, this.#parts.timers.nowMs());
   }
 
-  /** This member leads from now on; all of its history up to `state.lastZxid` is applied. */
+  /** Begins a term as the leader; all history up to `state.lastZxid` is applied. */
   beginTerm(state: ReplicatedState): TermClock {
     const { timers, options, wallMs } = this.#parts;
     this.onTick(state);
@@ -138,7 +139,7 @@ export class ClockKeeper {
 
   #tell({ by, baseMs, basesMs }: ClockVerdict, nowMs: number): void {
     const { logger, options } = this.#parts;
-    // Alone, or with too few others, there is nothing to judge by.
+    // A member alone, or with too few others, cannot tell whose clock is wrong.
     const isKnown = by !== 'nobody' || basesMs.length * 2 > options.members;
     const told = isKnown ? by : 'own';
     if (told === this.#told || nowMs < this.#tellAtMs) return;
@@ -167,7 +168,7 @@ export class ClockKeeper {
   }
 }
 
-/** Any number: a clock may be anywhere. */
+/** Takes any number, because a wrong clock may show anything. */
 function dateOf(wallMs: number): string {
   const date = new Date(wallMs);
   return Number.isNaN(date.getTime()) ? `${wallMs} ms` : date.toISOString();

@@ -1,8 +1,8 @@
 /**
- * What is counted and measured of the driver's work since the process started.
+ * Counters and durations of the driver's work since the process started.
  *
- * Whoever does the work counts it; nothing is read back to decide anything. Times are handed in.
- * Shown by `mntr`, the metrics port and the admin port.
+ * Whoever does the work counts it, and no decision depends on a count. Times are arguments. Shown
+ * by `mntr`, the metrics port and the admin port.
  */
 import type { Zxid } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';
@@ -10,11 +10,11 @@ import { Summary } from '../measures/summary.js';
 import type { RoleName } from '../zab/index.js';
 import { ProposalTimes } from './proposal-times.js';
 
-/** What was just applied, all at once. */
+/** Transactions that were applied together. */
 export interface Delivered {
   readonly count: number;
   readonly through: Zxid;
-  /** The leader's clock when it made the last of them; the clock here now. Both may be wrong. */
+  /** The leader's wall clock when it made the last of them, and the one here now, in ms. */
   readonly madeWallMs: number;
   readonly wallMs: number;
   readonly nowMs: number;
@@ -22,62 +22,62 @@ export interface Delivered {
 
 export class Counters {
   commits = 0;
-  /** Of these, what another member proposed as the leader. */
+  /** Transactions among them that another member proposed as the leader. */
   learnedCommits = 0;
-  /** Of this member while it led. */
+  /** Proposals that this member made while it led. */
   proposals = 0;
-  /** Handed to the log, its own included. */
+  /** Proposals passed to the log, those of this member included. */
   appended = 0;
-  /** Sessions that this member closed while it led, because nothing was heard of them. */
+  /** Sessions that this member expired while it led. */
   expiredSessions = 0;
-  /** Clients that came with a session. */
+  /** Connections of clients that already had a session. */
   resumes = 0;
   snapshotsSent = 0;
   diffsSent = 0;
   truncationsSent = 0;
-  /** Transactions that this member had in its log, maybe acknowledged, and had to give up. */
+  /** Transactions that this member had in its log, and maybe acknowledged, and had to discard. */
   discardedTransactions = 0;
-  /** Histories of others, or of this member, that had another past than the leader's. */
+  /** Histories, of this member or of others, that diverged from the leader's. */
   divergences = 0;
-  /** Digests of one zxid that were not the same, as this member saw it while it led. */
+  /** Unequal digests of one zxid that this member saw while it led. */
   digestMismatches = 0;
-  /** Times this member went looking for a leader. */
+  /** How often this member began to look for a leader. */
   looked = 0;
-  /** Groups of proposals whose writing to the disk took longer than SLOW_SYNC_MS. */
+  /** Group commits that took longer than SLOW_SYNC_MS. */
   slowSyncs = 0;
   checkpointRecords = 0;
-  /** The last one that was taken, since the process started. */
+  /** The last checkpoint of this process; zxid 0 if there is none yet. */
   checkpoint: { readonly zxid: Zxid; readonly wallMs: number } = { zxid: 0, wallMs: 0 };
-  /** From looking for a leader to having found one, ms. */
+  /** From the beginning of an election to its end, in ms. */
   readonly elections = new Durations();
-  /** From looking for a leader to serving clients: of all terms, and of those as the leader. */
+  /** From the loss of a leader to serving clients: all of them, and those as the new leader. */
   readonly outages = new Durations();
   readonly leaderOutages = new Durations();
-  /** From having found a leader to serving as its follower. */
+  /** From the end of an election to serving as a follower. */
   readonly learnerSyncs = new Durations();
-  /** Of one group of proposals: written and synced. */
+  /** The duration of a group commit: write and sync. */
   readonly syncs = new Durations();
-  /** From the beginning of a checkpoint to its end. */
+  /** The duration of a checkpoint. */
   readonly checkpoints = new Durations();
-  /** As the leader: from proposing to a quorum's having it, and to its being applied here. */
+  /** As the leader: from proposing until a quorum has logged it, and until it is applied here. */
   readonly quorumAcks = new Durations();
   readonly proposalsApplied = new Durations();
-  /** From the leader's making a transaction to its being applied here, by the clocks of both. */
+  /** From the leader's making a transaction until it is applied here, by both wall clocks. */
   readonly propagation = new Durations();
-  /** How late the ticks of this member came: what kept its event loop. */
+  /** How late this member's ticks came, which shows pauses of its event loop. */
   readonly pauses = new Durations();
-  /** Reading the disk when the process started, and the transactions behind the checkpoint. */
+  /** Recovery at the start of the process, and the transactions that it replayed. */
   readonly starts = new Durations();
   readonly startTransactions = new Summary();
-  /** Snapshots that were on their way to learners when another one was begun. */
+  /** How many snapshots were being sent when a further one began. */
   readonly snapshotsUnderWay = new Summary();
   readonly #times = new ProposalTimes(this.quorumAcks, this.proposalsApplied);
   #lookingSinceMs = 0;
   #foundAtMs = 0;
-  /** When the write began that the disk is at; null for none. */
+  /** When the current write to disk began; null if there is none. */
   #writingSinceMs: number | null = null;
 
-  /** By the core's notes. */
+  /** Counts an event that the core has noted. */
   count(event: string, nowMs: number): void {
     if (event === 'sync.diff') this.diffsSent += 1;
     else if (event === 'sync.trunc') this.truncationsSent += 1;
@@ -91,7 +91,7 @@ export class Counters {
     this.#times.onProposed(through, count, nowMs);
   }
 
-  /** As the leader: a quorum has all up to here. */
+  /** As the leader: a quorum has logged everything up to `through`. */
   onCommitted(through: Zxid, nowMs: number): void {
     this.#times.onCommitted(through, nowMs);
   }
@@ -99,12 +99,12 @@ export class Counters {
   onDelivered({ count, through, madeWallMs, wallMs, nowMs }: Delivered, role: RoleName): void {
     this.commits += count;
     if (role !== 'leading') this.learnedCommits += count;
-    // Before a member serves it applies what may be days old.
+    // Before it serves, a member applies transactions that may be days old.
     if (role !== 'looking') this.propagation.record(wallMs - madeWallMs, count);
     this.#times.onApplied(through, nowMs);
   }
 
-  /** It serves, or has ceased to. */
+  /** The member serves in this role from now on, or looks for a leader. */
   onRole(role: RoleName, nowMs: number): void {
     this.#times.clear();
     if (role === 'looking') return;
@@ -123,7 +123,7 @@ export class Counters {
     this.#writingSinceMs = nowMs;
   }
 
-  /** It is durable. Returns how long that took, ms. */
+  /** The current write is durable. Returns how long it took, in ms. */
   onWritten(nowMs: number): number {
     const ms = this.writeWaitMs(nowMs);
     this.syncs.record(ms);

@@ -1,15 +1,15 @@
 /**
- * How much of what the core has to deliver one turn takes: parts, until some ms are over.
+ * Bounds how much committed history one turn delivers: parts of it, until some ms are over.
  *
- * A part is bounded by its bytes, which say little of its time: large values are applied as fast as
- * small ones. One part a turn would fall behind without end where turns are long, as with many
- * readers; all of it in one turn keeps heartbeats and clients waiting. So does a long delivery keep
- * what is ready to be sent, which leaves after its first parts. Never looks at proposals.
+ * A part is bounded in bytes, which say little about its time, because large values are applied as
+ * fast as small ones. With one part in each turn a member would fall behind where turns are long,
+ * as with many readers. With everything in one turn heartbeats and clients would wait. What is
+ * ready to be sent leaves after the first parts. Never looks into proposals.
  */
 import type { Timers } from '../net/timers.js';
 import type { Zab } from '../zab/index.js';
 
-/** Most turns have no more than these: all that they have to send leaves together then. */
+/** Most turns deliver no more parts than these, and then everything is sent together. */
 const PARTS_BEFORE_SENDING = 2;
 
 export interface Delivery {
@@ -19,13 +19,13 @@ export interface Delivery {
 }
 
 export interface DeliveryHooks {
-  /** Has the core deliver a part. */
+  /** Makes the core deliver one part. */
   next(): void;
-  /** What clients are told already, and what others wait for, does not wait for a long delivery. */
+  /** Sends what is ready, so that it does not wait for the end of a long delivery. */
   sendAll(): void;
 }
 
-/** One part at least, if there is any. */
+/** Delivers at least one part if there is any. */
 export function deliverParts({ zab, timers, options }: Delivery, hooks: DeliveryHooks): void {
   const untilMs = timers.nowMs() + options.deliveryMsMax;
   for (let parts = 0; zab.hasMore; parts++) {

@@ -1,13 +1,12 @@
 /**
- * Compares trees: members tell their leader the digests of their states, each at a zxid.
+ * Compares the trees of members: each reports digests of its state to the leader, with their zxids.
  *
- * Digests are taken at every zxid whose counter is a multiple of SAMPLE_EVERY, so all members take
- * the same ones, at the last zxid of a member that has been quiet for a heartbeat, and where a
- * learner is synchronized: by the leader at the zxid of its UPTODATE, by the learner at the one at
- * which it begins to serve, which is the same unless there are many writes. The leader
- * keeps what it was told for a few zxids, its own included. Two different digests of one zxid are
- * an error. Who differs from a quorum gives up what it has, the leader, too; without a quorum of
- * one mind that is said, and the next member that tells its own decides. Owned by the driver.
+ * A digest is taken at every zxid whose counter is a multiple of SAMPLE_EVERY, at the last zxid of
+ * a member that has been quiet for a heartbeat, and where a learner is synchronized (by the leader
+ * at the zxid of UPTODATE, by the learner at the zxid at which it begins to serve). The leader
+ * keeps the reports of some zxids, its own included. Two different digests of one zxid are an
+ * error. A member that differs from a quorum gives up its tree, even if it is the leader. If no
+ * quorum agrees, that is logged, and the next report decides. Owned by the driver.
  */
 import {
   counterOf,
@@ -27,12 +26,12 @@ import type { DriverParts } from './parts.js';
 import type { PeerLinks } from './peer-links.js';
 
 const SAMPLE_EVERY = 128;
-/** Zxids for which a leader keeps what it was told. */
+/** The number of zxids whose reports a leader keeps. */
 const KEPT_MAX = 64;
-/** In one message. */
+/** The number of digests in one message. */
 const TOLD_MAX = 8;
 
-/** What the member is at the moment. */
+/** The role of the member at the moment. */
 export interface MemberRole {
   readonly role: RoleName;
   readonly leader: PeerId;
@@ -41,7 +40,7 @@ export interface MemberRole {
 
 export interface DigestHooks {
   readonly links: Pick<PeerLinks, 'tell'>;
-  /** What this member has is not what a quorum has. */
+  /** This member's tree differs from that of a quorum. */
   distrust(reason: string): void;
 }
 
@@ -51,9 +50,9 @@ export class DigestWatch {
   #untold: DigestAt[] = [];
   #quiet: Zxid = 0;
   #toldQuiet: Zxid = 0;
-  /** The zxids of UPTODATEs that this leader has sent and not applied yet. */
+  /** Zxids of UPTODATE messages that this leader has sent and has not applied itself yet. */
   readonly #wanted = new Set<Zxid>();
-  /** Of a leader: by zxid, what each member has; the oldest first. */
+  /** On a leader: the digest of each member by zxid, the oldest zxid first. */
   readonly #told = new Map<Zxid, Map<PeerId, string>>();
 
   constructor(parts: DriverParts, hooks: DigestHooks) {
@@ -61,17 +60,17 @@ export class DigestWatch {
     this.#hooks = hooks;
   }
 
-  /** After each transaction. */
+  /** Called after each transaction. */
   onApplied(zxid: Zxid, state: ReplicatedState): void {
     if (counterOf(zxid) % SAMPLE_EVERY === 0 || this.#wanted.delete(zxid)) this.#sample(state);
   }
 
-  /** This member has applied what it needed, and serves from now on. */
+  /** Called when this member begins to serve. */
   onServing(state: ReplicatedState): void {
     this.#sample(state);
   }
 
-  /** As the leader: a learner is synchronized from the zxid of an UPTODATE on. */
+  /** On the leader: notes the zxid of an UPTODATE, from which on a learner is synchronized. */
   onSend(message: PeerMessage, state: ReplicatedState): void {
     if (message.kind !== 'upToDate') return;
     if (message.committed === state.lastZxid) this.#sample(state);
@@ -82,7 +81,7 @@ export class DigestWatch {
     }
   }
 
-  /** The role has ended: nothing that was told in it is compared any more. */
+  /** Called when the role ends. Forgets all reports. */
   onLooking(): void {
     this.#told.clear();
     this.#wanted.clear();
@@ -98,7 +97,7 @@ export class DigestWatch {
     }
   }
 
-  /** With each heartbeat: to the leader, or as the leader to itself. */
+  /** Called with each heartbeat. Reports to the leader, which may be this member. */
   onHeartbeat({ role, leader, keeper }: MemberRole): void {
     if (role === 'looking') return;
     const { state } = keeper;
@@ -121,13 +120,13 @@ export class DigestWatch {
     this.#untold = [...this.#untold.slice(1 - TOLD_MAX), sample];
   }
 
-  /** As the leader. */
+  /** On the leader: takes a report. */
   #onDigests(member: PeerId, digests: readonly DigestAt[]): void {
     for (const { zxid, digest } of digests.slice(0, TOLD_MAX + 1)) {
       const told = this.#told.get(zxid) ?? new Map<PeerId, string>();
       this.#told.set(zxid, told.set(member, digest));
       if (new Set(told.values()).size === 1) continue;
-      // What was told in this term counts no more once the leader itself is the one that differs.
+      // If the leader itself is the one that differs, all reports of this term are void.
       if (this.#onMismatch(zxid, told) === 'own') return;
     }
     for (const zxid of this.#told.keys()) {
@@ -140,7 +139,7 @@ export class DigestWatch {
     this.#hooks.links.tell(peer, message, DIGESTS_SINCE);
   }
 
-  /** Whether a quorum has another digest than this member, or than some other one, or no quorum. */
+  /** Tells who differs from a quorum: this member, another one, or nobody as none agrees. */
   #onMismatch(zxid: Zxid, told: ReadonlyMap<PeerId, string>): 'own' | 'other' | 'nobody' {
     const { counters, logger, options } = this.#parts;
     counters.digestMismatches += 1;
@@ -160,7 +159,7 @@ export class DigestWatch {
     return 'other';
   }
 
-  /** It is told to heal: what it said before must not make it heal a second time. */
+  /** Forgets the reports of a member that was told to heal, so it does not heal twice. */
   #forget(member: PeerId): void {
     for (const told of this.#told.values()) told.delete(member);
   }

@@ -1,25 +1,25 @@
 /**
- * What a member writes down of the transactions that it is about to lose, for the operator.
+ * Writes transactions that a member is about to discard to a file, for the operator.
  *
- * Lines of JSON: first what happened, then each transaction with its zxid, data in base64, without
- * passwords of sessions. The newest ones, in their order, up to a bound. Never keeps a member from
- * going on: the log is as it is, and where the file cannot be written a line says so.
+ * The file consists of JSON lines: first what happened, then each transaction with its zxid, data
+ * in base64, and no passwords of sessions. It has the newest transactions in their order, up to a
+ * bound. A file that cannot be written is logged and never stops the member.
  */
 import { Fifo, formatZxid, type Proposal, type Zxid } from '@rookery/protocol';
 import { txnOf } from '../state/txn-codec.js';
 import type { DriverParts } from './parts.js';
 
-/** Of one file; older transactions that do not fit are only counted. */
+/** The size of one file. Older transactions that do not fit are only counted. */
 const FILE_BYTES_MAX = 16 << 20;
 const FILES_MAX = 8;
 
 export interface Discard {
-  /** What comes after it goes. */
+  /** Everything after this zxid is discarded. */
   readonly after: Zxid;
   readonly through: Zxid;
 }
 
-/** Resolves when it is written, or could not be. */
+/** Resolves when the file is written or has failed. */
 export async function keepDiscarded(parts: DriverParts, discard: Discard): Promise<void> {
   const { logger, counters } = parts;
   const counts = { transactions: 0, leftOut: 0 };
@@ -77,7 +77,7 @@ function line(value: object): string {
   return `${JSON.stringify(value, plain)}\n`;
 }
 
-/** Bytes are base64; what opens a session is nobody's business. */
+/** Replaces bytes by base64, and leaves out passwords of sessions. */
 function plain(key: string, value: unknown): unknown {
   if (key === 'password') return undefined;
   if (Buffer.isBuffer(value) || value instanceof Uint8Array) {

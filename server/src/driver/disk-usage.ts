@@ -1,14 +1,14 @@
 /**
- * How much disk a member's directories take, measured now and then, for the four-letter words.
+ * Measures from time to time how much disk a member's directories take, for the four-letter words.
  *
- * Never in anybody's way. How bytes are counted comes from outside.
+ * Nothing waits for a measurement. The function that counts bytes is an argument.
  */
 import type { Timer, Timers } from '../net/timers.js';
 
-/** Bytes of all files below a directory; what cannot be read counts as nothing. */
+/** Returns the bytes of all files below a directory; unreadable files count as 0. */
 export type MeasureBytes = (directory: string) => Promise<number>;
 
-/** Time between two measurements, ms. */
+/** The time between two measurements, in ms. */
 const MEASURE_MS = 30_000;
 
 export class DiskUsage {

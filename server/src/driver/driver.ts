@@ -1,10 +1,11 @@
 /**
- * Runs one member: feeds the core, carries out what it puts out, in order, and decides nothing.
+ * Runs one member: gives the core its inputs and carries out its outputs in order. It decides
+ * nothing and never touches a tree.
  *
- * Everything happens in turns: whatever the event loop brings is taken in, then the end of the turn
- * proposes what is prepared, unless that waits for company (`proposal-pace.ts`), and flushes every
- * socket once. Owns the wiring; `turns.ts`, `leader-desk.ts` and
- * `bulk-transfers.ts` are its parts. Never touches a tree.
+ * Everything happens in turns. A turn takes in what one iteration of the event loop brings. At its
+ * end the prepared transactions are proposed, unless they wait for a larger batch
+ * (`proposal-batcher.ts`), and every socket is flushed once. This file holds the wiring; its main
+ * parts are `turns.ts`, `leader-service.ts` and `bulk-transfers.ts`.
  */
 import {
   type CoreMessage,
@@ -28,17 +29,17 @@ import { bulkTransfers } from './bulk-transfers.js';
 import { clientHandler } from './client-handler.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { type DeliveryHooks, deliverParts } from './delivery.js';
-import { deskOfTerm } from './desk-of-term.js';
-import { type DeskMessage, DeskQueue } from './desk-queue.js';
 import { DigestWatch } from './digest-watch.js';
 import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
-import type { Answer, LeaderDesk } from './leader-desk.js';
+import { type LeaderMessage, LeaderQueue } from './leader-queue.js';
+import type { Answer, LeaderService } from './leader-service.js';
+import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
 import { peerHandler } from './peer-handler.js';
 import { type ConnectedLink, PeerLinks } from './peer-links.js';
-import { ProposalPace } from './proposal-pace.js';
+import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
@@ -56,7 +57,7 @@ export class Driver {
   readonly #logger: Logger;
   readonly #pipeline: Pipeline;
   readonly #turns: Turns;
-  readonly #pace: ProposalPace;
+  readonly #batcher: ProposalBatcher;
   readonly #readOnly: ReadOnlyMode;
   readonly #links: PeerLinks;
   readonly #transfers: Transfers;
@@ -64,15 +65,15 @@ export class Driver {
   readonly #clock: ClockKeeper;
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
-  readonly #toLeader = (message: DeskMessage): void => this.#sendToLeader(message);
+  readonly #toLeader = (message: LeaderMessage): void => this.#sendToLeader(message);
   readonly #txns = new TxnViews();
   readonly #delivery: DeliveryHooks = {
     next: () => this.#step({ kind: 'deliver' }),
     sendAll: () => this.#sendAll(),
   };
   readonly keeper: StateKeeper;
-  #desk: LeaderDesk | null = null;
-  #asked: DeskQueue | null = null;
+  #leaderService: LeaderService | null = null;
+  #leaderQueue: LeaderQueue | null = null;
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
   #roleSinceMs = 0;
@@ -91,7 +92,7 @@ export class Driver {
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
-    this.#pace = new ProposalPace(parts.timers, () => this.#turns.run(() => undefined));
+    this.#batcher = new ProposalBatcher(parts.timers, () => this.#turns.run(() => undefined));
     this.#clock = new ClockKeeper(parts);
     this.#links = new PeerLinks(() => parts.peerPort());
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
@@ -131,26 +132,26 @@ export class Driver {
     return this.#parts.timers.nowMs() - this.#roleSinceMs;
   }
   /** Null unless this member leads. */
-  get desk(): LeaderDesk | null {
-    return this.#desk;
+  get leaderService(): LeaderService | null {
+    return this.#leaderService;
   }
 
   start(): void {
     this.#turns.start();
   }
 
-  /** Takes in nothing more. What storage has been given is still written. */
+  /** Accepts no further input. What storage has been given is still written. */
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#turns.stop();
-    this.#desk = null;
+    this.#leaderService = null;
     this.#pipeline.stopServing();
     this.#links.clear();
     this.#transfers.stop();
   }
 
-  /** Anything unexpected ends the member: a zombie that answers pings is worse than a crash. */
+  /** Ends the member after an unexpected error: one that only answers pings is worse than none. */
   fail(error: unknown): void {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -161,35 +162,36 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
-    this.#asked?.work();
+    this.#leaderQueue?.work();
     if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
     this.#sendAll();
-    this.#asked?.renew();
+    this.#leaderQueue?.renew();
     const hasLeaving = this.#pipeline.watches.release();
-    const hasMore = hasLeaving || this.#zab.hasMore || this.#asked?.hasMore === true;
+    const hasMore = hasLeaving || this.#zab.hasMore || this.#leaderQueue?.hasMore === true;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 
   #sendAll(): void {
     forwardToLeader(this.#parts, this.#toLeader);
     this.#propose();
-    // First what others wait for: a client that has its answer finds the write at other members.
+    // Peers come first, so a client that has its answer finds the write at the other members.
     this.#parts.peerPort().flush();
     this.#parts.clientPort().flush();
   }
 
-  /** Waits while the own disk is behind: what is prepared is bounded by what members may ask. */
+  /** Proposes nothing while this member's disk is behind; the queue of requests is bounded. */
   #propose(): void {
-    const desk = this.#desk;
-    if (desk === null) return;
+    const service = this.#leaderService;
+    if (service === null) return;
     if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
     const isUndecided = this.#zab.delivered < this.#zab.last;
-    if (!this.#pace.isDue({ proposals: desk.gathered, isUndecided }, this.#turns.nowMs)) return;
-    for (const batch of desk.takeBatches()) {
+    const prepared = { proposals: service.gathered, isUndecided };
+    if (!this.#batcher.isDue(prepared, this.#turns.nowMs)) return;
+    for (const batch of service.takeBatches()) {
       this.#step({ kind: 'propose', batch });
       this.#parts.counters.onProposed(this.#zab.last, batch.count, this.#turns.nowMs);
     }
-    desk.askToConfirm();
+    service.askToConfirm();
   }
 
   #onTick(nowMs: number): void {
@@ -197,20 +199,21 @@ export class Driver {
     this.#clock.onTick(this.keeper.state);
     if (nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
       this.#touchedAtMs = nowMs;
-      this.#reportTouches();
+      const sessions = this.#pipeline.takeTouches();
+      if (sessions.length > 0) this.#toLeader({ kind: 'touch', sessions });
       for (const peer of this.#clock.listeners) this.#links.tell(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
     }
-    this.#onDeskTick();
+    this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
     if (this.#role === 'looking') this.#readOnly.onTick(this.roleForMs);
   }
 
-  #onDeskTick(): void {
-    if (this.#desk === null) return;
+  #onLeaderTick(): void {
+    if (this.#leaderService === null) return;
     const level = this.#level.next(this.keeper.state.level);
-    if (level !== null) this.#desk.raiseLevel(level);
-    this.#parts.counters.expiredSessions += this.#desk.onTick();
+    if (level !== null) this.#leaderService.raiseLevel(level);
+    this.#parts.counters.expiredSessions += this.#leaderService.onTick();
   }
 
   #background(work: Promise<void>): void {
@@ -219,13 +222,10 @@ export class Driver {
 
   // Clients to the leader
 
-  #reportTouches(sessions = this.#pipeline.takeTouches()): void {
-    if (sessions.length > 0) this.#toLeader({ kind: 'touch', sessions });
-  }
-
-  /** Without a leader it is dropped: the role has ended, and every client connection with it. */
-  #sendToLeader(message: DeskMessage): void {
-    if (this.#asked !== null) return this.#asked.onMessage(this.#parts.options.id, message);
+  /** Drops the message if there is no leader: all client connections have ended with the role. */
+  #sendToLeader(message: LeaderMessage): void {
+    const { id } = this.#parts.options;
+    if (this.#leaderQueue !== null) return this.#leaderQueue.onMessage(id, message);
     if (this.#role === 'following') this.#links.tell(this.#leader, message);
   }
 
@@ -241,7 +241,7 @@ export class Driver {
     const isServing = this.#role !== 'looking';
     const distrust = checkStarts(this.#parts, { peer: at.peer, hello, isServing });
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
-    // Before anything of the core: who comes to lead knows the clocks of its learners.
+    // Before the core hears of the link, so a new leader knows the clocks of its learners.
     if (this.#clock.onConnected(at)) this.#links.tell(at.peer, this.#clock.message);
     this.#level.onConnected(at.peer, hello);
     this.#parts.treeBound.onConnected(at.peer, hello);
@@ -252,7 +252,7 @@ export class Driver {
     this.#links.onDisconnected(peer, link);
     this.#level.onDisconnected(peer);
     this.#clock.onDisconnected(peer);
-    this.#desk?.onMemberGone(peer);
+    this.#leaderService?.onMemberGone(peer);
     this.#transfers.onDisconnected(peer, link);
     this.#background(this.#receiver.onDisconnected(peer, link));
     this.#step({ kind: 'disconnected', peer, link });
@@ -264,8 +264,8 @@ export class Driver {
       case 'sync':
       case 'attach':
       case 'touch':
-        // If this member leads no more nobody answers: the origin learns that from its own role.
-        return this.#asked?.onMessage(peer, message);
+        // Nobody answers once this member no longer leads: the sender notices that by its own role.
+        return this.#leaderQueue?.onMessage(peer, message);
       case 'attached':
       case 'detach':
       case 'synced':
@@ -327,7 +327,7 @@ export class Driver {
       case 'deliver':
         return this.#deliver(output.batch);
       case 'confirmed':
-        return this.#desk?.onConfirmed(output.id, output.zxid);
+        return this.#leaderService?.onConfirmed(output.id, output.zxid);
       case 'role':
         return this.#onRole(output);
       case 'sendHistory':
@@ -356,9 +356,9 @@ export class Driver {
       madeWallMs = txn.time;
       if (txn.op.kind === 'raiseLevel') this.#level.raise(txn.op.level);
       this.#pipeline.apply(zxid, txn, this.#turns.nowMs);
-      this.#desk?.onApplied(zxid, txn);
+      this.#leaderService?.onApplied(zxid, txn);
       this.#digests.onApplied(zxid, this.keeper.state);
-      // What observers get, they keep.
+      // Observers may keep what they get, so it is not a view.
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
     const at = { through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
@@ -375,8 +375,8 @@ export class Driver {
     this.#leader = leader;
     this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
-      this.#desk = null;
-      this.#asked = null;
+      this.#leaderService = null;
+      this.#leaderQueue = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
       const ended = this.#pipeline.stopServing(this.#turns.standstill);
@@ -386,19 +386,20 @@ export class Driver {
     const zxid = formatZxid(this.#zab.delivered);
     this.#logger.info({ role, leader, epoch, zxid }, 'role.serving');
     if (role === 'leading') {
-      this.#desk = this.#newDesk(epoch, this.#zab.last);
-      this.#asked = new DeskQueue(this.#desk, this.#parts.timers, this.#parts.options.askedMsMax);
+      this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
+      const { timers, options } = this.#parts;
+      this.#leaderQueue = new LeaderQueue(this.#leaderService, timers, options.leaderShareMsMax);
     }
     this.#digests.onServing(this.keeper.state);
     this.#parts.starts.onServing();
     this.#pipeline.startServing();
   }
 
-  #newDesk(epoch: number, lastZxid: Zxid): LeaderDesk {
+  #newLeaderService(epoch: number, lastZxid: Zxid): LeaderService {
     const { state } = this.keeper;
     const { ages, time } = this.#clock.beginTerm(state);
     const term = { epoch, lastZxid, state, ages };
-    return deskOfTerm(this.#parts, term, {
+    return newLeaderService(this.#parts, term, {
       time: () => time(this.#turns.nowMs),
       confirm: (id) => this.#step({ kind: 'confirm', id }),
       answer: (member, answer) => this.#answer(member, answer),

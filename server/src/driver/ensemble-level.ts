@@ -1,10 +1,10 @@
 /**
- * When a leader may raise the ensemble level, and what a member does when it was raised.
+ * Decides when a leader raises the ensemble level, and what a member does when it was raised.
  *
- * A level is proposed once every configured member, the leader included, is connected and has said
- * in its hello that it knows the level and is not held below it (`holdLevel`). Whoever comes later
- * with a release that does not know the level is refused by its hello; if it meets the transaction
- * all the same, it ends before it applies it. Called by the driver alone.
+ * A level is proposed once every configured member, the leader included, is connected and has
+ * announced in its hello that it knows the level and is not held below it (`holdLevel`). A member
+ * of a release that does not know the level is refused by its hello. If it meets the transaction
+ * nevertheless, it ends before it applies it. Called only by the driver.
  */
 import type { Hello, PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -14,7 +14,7 @@ import type { Storage } from '../storage/storage.js';
 export interface LevelOptions {
   /** The highest level that this release knows. */
   readonly max: number;
-  /** The highest level that the operator of this member lets the ensemble be raised to. */
+  /** The highest level to which the operator of this member allows the ensemble to be raised. */
   readonly agreed: number;
   /** All other configured members. */
   readonly others: readonly PeerId[];
@@ -42,7 +42,7 @@ export class EnsembleLevel {
     this.#agreed.delete(peer);
   }
 
-  /** What a leader that serves at `level` proposes: null for nothing. */
+  /** Returns the level that a leader is to propose while `level` is in force, or null. */
   next(level: number): number | null {
     const { agreed, others } = this.#options;
     if (level >= agreed) return null;
@@ -54,8 +54,8 @@ export class EnsembleLevel {
   }
 
   /**
-   * Right before the transaction is applied. Throws FormatError, which ends the member with a
-   * sentence, for a level that it does not know.
+   * Called right before the transaction is applied. Throws FormatError for an unknown level, which
+   * ends the member with an explanation.
    */
   raise(level: number): void {
     refuseHigherLevel(level, this.#options.max);
@@ -63,7 +63,7 @@ export class EnsembleLevel {
     this.#storage.raiseLevel(level);
   }
 
-  /** Once for each set of members that block: a member may be down for weeks. */
+  /** Logs each set of blocking members once, because a member may be down for weeks. */
   #tellWhoBlocks(level: number): void {
     const { others, agreed } = this.#options;
     const down = others.filter((peer) => !this.#agreed.has(peer));

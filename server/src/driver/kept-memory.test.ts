@@ -14,7 +14,7 @@ import {
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
 import { ProposalWindow } from '../zab/window.js';
-import { TestDesk } from './testing-desk.js';
+import { TestDesk } from './testing-leader-service.js';
 
 const MB = 1 << 20;
 const COUNT = 50;

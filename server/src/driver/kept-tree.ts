@@ -1,25 +1,25 @@
 /**
- * Writes down the tree that a member is about to lose, for the operator to compare with the one
- * that takes its place.
+ * Writes a tree that a member is about to discard to a file, so that the operator can compare it
+ * with the tree that replaces it.
  *
- * The file has lines of JSON: first whose tree it is and at which zxid, then each znode with its
- * path, Stat, ACL and data (base64), parents before their children. It is bounded, and counts what
- * it leaves out. A file that cannot be written costs a log line and keeps the member from nothing.
+ * The file consists of JSON lines: first whose tree it is and at which zxid, then each znode with
+ * its path, Stat, ACL and data (base64), parents before their children. Its size is bounded, and it
+ * says how much it leaves out. A file that cannot be written is logged and never stops the member.
  */
 import { formatZxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { ROOT_NODE, type TreeReads } from '../state/tree-reads.js';
 import type { DriverParts } from './parts.js';
 
-/** Bytes of one file. */
+/** The size of one file. */
 const FILE_BYTES_MAX = 1 << 30;
-/** Bytes of lines that are handed on at a time: between two of them the member does other work. */
+/** Bytes written at a time. Between two chunks the member does other work. */
 const CHUNK_BYTES = 256 << 10;
 const FILES_MAX = 2;
 
 /**
- * Resolves when the file is durable, or could not be written. The caller guarantees that nothing
- * changes the state meanwhile.
+ * Resolves when the file is durable or has failed. The caller guarantees that nothing changes the
+ * state meanwhile.
  */
 export async function keepTree(
   parts: DriverParts,
@@ -68,7 +68,7 @@ async function* chunksOf(
   yield chunk + (counts.leftOut > 0 ? line({ leftOut: counts.leftOut }) : '');
 }
 
-/** Zxids and the owner's session are hex, times ms; versions are those of the tree. */
+/** Zxids and session ids are in hex, times in ms since 1970. */
 function described(tree: TreeReads, node: number): object {
   const data = tree.data(node);
   return {

@@ -1,35 +1,36 @@
 /**
- * Notices a data directory that went back in time, its own or another member's.
+ * Detects a data directory that went back in time, this member's or another one's.
  *
- * Each directory has a random incarnation and counts its starts, durable before its member speaks.
- * A member tells both in its hello, and what it knows of the other one: the last start that it has
- * seen, which it remembers durably. A start that is earlier than one that was seen, or the same one
- * in another process, is of a directory that was restored from an old copy, or of a second process
- * on copied data: what its member has acknowledged since may be gone, so it must not vote. It
- * cannot know that by itself; whoever saw the later start does.
+ * Each directory has a random incarnation and a count of its starts, which is durable before the
+ * member speaks to anybody. A hello carries both, and the last start of the other member that the
+ * sender has seen, which it remembers durably. A start that is earlier than one that was seen, or
+ * the same one in another process, means that the directory was restored from an old copy, or that
+ * a second process runs on copied data. Transactions that the member acknowledged may then be
+ * missing, so it must not vote. It cannot know that by itself; a member that saw the later start
+ * does.
  *
- * An old copy may have been started so often, without meeting anybody who knows, that its count is
- * the higher one. So a directory keeps which processes its last starts were, and the one that was
- * seen must be among them. Once it has served it keeps no earlier ones: its history is the
- * ensemble's by then.
+ * An old copy may have been started so often, without meeting such a member, that its count is the
+ * higher one. So a directory also keeps the processes of its last starts, and the start that was
+ * seen must be among them. Once the member has served it forgets them, because its history is then
+ * the ensemble's.
  */
 import type { Hello, PeerId, StartOf } from '@rookery/protocol';
 import type { Logger } from 'pino';
 
-/** Durable ones. */
+/** Durable storage of starts. */
 export interface StartsStore {
-  /** This directory's; count 0 where it is not known, as the disk is damaged. */
+  /** This directory's start; count 0 if it is unknown because the disk is damaged. */
   readonly start: {
     readonly incarnation: string;
     readonly count: number;
-    /** The processes of the last starts, this one last; forgotten once it serves. */
+    /** The processes of the last starts, this one last. Forgotten once the member serves. */
     readonly instances: readonly string[];
   };
   readonly seenStarts: readonly SeenStart[];
   rememberStart(seen: SeenStart): void;
-  /** From now on it is another incarnation. */
+  /** Begins a new incarnation. */
   countStartsAnew(): void;
-  /** Keeps no `instances`. */
+  /** Forgets `instances`. */
   forgetEarlierStarts(): void;
 }
 
@@ -42,10 +43,10 @@ export const NO_START: StartOf = { incarnation: '', count: 0, instance: '' };
 export class KnownStarts {
   readonly #store: StartsStore;
   readonly #instance: string;
-  /** Known until this process ends, though the store may forget. */
+  /** What was found at the start. Kept in memory, although the store may forget it. */
   readonly #found: { readonly incarnation: string; readonly earlier: readonly string[] };
 
-  /** `instance`: of this process. */
+  /** `instance` identifies this process. */
   constructor(store: StartsStore, instance: string) {
     this.#store = store;
     this.#instance = instance;
@@ -58,12 +59,12 @@ export class KnownStarts {
     return { incarnation, count, instance: this.#instance };
   }
 
-  /** The processes of the starts right before this one, the last one last. */
+  /** The processes of the starts before this one, the last one last. */
   get earlier(): readonly string[] {
     return this.#found.incarnation === this.#store.start.incarnation ? this.#found.earlier : [];
   }
 
-  /** This member is one of a quorum that serves. */
+  /** Whether this member is part of a quorum that serves. */
   onServing(): void {
     this.#store.forgetEarlierStarts();
   }
@@ -72,7 +73,7 @@ export class KnownStarts {
     this.#store.countStartsAnew();
   }
 
-  /** The last start of that member that this one has seen. */
+  /** The last start of `peer` that this member has seen. */
   lastSeen(peer: PeerId): StartOf {
     const found = this.#store.seenStarts.find((seen) => seen.peer === peer);
     if (found === undefined) return NO_START;
@@ -85,7 +86,7 @@ export class KnownStarts {
     return offer !== null && isBeside(this.own, this.earlier, offer.lastSeen);
   }
 
-  /** Whether this member has seen a later start of the other one's directory; else remembers it. */
+  /** Whether this member has seen a later start of the peer. If not, it remembers this one. */
   sawLater(peer: PeerId, { offer }: Hello): boolean {
     if (offer === null || offer.start.count === 0) return false;
     const seen = this.lastSeen(peer);
@@ -104,15 +105,15 @@ interface StartsParts {
 interface Met {
   readonly peer: PeerId;
   readonly hello: Hello;
-  /** This member is one of a quorum that serves. */
+  /** Whether this member is part of a quorum that serves. */
   readonly isServing: boolean;
 }
 
 /**
- * Before anything else of a link: says at both ends which directory went back in time. Returns why
- * this member must not trust its own; null when it may. One that is of a quorum that serves is told
- * too late: what it has is the ensemble's history by now, and without its vote there might be no
- * majority for any. It counts its starts anew.
+ * Checks a new link before anything else, and logs on both sides which directory went back in time.
+ * Returns the reason why this member must not trust its own directory, or null if it may. A member
+ * that is already part of a quorum that serves keeps its vote, because its history is the
+ * ensemble's by then; it begins a new incarnation.
  */
 export function checkStarts(parts: StartsParts, { peer, hello, isServing }: Met): string | null {
   const { starts, logger } = parts;
@@ -131,8 +132,8 @@ export function checkStarts(parts: StartsParts, { peer, hello, isServing }: Met)
 }
 
 /**
- * Whether the start that was seen is none of this one's: a later one, or of another process than
- * the start of the same count. Of a directory that was emptied, or had given up, nothing is known.
+ * Whether the start that was seen does not belong to the history of `start`: it is later, or has
+ * the same count and another process. An emptied directory, or one that gave up, has no history.
  */
 function isBeside(start: StartOf, earlier: readonly string[], seen: StartOf): boolean {
   if (start.count === 0 || start.incarnation !== seen.incarnation) return false;

@@ -1,5 +1,5 @@
 /**
- * What the four-letter words may know of this member, read from its parts at the moment of asking.
+ * What four-letter words and HTTP ports show about this member, read from its parts on demand.
  */
 import { counterOf, epochOf, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';
@@ -45,13 +45,13 @@ export interface MemberViewParts {
   readonly zab: Zab;
   readonly counters: Counters;
   readonly treeBound: TreeBound;
-  /** Monotonic ms. */
+  /** The monotonic clock, in ms. */
   readonly nowMs: () => number;
-  /** Bytes of the two directories, as last measured. */
+  /** Bytes of the two directories, as they were last measured. */
   readonly diskBytes: () => { readonly data: number; readonly log: number };
 }
 
-/** Between two counts of the open files. */
+/** The time between two counts of open files. */
 const OPEN_FILES_MS = 10_000;
 
 export class MemberStatus implements MemberView {
@@ -108,7 +108,7 @@ export class MemberStatus implements MemberView {
     const { config, driver, pipeline } = this.#parts;
     const { isReadOnly, localSessions } = pipeline;
     return {
-      expiries: driver.desk?.sessionExpiries() ?? null,
+      expiries: driver.leaderService?.sessionExpiries() ?? null,
       all: timeoutsOf(driver.keeper.state.sessions),
       local: config.localSessions || isReadOnly ? localSessions.expiries() : null,
     };
@@ -131,15 +131,15 @@ export class MemberStatus implements MemberView {
 
   get leader(): LeaderView | null {
     const { config, driver, zab } = this.#parts;
-    if (driver.desk === null || config.servers.length === 1) return null;
+    if (driver.leaderService === null || config.servers.length === 1) return null;
     const synced = zab.activeLearners;
     return {
       learners: synced,
       syncedFollowers: synced,
       syncedObservers: 0,
-      pendingSyncs: driver.desk.pendingSyncs,
+      pendingSyncs: driver.leaderService.pendingSyncs,
       uptimeMs: driver.roleForMs,
-      proposalSizes: driver.desk.proposalSizes,
+      proposalSizes: driver.leaderService.proposalSizes,
     };
   }
 
@@ -222,7 +222,7 @@ export class MemberStatus implements MemberView {
     };
   }
 
-  /** Not counted each time: the system lists them, with an entry for each connection. */
+  /** Counted at intervals, because the system lists them with an entry for each connection. */
   get openFiles(): { readonly count: number; readonly max: number } {
     const nowMs = this.#parts.nowMs();
     if (nowMs - this.#openFilesAtMs >= OPEN_FILES_MS) {
@@ -293,7 +293,7 @@ export class MemberStatus implements MemberView {
   }
 }
 
-/** At a change of epochs, those of the newer one: of the older one it is not known here. */
+/** Across a change of epochs it counts only those of the newer epoch. */
 function transactionsBetween(before: Zxid, after: Zxid): number {
   if (after <= before) return 0;
   return epochOf(after) === epochOf(before) ? after - before : counterOf(after);

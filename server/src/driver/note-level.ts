@@ -1,6 +1,6 @@
-/** How loud a note of the core is: what an operator must see at night is a warning at least. */
+/** Chooses the log level of the core's notes. What needs an operator is at least a warning. */
 
-/** What should never happen, and needs somebody's eyes. */
+/** Events that should never happen and need attention. */
 const ERRORS: ReadonlySet<string> = new Set([
   'history.disputed',
   'history.diverged',
@@ -12,7 +12,7 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'leading.violation',
   'role.looking',
 ]);
-/** Said in the normal course of things, many times: for who looks for it. */
+/** Frequent events of normal operation, for debugging. */
 const QUIET = /\.ignored$/;
 
 export function noteLevel(event: string): 'debug' | 'info' | 'warn' | 'error' {

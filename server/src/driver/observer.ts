@@ -1,6 +1,6 @@
 /**
- * Who watches a member from inside: the simulator's checkers, which must see every step of the core
- * and every change of the tree. Nobody in production; it never changes anything.
+ * The interface through which the simulator's checkers see every step of the core and every change
+ * of the tree. Production has no observer. An observer never changes anything.
  */
 import type { Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -9,10 +9,10 @@ import type { Recovered } from '../storage/index.js';
 import type { ZabInput, ZabOutput } from '../zab/index.js';
 
 export interface MemberObserver {
-  /** What the disk held when the member started; before its first step. */
+  /** Called before the first step, with what was recovered from disk. */
   onRecovered(recovered: Recovered): void;
-  /** The core has made a step; none of its outputs has been carried out. */
+  /** The core has made a step. None of its outputs has been carried out yet. */
   onStep(input: ZabInput, outputs: readonly ZabOutput[]): void;
-  /** The transaction is in the tree and the sessions; `state` is theirs, to be read only. */
+  /** The transaction has been applied to `state`, which must not be changed. */
   onApplied(zxid: Zxid, txn: Txn, state: ReplicatedState): void;
 }

@@ -1,5 +1,5 @@
 /**
- * What the composition root hands to the driver; nothing in it is created by the driver itself.
+ * The parts that the composition root passes to the driver.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -21,40 +21,40 @@ import type { TreeBound } from './tree-bound.js';
 
 export interface DriverOptions {
   readonly id: PeerId;
-  /** All that are configured, this one included. */
+  /** The number of configured members, this one included. */
   readonly members: number;
-  /** Wall clocks of members that differ by no more agree, ms. */
+  /** Wall clocks that differ by at most this agree, in ms. */
   readonly clockToleranceMs: number;
-  /** The core sees the time this often, ms. */
+  /** The time between two ticks of the core, in ms. */
   readonly tickMs: number;
   readonly heartbeatMs: number;
-  /** H of the leases, ms. */
+  /** H, the bound of every lease, in ms. */
   readonly timeoutMs: number;
-  /** How long a snapshot or history on its way to a learner may stand still, ms. */
+  /** How long a transfer to a learner may make no progress, in ms. */
   readonly transferTimeoutMs: number;
-  /** Proposals that wait for the own disk, while leading and while following: MemoryBudget. */
+  /** Bytes of proposals that may wait for this member's disk: as the leader, as a follower. */
   readonly unwrittenBytesMax: number;
   readonly behindBytesMax: number;
-  /** Proposals that wait behind an incoming snapshot. */
+  /** Bytes of proposals that may wait behind an incoming snapshot. */
   readonly snapshotWaitingBytesMax: number;
-  /** Applying takes so much of a turn, ms, and is ended at the end of a part. */
+  /** The time that one turn spends on applying transactions, in ms. */
   readonly deliveryMsMax: number;
-  /** What members ask of their leader takes so much of a turn, ms, and ends with a request. */
-  readonly askedMsMax: number;
-  /** Records of what is prepared and not applied, beyond which a leader prepares no request. */
+  /** The time that one turn of a leader spends on requests of members, in ms. */
+  readonly leaderShareMsMax: number;
+  /** Records in flight (prepared and not applied) at which a leader prepares no further request. */
   readonly inFlightMax: number;
-  /** The counter an epoch starts at: 1, but for tests of the rollover. */
+  /** The first counter of an epoch: 1, except in tests of the rollover. */
   readonly firstCounter: number;
   readonly checkpoint: Partial<CheckpointOptions>;
-  /** For the time that this member leads. */
+  /** The rules for writes while this member leads. */
   readonly writeRules: Omit<WriteRules, 'treeBound'>;
   readonly reaper: ReaperOptions;
   readonly levels: LevelOptions;
-  /** Ephemerals that one transaction deletes for the end of a session. */
+  /** How many ephemerals one transaction deletes when a session ends. */
   readonly ephemeralsPerPartMax: number;
   /** The text of /zookeeper/config. */
   readonly membership: string;
-  /** Without a quorum for so long, reads are served to clients that allow it; null for never. */
+  /** After this time without a quorum, read-only clients are served, in ms; null for never. */
   readonly readOnlyAfterMs: number | null;
 }
 
@@ -64,7 +64,7 @@ export interface DriverParts {
   readonly storage: Storage;
   /** What storage recovered. */
   readonly state: ReplicatedState;
-  /** An empty one, within the bounds of this member. */
+  /** Makes an empty state with the bounds of this member. */
   newState(): ReplicatedState;
   readonly pipeline: Pipeline;
   readonly counters: Counters;
@@ -73,13 +73,13 @@ export interface DriverParts {
   readonly logger: Logger;
   wallMs(): number;
   random16(): Uint8Array;
-  /** The ports need the driver's handlers, so they are made after it. */
+  /** Functions, because the ports need the driver's handlers and are made after it. */
   clientPort(): ClientPort;
   peerPort(): PeerPort;
   readonly observer: MemberObserver | null;
   readonly starts: KnownStarts;
-  /** Keeps lines in a file of this name for the operator, as the function keepAside does. */
+  /** Writes lines to a file of this name for the operator: see keep-aside.ts. */
   keepAside(name: string, lines: AsyncIterable<string>, filesMax: number): Promise<string>;
-  /** Called once, when the member must end. */
+  /** Called once when the member must end. */
   onFatal(error: unknown): void;
 }

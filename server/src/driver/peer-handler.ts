@@ -1,5 +1,5 @@
 /**
- * Whatever comes in from the port for peers, each in a turn: the driver's side of that port.
+ * The driver's side of the peer port: runs each event of the port in a turn.
  */
 import type { Hello, PeerId, PeerMessage } from '@rookery/protocol';
 import type { PeerHandler } from '../net/peer-handler.js';

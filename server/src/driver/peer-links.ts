@@ -1,8 +1,8 @@
 /**
- * The links of this member that are up, one for each peer, as the driver uses them.
+ * The links of this member that are up, at most one for each peer.
  *
- * What is said on a link that is gone, or that speaks too early a wire version, is not said. Owned
- * by the driver, which is told of links by the peer port.
+ * A message for a link that is gone, or whose wire version is too old for it, is dropped. Owned by
+ * the driver, to which the peer port reports links.
  */
 import type { PeerId, PeerMessage } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
@@ -10,7 +10,7 @@ import type { PeerPort } from '../net/peer-port.js';
 export interface ConnectedLink {
   readonly peer: PeerId;
   readonly link: number;
-  /** The wire version that it speaks. */
+  /** The wire version of the link. */
   readonly version: number;
 }
 
@@ -38,7 +38,7 @@ export class PeerLinks {
     this.#links.clear();
   }
 
-  /** On whatever link there is of the wire version `since`, or a later one. */
+  /** Sends the message if there is a link of wire version `since` or later. */
   tell(peer: PeerId, message: PeerMessage, since = 0): void {
     const at = this.#links.get(peer);
     if (at !== undefined && at.version >= since) this.#port().send(peer, at.link, message);

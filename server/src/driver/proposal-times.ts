@@ -1,13 +1,14 @@
 /**
- * How long proposals of this leader take until a quorum has them, and until they are applied here.
+ * Measures how long this leader's proposals take until a quorum has logged them and until they are
+ * applied here.
  *
- * One mark for all that is proposed at once, so a busy leader has no more of them than turns. Past
- * MARKS_MAX undecided marks nothing is measured until some are decided. Owned by the counters.
+ * There is one mark for each batch, so at most one for each turn. Beyond MARKS_MAX undecided marks
+ * nothing is measured until some are decided. Owned by the counters.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
 import type { Durations } from '../measures/durations.js';
 
-/** A leader proposes once a turn at most: many seconds of a quorum that does not answer. */
+/** Enough for many seconds without an answer of a quorum. */
 export const MARKS_MAX = 10_000;
 
 interface Mark {
@@ -19,7 +20,7 @@ interface Mark {
 export class ProposalTimes {
   readonly #acks: Durations;
   readonly #applied: Durations;
-  /** In the order of their zxids. */
+  /** Marks in the order of their zxids. */
   readonly #uncommitted = new Fifo<Mark>();
   readonly #unapplied = new Fifo<Mark>();
 
@@ -35,14 +36,14 @@ export class ProposalTimes {
     this.#unapplied.push(mark);
   }
 
-  /** Told as often as a quorum has more. */
+  /** Called each time that a quorum has logged more. */
   onCommitted(through: Zxid, nowMs: number): void {
     takeThrough(this.#uncommitted, through, (mark) => {
       this.#acks.record(nowMs - mark.proposedMs, mark.count);
     });
   }
 
-  /** What is applied is committed, whether that was told or not. */
+  /** Whatever is applied is also committed. */
   onApplied(through: Zxid, nowMs: number): void {
     this.onCommitted(through, nowMs);
     takeThrough(this.#unapplied, through, (mark) => {
@@ -50,7 +51,7 @@ export class ProposalTimes {
     });
   }
 
-  /** Its term has ended. */
+  /** Called when the term ends. */
   clear(): void {
     this.#uncommitted.clear();
     this.#unapplied.clear();

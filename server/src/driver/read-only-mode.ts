@@ -1,9 +1,9 @@
 /**
- * When a member without a quorum serves reads, and when no longer.
+ * Decides when a member without a quorum serves reads.
  *
- * It begins after the quorum was missed for a while, and only where this member has taken part in
- * its ensemble and applied something: a wiped or damaged one would show a tree that never was. It
- * ends before anything changes here: its clients never see two worlds on one connection.
+ * It begins some time after the quorum was lost, and only if this member has taken part in its
+ * ensemble and applied something: a wiped or damaged member would show a tree that never existed.
+ * It ends before the state changes, so that no connection sees both the old and the new state.
  */
 import { formatZxid } from '@rookery/protocol';
 import type { DriverParts } from './parts.js';
@@ -15,7 +15,7 @@ export class ReadOnlyMode {
     this.#parts = parts;
   }
 
-  /** At each tick of a member that serves in no role, and has not for `lookingMs`. */
+  /** Called at each tick of a member that has had no role for `lookingMs`. */
   onTick(lookingMs: number): void {
     const { options, pipeline, zab, logger } = this.#parts;
     if (options.readOnlyAfterMs === null || lookingMs < options.readOnlyAfterMs) return;
@@ -25,7 +25,7 @@ export class ReadOnlyMode {
     pipeline.startServingReadOnly();
   }
 
-  /** A quorum is there, and this member is about to change. */
+  /** Called when there is a quorum and this member's state is about to change. */
   end(): void {
     const { pipeline, logger } = this.#parts;
     if (!pipeline.isReadOnly) return;

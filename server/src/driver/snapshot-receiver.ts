@@ -1,10 +1,11 @@
 /**
- * The learner's side of a snapshot: writes chunks as they come, then lets the core go on.
+ * The learner's side of a snapshot: writes the chunks as they arrive, then lets the core continue.
  *
- * SnapshotDone and all that follows it on the link wait here until every chunk is durable and the
- * tree was read back and has its digest, so the core's installSnapshot finds a whole snapshot, and
- * one that was made up costs its link. Only the leader that announced a snapshot may send one. A
- * lost link abandons what came in; the tree in use is untouched until the flip.
+ * SnapshotDone and every later message of the link wait here until all chunks are durable and the
+ * tree has been read back and has the announced digest. So the core's installSnapshot always finds
+ * a complete snapshot, and a forged one only costs the sender its link. Only the leader that
+ * announced a snapshot may send it. When the link is lost, what has arrived is abandoned. The tree
+ * in use does not change before the installation.
  */
 import type { CoreMessage, PeerId, SnapshotChunk, Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -14,24 +15,24 @@ import type { Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
 
 export interface ReceiverHooks {
-  /** The chunk is durable: tell the sender. */
+  /** The chunk is durable; the sender is to be told. */
   onWritten(peer: PeerId, link: LinkId, index: number): void;
-  /** An empty one, for what the snapshot holds. */
+  /** Makes an empty state, for the content of the snapshot. */
   newState(): ReplicatedState;
-  /** Whose snapshot the core waits for; null for nobody's. */
+  /** The peer whose snapshot the core waits for; null if it waits for none. */
   expectedFrom(): PeerId | null;
-  /** The snapshot at `zxid` has been checked: this is its tree. */
+  /** The snapshot at `zxid` is verified; `state` has its content. */
   onVerified(zxid: Zxid, state: ReplicatedState): void;
-  /** A message that waited; in the order it came. */
+  /** Passes on a message that has waited. The order of messages is kept. */
   onMessage(peer: PeerId, link: LinkId, message: CoreMessage): void;
-  /** The snapshot cannot be used: drop the link. */
+  /** The snapshot cannot be used; the link is to be dropped. */
   onRefused(peer: PeerId, link: LinkId, reason: string): void;
   /** The disk failed. */
   onFatal(error: unknown): void;
 }
 
 export interface ReceiverLimits {
-  /** Proposals that may wait behind a snapshot that is still being written. */
+  /** Bytes of proposals that may wait behind a snapshot that is still being written. */
   readonly snapshotWaitingBytesMax: number;
 }
 
@@ -40,14 +41,14 @@ interface Incoming {
   readonly link: LinkId;
   readonly sink: Promise<SnapshotSink>;
   nextIndex: number;
-  /** Chunks taken in and not yet durable. */
+  /** Chunks that have arrived and are not durable yet. */
   pending: number;
-  /** Null until SnapshotDone came; then what waits behind the last chunk. */
+  /** Null before SnapshotDone; afterwards the messages that wait behind the last chunk. */
   waiting: CoreMessage[] | null;
   waitingBytes: number;
-  /** What SnapshotDone names. */
+  /** The zxid that SnapshotDone names. */
   zxid: Zxid;
-  /** All is there: it is being read back. */
+  /** Everything has arrived and is being read back. */
   isChecked: boolean;
 }
 
@@ -83,7 +84,7 @@ export class SnapshotReceiver {
     return this.#writes;
   }
 
-  /** True: the message waits behind the snapshot and comes back by `onMessage`. */
+  /** Returns true if the message waits behind the snapshot; `onMessage` passes it on later. */
   holds(peer: PeerId, link: LinkId, message: CoreMessage): boolean {
     const incoming = this.#incoming;
     if (incoming?.peer !== peer || incoming.link !== link) {
@@ -162,7 +163,7 @@ export class SnapshotReceiver {
     for (const message of waiting ?? []) this.#hooks.onMessage(peer, link, message);
   }
 
-  /** The link is dropped, and with its end the snapshot is abandoned. */
+  /** Asks for the end of the link, which abandons the snapshot. */
   #refuse(incoming: Incoming, reason: string): void {
     this.#hooks.onRefused(incoming.peer, incoming.link, reason);
   }

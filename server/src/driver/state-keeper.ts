@@ -1,9 +1,9 @@
 /**
- * Keeps the state and its storage together: the queue of writes, checkpoints, the mark at the end
- * of a log that is quiet, and the change of trees after an installed snapshot.
+ * Keeps a member's state and its storage in step: the queue of writes, checkpoints, the mark at the
+ * end of a quiet log, and the exchange of the tree after a snapshot is installed.
  *
- * A snapshot counts as persisted for the core only when the new tree is in use, so that nothing is
- * ever delivered to a tree that is being thrown away.
+ * The core is told that a snapshot is persisted only once the new tree is in use, so nothing is
+ * ever delivered to a tree that is about to be replaced.
  */
 import { assert, formatZxid, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -14,17 +14,18 @@ import { keepDiscarded } from './discarded.js';
 import { keepTree } from './kept-tree.js';
 import type { DriverParts } from './parts.js';
 
-/** Without a write for so long, the end of the log is marked: one more sync, then no more. */
+/** After this time without a write, the end of the log is marked with one more sync. */
 const QUIET_MS = 1000;
 
-/** As ZooKeeper's fsync.warningthresholdms: one line for each. */
+/** Each sync that takes this long is logged, as by ZooKeeper's fsync.warningthresholdms. */
 const SLOW_SYNC_MS = 1000;
 
-/** Of a checkpoint, in one turn. */
+/** The time in which one turn may capture records for a checkpoint. */
 const CAPTURE_MS_MAX = 2;
 
 /**
- * Of a stop: those who wait for it kill after 1.5 s, and what was captured must be written, too.
+ * The time in which a clean stop may capture a checkpoint. Supervisors may kill after 1.5 s, and
+ * what was captured has to be written, too.
  */
 const CHECKPOINT_MS_MAX = 400;
 
@@ -46,10 +47,10 @@ export class StateKeeper {
   readonly #queue: StorageQueue;
   #state: ReplicatedState;
   #checkpointer: Checkpointer;
-  /** Until a snapshot has taken its place. */
+  /** The tree is given up, and no snapshot has replaced it yet. */
   #isGivenUp = false;
   #verified: { readonly zxid: Zxid; readonly state: ReplicatedState } | null = null;
-  /** What storage was given, and when there was more of it. */
+  /** How many writes storage has been given, as of the last look. */
   #outputs = 0;
   #busyAtMs = 0;
   #isEndMarked = true;
@@ -64,7 +65,7 @@ export class StateKeeper {
       onInstalled: (zxid) => this.#replace(zxid),
       appending: () => this.#timeSync(),
       onDiscard: (after) => keepDiscarded(parts, { after, through: parts.storage.last }),
-      // Nothing is applied to it any more: the core delivers nothing until a snapshot is installed.
+      // The core delivers nothing until a snapshot is installed, so the tree does not change here.
       onGivenUp: () => keepTree(parts, this.#state),
       onFatal: hooks.onFatal,
     });
@@ -73,19 +74,19 @@ export class StateKeeper {
   get state(): ReplicatedState {
     return this.#state;
   }
-  /** Bytes of proposals that wait for the disk. */
+  /** Bytes of proposals that are not durable yet. */
   get pendingBytes(): number {
     return this.#queue.pendingBytes;
   }
 
   enqueue(output: StorageOutput): void {
-    // The tree in use is not the ensemble's: nothing more of it is saved.
+    // The tree in use is not the ensemble's, so no further checkpoint of it is made.
     if (output.kind === 'giveUp') this.#isGivenUp = true;
     if (output.kind === 'append') this.#parts.counters.appended += output.batch.count;
     this.#queue.enqueue(output);
   }
 
-  /** At the end of each turn; true when the next slice of a checkpoint wants a turn of its own. */
+  /** Called at the end of each turn. Returns true if a checkpoint needs a further turn. */
   step(nowMs: number): boolean {
     this.#maybeMarkEnd(nowMs);
     this.#parts.treeBound.step(nowMs, this.#state.bytes);
@@ -96,15 +97,15 @@ export class StateKeeper {
     return this.#checkpointer.step(nowMs, treeBytes, () => timers.nowMs() < untilMs);
   }
 
-  /** Resolves when everything that was handed to storage is durable. */
+  /** Resolves when everything that storage was given is durable. */
   async idle(): Promise<void> {
     await this.#queue.idle();
     await this.#checkpointer.idle();
   }
 
   /**
-   * For a clean stop: the log is marked, first and at any rate, and a restart finds all that was
-   * applied in the tree, if there was time for that.
+   * Prepares a clean stop: marks the end of the log, then makes a checkpoint if there is time, so
+   * that a restart has nothing to replay.
    */
   async finish(): Promise<void> {
     const { timers } = this.#parts;
@@ -129,7 +130,7 @@ export class StateKeeper {
     }
   }
 
-  /** A snapshot has come in whole: this is its tree, to be used once it is installed. */
+  /** Keeps the verified content of a snapshot until the snapshot is installed. */
   onVerified(zxid: Zxid, state: ReplicatedState): void {
     this.#verified = { zxid, state };
   }
@@ -149,7 +150,7 @@ export class StateKeeper {
     this.#isGivenUp = false;
   }
 
-  /** What takes so long keeps the ensemble, where this member is needed for a quorum. */
+  /** Where this member is needed for a quorum, a slow sync delays the whole ensemble. */
   #timeSync(): () => void {
     const { timers, counters, logger } = this.#parts;
     counters.onWriting(timers.nowMs());

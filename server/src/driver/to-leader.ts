@@ -1,16 +1,17 @@
 /**
- * What a turn collected for the leader, as messages in the order in which they must arrive.
+ * Sends what a turn has collected to the leader, in the order in which it must arrive.
  *
- * Writes first, then syncs, then attaches: a session that comes back by a new connection attaches
- * behind all that its older connection here had sent on, which the leader takes no more afterwards.
- * Owns nothing. Called by the driver at each end of a turn.
+ * Writes come first, then syncs, then attaches. A session that returns on a new connection thus
+ * attaches after everything that its old connection sent through this member; the leader accepts
+ * nothing from the old attachment afterwards. Keeps nothing. Called by the driver at the end of
+ * each turn.
  */
 import { chunksByBytes } from '@rookery/protocol';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import type { Counters } from './counters.js';
-import type { DeskMessage } from './desk-queue.js';
+import type { LeaderMessage } from './leader-queue.js';
 
-/** Requests of one peer message; a frame holds any single one of them. */
+/** Bytes of requests in one message. A single request always fits into a frame. */
 const MESSAGE_BYTES_MAX = 1 << 20;
 
 interface Parts {
@@ -20,13 +21,13 @@ interface Parts {
 
 export function forwardToLeader(
   { pipeline, counters }: Parts,
-  toLeader: (message: DeskMessage) => void,
+  toLeader: (message: LeaderMessage) => void,
 ): void {
   const items = pipeline.takeForwards();
   const syncs = pipeline.takeSyncs();
   const attaches = pipeline.takeAttaches();
   counters.resumes += attaches.length;
-  // A turn that brought reads alone makes no iterator.
+  // Avoids an iterator in turns that brought only reads.
   if (items.length > 0) {
     for (const chunk of chunksByBytes(items, MESSAGE_BYTES_MAX, (one) => one.bytes)) {
       toLeader({ kind: 'requests', items: chunk });

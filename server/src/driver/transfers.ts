@@ -1,9 +1,9 @@
 /**
- * The two bulk transfers to a learner: a snapshot of the tree, and log older than memory.
+ * The two bulk transfers to a learner: a snapshot of the tree, and history that is only on disk.
  *
- * Both run beside the core, chunk by chunk as the link drains, so that heartbeats wait for one
- * chunk at most; when a transfer is through the core is told and goes on from there. A transfer
- * whose link has gone just ends: the learner starts over on its next link.
+ * Both run beside the core and send a chunk whenever the link has room, so that heartbeats wait for
+ * at most one chunk. At the end the core is told and continues. When its link is lost, a transfer
+ * simply ends, and the learner starts over on its next link.
  */
 import type { PeerId, PeerMessage, Zxid } from '@rookery/protocol';
 import type { Timers } from '../net/timers.js';
@@ -12,35 +12,35 @@ import { HistoryGoneError } from '../storage/errors.js';
 import type { Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
 
-/** What a transfer needs of the driver. */
+/** What a transfer needs from the driver. */
 export interface TransferLinks {
   isUp(peer: PeerId, link: LinkId): boolean;
-  /** Sends in this turn. */
+  /** Sends the message in this turn. */
   send(peer: PeerId, link: LinkId, message: PeerMessage): void;
-  /** Bytes that wait in this process for the peer to take them. */
+  /** Bytes that this process has buffered for the peer. */
   queuedBytes(peer: PeerId, link: LinkId): number;
   drop(peer: PeerId, link: LinkId, reason: string): void;
   onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void;
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;
-  /** What is up to `base` was given up. */
+  /** History up to `base` cannot be read any more and was given up. */
   onUnreadable(base: Zxid, reason: string): void;
 }
 
 export interface TransferLimits {
-  /** How long a transfer may stand still before its link is given up. */
+  /** How long a transfer may make no progress before its link is dropped, in ms. */
   readonly transferTimeoutMs: number;
 }
 
-/** Chunks of a snapshot that the learner has not yet written. */
+/** The number of chunks that the learner may not have written yet. */
 const CHUNKS_IN_FLIGHT_MAX = 4;
-/** History goes on when no more than this waits on the link, bytes. */
+/** History is sent while the link has no more than this buffered, in bytes. */
 const QUEUED_BYTES_MAX = 1 << 20;
 const QUEUE_CHECK_MS = 2;
 
 interface Acknowledged {
   readonly link: LinkId;
   index: number;
-  /** How many chunks were sent. */
+  /** The number of chunks sent. */
   sent: number;
   wake: (() => void) | null;
 }
@@ -59,7 +59,7 @@ export class Transfers {
     this.#links = links;
   }
 
-  /** Under way. */
+  /** The number of snapshots that are being sent. */
   get snapshots(): number {
     return this.#acknowledged.size;
   }
@@ -80,7 +80,7 @@ export class Transfers {
     if (acknowledged?.link === link) acknowledged.wake?.();
   }
 
-  /** Lets what waits for an acknowledgement see that its link is gone. */
+  /** Wakes transfers that wait for an acknowledgement, so they notice that their link is gone. */
   stop(): void {
     for (const acknowledged of this.#acknowledged.values()) acknowledged.wake?.();
   }
@@ -114,7 +114,7 @@ export class Transfers {
     return this.#links.isUp(peer, to.link);
   }
 
-  /** False: nothing came for too long, and meanwhile log and LevelDB snapshot are pinned. */
+  /** False after too long a wait, during which log and LevelDB snapshot stay pinned. */
   #acknowledgedInTime(to: Acknowledged): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = this.#timers.after(this.#patienceMs, () => resolve(false));
@@ -125,7 +125,7 @@ export class Transfers {
     });
   }
 
-  /** Of an empty range it says when the link has room. */
+  /** Sends history in (after, through]. With an empty range it only waits for room. */
   async sendHistory(peer: PeerId, link: LinkId, after: Zxid, through: Zxid): Promise<void> {
     try {
       for await (const batch of this.#storage.readHistory(after, through)) {
@@ -143,7 +143,7 @@ export class Transfers {
     if (await this.#hasRoomInTime(peer, link)) this.#links.onHistorySent(peer, link, through);
   }
 
-  /** False when the link is gone; one that took nothing for too long is dropped. */
+  /** False if the link is gone. A link without progress for too long is dropped. */
   async #hasRoomInTime(peer: PeerId, link: LinkId): Promise<boolean> {
     let waitedMs = 0;
     let before = Number.POSITIVE_INFINITY;

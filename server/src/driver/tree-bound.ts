@@ -1,11 +1,11 @@
 /**
- * How large the tree may become, and what the log says as it comes near.
+ * Knows how large the tree may become, and logs when it comes close to that bound.
  *
- * The bound is the setting `treeBytesMax`, else the smallest of what the members' memories allow:
- * each says in its hello what its own does. What was said is kept while a member is away, since it
- * will be back. Every member knows the bound, the leader decides by it, and each watches its own
- * tree: one line at 80 %, one once it is below 75 % again, and at most one a second about writes
- * that were refused.
+ * The bound is the setting `treeBytesMax`. Without it, it is the smallest size that any member's
+ * memory allows; each member announces its own in its hello, and the value of an absent member
+ * still counts. Every member knows the bound and watches its own tree; the leader refuses writes
+ * by it. There is one line at 80 %, one when the tree is below 75 % again, and at most one a second
+ * about refused writes.
  */
 import type { Hello, PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -16,9 +16,9 @@ const NEARLY_FULL = 0.8;
 const ROOMY = 0.75;
 
 export interface TreeBoundOptions {
-  /** The setting; null while the members' memories decide. */
+  /** The setting; null if the members' memories decide. */
   readonly configuredBytes: number | null;
-  /** What the memory of this member allows. */
+  /** The size that the memory of this member allows. */
   readonly ownBytes: number;
 }
 
@@ -44,14 +44,14 @@ export class TreeBound implements Bound {
     return this.#bytesMax;
   }
 
-  /** What this member says in its hello. */
+  /** The value that this member announces in its hello. */
   get ownBytes(): number {
     return this.#options.ownBytes;
   }
 
   onConnected(member: PeerId, { offer }: Hello): void {
     const bytes = offer?.treeBytes ?? 0;
-    // An older release does not say.
+    // A member of an older release announces none.
     if (bytes === 0) this.#others.delete(member);
     else this.#others.set(member, bytes);
     const { configuredBytes, ownBytes } = this.#options;
@@ -61,7 +61,7 @@ export class TreeBound implements Bound {
     this.#logger.info({ member, bytesMax: this.#bytesMax, before }, 'tree.bound');
   }
 
-  /** At the end of a turn; `bytes` is what the state takes now. */
+  /** Called at the end of each turn; `bytes` is the current size of the state. */
   step(nowMs: number, bytes: number): void {
     if (nowMs < this.#nextLookMs) return;
     this.#nextLookMs = nowMs + LOOK_EVERY_MS;
@@ -76,7 +76,7 @@ export class TreeBound implements Bound {
     }
   }
 
-  /** The leader asks for them once a second at most. */
+  /** Logs refused writes. Called at most once a second. */
   onRefused({ count, bytes, bytesMax }: TreeRefusals): void {
     const refused = { refused: count, bytes, bytesMax };
     this.#logger.warn(refused, 'tree.full: writes that add data are refused (-125)');

@@ -1,19 +1,19 @@
 /**
- * The rhythm of a member: everything that the event loop brings in is one turn with one clock
- * reading and one end, in which sockets are flushed.
+ * Divides a member's work into turns. What one iteration of the event loop brings is one turn, with
+ * one reading of the clock and one end, at which sockets are flushed.
  *
- * Owns the clock readings and the ticks. When the process was stopped for a while, the first turn
- * ticks before it lets anything in, and one that was stopped in its middle before it lets anything
- * out: nobody is answered past a lease that has run out meanwhile. Any error of a turn is reported
- * once and ends everything.
+ * Owns the readings of the clock and the ticks. After the process has been suspended, the first
+ * turn ticks before it accepts input; a turn that was suspended in its middle ticks before it sends
+ * output. So nobody is answered after a lease that ran out meanwhile. An error in a turn is
+ * reported once and ends the member.
  */
 import type { Timers } from '../net/timers.js';
 
 export interface TurnHooks {
   onTick(nowMs: number): void;
-  /** All input of the turn is in: propose, forward, flush. */
+  /** The turn has all its input: propose, forward and flush. */
   onEnd(): void;
-  /** A tick came so long after it was due: something has kept the event loop. */
+  /** A tick came `ms` after it was due, because something blocked the event loop. */
   onLate(ms: number): void;
   onError(error: unknown): void;
 }
@@ -27,7 +27,7 @@ export class Turns {
   #open = false;
   #stopped = false;
   #stoodStill = false;
-  /** Made once: there are tens of thousands of turns a second. */
+  /** Made once, because there are tens of thousands of turns a second. */
   readonly #endLater = (): void => this.#end();
 
   constructor(timers: Timers, tickMs: number, hooks: TurnHooks) {
@@ -37,12 +37,12 @@ export class Turns {
     this.#nowMs = timers.nowMs();
   }
 
-  /** The time of this turn, monotonic ms. */
+  /** The time of this turn, in monotonic ms. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
-  /** Why a role that ends now takes the answers of this turn with it; null when it does not. */
+  /** The reason if a role that ends now must drop the answers of this turn; otherwise null. */
   get standstill(): string | null {
     return this.#stoodStill ? 'this member stood still' : null;
   }
@@ -52,7 +52,7 @@ export class Turns {
     this.#scheduleTick();
   }
 
-  /** Nothing runs any more. */
+  /** Ends all turns for good. */
   stop(): void {
     this.#stopped = true;
   }
@@ -68,7 +68,7 @@ export class Turns {
     }
   }
 
-  /** As `run`, of an action that is made once: what comes all the time has no closure. */
+  /** The same as `run` without a closure, for actions on the hot path. */
   call<A, B>(action: (first: A, second: B) => void, first: A, second: B): void {
     if (this.#stopped) return;
     try {
@@ -79,7 +79,7 @@ export class Turns {
     }
   }
 
-  /** Begins a turn if none has begun; returns its time. */
+  /** Begins a turn if none is open; returns its time in ms. */
   enter(): number {
     if (this.#open) return this.#nowMs;
     this.#open = true;
@@ -105,7 +105,7 @@ export class Turns {
     this.#hooks.onError(error);
   }
 
-  /** What came in after the standstill was taken in, too, as if it had come when the turn began. */
+  /** Input that arrived after the suspension is treated as if it came when the turn began. */
   #tickIfLate(): void {
     const nowMs = this.#timers.nowMs();
     if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;

@@ -170,7 +170,7 @@ export class ClientConnection implements PutOff, PacedReader {
   close(reason: string, cause: CloseCause = 'fault'): void {
     if (this.#phase === 'closed') return;
     const facts = this.facts({ reason });
-    if (cause === 'fault') this.#owner.storms.info('client.dropped', facts);
+    if (cause === 'fault') this.#owner.rateLimited.info('client.dropped', facts);
     else this.#owner.logger.debug(facts, 'client.dropped');
     this.#phase = 'closed';
     this.#owner.stats.connectionsDropped += 1;
@@ -195,7 +195,7 @@ export class ClientConnection implements PutOff, PacedReader {
     const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
     if (buffered > outputHardBytes + this.#largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
-      this.#owner.storms.warn('client.output_overflow', this.facts(facts));
+      this.#owner.rateLimited.warn('client.output_overflow', this.facts(facts));
       this.close('reads too slowly', 'told');
     } else if (buffered > outputSoftBytes) {
       this.#setHold(HOLD.output);
@@ -283,7 +283,7 @@ export class ClientConnection implements PutOff, PacedReader {
       this.#owner.stats.largeRequestsRejected += 1;
       const isHandshake = this.stats.sessionTimeoutMs === 0;
       const event = isHandshake ? 'client.bad_handshake' : 'client.bad_frame';
-      this.#owner.storms.warn(event, this.facts({ problem: error.message }));
+      this.#owner.rateLimited.warn(event, this.facts({ problem: error.message }));
       this.close('bad frame', 'told');
     }
   }

@@ -9,7 +9,6 @@ import { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { ClientConnection } from './client-connection.js';
-import { ClientDoor } from './client-door.js';
 import type { ClientHandler } from './client-handler.js';
 import { ClientTurn, TURN_LIMITS, type TurnLimits } from './client-turn.js';
 import type { ConnectionLimits } from './connection-owner.js';
@@ -18,14 +17,15 @@ import type { FourLetterWhitelist } from './four-letter/words.js';
 import { InputPace } from './input-pace.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
+import { ProtocolSniffer } from './protocol-sniffer.js';
+import { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
 import { SessionlessStreams } from './sessionless-streams.js';
 import { SharedBudget } from './shared-budget.js';
-import { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
 import type { ByteStream, Listener, Transport } from './transport.js';
 import { WordAnswer } from './word-answer.js';
-import { WORD_LIMITS, type WordLimits } from './word-desk.js';
+import { WORD_LIMITS, type WordLimits } from './word-scheduler.js';
 import { WordService } from './word-service.js';
 
 export interface ClientPortOptions extends ConnectionLimits {
@@ -78,7 +78,7 @@ export class ClientPort {
   readonly limits: ConnectionLimits;
   readonly timers: Timers;
   readonly logger: Logger;
-  readonly storms: StormLog;
+  readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
   readonly turn: ClientTurn;
   readonly pace: InputPace;
@@ -94,7 +94,7 @@ export class ClientPort {
   readonly #sessionless: SessionlessStreams;
   readonly #tokens: ConnectionTokens;
   readonly #words: WordService;
-  readonly #doors = new Set<ClientDoor>();
+  readonly #sniffers = new Set<ProtocolSniffer>();
   readonly #countByAddress = new Map<string, number>();
   #dirty: ClientConnection[] = [];
   #flushed: ClientConnection[] = [];
@@ -108,7 +108,7 @@ export class ClientPort {
     this.limits = parts.options;
     this.timers = parts.timers;
     this.logger = parts.logger;
-    this.storms = new StormLog(parts.logger, parts.timers);
+    this.rateLimited = new RateLimitedLog(parts.logger, parts.timers);
     this.stats = parts.stats;
     this.turn = new ClientTurn(parts.timers, parts.options.turn);
     this.pace = new InputPace(parts.timers);
@@ -117,7 +117,12 @@ export class ClientPort {
     this.#words = new WordService({
       ...parts.options,
       limits: parts.options.words,
-      ...{ timers: parts.timers, storms: this.storms, stats: parts.stats, view: parts.view },
+      ...{
+        timers: parts.timers,
+        rateLimited: this.rateLimited,
+        stats: parts.stats,
+        view: parts.view,
+      },
       connections: this.#connections,
     });
     this.#sessionless = new SessionlessStreams({
@@ -188,9 +193,9 @@ export class ClientPort {
     this.#sessionless.close();
     await this.#listener?.close();
     this.#listener = null;
-    for (const door of this.#doors) door.drop();
+    for (const sniffer of this.#sniffers) sniffer.drop();
     this.endAll('the port closes');
-    this.storms.close();
+    this.rateLimited.close();
   }
 
   /** For the connections alone, as are the next four. */
@@ -215,7 +220,7 @@ export class ClientPort {
     const { bytes, bytesMax } = this.input;
     for (const connection of this.input.excess(this.#connections, (one) => one.inputBytes)) {
       const facts = { heldBytes: connection.inputBytes, allBytes: bytes, inputBytesMax: bytesMax };
-      this.storms.warn('client.input_exceeded', connection.facts(facts));
+      this.rateLimited.warn('client.input_exceeded', connection.facts(facts));
       connection.close('all connections hold too much input, it holds most', 'told');
     }
   }
@@ -224,7 +229,7 @@ export class ClientPort {
     const { bytes, bytesMax } = this.output;
     for (const connection of this.output.excess(this.#connections, (one) => one.owedBytes)) {
       const facts = { owedBytes: connection.owedBytes, allBytes: bytes, outputBytesMax: bytesMax };
-      this.storms.warn('client.output_exceeded', connection.facts(facts));
+      this.rateLimited.warn('client.output_exceeded', connection.facts(facts));
       connection.close('all clients leave too much unread, it leaves most', 'told');
     }
   }
@@ -233,7 +238,7 @@ export class ClientPort {
     const refusal = this.#refusalFor(stream.remoteAddress);
     if (refusal !== null) {
       this.stats.connectionsRejected += 1;
-      this.storms.warn('client.refused', { remote: stream.remoteAddress, ...refusal });
+      this.rateLimited.warn('client.refused', { remote: stream.remoteAddress, ...refusal });
       stream.handle(IGNORE);
       stream.destroy();
       return;
@@ -244,24 +249,24 @@ export class ClientPort {
   }
 
   #admit(id: number, stream: ByteStream): void {
-    const door = new ClientDoor({
+    const sniffer = new ProtocolSniffer({
       stream,
       argumentBytes: (word) => this.#words.argumentBytes(word),
       onWord: (asked) => this.#words.answer(asked, stream, () => this.#sessionless.renew(id)),
       onAnswerDrained: (answer) => this.#words.onDrain(answer),
       onFrames: (first) => {
         if (!this.#mayCome(stream)) return null;
-        this.#doors.delete(door);
+        this.#sniffers.delete(sniffer);
         const connection = this.#open(id, stream);
         connection.onData(first);
         return connection;
       },
       onLeft: () => this.#sessionless.leave(id),
-      onClosed: (purpose) => this.#onStreamClosed(id, stream, { door, purpose }),
+      onClosed: (purpose) => this.#onStreamClosed(id, stream, { sniffer, purpose }),
     });
-    this.#doors.add(door);
-    this.#sessionless.add(id, () => door.drop());
-    door.open();
+    this.#sniffers.add(sniffer);
+    this.#sessionless.add(id, () => sniffer.drop());
+    sniffer.open();
   }
 
   /** Four-letter words need no token. */
@@ -270,7 +275,7 @@ export class ClientPort {
     this.stats.connectionsRejected += 1;
     this.stats.tokenDeficit.record(1);
     const facts = { remote: stream.remoteAddress, reason: 'connections come too fast' };
-    this.storms.warn('client.refused', facts);
+    this.rateLimited.warn('client.refused', facts);
     return false;
   }
 
@@ -287,7 +292,7 @@ export class ClientPort {
   #onStreamClosed(id: number, stream: ByteStream, was: StreamOwner): void {
     this.#sessionless.delete(id);
     this.#countAddress(stream.remoteAddress, -1);
-    this.#doors.delete(was.door);
+    this.#sniffers.delete(was.sniffer);
     const { purpose } = was;
     if (purpose === null) return;
     if (purpose instanceof WordAnswer) {
@@ -301,7 +306,7 @@ export class ClientPort {
   #onExpired(id: number): void {
     const timeoutMs = this.#options.sessionlessTimeoutMs;
     this.stats.sessionlessExpired += 1;
-    this.storms.warn('client.sessionless_expired', { connection: id, timeoutMs });
+    this.rateLimited.warn('client.sessionless_expired', { connection: id, timeoutMs });
   }
 
   #refusalFor(address: string): Record<string, unknown> | null {
@@ -321,7 +326,7 @@ export class ClientPort {
 }
 
 interface StreamOwner {
-  readonly door: ClientDoor;
+  readonly sniffer: ProtocolSniffer;
   readonly purpose: ClientConnection | WordAnswer | null;
 }
 

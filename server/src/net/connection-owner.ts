@@ -7,9 +7,9 @@ import type { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ClientTurn } from './client-turn.js';
 import type { InputPace } from './input-pace.js';
+import type { RateLimitedLog } from './rate-limited-log.js';
 import type { ServerStats } from './server-stats.js';
 import type { SharedBudget } from './shared-budget.js';
-import type { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
 
 /**
@@ -42,7 +42,7 @@ export interface ConnectionOwner<Connection> {
   readonly timers: Timers;
   readonly logger: Logger;
   /** For what clients can cause as often as they like. */
-  readonly storms: StormLog;
+  readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
   readonly turn: ClientTurn;
   readonly pace: InputPace;

@@ -88,7 +88,7 @@ describe('a dialler', () => {
     await two.port.listen();
     await timers.advance(20);
     expect(two.events).toEqual([]);
-    expect(answers.map((far) => far.text)).toEqual([expect.stringMatching(/3 answers a knock/)]);
+    expect(answers.map((far) => far.text)).toEqual([expect.stringMatching(/3 answers a wake-up/)]);
   });
 
   it('starts from 50 ms again once a hello came through', async () => {

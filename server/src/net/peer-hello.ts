@@ -107,7 +107,7 @@ function strangerProblem(hello: Hello, expected: HelloExpectation): string | nul
   if (!expected.isMember(hello.id)) {
     return `member ${hello.id} is not in the configuration of member ${own.id}`;
   }
-  if (dialled !== null && dialled > own.id) return `member ${hello.id} answers a knock`;
+  if (dialled !== null && dialled > own.id) return `member ${hello.id} answers a wake-up`;
   return null;
 }
 

@@ -9,7 +9,7 @@ import { FrameError, FrameReader, type Hello, type PeerId } from '@rookery/proto
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { PeerQueue } from './peer-queue.js';
-import type { StormLog } from './storm-log.js';
+import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
@@ -36,7 +36,7 @@ export interface PeerLinkParts {
   readonly timers: Timers;
   readonly logger: Logger;
   /** For what strangers can cause as often as they like. */
-  readonly storms: StormLog;
+  readonly rateLimited: RateLimitedLog;
   readonly owner: LinkOwner;
 }
 
@@ -198,7 +198,7 @@ export class PeerLink {
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       const facts = { peer: this.#peer, remote: this.remote, problem: error.message };
-      this.#parts.storms.warn('peer.garbage', facts);
+      this.#parts.rateLimited.warn('peer.garbage', facts);
       this.drop('garbage');
       return null;
     }
@@ -206,7 +206,7 @@ export class PeerLink {
 
   #onDeadline(): void {
     const facts = { remote: this.remote, dialled: this.dialled };
-    this.#parts.storms.warn('peer.hello_timeout', facts);
+    this.#parts.rateLimited.warn('peer.hello_timeout', facts);
     this.drop('no hello in time');
   }
 

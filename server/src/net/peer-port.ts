@@ -31,8 +31,8 @@ import {
   type StartsView,
 } from './peer-hello.js';
 import { PeerLink } from './peer-link.js';
+import { RateLimitedLog } from './rate-limited-log.js';
 import { RepeatedTroubles } from './repeated-troubles.js';
-import { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
@@ -100,7 +100,7 @@ export class PeerPort {
   /** Every link whose stream is not closed yet. */
   readonly #open = new Set<PeerLink>();
   readonly #troubles: RepeatedTroubles;
-  readonly #storms: StormLog;
+  readonly #rateLimited: RateLimitedLog;
   #listener: Listener | null = null;
   #nextLink = 1;
   #isClosed = false;
@@ -110,10 +110,10 @@ export class PeerPort {
     this.#options = parts.options;
     this.#logger = parts.logger;
     const { logger } = parts;
-    const storms = new StormLog(logger, parts.timers);
+    const rateLimited = new RateLimitedLog(logger, parts.timers);
     const isMember = (peer: PeerId): boolean => parts.options.peers.has(peer);
-    this.#storms = storms;
-    this.#troubles = new RepeatedTroubles({ logger, storms, isMember });
+    this.#rateLimited = rateLimited;
+    this.#troubles = new RepeatedTroubles({ logger, rateLimited, isMember });
     for (const [peer, address] of parts.options.peers) {
       if (peer < parts.options.id) this.#diallers.set(peer, this.#diallerFor(peer, address));
     }
@@ -142,7 +142,7 @@ export class PeerPort {
     this.#logger.info({ host: address.host, port: this.port }, 'peer.listening');
     for (const dialler of this.#diallers.values()) dialler.start();
     for (const [peer, peerAddress] of peers) {
-      if (!this.#diallers.has(peer)) void this.#knock(peer, peerAddress);
+      if (!this.#diallers.has(peer)) void this.#wakeDialler(peer, peerAddress);
     }
   }
 
@@ -183,7 +183,7 @@ export class PeerPort {
     for (const link of this.#open) link.drop('this member stops');
     await this.#listener?.close();
     this.#listener = null;
-    this.#storms.close();
+    this.#rateLimited.close();
   }
 
   #linkOf(peer: PeerId, number: number): PeerLink | null {
@@ -214,7 +214,7 @@ export class PeerPort {
   }
 
   /** Once, and no harm if it is lost: whoever is not there yet dials us when it comes up. */
-  async #knock(peer: PeerId, address: Address): Promise<void> {
+  async #wakeDialler(peer: PeerId, address: Address): Promise<void> {
     const { transport } = this.#parts;
     const dialling = transport.dial(address, this.#options.dialTimeoutMs);
     const stream = await dialling.catch(() => null);
@@ -245,7 +245,7 @@ export class PeerPort {
     const [oldest] = this.#unproven;
     if (oldest === undefined || this.#unproven.size < this.#options.unprovenMax) return;
     const facts = { remote: oldest.remote, unproven: this.#unproven.size };
-    this.#storms.warn('peer.too_many_unproven', facts);
+    this.#rateLimited.warn('peer.too_many_unproven', facts);
     this.#unproven.delete(oldest);
     oldest.drop('newer strangers came');
   }
@@ -258,7 +258,7 @@ export class PeerPort {
       limits: this.#options,
       timers: this.#parts.timers,
       logger: this.#logger,
-      storms: this.#storms,
+      rateLimited: this.#rateLimited,
       owner: {
         onFrame: (from, frame) => this.#onFrame(from, frame),
         onClosed: (closed) => this.#onClosed(closed),
@@ -294,7 +294,7 @@ export class PeerPort {
   }
 
   #dropAsGarbage(link: PeerLink, problem: string): void {
-    this.#storms.warn('peer.garbage', { peer: link.peer, remote: link.remote, problem });
+    this.#rateLimited.warn('peer.garbage', { peer: link.peer, remote: link.remote, problem });
     link.drop('garbage');
   }
 
@@ -318,7 +318,7 @@ export class PeerPort {
     }
     if (isKnock) {
       this.#diallers.get(hello.id)?.hurry();
-      link.drop('it was a knock');
+      link.drop('it was a wake-up of the dialler');
       return;
     }
     this.#replaceLink(hello.id);

@@ -6,7 +6,7 @@
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { StormLog } from './storm-log.js';
+import type { RateLimitedLog } from './rate-limited-log.js';
 
 export interface Trouble {
   readonly level: 'info' | 'warn' | 'error';
@@ -22,17 +22,17 @@ const STRANGERS: PeerId = 0;
 
 export class RepeatedTroubles {
   readonly #logger: Logger;
-  readonly #storms: StormLog;
+  readonly #rateLimited: RateLimitedLog;
   readonly #isMember: (peer: PeerId) => boolean;
   readonly #last = new Map<PeerId, Map<string, string>>();
 
   constructor(parts: {
     readonly logger: Logger;
-    readonly storms: StormLog;
+    readonly rateLimited: RateLimitedLog;
     readonly isMember: (peer: PeerId) => boolean;
   }) {
     this.#logger = parts.logger;
-    this.#storms = parts.storms;
+    this.#rateLimited = parts.rateLimited;
     this.#isMember = parts.isMember;
   }
 
@@ -45,7 +45,7 @@ export class RepeatedTroubles {
       return;
     }
     events.set(event, trouble.reason);
-    this.#storms[level](event, trouble, `${event} ${place}`);
+    this.#rateLimited[level](event, trouble, `${event} ${place}`);
   }
 
   /** The peer is connected: whatever comes next is news. */

@@ -9,7 +9,7 @@
 import net from 'node:net';
 import type { Logger } from 'pino';
 import { EVERY_ADDRESS, type ListenAddress, listenHostsOf } from '../addresses.js';
-import { StormLog } from './storm-log.js';
+import { RateLimitedLog } from './rate-limited-log.js';
 import { systemTimers } from './timers.js';
 import type { Listener } from './transport.js';
 
@@ -36,7 +36,7 @@ export async function listenOnTcp(options: TcpListenerOptions): Promise<Listener
 
 class TcpListener implements Listener {
   readonly #options: TcpListenerOptions;
-  readonly #storms: StormLog;
+  readonly #rateLimited: RateLimitedLog;
   readonly #servers: net.Server[] = [];
   #port: number;
   /** Accepted sockets that are not closed. */
@@ -45,7 +45,7 @@ class TcpListener implements Listener {
   constructor(options: TcpListenerOptions) {
     this.#options = options;
     this.#port = options.address.port;
-    this.#storms = new StormLog(options.logger, systemTimers());
+    this.#rateLimited = new RateLimitedLog(options.logger, systemTimers());
   }
 
   /** The bound port, also where any free one was asked for. */
@@ -64,7 +64,7 @@ class TcpListener implements Listener {
       server.listen(host === EVERY_ADDRESS ? { port: address.port } : address, () => {
         server.off('error', reject);
         server.on('error', (error) => {
-          this.#storms.error('net.accept_failed', { ...address, err: error });
+          this.#rateLimited.error('net.accept_failed', { ...address, err: error });
         });
         this.#servers.push(server);
         const bound = server.address();
@@ -77,7 +77,7 @@ class TcpListener implements Listener {
   close(): Promise<void> {
     // Does not wait for the streams: they belong to whoever took them.
     for (const server of this.#servers) server.close();
-    this.#storms.close();
+    this.#rateLimited.close();
     return Promise.resolve();
   }
 
@@ -85,7 +85,7 @@ class TcpListener implements Listener {
     const { streamsMax, onSocket } = this.#options;
     if (this.#open >= streamsMax) {
       const remote = socket.remoteAddress ?? 'unknown';
-      this.#storms.warn('net.accept_dropped', { port: this.#port, streamsMax, remote });
+      this.#rateLimited.warn('net.accept_dropped', { port: this.#port, streamsMax, remote });
       socket.on('error', () => undefined);
       socket.destroy();
       return;

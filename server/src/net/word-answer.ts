@@ -8,7 +8,7 @@
  * word desk, told of its stream's events by the door.
  */
 import type { FourLetterWord } from './four-letter/words.js';
-import type { StormLog } from './storm-log.js';
+import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
@@ -19,7 +19,7 @@ export interface WordAnswerParts {
   readonly isListing: boolean;
   readonly stream: ByteStream;
   readonly timers: Timers;
-  readonly storms: StormLog;
+  readonly rateLimited: RateLimitedLog;
   /** How long a client may take to close after the answer. */
   readonly lingerMs: number;
   /** A part was written: whoever takes them is not idle. */
@@ -56,8 +56,8 @@ export class WordAnswer {
       if (isEnd) return { kind: this.#end(), characters };
       return { kind: this.#maybeWrite(), characters };
     } catch (error) {
-      const { word, stream, storms } = this.#parts;
-      storms.error('client.word_failed', { word, remote: stream.remoteAddress, err: error });
+      const { word, stream, rateLimited } = this.#parts;
+      rateLimited.error('client.word_failed', { word, remote: stream.remoteAddress, err: error });
       this.#isOver = true;
       stream.destroy();
       return { kind: 'over', characters: 0 };

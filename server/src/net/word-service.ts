@@ -16,12 +16,12 @@ import {
   TRACE_MASK_BYTES,
 } from './four-letter/words.js';
 import type { MemberView } from './member-view.js';
+import type { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
-import type { StormLog } from './storm-log.js';
 import type { Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 import { WordAnswer } from './word-answer.js';
-import { WordDesk, type WordLimits } from './word-desk.js';
+import { type WordLimits, WordScheduler } from './word-scheduler.js';
 
 export interface WordServiceParts {
   readonly whitelist: FourLetterWhitelist;
@@ -30,7 +30,7 @@ export interface WordServiceParts {
   readonly sessionlessTimeoutMs: number;
   readonly lingerMs: number;
   readonly timers: Timers;
-  readonly storms: StormLog;
+  readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
   readonly view: MemberView;
   /** Of clients; the port's own set, which changes. */
@@ -39,11 +39,11 @@ export interface WordServiceParts {
 
 export class WordService {
   readonly #parts: WordServiceParts;
-  readonly #desk: WordDesk;
+  readonly #scheduler: WordScheduler;
 
   constructor(parts: WordServiceParts) {
     this.#parts = parts;
-    this.#desk = new WordDesk(parts.timers, parts.limits);
+    this.#scheduler = new WordScheduler(parts.timers, parts.limits);
   }
 
   /** Bytes that belong to a word and follow it. */
@@ -53,25 +53,25 @@ export class WordService {
 
   /** `onPart` is told of each part that was written. */
   answer(asked: AskedWord, stream: ByteStream, onPart: () => void): WordAnswer {
-    const { whitelist, lingerMs, timers, storms } = this.#parts;
+    const { whitelist, lingerMs, timers, rateLimited } = this.#parts;
     const answer = new WordAnswer({
       word: asked.word,
       pieces: this.#piecesFor(asked, stream),
       isListing: isListing(asked.word) && whitelist.allows(asked.word),
-      ...{ stream, timers, storms, lingerMs, onPart },
+      ...{ stream, timers, rateLimited, lingerMs, onPart },
     });
-    this.#desk.add(answer);
+    this.#scheduler.add(answer);
     return answer;
   }
 
   /** Its client has taken what was written. */
   onDrain(answer: WordAnswer): void {
-    this.#desk.onDrain(answer);
+    this.#scheduler.onDrain(answer);
   }
 
   /** Its stream is gone. */
   forget(answer: WordAnswer): void {
-    this.#desk.forget(answer);
+    this.#scheduler.forget(answer);
   }
 
   *#piecesFor(asked: AskedWord, stream: ByteStream): Generator<string> {

@@ -321,7 +321,7 @@ describe('whoever is more than anyone', () => {
 
   it('an operator who has switched the checks off gives everybody every right', () => {
     const off = { skipAcl: true };
-    const ensemble = new TestEnsemble({ pipeline: off, leadership: off });
+    const ensemble = new TestEnsemble({ pipeline: off, preparer: off });
     tree(ensemble, { parent: [bob(0)], child: [bob(0)] });
     const client = ensemble.connect();
     const sends = [setData('/p/c'), create('/p/x'), read(OpCode.getData, '/p/c'), getAcl('/p')];

@@ -26,23 +26,23 @@ const AUTH_ACL = [{ perms: 31, scheme: 'auth', id: '' }];
 
 describe('a multi of the largest size', () => {
   it('is no larger as a transaction, whatever its operations are', () => {
-    const ensemble = new TestEnsemble({ leadership: ANY_COUNT });
+    const ensemble = new TestEnsemble({ preparer: ANY_COUNT });
     const client = ensemble.connect();
     const create = { path: '/', data: null, acl: OPEN_ACL, flags: 2 };
     const count = Math.floor(FRAME_BYTES_MAX / 50);
     const ops = Array.from({ length: count }, () => ({ opcode: OpCode.create, request: create }));
     client.send(OpCode.multi, MultiRequest, { ops });
-    const { leadership, time, leader } = ensemble;
+    const { preparer, time, leader } = ensemble;
     const [forwarded] = leader.pipeline.takeForwards();
     if (forwarded === undefined) throw new Error('the multi is forwarded');
-    const prepared = leadership.onRequest(1, forwarded, time);
+    const prepared = preparer.onRequest(1, forwarded, time);
     if (prepared === null) throw new Error('the multi is prepared');
     expect(prepared.txn.op.kind).toBe('multi');
     expect(encodeTxn(prepared.txn).length).toBeLessThan(forwarded.body.length);
   });
 
   it('is refused with -114 when its auth entries stand for more ids than a message holds', () => {
-    const ensemble = new TestEnsemble({ leadership: ANY_COUNT });
+    const ensemble = new TestEnsemble({ preparer: ANY_COUNT });
     const client = ensemble.connect();
     authenticate(client, 60);
     const create = (index: number) => ({ path: `/${index}`, data: null, acl: AUTH_ACL, flags: 0 });

@@ -20,8 +20,8 @@ function deliver(
   from: number,
   requests: readonly ForwardedRequest[],
 ): number {
-  const { leadership, time } = ensemble;
-  const taken = requests.filter((request) => leadership.onRequest(from, request, time) !== null);
+  const { preparer, time } = ensemble;
+  const taken = requests.filter((request) => preparer.onRequest(from, request, time) !== null);
   ensemble.sendDetaches();
   return taken.length;
 }
@@ -30,7 +30,7 @@ function deliver(
 function attach(ensemble: TestEnsemble, memberId: number): void {
   const { pipeline } = ensemble.member(memberId);
   for (const one of pipeline.takeAttaches()) {
-    const attached = ensemble.leadership.onAttach(memberId, one, ensemble.time);
+    const attached = ensemble.preparer.onAttach(memberId, one, ensemble.time);
     ensemble.sendDetaches();
     pipeline.onAttached(attached?.request ?? 0, attached?.valid === true, attached?.timeoutMs ?? 0);
   }
@@ -146,9 +146,9 @@ describe('a member that does not tell attachments', () => {
       requests.map((request) => ({ ...request, attachment: 0 }));
     const { password } = first;
     const session = Number(first.session);
-    const { leadership, time } = ensemble;
-    leadership.onAttach(2, { kind: 'attach', request: 1, attachment: 0, session, password }, time);
-    leadership.takeDetaches();
+    const { preparer, time } = ensemble;
+    preparer.onAttach(2, { kind: 'attach', request: 1, attachment: 0, session, password }, time);
+    preparer.takeDetaches();
     first.create('/a');
     expect(deliver(ensemble, 2, untold(pipeline.takeForwards()))).toBe(1);
     pipeline.onDetach({ session, attachment: 0, request: 0 });

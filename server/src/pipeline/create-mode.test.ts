@@ -26,7 +26,7 @@ function bodyOf({ flags, ttlMs = 1 }: Asked) {
 }
 /** The error code, or the mode of the znode that exists afterwards. */
 function alone(asked: Asked, extendedTypes = true): number | string {
-  const ensemble = new TestEnsemble({ leadership: { extendedTypes } });
+  const ensemble = new TestEnsemble({ preparer: { extendedTypes } });
   const client = ensemble.connect();
   const { opcode, flags } = asked;
   if (opcode === createTtl) client.send(opcode, CreateTtlRequest, bodyOf(asked));
@@ -39,7 +39,7 @@ function alone(asked: Asked, extendedTypes = true): number | string {
  * brackets.
  */
 function inMulti(asked: Asked, extendedTypes = true): number | string {
-  const ensemble = new TestEnsemble({ leadership: { extendedTypes } });
+  const ensemble = new TestEnsemble({ preparer: { extendedTypes } });
   const client = ensemble.connect();
   const { opcode } = asked;
   const request = bodyOf(asked);

@@ -148,11 +148,11 @@ describe('a local session', () => {
   });
 
   it('cannot be closed at the leader by a member that forwards what it must not', () => {
-    const { leadership, time } = localEnsemble();
+    const { preparer, time } = localEnsemble();
     const body = new Uint8Array(0);
     const nobody = { session: 0, attachment: 0, identities: [] };
     const forged = { ...nobody, request: 1, opcode: OpCode.closeSession, body };
-    expect(leadership.onRequest(1, forged, time)).toBeNull();
+    expect(preparer.onRequest(1, forged, time)).toBeNull();
   });
 
   it('never has an id twice, up to the last member and the last number', () => {

@@ -35,7 +35,7 @@ function askForEphemerals(client: TestClient, prefixPath: string) {
 
 describe('ephemeralsPerSessionMax', () => {
   it('refuses the ephemeral past the limit with -125, counting what is in flight', () => {
-    const ensemble = new TestEnsemble({ leadership: { ephemeralsPerSessionMax: 3 } });
+    const ensemble = new TestEnsemble({ preparer: { ephemeralsPerSessionMax: 3 } });
     const client = ensemble.connect();
     for (const name of ['a', 'b', 'c', 'd']) client.create(`/${name}`, { flags: EPHEMERAL });
     client.create('/persistent');
@@ -49,7 +49,7 @@ describe('ephemeralsPerSessionMax', () => {
   });
 
   it('holds for each session by itself, and a refused multi counts for nothing', () => {
-    const ensemble = new TestEnsemble({ leadership: { ephemeralsPerSessionMax: 2 } });
+    const ensemble = new TestEnsemble({ preparer: { ephemeralsPerSessionMax: 2 } });
     const [one, other] = [ensemble.connect(), ensemble.connect()];
     const create = (path: string) => ({
       opcode: OpCode.create,

@@ -36,7 +36,7 @@ export interface PipelineOptions {
   readonly superDigest: string | null;
 }
 
-export interface LeadershipOptions extends WriteRules, SessionEndsOptions {
+export interface RequestPreparerOptions extends WriteRules, SessionEndsOptions {
   readonly id: PeerId;
   readonly epoch: number;
   /** The last zxid of the history from which this leadership starts; all of it is applied. */

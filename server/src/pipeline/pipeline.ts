@@ -7,7 +7,7 @@
  * (`takeX`).
  *
  * The driver's turn: feed all input; then send `takeForwards`, `takeSyncs` and `takeAttaches` to
- * the leader, in this order (on the leader: to its own Leadership); then let net flush.
+ * the leader, in this order (on the leader: to its own RequestPreparer); then let net flush.
  */
 import {
   type Attach,

@@ -309,13 +309,13 @@ describe('replies', () => {
 
 describe('the end of an epoch', () => {
   it('no zxid is handed out after the last counter, and the leader says so', () => {
-    const ensemble = new TestEnsemble({ leadership: { firstCounter: 0xffff_fffd } });
+    const ensemble = new TestEnsemble({ preparer: { firstCounter: 0xffff_fffd } });
     const client = ensemble.connect();
     for (const path of ['/a', '/b', '/c', '/d']) client.create(path);
-    expect(ensemble.leadership.counterLeft).toBe(2);
+    expect(ensemble.preparer.counterLeft).toBe(2);
     ensemble.settle();
     expect(client.takeSummary()).toEqual(['reply 1 0', 'reply 2 0']);
-    expect(ensemble.leadership.counterLeft).toBe(0);
+    expect(ensemble.preparer.counterLeft).toBe(0);
     ensemble.nowMs += 1_000_000;
     ensemble.tick();
     ensemble.settle();

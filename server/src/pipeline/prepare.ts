@@ -2,8 +2,8 @@
  * The leader's decision: a request and the state that it will meet make a transaction.
  *
  * It owns the overlay of changes in flight. Whatever is wrong with a request becomes an error
- * transaction, which has a zxid too. Time and randomness are arguments. Called by Leadership, once
- * for each request, in order.
+ * transaction, which has a zxid too. Time and randomness are arguments. Called by RequestPreparer,
+ * once for each request, in order.
  */
 import {
   assert,

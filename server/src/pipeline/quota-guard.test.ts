@@ -15,7 +15,7 @@ import { TestEnsemble } from './test-ensemble.js';
 const QUOTA = '/zookeeper/quota/q';
 
 function limited(limits: string, enforceQuota = true) {
-  const ensemble = new TestEnsemble({ leadership: { enforceQuota } });
+  const ensemble = new TestEnsemble({ preparer: { enforceQuota } });
   const client = ensemble.connect();
   client.create('/q', { data: '12345' });
   client.create(QUOTA);
@@ -79,9 +79,9 @@ describe('a hard quota', () => {
   it('that is not enforced is noted only', () => {
     const { ensemble, answer } = limited(HARD_COUNT, false);
     answer((c) => c.create('/q/a'));
-    expect(ensemble.leadership.takeNotes()).toEqual([]);
+    expect(ensemble.preparer.takeNotes()).toEqual([]);
     expect(answer((c) => c.create('/q/b'))).toBe(0);
-    expect(ensemble.leadership.takeNotes()).toEqual(['/q has count 3, above its hard limit 2']);
+    expect(ensemble.preparer.takeNotes()).toEqual(['/q has count 3, above its hard limit 2']);
   });
 });
 
@@ -90,14 +90,14 @@ describe('a soft quota', () => {
     const { ensemble, answer } = limited('count=1,bytes=100');
     expect(answer((c) => c.create('/q/a'))).toBe(0);
     expect(answer((c) => c.create('/q/b'))).toBe(0);
-    expect(ensemble.leadership.takeNotes()).toEqual(['/q has count 3, above its soft limit 1']);
-    expect(ensemble.leadership.takeNotes()).toEqual([]);
+    expect(ensemble.preparer.takeNotes()).toEqual(['/q has count 3, above its soft limit 1']);
+    expect(ensemble.preparer.takeNotes()).toEqual([]);
   });
 
   it('counts for nothing beside a hard one of its kind', () => {
     const { ensemble, answer } = limited('count=1,bytes=-1=;byteHardLimit=-1;countHardLimit=5');
     expect(answer((c) => c.create('/q/a'))).toBe(0);
-    expect(ensemble.leadership.takeNotes()).toEqual([]);
+    expect(ensemble.preparer.takeNotes()).toEqual([]);
   });
 });
 
@@ -110,7 +110,7 @@ describe('reconfig', () => {
       [false, -123],
       [true, -6],
     ] as const) {
-      const ensemble = new TestEnsemble({ leadership: { reconfigEnabled } });
+      const ensemble = new TestEnsemble({ preparer: { reconfigEnabled } });
       const client = ensemble.connect();
       client.send(OpCode.reconfig, ReconfigRequest, body);
       client.create('/a');

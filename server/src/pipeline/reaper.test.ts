@@ -17,7 +17,7 @@ function newEnsemble(more: TestEnsembleOptions = {}): {
   client: TestClient;
 } {
   const reaper = { intervalMs: CHECK_MS, perMinuteMax: PER_MINUTE };
-  const ensemble = new TestEnsemble({ ...more, leadership: { reaper } });
+  const ensemble = new TestEnsemble({ ...more, preparer: { reaper } });
   return { ensemble, client: ensemble.connect() };
 }
 function createTtl(client: TestClient, path: string, ttlMs: number): void {
@@ -98,7 +98,7 @@ describe('a container', () => {
     ensemble.settle();
     expect(has(ensemble, '/c')).toBe(false);
     expect(client.takeSummary().at(-1)).toBe('reply 4 -101');
-    expect(ensemble.leadership.inFlight).toBe(0);
+    expect(ensemble.preparer.inFlight).toBe(0);
   });
 });
 

@@ -3,7 +3,7 @@
  *
  * It examines the state's index of them once in each interval, a slice at each tick, and hands out
  * what it found at a bounded rate. It only proposes: whether a znode may really be deleted is
- * decided anew when the delete is prepared. Time is an argument. Called by Leadership.
+ * decided anew when the delete is prepared. Time is an argument. Called by RequestPreparer.
  */
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Tree } from '../state/tree.js';

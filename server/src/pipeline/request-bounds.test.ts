@@ -21,7 +21,7 @@ const OPS_MAX = 5;
 const DEPTH_MAX = 4;
 const BOUNDS: TestEnsembleOptions = {
   pipeline: { multiOpsMax: OPS_MAX },
-  leadership: { multiOpsMax: OPS_MAX, pathDepthMax: DEPTH_MAX },
+  preparer: { multiOpsMax: OPS_MAX, pathDepthMax: DEPTH_MAX },
 };
 
 function connected(options = BOUNDS): { ensemble: TestEnsemble; client: TestClient } {
@@ -130,11 +130,11 @@ describe('the path of a znode', () => {
   });
 
   it('is what it was for znodes that were deeper before there was a bound', () => {
-    const { ensemble, client } = connected({ leadership: { pathDepthMax: 100 } });
+    const { ensemble, client } = connected({ preparer: { pathDepthMax: 100 } });
     for (const path of ['/a', '/a/b', '/a/b/c', '/a/b/c/d', '/a/b/c/d/e']) client.create(path);
     ensemble.settle();
     client.take();
-    ensemble.leadership = ensemble.newLeadership(2, { pathDepthMax: DEPTH_MAX });
+    ensemble.preparer = ensemble.newPreparer(2, { pathDepthMax: DEPTH_MAX });
     const again = ensemble.connect();
     ensemble.settle();
     again.take();

@@ -181,7 +181,7 @@ describe('backpressure', () => {
     resume(ensemble, 1, one);
     const [attach] = ensemble.leader.pipeline.takeAttaches();
     if (attach === undefined) throw new Error('an attach was asked for');
-    ensemble.leadership.onAttach(1, attach, ensemble.time);
+    ensemble.preparer.onAttach(1, attach, ensemble.time);
     pipeline.onClosed(one.id);
     expect([other.holds.size, pipeline.outstanding]).toEqual([1, 1]);
     ensemble.settle();

@@ -39,7 +39,7 @@ describe('closing a session', () => {
     dying.create('/parent/flying', { flags: 1 });
     ensemble.forward();
     ensemble.nowMs += 30_000;
-    ensemble.leadership.onTouch(1, [Number(other.session)], ensemble.time);
+    ensemble.preparer.onTouch(1, [Number(other.session)], ensemble.time);
     ensemble.nowMs += 5_000;
     ensemble.tick();
     dying.create('/late', { flags: 1 });
@@ -76,7 +76,7 @@ describe('closing a session', () => {
     expect(client.takeSummary()).toEqual(['reply 1 0']);
     expect(ensemble.leader.state.sessions.count).toBe(0);
     expect(ensemble.leader.state.lastZxid).toBe(0x1_0000_0002);
-    expect(ensemble.leadership.inFlight).toBe(0);
+    expect(ensemble.preparer.inFlight).toBe(0);
   });
 });
 
@@ -98,7 +98,7 @@ describe('expiry', () => {
     ensemble.tick();
     ensemble.settle();
     expect(client.state).toBe('ended');
-    expect(ensemble.leadership.sessionCount).toBe(0);
+    expect(ensemble.preparer.sessionCount).toBe(0);
   });
 
   it('starts anew with a fresh full timeout under a new leader', () => {
@@ -106,7 +106,7 @@ describe('expiry', () => {
     const client = ensemble.connect();
     ensemble.nowMs += 10_000;
     ensemble.leader.pipeline.stopServing();
-    ensemble.leadership = ensemble.newLeadership(2);
+    ensemble.preparer = ensemble.newPreparer(2);
     ensemble.leader.pipeline.startServing();
     ensemble.nowMs += 10_000;
     ensemble.tick();
@@ -120,7 +120,7 @@ describe('expiry', () => {
     const ensemble = new TestEnsemble({ size: 2 });
     const client = ensemble.connect(2);
     ensemble.nowMs += 10_000;
-    ensemble.leadership.onTouch(1, [Number(client.session)], ensemble.time);
+    ensemble.preparer.onTouch(1, [Number(client.session)], ensemble.time);
     ensemble.nowMs += 700;
     ensemble.tick();
     ensemble.settle();
@@ -162,7 +162,7 @@ describe('the end of a role', () => {
   it('requests of a session that no member has attached since are dropped', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();
-    ensemble.leadership = ensemble.newLeadership(2);
+    ensemble.preparer = ensemble.newPreparer(2);
     client.create('/a');
     ensemble.settle();
     expect(client.state).toBe('ended');

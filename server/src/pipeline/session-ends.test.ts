@@ -12,7 +12,7 @@ const MANY = 95;
 const WATCH_XID = -1;
 
 function newEnsemble(): TestEnsemble {
-  const ensemble = new TestEnsemble({ size: 2, leadership: { ephemeralsPerPartMax: PART } });
+  const ensemble = new TestEnsemble({ size: 2, preparer: { ephemeralsPerPartMax: PART } });
   ensemble.raiseLevel();
   return ensemble;
 }
@@ -32,7 +32,7 @@ function owner(ensemble: TestEnsemble, count: number): TestClient {
 }
 
 function expire(ensemble: TestEnsemble, session: number): void {
-  ensemble.leadership.expire(session);
+  ensemble.preparer.expire(session);
   ensemble.tick();
 }
 
@@ -77,7 +77,7 @@ describe('the end of a session with many ephemerals', () => {
     expect(Math.max(...turns.map((turn) => turn.length))).toBe(3);
     expect(state.tree.ephemeralCount).toBe(0);
     expect(ensemble.member(2).state.digest()).toBe(state.digest());
-    expect(ensemble.leadership.inFlight).toBe(0);
+    expect(ensemble.preparer.inFlight).toBe(0);
   });
 
   it('lets others be served in between, who see what is left of it', () => {
@@ -151,21 +151,21 @@ describe('the end of a session with many ephemerals', () => {
       pipeline.stopServing();
       pipeline.startServing();
     }
-    ensemble.leadership = ensemble.newLeadership(2, { ephemeralsPerPartMax: PART });
-    expect(ensemble.leadership.sessionCount).toBe(0);
+    ensemble.preparer = ensemble.newPreparer(2, { ephemeralsPerPartMax: PART });
+    expect(ensemble.preparer.sessionCount).toBe(0);
     // It receives nothing before the end is committed, and takes nobody's place in line meanwhile.
     const early = resume(ensemble, 1, client);
     ensemble.forward();
     expect([early.state, early.take()]).toEqual(['ended', []]);
     expect(ensemble.member(1).pipeline.outstanding).toBe(0);
-    expect(ensemble.leadership.isClosing(session)).toBe(true);
+    expect(ensemble.preparer.isClosing(session)).toBe(true);
     ensemble.settle();
     const again = resume(ensemble, 1, client);
     ensemble.settle();
     expect(isExpired(again.takeConnectResponse())).toBe(true);
     expect(ensemble.leader.state.tree.ephemeralCount).toBe(0);
     expect(ensemble.leader.state.sessions.count).toBe(0);
-    expect(ensemble.leadership.isClosing(session)).toBe(false);
+    expect(ensemble.preparer.isClosing(session)).toBe(false);
     expect(ensemble.member(2).state.digest()).toBe(ensemble.leader.state.digest());
   });
 
@@ -218,7 +218,7 @@ describe('the end of a session with many ephemerals', () => {
   });
 
   it('is one transaction before the level at which all members know the parts', () => {
-    const ensemble = new TestEnsemble({ size: 2, leadership: { ephemeralsPerPartMax: PART } });
+    const ensemble = new TestEnsemble({ size: 2, preparer: { ephemeralsPerPartMax: PART } });
     const dying = owner(ensemble, MANY);
     close(dying);
     ensemble.forward();

@@ -8,7 +8,7 @@
  *
  * The next leader finds in the state which sessions are closing, and continues. Sessions take
  * turns, and the deletes in flight are bounded: the next part is prepared when an earlier one is
- * applied. Called by Leadership.
+ * applied. Called by RequestPreparer.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';

@@ -122,7 +122,7 @@ describe('resuming a session', () => {
     const second = resume(ensemble, 2, first);
     const [attach] = ensemble.member(2).pipeline.takeAttaches();
     if (attach === undefined) throw new Error('an attach was asked for');
-    const attached = ensemble.leadership.onAttach(2, attach, ensemble.time);
+    const attached = ensemble.preparer.onAttach(2, attach, ensemble.time);
     if (attached === null) throw new Error('it is not closing');
     first.create('/late');
     ensemble.settle();
@@ -168,8 +168,8 @@ describe('resuming a session', () => {
     const back = resume(ensemble, 1, first);
     const [again] = one.takeAttaches();
     if (there === undefined || again === undefined) throw new Error('both ask the leader');
-    const { leadership, time } = ensemble;
-    const answers = [leadership.onAttach(2, there, time), leadership.onAttach(1, again, time)];
+    const { preparer, time } = ensemble;
+    const answers = [preparer.onAttach(2, there, time), preparer.onAttach(1, again, time)];
     ensemble.sendDetaches();
     expect([first.state, back.state]).toEqual(['ended', 'open']);
     two.onAttached(there.request, answers[0]?.valid === true, 10_000);

@@ -17,9 +17,9 @@ import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { encodeTxn, proposalOf } from '../state/testing.js';
 import { TxnViews } from '../state/txn-views.js';
-import { Leadership, type PreparedTxn } from './leadership.js';
-import type { LeadershipOptions, PipelineOptions } from './options.js';
+import type { PipelineOptions, RequestPreparerOptions } from './options.js';
 import { Pipeline } from './pipeline.js';
+import { type PreparedTxn, RequestPreparer } from './request-preparer.js';
 import { TestClient } from './test-client.js';
 import { NO_BOUND } from './tree-room.js';
 
@@ -70,13 +70,13 @@ export class TestMember {
 export interface TestEnsembleOptions {
   readonly size?: number;
   readonly pipeline?: Partial<PipelineOptions>;
-  readonly leadership?: Partial<LeadershipOptions>;
+  readonly preparer?: Partial<RequestPreparerOptions>;
   readonly digestOf?: DigestOf;
 }
 
 export class TestEnsemble {
   readonly members: readonly TestMember[];
-  leadership: Leadership;
+  preparer: RequestPreparer;
   nowMs = 0;
   wallMs = 1_700_000_000_000;
   readonly #log: LoggedTxn[] = [];
@@ -88,7 +88,7 @@ export class TestEnsemble {
     const { digestOf = fakeDigestOf } = options;
     const ids = Array.from({ length: options.size ?? 1 }, (_, index) => index + 1);
     this.members = ids.map((id) => new TestMember(id, options.pipeline ?? {}, digestOf));
-    this.leadership = this.newLeadership(1, options.leadership ?? {});
+    this.preparer = this.newPreparer(1, options.preparer ?? {});
   }
 
   get leader(): TestMember {
@@ -101,9 +101,9 @@ export class TestEnsemble {
     return member;
   }
 
-  newLeadership(epoch: number, options: Partial<LeadershipOptions> = {}): Leadership {
+  newPreparer(epoch: number, options: Partial<RequestPreparerOptions> = {}): RequestPreparer {
     const { state } = this.leader;
-    return new Leadership(
+    return new RequestPreparer(
       {
         state,
         ages: { ageMs: (_, mtimeMs) => this.wallMs - mtimeMs },
@@ -157,13 +157,13 @@ export class TestEnsemble {
   /** What the members want goes to the leader; its answers come back. */
   forward(): void {
     for (const { id, pipeline } of this.members) {
-      const { leadership } = this;
+      const { preparer } = this;
       for (const request of pipeline.takeForwards()) {
-        const prepared = leadership.onRequest(id, request, this.time);
+        const prepared = preparer.onRequest(id, request, this.time);
         if (prepared !== null) this.#propose([prepared]);
       }
       for (const attach of pipeline.takeAttaches()) {
-        const attached = leadership.onAttach(id, attach, this.time);
+        const attached = preparer.onAttach(id, attach, this.time);
         this.sendDetaches();
         if (attached === null) continue;
         pipeline.onAttached(attached.request, attached.valid, attached.timeoutMs);
@@ -175,19 +175,19 @@ export class TestEnsemble {
   }
 
   sendDetaches(): void {
-    for (const { member, ...detach } of this.leadership.takeDetaches()) {
+    for (const { member, ...detach } of this.preparer.takeDetaches()) {
       this.member(member).pipeline.onDetach(detach);
     }
   }
 
   touch(): void {
     for (const { id, pipeline } of this.members) {
-      this.leadership.onTouch(id, pipeline.takeTouches(), this.time);
+      this.preparer.onTouch(id, pipeline.takeTouches(), this.time);
     }
   }
 
   tick(): void {
-    this.#propose(this.leadership.onTick(this.time, 1_000));
+    this.#propose(this.preparer.onTick(this.time, 1_000));
   }
 
   /** The member applies up to `count` of the proposals that it has not applied. */
@@ -198,13 +198,13 @@ export class TestEnsemble {
       const txn = this.#txns.txnOf(proposalOf(body));
       member.appliedCount += 1;
       member.pipeline.apply(zxid, txn, this.nowMs);
-      if (memberId === LEADER) this.leadership.onApplied(zxid, txn);
+      if (memberId === LEADER) this.preparer.onApplied(zxid, txn);
     }
   }
 
   /** To the highest level that there is. */
   raiseLevel(): void {
-    const prepared = this.leadership.raiseLevel(LEVEL_MAX, this.time);
+    const prepared = this.preparer.raiseLevel(LEVEL_MAX, this.time);
     if (prepared !== null) this.#propose([prepared]);
     this.settle();
   }
@@ -212,7 +212,7 @@ export class TestEnsemble {
   /** Parts of the ends of sessions, as many as may be in flight. Returns how many it were. */
   goOnWithEnds(): number {
     for (let parts = 0; ; parts++) {
-      const prepared = this.leadership.nextOfEnds(this.time);
+      const prepared = this.preparer.nextOfEnds(this.time);
       if (prepared === null) return parts;
       this.#propose([prepared]);
     }

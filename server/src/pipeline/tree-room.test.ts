@@ -20,7 +20,7 @@ const FULL = -125;
 /** The tree has `/d` with 100 bytes, and room for `roomBytes` more. */
 function bounded(roomBytes: number) {
   const bound = { bytesMax: Number.POSITIVE_INFINITY };
-  const ensemble = new TestEnsemble({ leadership: { treeBound: bound } });
+  const ensemble = new TestEnsemble({ preparer: { treeBound: bound } });
   const client = ensemble.connect();
   client.create('/d', { data: 'x'.repeat(100) });
   ensemble.settle();
@@ -138,7 +138,7 @@ describe('a full tree', () => {
     const { ensemble, bound, answer } = bounded(znodeBytes(1, 0));
     expect(answer((c) => c.create('/a'))).toBe(0);
     expect(answer((c) => c.create('/b'))).toBe(FULL);
-    ensemble.leadership = ensemble.newLeadership(2, { treeBound: bound });
+    ensemble.preparer = ensemble.newPreparer(2, { treeBound: bound });
     const client = ensemble.connect();
     // One more session counts, too.
     bound.bytesMax += sessionBytes(1);
@@ -151,12 +151,12 @@ describe('a full tree', () => {
 
   it('tells how many were refused, once', () => {
     const { ensemble, answer, state } = bounded(0);
-    expect(ensemble.leadership.takeRefusals()).toBe(null);
+    expect(ensemble.preparer.takeRefusals()).toBe(null);
     answer((c) => c.create('/a'));
     answer((c) => c.create('/a'));
     const { bytes } = state;
-    expect(ensemble.leadership.takeRefusals()).toEqual({ count: 2, bytes, bytesMax: bytes });
-    expect(ensemble.leadership.takeRefusals()).toBe(null);
+    expect(ensemble.preparer.takeRefusals()).toEqual({ count: 2, bytes, bytesMax: bytes });
+    expect(ensemble.preparer.takeRefusals()).toBe(null);
   });
 });
 
@@ -219,16 +219,16 @@ describe('the state', () => {
           if (typeof next === 'number') ensemble.apply(1, next);
           else if (next.length === 1) next.forEach(sendOne);
           else client.send(OpCode.multi, MultiRequest, { ops: next });
-          const foreseen = ensemble.leadership.treeBytes;
+          const foreseen = ensemble.preparer.treeBytes;
           ensemble.forward();
           expect(state.bytes).toBeLessThanOrEqual(bound.bytesMax);
-          expect(ensemble.leadership.treeBytes).toBeLessThanOrEqual(bound.bytesMax);
-          if (typeof next === 'number') expect(ensemble.leadership.treeBytes).toBe(foreseen);
+          expect(ensemble.preparer.treeBytes).toBeLessThanOrEqual(bound.bytesMax);
+          if (typeof next === 'number') expect(ensemble.preparer.treeBytes).toBe(foreseen);
         }
-        const foreseen = ensemble.leadership.treeBytes;
+        const foreseen = ensemble.preparer.treeBytes;
         ensemble.apply();
         expect(state.bytes).toBe(foreseen);
-        expect(ensemble.leadership.treeBytes).toBe(foreseen);
+        expect(ensemble.preparer.treeBytes).toBe(foreseen);
       }),
       { numRuns: 200 },
     );

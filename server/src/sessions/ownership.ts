@@ -5,7 +5,7 @@
  * a number. A session that comes back to a member by a new connection is attached anew, and what
  * its older connection there still sends can be told apart. After a change of leader this is empty:
  * every client connection was closed, so each session attaches anew before its next request. It
- * never looks at passwords or leases. Called by Leadership.
+ * never looks at passwords or leases. Called by RequestPreparer.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';

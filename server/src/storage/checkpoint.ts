@@ -64,7 +64,7 @@ export class CheckpointedTree {
     checkpoint: Checkpoint,
   ): Promise<CheckpointedTree> {
     const database = new SharedResource(store, treeName(generation));
-    const open = await database.hold();
+    const open = await database.pin();
     await open.batch([putCheckpoint(checkpoint)], { sync: true });
     return new CheckpointedTree(generation, database, checkpoint);
   }
@@ -74,11 +74,11 @@ export class CheckpointedTree {
     const name = treeName(generation);
     const database = new SharedResource(store, name);
     try {
-      const checkpoint = await readCheckpoint(name, await database.hold());
+      const checkpoint = await readCheckpoint(name, await database.pin());
       if (checkpoint === null) throw new DamagedError(`${name} holds no checkpoint`);
       return new CheckpointedTree(generation, database, checkpoint);
     } catch (error) {
-      await database.letGo();
+      await database.unpin();
       throw error;
     }
   }
@@ -116,9 +116,9 @@ export class CheckpointedTree {
   }
 
   /** It is garbage from now on; destroyed once nobody reads or writes it. */
-  async retire(): Promise<void> {
+  async markForDeletion(): Promise<void> {
     await this.writing;
-    await this.database.retire();
+    await this.database.markForDeletion();
   }
 
   private async writeNow(changes: readonly KeyValueOperation[], next: Checkpoint): Promise<void> {

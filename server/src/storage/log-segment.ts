@@ -120,7 +120,7 @@ export class Segment {
   static async begin(directory: LogDirectory, file: LogFile, header: NewSegment): Promise<Segment> {
     await file.write(0, [encodeHeader(header)]);
     const name = segmentName(header.generation, header.seq);
-    const shared = SharedResource.held(ownerOf(directory), name, file);
+    const shared = SharedResource.pinned(ownerOf(directory), name, file);
     return new Segment(shared, { format: FORMAT, ...header });
   }
 
@@ -147,7 +147,7 @@ export class Segment {
 
   /** One synced write. The caller has checked the chain. */
   async append(batches: readonly ProposalBatch[], bytesMax: number): Promise<void> {
-    const file = await this.file.hold();
+    const file = await this.file.pin();
     const parts: Uint8Array[] = [];
     let offset = this.end;
     const records = recordsOf(batches, bytesMax);

@@ -79,7 +79,7 @@ describe('the next file of a log', () => {
     expect(half).toBeLessThan(1 / 2 + 2 * step);
     expect(end).toBe(1);
     expect(directory.sizes.get('1-0.log')).toBe(FIRST_PREALLOCATED_BYTES);
-    await log.letGo();
+    await log.closeFiles();
   });
 
   it('gets no zeros while records are large', async () => {
@@ -88,7 +88,7 @@ describe('the next file of a log', () => {
     await fill(log, 2 * LARGE_RECORD_BYTES, 0.95 * SEGMENT_BYTES);
     expect(await directory.list()).toEqual(['1-0.log', '1-1.log']);
     expect(directory.sizes.get('1-1.log')).toBe(undefined);
-    await log.letGo();
+    await log.closeFiles();
   });
 
   it('gets no zeros while it is written', async () => {
@@ -111,7 +111,7 @@ describe('the next file of a log', () => {
     await fill(log, SMALL, 1.95 * SEGMENT_BYTES);
     expect(directory.events.filter((event) => event === 'zeros 1-1.log')).toHaveLength(1);
     expect(directory.sizes.get('1-2.log')).toBe(SEGMENT_BYTES);
-    await log.letGo();
+    await log.closeFiles();
   });
 });
 
@@ -126,5 +126,5 @@ it('the first segment of a log is left after the part of it that is asked for', 
   directory.events = [];
   await appendGroup(log, SMALL);
   expect(directory.events).toContain('write 1-1.log');
-  await log.letGo();
+  await log.closeFiles();
 });

@@ -156,19 +156,19 @@ async function soundStorage(from: {
       recoverLog(setup.logFiles, logAt, options, hooks),
     ]);
     if (loaded.status === 'rejected') {
-      if (read.status === 'fulfilled') await read.value.log.letGo();
+      if (read.status === 'fulfilled') await read.value.log.closeFiles();
       throw loaded.reason;
     }
     if (read.status === 'rejected') throw read.reason;
     const { log, logSeq, history, suffix, unreadable } = read.value;
     if (epochOf(log.last) > meta.acceptedEpoch) {
-      await log.letGo();
+      await log.closeFiles();
       throw new DamagedError(
         `the log ends with ${formatZxid(log.last)}, but the epoch accepted is ${meta.acceptedEpoch}`,
       );
     }
     if (log.last < meta.recordedZxid) {
-      await log.letGo();
+      await log.closeFiles();
       throw new DamagedError(
         `the log ends with ${formatZxid(log.last)}, but was durable up to ` +
           `${formatZxid(meta.recordedZxid)}: its newest part is missing`,
@@ -190,7 +190,7 @@ async function soundStorage(from: {
     };
     return { metaStore, meta, metaKnown: true, live: { tree, log }, recovered };
   } catch (error) {
-    await tree.database.letGo();
+    await tree.database.unpin();
     throw error;
   }
 }
@@ -264,7 +264,7 @@ async function withLogFiles(
     const log = await TxnLog.create(logFiles, { generation, base: former.base }, options, hooks);
     for await (const batches of former.batches()) await log.append(batches);
     await log.idle();
-    await log.letGo();
+    await log.closeFiles();
     meta = { ...meta, logSeq };
     await metaStore.write(meta);
   }

@@ -1,17 +1,17 @@
 /**
- * A database or a file that is open while somebody uses it: closed after the last use, opened again
- * by the next.
+ * A database or a file that is open while somebody uses it. It is closed after the last use and
+ * opened again by the next one.
  *
- * What is closed costs neither memory nor a descriptor, and what is retired is destroyed only when
- * its last reader is gone. Uses are counted by `acquire` and `release`; `hold` is one use by the
- * owner.
+ * While it is closed it costs neither memory nor a file descriptor. One that is marked for deletion
+ * is destroyed when its last reader is gone. `acquire` and `release` count the uses; the owner may
+ * pin it, which counts as one use, to keep it open.
  */
 import { assert } from '@rookery/protocol';
 import type { KeyValueDatabase } from './key-value.js';
 
 export type SharedDatabase = SharedResource<KeyValueDatabase>;
 
-/** Where it is opened and destroyed by its name. */
+/** Opens and destroys resources by name. */
 export interface ResourceOwner<T> {
   open(name: string): Promise<T>;
   destroy(name: string): Promise<void>;
@@ -21,8 +21,8 @@ export class SharedResource<T extends { close(): Promise<void> }> {
   readonly name: string;
   private readonly owner: ResourceOwner<T>;
   private users = 0;
-  private held = false;
-  private retired = false;
+  private isPinned = false;
+  private isMarked = false;
   private destroyed = false;
   private opened: Promise<T> | null = null;
   private closing: Promise<void> = Promise.resolve();
@@ -32,22 +32,22 @@ export class SharedResource<T extends { close(): Promise<void> }> {
     this.name = name;
   }
 
-  /** One that is open already, and held. */
-  static held<T extends { close(): Promise<void> }>(
+  /** Wraps what is open already; it is pinned. */
+  static pinned<T extends { close(): Promise<void> }>(
     owner: ResourceOwner<T>,
     name: string,
     opened: T,
   ): SharedResource<T> {
     const shared = new SharedResource(owner, name);
     shared.opened = Promise.resolve(opened);
-    shared.held = true;
+    shared.isPinned = true;
     shared.users = 1;
     return shared;
   }
 
-  /** What fails to open is as if it had not been asked for. */
+  /** Opens it if necessary. When that fails, the call has not counted as a use. */
   async acquire(): Promise<T> {
-    assert(!this.retired, `${this.name} is not used after it was retired`);
+    assert(!this.isMarked, `${this.name} is not used after it was marked for deletion`);
     this.users += 1;
     this.opened ??= this.open();
     try {
@@ -56,7 +56,7 @@ export class SharedResource<T extends { close(): Promise<void> }> {
       this.users -= 1;
       if (this.users === 0) {
         this.opened = null;
-        if (this.retired) await this.destroy();
+        if (this.isMarked) await this.destroy();
       }
       throw error;
     }
@@ -70,23 +70,25 @@ export class SharedResource<T extends { close(): Promise<void> }> {
     this.closing = this.close(this.opened);
     this.opened = null;
     await this.closing;
-    if (this.retired) await this.destroy();
+    if (this.isMarked) await this.destroy();
   }
 
-  async hold(): Promise<T> {
-    if (this.held && this.opened !== null) return await this.opened;
-    this.held = true;
+  /** Keeps it open until `unpin`. Does nothing if it is pinned already. */
+  async pin(): Promise<T> {
+    if (this.isPinned && this.opened !== null) return await this.opened;
+    this.isPinned = true;
     try {
       return await this.acquire();
     } catch (error) {
-      this.held = false;
+      this.isPinned = false;
       throw error;
     }
   }
 
-  async letGo(): Promise<void> {
-    if (!this.held) return;
-    this.held = false;
+  /** Resolves when it is closed, if nobody else uses it. Does nothing if it is not pinned. */
+  async unpin(): Promise<void> {
+    if (!this.isPinned) return;
+    this.isPinned = false;
     await this.release();
   }
 
@@ -100,11 +102,11 @@ export class SharedResource<T extends { close(): Promise<void> }> {
     }
   }
 
-  /** No use may begin any more; it is destroyed after the last one. */
-  async retire(): Promise<void> {
-    assert(!this.retired, `${this.name} is retired once`);
-    this.retired = true;
-    await this.letGo();
+  /** Forbids new uses. It is destroyed at once if nobody uses it, otherwise after the last use. */
+  async markForDeletion(): Promise<void> {
+    assert(!this.isMarked, `${this.name} is marked for deletion once`);
+    this.isMarked = true;
+    await this.unpin();
     if (this.users === 0) await this.destroy();
   }
 

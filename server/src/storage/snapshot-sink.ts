@@ -49,7 +49,7 @@ export class GenerationSink implements SnapshotSink {
     if (this.state !== 'open') return;
     this.state = 'abandoned';
     await Promise.allSettled([this.tail]);
-    if (this.tree !== null) await this.tree.retire();
+    if (this.tree !== null) await this.tree.markForDeletion();
   }
 
   async verify(zxid: Zxid, loader: StateLoader): Promise<void> {

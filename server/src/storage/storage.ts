@@ -111,15 +111,15 @@ export class Storage {
     } catch (error) {
       // LevelDB may find a damaged block only when it writes, by its compaction.
       if (!(error instanceof DamagedError)) throw error;
-      await storage.letGo();
+      await storage.closeFiles();
       await (await replaceMeta(setup, generations, error.message)).close();
       return await Storage.open(setup);
     }
   }
 
-  private async letGo(): Promise<void> {
-    await this.live?.log.letGo();
-    await this.live?.tree.database.letGo();
+  private async closeFiles(): Promise<void> {
+    await this.live?.log.closeFiles();
+    await this.live?.tree.database.unpin();
     await this.meta.close();
   }
 
@@ -385,7 +385,7 @@ export class Storage {
   private async destroyOld(old: Live | null, generation: number): Promise<void> {
     const { treeStore, logFiles } = this;
     if (old === null) return await destroyGenerations({ treeStore, logFiles }, generation);
-    await old.tree.retire();
-    await old.log.retire();
+    await old.tree.markForDeletion();
+    await old.log.markForDeletion();
   }
 }

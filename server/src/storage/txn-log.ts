@@ -151,7 +151,8 @@ export class TxnLog {
     this.#last = after;
     await this.#begin(kept ?? null);
     // The oldest last: what is left after a crash in between is void, as the new header says.
-    for (const segment of dropped.reverse()) this.#removals.run(() => segment.file.retire());
+    for (const segment of dropped.reverse())
+      this.#removals.run(() => segment.file.markForDeletion());
     this.#isWriting = false;
   }
 
@@ -217,19 +218,19 @@ export class TxnLog {
     await this.#removals.idle();
   }
 
-  /** For a log that is not used after all: closes what is open of it. */
-  async letGo(): Promise<void> {
-    await this.#active?.file.letGo();
+  /** Closes the open files of a log that turned out not to be used. */
+  async closeFiles(): Promise<void> {
+    await this.#active?.file.unpin();
     await this.#next?.file.close();
   }
 
-  /** Everything of it is garbage from now on. */
-  async retire(): Promise<void> {
+  /** The log is not used any more: its segments are deleted when their last readers are gone. */
+  async markForDeletion(): Promise<void> {
     await this.idle();
     const segments = this.#segments;
     // A reader that comes to its next segment finds that it is gone.
     this.#segments = [];
-    for (const segment of segments) await segment.file.retire();
+    for (const segment of segments) await segment.file.markForDeletion();
     if (this.#next === null) return;
     await this.#next.file.close();
     await this.#directory.remove(segmentName(this.generation, this.#lastSeq + 1));
@@ -285,7 +286,7 @@ export class TxnLog {
     this.#segments.push(segment);
     this.#active = segment;
     this.#recordCount = 0;
-    if (old !== null) this.#background.run(() => old.file.letGo());
+    if (old !== null) this.#background.run(() => old.file.unpin());
     return segment;
   }
 
@@ -327,7 +328,7 @@ export class TxnLog {
   #dropFirst(): void {
     const dropped = this.#segments.shift();
     assert(dropped !== undefined, 'there is a segment to drop');
-    this.#removals.run(() => dropped.file.retire());
+    this.#removals.run(() => dropped.file.markForDeletion());
   }
 
   #mayDropFirst(checkpoint: Zxid, keepBytes: number): boolean {

@@ -1,10 +1,10 @@
 /**
- * Synchronization as the leader does it: brings each learner from its history to the leader's.
+ * The leader's part of synchronization: brings each learner from its history to the leader's.
  *
- * DIFF and TRUNC go on from the exact common point, out of memory where it reaches back far enough,
- * else by the driver from disk; SNAP by the driver too. Ends with NEWLEADER, after which the
- * learner gets every proposal as it is made. A link carries at most one such transfer ever: when
- * one is given up half way, so is its link, and nothing of it can turn up in the next.
+ * DIFF and TRUNC continue from the exact common point. What memory still holds is sent from there;
+ * older history, and the snapshot of SNAP, are read from disk by the driver. NEWLEADER ends the
+ * transfer, and afterwards the learner gets every proposal as it is made. A link carries at most
+ * one transfer: when one is abandoned its link is dropped, so nothing of it can arrive later.
  */
 import { formatZxid, ProposalBatch, type Zxid } from '@rookery/protocol';
 import type { Learner } from './learner.js';
@@ -65,7 +65,7 @@ export class CatchUp {
     this.#continue(learner);
   }
 
-  /** False: the log does not go on from this snapshot, nothing can be built on it. */
+  /** Returns false if the log does not continue from this snapshot, which is then useless. */
   onSnapshotSent(learner: Learner, zxid: Zxid): boolean {
     learner.link.streaming = false;
     if (!this.#member.history.has(zxid)) return false;
@@ -76,9 +76,9 @@ export class CatchUp {
   }
 
   /**
-   * What memory does not reach is read from disk by the driver, which then reports back. What it
-   * does reach goes in parts, too, each when the link has room for it: all of it at once are
-   * hundreds of thousands of proposals, and nobody hears from a leader that is busy with them.
+   * Sends the next part. The driver reads from disk what is no longer in memory and reports back.
+   * What is in memory is also sent in parts, each when the link has room: it may be hundreds of
+   * thousands of proposals, and a leader that sent them all at once would miss its heartbeats.
    */
   #continue(learner: Learner): void {
     const { history, options, ensembleId } = this.#member;
@@ -104,7 +104,7 @@ export class CatchUp {
     this.#member.send(learner.link, { kind: 'newLeader', ...facts });
   }
 
-  /** Up to `through` from disk, maybe nothing; `onHistorySent` goes on from there. */
+  /** Asks for history up to `through` from disk, maybe none; `onHistorySent` continues. */
   #stream(learner: Learner, through: Zxid): void {
     const { peer, link } = learner.link;
     learner.link.streaming = true;

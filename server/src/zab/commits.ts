@@ -1,14 +1,14 @@
 /**
- * What a leader commits, and how its learners come to know.
+ * Commits proposals at the leader and lets its learners know.
  *
- * A proposal is committed once a quorum has logged it, the leader included. Active learners are
- * told by COMMIT, or find out by themselves. Part of the leader's role (`leading.ts`).
+ * A proposal is committed once a quorum, the leader included, has logged it. Active learners get a
+ * COMMIT or count the quorum themselves. Part of the leader's role (`leading.ts`).
  */
 import { LEADER_DURABLE_SINCE, type Zxid } from '@rookery/protocol';
 import type { Learners } from './learner.js';
 import type { Member } from './member.js';
 
-/** With more of them undecided learners wait for COMMIT: several clients write. */
+/** With more undecided proposals than this, learners wait for COMMIT. */
 const FEW_PROPOSALS = 2;
 
 export class Commits {
@@ -21,10 +21,10 @@ export class Commits {
   }
 
   /**
-   * A learner that is a quorum together with this leader needs no COMMIT, which would come a round
-   * trip later: it delivers nothing before it is durable there, and what is durable at both is
-   * committed. Only for a few proposals: a COMMIT leaves together with the proposals that came
-   * meanwhile, and a message of its own for each batch would cost writes under load.
+   * Tells learners what is durable here, if this leader and one learner are a quorum. Such a
+   * learner commits what is durable at both, one round trip before a COMMIT could arrive. This is
+   * done only for a few undecided proposals: under load a COMMIT travels with later proposals, and
+   * a message of its own for each batch would cost throughput.
    */
   tellDurable(): void {
     const { id, history, committed, quorums } = this.#member;
@@ -40,7 +40,7 @@ export class Commits {
     }
   }
 
-  /** Commits what a quorum has reached, and gives it; null when that is nothing new. */
+  /** Commits what a quorum has logged. Returns the new last committed zxid, or null if none. */
   advance(): Zxid | null {
     const { history } = this.#member;
     const reached = this.#learners.reached(history.durable, ({ match }) => match);

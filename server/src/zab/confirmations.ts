@@ -1,9 +1,10 @@
 /**
- * Rounds in which a leader asks its quorum whether it still leads (sync, linearizable reads).
+ * Rounds in which a leader asks its quorum whether it still leads (for sync and linearizable
+ * reads).
  *
- * One round is under way at a time; what asks meanwhile shares the next one. A round that began
- * before a question was asked proves nothing for it (ZOOKEEPER-1675, 2136). Called by Leading while
- * it serves.
+ * One round is under way at a time. Questions that are asked meanwhile share the next one, because
+ * a round that began before a question proves nothing for it (ZOOKEEPER-1675, 2136). Called by
+ * Leading while it serves.
  */
 import type { Zxid } from '@rookery/protocol';
 import type { Learner, Learners } from './learner.js';
@@ -12,8 +13,9 @@ import type { Member } from './member.js';
 interface Confirmation {
   readonly id: number;
   /**
-   * The last proposal when the question was asked: what the asker must see. Not the last commit:
-   * a client whose connection broke asks whether its write, which may be on its way, was done.
+   * The last proposal when the question was asked, which the asker must see. The last commit would
+   * not be enough: a client whose connection broke asks whether its write was done, which may still
+   * be undecided.
    */
   readonly zxid: Zxid;
 }
@@ -22,7 +24,7 @@ export class Confirmations {
   readonly #member: Member;
   readonly #learners: Learners;
   #round = 0;
-  /** In the round under way; none while there is none. */
+  /** The questions of the round under way; empty if there is none. */
   #asked: Confirmation[] = [];
   #waiting: Confirmation[] = [];
 
@@ -36,12 +38,12 @@ export class Confirmations {
     if (this.#asked.length === 0) this.#begin();
   }
 
-  /** It has just become active: its answer counts in the round under way, too. */
+  /** Includes a learner that has just become active in the round under way. */
   onActive(learner: Learner): void {
     if (this.#asked.length > 0) this.#send(learner);
   }
 
-  /** False for the answer to a round that has not begun: it would count in all up to there. */
+  /** Returns false for an answer to a round that has not begun, which a peer cannot know. */
   onAnswer(learner: Learner, round: number): boolean {
     if (round > this.#round) return false;
     learner.confirmedRound = Math.max(learner.confirmedRound, round);

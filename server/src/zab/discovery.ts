@@ -1,20 +1,20 @@
 /**
- * The rules of discovery, as questions about a leader's learners. Pure.
+ * The rules of discovery, as pure questions about a leader's learners.
  *
- * Only voters count: a wiped or damaged member has forgotten what it promised and acknowledged, so
- * its word proves nothing. Two rules keep a single leader per epoch with a complete history: an
- * epoch above every promise of a quorum, and no leader whose quorum knows anything newer. A quorum
- * is of one mind about who led: without one nobody leads, and an operator must decide.
+ * Only voters count, because a wiped or damaged member has forgotten what it promised and
+ * acknowledged. Two rules ensure a single leader for each epoch with a complete history: the epoch
+ * is above every promise of a quorum, and no member leads whose quorum knows anything newer. If no
+ * quorum agrees on who led before, nobody leads, and an operator must decide.
  */
 import { type AckEpoch, assert, EPOCH_MAX } from '@rookery/protocol';
 import type { Learner, Learners } from './learner.js';
 import type { Member } from './member.js';
 
-/** The epoch of a leader to whom a quorum has offered itself, or null while there is none. */
+/** The epoch for a leader that a quorum has offered to follow; null without a quorum. */
 export function chooseEpoch(member: Member, learners: Learners): number | null {
   if (!learners.mayElect(() => true)) return null;
   let newest = member.acceptedEpoch;
-  // Those without a vote have promised too: an epoch below theirs could never take them in.
+  // Learners without a vote count here: they could never follow an epoch below their promise.
   for (const learner of learners.all()) newest = Math.max(newest, learner.acceptedEpoch);
   const epoch = newest + 1;
   assert(epoch <= EPOCH_MAX, () => `epoch ${epoch} is beyond ${EPOCH_MAX}`);
@@ -26,22 +26,22 @@ export function hasEpochQuorum(member: Member, learners: Learners): boolean {
 }
 
 /**
- * It took over the history of the same epoch, but from another leadership. Two cannot both have had
- * a quorum of this ensemble, so zxids say nothing about which of the two histories is newer.
+ * Whether the learner took over the history of the same epoch from another leadership. Both cannot
+ * have had a quorum of this ensemble, so zxids do not tell which of the two histories is newer.
  */
 export function disputes(ack: AckEpoch, member: Member): boolean {
   if (ack.currentEpoch !== member.currentEpoch) return false;
   return member.lineage.firstConflict(ack.lineage) <= ack.currentEpoch;
 }
 
-/** A voter's history that this member lacks may hold what was committed: it must not lead. */
+/** Whether a voter has newer history, which may be committed: then this member must not lead. */
 export function isNewer(ack: AckEpoch, member: Member): boolean {
   const { currentEpoch, history } = member;
   if (ack.currentEpoch !== currentEpoch) return ack.currentEpoch > currentEpoch;
   return ack.last > history.last;
 }
 
-/** Would this learner refuse `epoch` for ever? Then this leader's epoch is too old for it. */
+/** Whether the learner would always refuse `epoch`, because it has promised a newer one. */
 export function hasPromisedElsewhere(
   learner: Learner,
   leader: { readonly epoch: number; readonly established: boolean; readonly acked: boolean },

@@ -1,19 +1,20 @@
 /**
- * What a leader in discovery does about voters that obeyed another leadership of its own epoch.
+ * What a leader in discovery does about voters that followed another leadership of its own epoch.
  *
- * Zxids say nothing about such histories: each is newer than the other. The one that a quorum has
- * is believed, and who has another gives its vote up, the would-be leader too. Without such a
- * quorum nobody leads: an operator has to decide, and is told between whom. Called by Leading.
+ * Zxids do not tell which of such histories is newer. The history that a quorum has is the valid
+ * one. A member with another one gives up its vote, even if it is about to lead. If no quorum
+ * agrees, nobody leads; an operator has to decide, and the log names the members. Called by
+ * Leading.
  */
 import { formatZxid } from '@rookery/protocol';
 import { disputes } from './discovery.js';
 import type { Learner, Learners } from './learner.js';
 import type { Member } from './member.js';
 
-/** Why this member leads no more. */
+/** The reason for which this member stops leading. */
 export const OUTVOTED = 'a quorum of members has another history';
 
-/** True when this member is outvoted, and has given up what it has: its role must end. */
+/** Returns true if this member is outvoted and has given up its history; its role must end. */
 export function onDisputed(
   member: Member,
   learners: Learners,
@@ -31,7 +32,7 @@ export function onDisputed(
   return true;
 }
 
-/** A quorum has one other history than this member. */
+/** Whether a quorum agrees on another history than this member's. */
 function isOutvoted(member: Member, learners: Learners): boolean {
   const holders = new Map<number, number>();
   for (const { voter, ackEpoch } of learners.all()) {

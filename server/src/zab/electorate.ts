@@ -1,9 +1,9 @@
 /**
- * Who may vote. Pure questions about a member and the last votes of its peers.
+ * Decides who may vote, by pure questions about a member and the last votes of its peers.
  *
  * A member counts once it has durably synced with its ensemble (it then has the ensemble id) and
- * its disk is sound: a wiped member is never mistaken for a new one. Only an ensemble that no
- * quorum ever had (nobody founded) may be founded, and only with every configured member there.
+ * its disk is sound. So a wiped member is never mistaken for a new one. An ensemble is founded only
+ * if no member says that it was founded before, and only with every configured member present.
  */
 import type { VoteMessage } from '@rookery/protocol';
 import type { Link, Member } from './member.js';
@@ -47,7 +47,7 @@ export function electorateOf(member: Member): Electorate {
   return { kind: 'founding' };
 }
 
-/** Does this peer's vote count for `member`? */
+/** Whether this peer's vote counts for `member`. */
 export function counts(member: Member, link: Link, electorate: Electorate): boolean {
   if (link.vote === null || !link.vote.sound) return false;
   if (electorate.kind === 'founding') return true;

@@ -1,9 +1,9 @@
 /**
  * The role of a learner: discovery, synchronization and broadcast as seen by a follower.
  *
- * The one rule behind ZOOKEEPER-3911, 4394, 4643, 4646, 4685 and 4785: what a message vouches for
- * is durable before the message leaves. Storage runs in order, so ACK(NEWLEADER), held back until
- * currentEpoch is durable, follows the synced history, and every later ACK follows it.
+ * One rule prevents ZOOKEEPER-3911, 4394, 4643, 4646, 4685 and 4785: whatever a message promises or
+ * acknowledges is durable before the message leaves. Storage works in order, so ACK(NEWLEADER),
+ * which waits until currentEpoch is durable, implies that the synchronized history is durable, too.
  */
 import {
   type AckEpoch,
@@ -35,15 +35,15 @@ export class Following implements Role {
   #progressAtMs: number;
   /** The newest zxid acknowledged to this leader. */
   #acked: Zxid = 0;
-  /** What is durable at the leader, as far as it has told; 0 before. */
+  /** The newest zxid that the leader has reported to be durable there; 0 before. */
   #leaderDurable: Zxid = 0;
-  /** Clients may be served once this is applied; null before UPTODATE. */
+  /** Clients are served once this zxid is applied; null before UPTODATE. */
   #serveFrom: Zxid | null = null;
-  /** What the leader grants: sessions expire there a while after that, whatever is set here. */
+  /** The lease that the leader grants, in ms. The leader expires sessions only after it. */
   #leaseMs = Number.POSITIVE_INFINITY;
-  /** Of the leader whose snapshot comes in. */
+  /** The lineage of the leader whose snapshot is being received. */
   #snapshotLineage: readonly LeadershipOf[] = [];
-  /** The leader has said that it leads: when it looks again, its term is over. */
+  /** Whether the leader has announced that it leads. If it then looks again, its term is over. */
   #sawLeading = false;
 
   constructor(member: Member, transitions: Transitions, leader: PeerId) {
@@ -53,7 +53,7 @@ export class Following implements Role {
     this.#progressAtMs = member.nowMs;
   }
 
-  /** Whose snapshot may come in now: nobody else's is taken. */
+  /** The only peer from which a snapshot is accepted now; null for none. */
   get snapshotFrom(): PeerId | null {
     return this.#phase === 'snapshot' ? this.#leader : null;
   }
@@ -93,14 +93,14 @@ export class Following implements Role {
     const patienceMs = this.#patienceMs(timeoutMs, initTimeoutMs);
     if (this.#member.nowMs - this.#progressAtMs <= patienceMs) return;
     const reason = `nothing from leader ${this.#leader} for ${patienceMs} ms (${this.#phase})`;
-    // What it sent to this term must not turn up in the next one.
+    // Nothing that the leader sent in this term may arrive in the next one.
     this.#member.drop(link, reason);
     this.#transitions.look(reason);
   }
 
   /**
-   * How long the leader may owe the next message. No limit where the wait is for something else:
-   * a snapshot (the driver watches its chunks), the own disk, or the leader's other learners.
+   * How long the leader may take for its next message, in ms. There is no limit while something
+   * else is waited for: a snapshot (the driver watches its chunks), this disk, or other learners.
    */
   #patienceMs(timeoutMs: number, initTimeoutMs: number): number {
     switch (this.#phase) {
@@ -196,16 +196,16 @@ export class Following implements Role {
     this.#member.note('following.ignored', 'confirm: not the leader');
   }
   onHistorySent(): void {
-    // The learner it was for is gone with the role.
+    // It was for a learner of a role that has ended.
   }
   onSnapshotSent(): void {
-    // The learner it was for is gone with the role.
+    // It was for a learner of a role that has ended.
   }
 
-  /** A higher epoch is promised to this leader; the same one again only where it is safe. */
+  /** Promises a higher epoch to this leader. The same epoch is promised again only to itself. */
   #onNewEpoch(link: Link, message: NewEpoch): void {
     const { acceptedEpoch, acceptedFrom } = this.#member;
-    // The answer to an offer before this one: the leader got both, the second answer says the same.
+    // The leader got two offers and answers both; the second answer repeats the first.
     if (this.#phase === 'accepted' && message.epoch === acceptedEpoch) return;
     if (this.#phase !== 'offering') return this.#violation('newEpoch');
     const again =
@@ -245,7 +245,7 @@ export class Following implements Role {
       this.#phase = 'snapshot';
       return;
     }
-    // A damaged disk has no log that anything could go on from.
+    // A damaged disk has no log from which anything could continue.
     const legal =
       sound &&
       (message.mode === 'diff'
@@ -258,12 +258,12 @@ export class Following implements Role {
       if (message.diverged) this.#noteDiverged(message.after);
       this.#member.truncate(message.after, message.diverged);
     }
-    // Behind the truncation, before what is appended: each zxid on disk is of the leadership named.
+    // After the truncation and before any append, so the lineage on disk always fits the log.
     this.#member.followLineage(message.lineage, message.after);
     this.#phase = 'syncing';
   }
 
-  /** The leader's snapshot may be older than what is applied here, which is not its history. */
+  /** Discards this history: a snapshot of the leader may be older than what is applied here. */
   #giveUp(after: Zxid): void {
     this.#noteDiverged(after);
     this.#member.giveUp(`what follows ${formatZxid(after)} is not the ensemble's history`, after);
@@ -343,9 +343,9 @@ export class Following implements Role {
   }
 
   /**
-   * Commits what a quorum is known to hold of which this member and its leader are two. Both have
-   * it in the same epoch, behind the same history, so whoever leads next has it too: this is the
-   * leader's own rule (Zab, phase 3), counted here.
+   * Commits what is durable at both this member and its leader, where two members are a quorum.
+   * Both logged it in the same epoch after the same history, so the next leader has it, too. This
+   * is the leader's own rule (Zab, phase 3), applied here.
    */
   #countQuorum(): void {
     const { id, history, quorums, committed } = this.#member;
@@ -357,7 +357,7 @@ export class Following implements Role {
     if (reached > committed) this.#member.commit(reached);
   }
 
-  /** Answered from ACK(NEWLEADER) on: served or not, no other leader has this member's promise. */
+  /** Answers from ACK(NEWLEADER) on, because no newer leader has this member's promise then. */
   #onConfirm(link: Link, round: number): void {
     if (!this.#broadcasting()) return this.#violation('confirm');
     this.#member.send(link, { kind: 'confirmAck', round });
@@ -373,11 +373,11 @@ export class Following implements Role {
     this.#phase = 'active';
     const epoch = this.#member.currentEpoch;
     this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
-    // Who has an ensemble id now counts in the next election.
+    // The others learn that this member has an ensemble id and counts in elections from now on.
     this.#member.sendToAll(this.vote());
   }
 
-  /** The leader said what it must not say now: nothing of it is believed, start over. */
+  /** Drops the link after a message that the protocol does not allow now, and looks again. */
   #violation(what: string): void {
     const link = this.#member.linkOf(this.#leader);
     const reason = `unexpected ${what} from leader ${this.#leader} while ${this.#phase}`;

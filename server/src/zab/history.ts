@@ -1,9 +1,9 @@
 /**
- * What the core knows of the log: exactly which zxids it holds, and the newest of them in memory.
+ * What the core knows about the log: exactly which zxids it contains, and the newest proposals.
  *
- * Zxids of one epoch are consecutive, so a log is a few ranges; that makes "do we both have it?"
- * exact (ZOOKEEPER-1154, 2418, 2846). The window (`window.ts`) holds the newest of them.
- * Never touches a disk: `durable` only follows the tickets.
+ * Zxids of one epoch are consecutive, so a log is a few ranges, and whether both of two members
+ * have a zxid is known exactly (ZOOKEEPER-1154, 2418, 2846). `window.ts` keeps the newest proposals
+ * in memory. Never touches a disk: `durable` only follows the tickets.
  */
 import {
   assert,
@@ -59,7 +59,7 @@ export class History {
   get durable(): Zxid {
     return this.#durable;
   }
-  /** What comes after this zxid is in memory. */
+  /** Everything after this zxid is in memory. */
   get windowBase(): Zxid {
     return this.#window.base;
   }
@@ -83,7 +83,7 @@ export class History {
     this.#marks.push({ ticket, zxid: this.#last });
   }
 
-  /** Whether it goes on from here, no zxid left out, and none is of an epoch above `epochMax`. */
+  /** Whether the batch continues the log without a gap and has no epoch above `epochMax`. */
   continues(batch: ProposalBatch, epochMax: number): boolean {
     if (batch.previous !== this.#last || epochOf(batch.last) > epochMax) return false;
     let before = this.#last;
@@ -95,7 +95,7 @@ export class History {
     return true;
   }
 
-  /** Forgets everything after `after`; completions of what is forgotten vouch for nothing more. */
+  /** Forgets everything after `after`; later completions of it make nothing durable. */
   truncate(after: Zxid): void {
     assert(
       this.has(after),
@@ -156,7 +156,7 @@ export class History {
     return this.#window.slice(after, through, bytesMax);
   }
 
-  /** Lets go of delivered proposals beyond `bytesMax`. */
+  /** Drops the oldest delivered proposals beyond `bytesMax`. */
   trim(delivered: Zxid, bytesMax: number): void {
     this.#window.trim(delivered, bytesMax);
   }

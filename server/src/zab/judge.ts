@@ -1,10 +1,10 @@
 /**
- * Judges what a peer says before any role acts on it: is it something that a member can say?
+ * Judges whether a peer's message is plausible, before any role acts on it.
  *
- * Pure questions about one message, this member and its links. The codec has checked types and
- * ranges of single fields; here they are compared with each other and with what is known. Whether
- * a message fits the phase of its sender is judged by the role. What fails either is never acted
- * on: its link is dropped, and nothing of it reaches an assertion or the disk.
+ * The codec has checked the types and ranges of single fields. Here they are compared with each
+ * other and with what this member knows; whether a message fits the sender's phase is judged by the
+ * role. A message that fails is never acted on: its link is dropped, and no part of it reaches an
+ * assertion or the disk. Pure.
  */
 import {
   type AckEpoch,
@@ -21,18 +21,18 @@ import { LEADERSHIPS_MAX } from './lineage.js';
 import type { Link, Member } from './member.js';
 
 /**
- * An epoch grows by one in each election, so one that is further away than this was never elected:
- * days of elections that fail each second are fewer. Epochs are 21 bits, and whoever adopted the
- * last one could never be led again.
+ * The largest plausible jump of an epoch. An epoch grows by one in each election, and even days of
+ * failing elections need fewer. Epochs have 21 bits, and a member that adopted the last one could
+ * never follow a leader again.
  */
 export const EPOCH_JUMP_MAX = 1 << 16;
-/** Of a vote; a member keeps fewer (`served-with.ts`). */
+/** Former lists in one vote. A member keeps fewer (`served-with.ts`). */
 const FORMER_LISTS_MAX = 16;
 const MEMBERS_MAX = 255;
-/** A round begins with each search for a leader; a restarted member begins with the first. */
+/** The largest plausible jump of a round. Each search for a leader begins a new round. */
 export const ROUND_JUMP_MAX = 0x1_0000_0000;
 
-/** Null for what a member can say, else what is wrong with it. */
+/** Returns what is wrong with the message, or null. */
 export function implausible(member: Member, link: Link, message: CoreMessage): string | null {
   switch (message.kind) {
     case 'vote':
@@ -71,8 +71,9 @@ function isList(ids: readonly number[]): boolean {
 }
 
 /**
- * Compared with what is known here, or told by another member of itself: a single member cannot
- * use up the epochs, and one that was away for long, or wiped, takes part all the same.
+ * Compares an epoch with the newest one that this member knows or that any other peer reports of
+ * itself. So a single peer cannot exhaust the epochs, and a member that was away for long, or was
+ * wiped, can still take part.
  */
 function implausibleEpoch(member: Member, link: Link, epoch: number): string | null {
   let known = member.acceptedEpoch;

@@ -88,7 +88,7 @@ export class Leading implements Role {
 
   onTick(): void {
     const { nowMs, options } = this.#member;
-    this.#dropDebtors();
+    this.#dropLaggards();
     if (this.#ended) return;
     if (this.#established) {
       const silentMs = nowMs - this.#learners.reached(nowMs, ({ link }) => link.contactAtMs);
@@ -105,7 +105,7 @@ export class Leading implements Role {
   }
 
   /** A disk that hangs must not keep clients waiting: the learner's, nor the leader's own. */
-  #dropDebtors(): void {
+  #dropLaggards(): void {
     const { nowMs, options, writingSinceMs } = this.#member;
     for (const { link } of this.#learners.overdue(nowMs, options)) {
       const reason = `member ${link.peer} acknowledges nothing any more`;

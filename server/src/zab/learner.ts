@@ -1,8 +1,8 @@
 /**
- * What a leader knows of its learners, each for as long as its link lasts. Data and its few rules.
+ * What a leader knows about its learners, each for as long as its link lasts.
  *
- * Invariant: an ACK counts only from `active` on, and on this link only: ACK(NEWLEADER) is the
- * first of them, cumulative for all that synchronization sent.
+ * Invariant: an ACK counts only once the learner is `active`, and only on this link. ACK(NEWLEADER)
+ * is the first one and covers everything that synchronization sent.
  */
 import type { AckEpoch, PeerId, Zxid } from '@rookery/protocol';
 import type { Link } from './member.js';
@@ -11,23 +11,23 @@ import type { ZabOptions } from './types.js';
 
 export class Learner {
   readonly link: Link;
-  /** Its vote counts in discovery: it is a member of this ensemble, not a wiped or new one. */
+  /** Whether its vote counts in discovery, which that of a wiped or new member does not. */
   readonly voter: boolean;
   readonly acceptedEpoch: number;
   epochSent = false;
   ackEpoch: AckEpoch | null = null;
   syncStarted = false;
-  /** Everything up to here has been sent (or is in the snapshot). */
+  /** Everything up to this zxid has been sent or is in the snapshot. */
   sentThrough: Zxid = 0;
-  /** NEWLEADER has been sent: from now on it gets every proposal as it is made. */
+  /** NEWLEADER has been sent. From then on the learner gets every proposal as it is made. */
   caughtUp = false;
-  /** It acknowledged NEWLEADER. */
+  /** The learner has acknowledged NEWLEADER. */
   active = false;
   match: Zxid = 0;
-  /** It knows that everything up to here is durable at the leader, and needs no COMMIT for it. */
+  /** The learner knows that the leader has this durable, so it needs no COMMIT for it. */
   toldDurable: Zxid = 0;
-  /** Since when it has owed an acknowledgement without giving any; null while it owes none. */
-  owesSinceMs: number | null = null;
+  /** Since when an acknowledgement has been pending without progress, in ms; null if none is. */
+  ackPendingSinceMs: number | null = null;
   confirmedRound = 0;
 
   constructor(link: Link, voter: boolean, acceptedEpoch: number) {
@@ -39,13 +39,13 @@ export class Learner {
   /** Everything up to `zxid` has been sent. */
   onSent(zxid: Zxid, nowMs: number): void {
     this.sentThrough = zxid;
-    if (this.caughtUp) this.owesSinceMs ??= nowMs;
+    if (this.caughtUp) this.ackPendingSinceMs ??= nowMs;
   }
 
   /** Everything up to `zxid` is durable there. */
   onAcknowledged(zxid: Zxid, nowMs: number): void {
     this.match = Math.max(this.match, zxid);
-    this.owesSinceMs = this.match >= this.sentThrough ? null : nowMs;
+    this.ackPendingSinceMs = this.match >= this.sentThrough ? null : nowMs;
   }
 }
 
@@ -56,7 +56,7 @@ export class Learners {
   readonly #quorums: Quorums;
   readonly #own: PeerId;
 
-  /** `own`: the leader, which counts as one that is active and has done everything. */
+  /** `own` is the leader, which counts as an active learner that has done everything. */
   constructor(quorums: Quorums, own: PeerId) {
     this.#quorums = quorums;
     this.#own = own;
@@ -77,14 +77,14 @@ export class Learners {
   *active(): Iterable<Learner> {
     for (const learner of this.#byPeer.values()) if (learner.active) yield learner;
   }
-  /** Those that have owed an acknowledgement for too long; joining may take longer. */
+  /** Learners whose acknowledgement is overdue. Joining may take longer than broadcast. */
   overdue(nowMs: number, patience: Patience): readonly Learner[] {
-    return [...this.#byPeer.values()].filter(({ owesSinceMs, active }) => {
+    return [...this.#byPeer.values()].filter(({ ackPendingSinceMs, active }) => {
       const patienceMs = active ? patience.syncTimeoutMs : patience.initTimeoutMs;
-      return owesSinceMs !== null && nowMs - owesSinceMs > patienceMs;
+      return ackPendingSinceMs !== null && nowMs - ackPendingSinceMs > patienceMs;
     });
   }
-  /** What a quorum has reached, by the value of each active learner and this member's `own`. */
+  /** The highest value that a quorum has reached, of active learners and this member (`own`). */
   reached(own: number, of: (learner: Learner) => number): number {
     return this.#quorums.value((id) => {
       if (id === this.#own) return own;
@@ -92,11 +92,11 @@ export class Learners {
       return learner?.active ? of(learner) : null;
     });
   }
-  /** Are the leader and the learners of which this is true a quorum? */
+  /** Whether the leader and the learners for which `is` holds are a quorum. */
   isQuorum(is: (learner: Learner) => boolean): boolean {
     return this.#quorums.isQuorum((id) => this.#isOwnOr(id, is));
   }
-  /** The same among those with a vote; `is` says of each learner whether it has got so far. */
+  /** The same, counting only members with a vote. */
   mayElect(is: (learner: Learner) => boolean): boolean {
     return this.#quorums.mayElect(
       (id) => this.#isOwnOr(id, (learner) => learner.voter && is(learner)),

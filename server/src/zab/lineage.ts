@@ -9,7 +9,7 @@
  */
 import { epochOf, type LeadershipOf, type Zxid } from '@rookery/protocol';
 
-/** Of more epochs than this only the newest are told apart. */
+/** The number of epochs whose leaderships are kept. Older ones are not told apart. */
 export const LEADERSHIPS_MAX = 4096;
 
 export class Lineage {
@@ -19,7 +19,7 @@ export class Lineage {
     for (const { epoch, identity } of leaderships) this.set(epoch, identity);
   }
 
-  /** 0 when it is not known. */
+  /** 0 if it is unknown. */
   of(epoch: number): number {
     return this.#identities.get(epoch) ?? 0;
   }
@@ -28,7 +28,7 @@ export class Lineage {
     if (identity !== 0) this.#identities.set(epoch, identity);
   }
 
-  /** In ascending order, from the epoch of `base` on: what is before it is in no log any more. */
+  /** In ascending order, from the epoch of `base` on; older proposals are in no log any more. */
   from(base: Zxid): readonly LeadershipOf[] {
     const kept = [...this.#identities].filter(([epoch]) => epoch >= epochOf(base));
     kept.sort(([a], [b]) => a - b);
@@ -50,13 +50,13 @@ export class Lineage {
     return Math.min(...changed, Number.POSITIVE_INFINITY);
   }
 
-  /** A snapshot replaced everything. */
+  /** A snapshot has replaced the whole history. */
   replace(leaderships: readonly LeadershipOf[]): void {
     this.#identities.clear();
     for (const { epoch, identity } of leaderships) this.set(epoch, identity);
   }
 
-  /** The first epoch in which another leadership proposed than there; Infinity for none. */
+  /** The first epoch in which the two lineages differ; Infinity if they do not. */
   firstConflict(leaderships: readonly LeadershipOf[]): number {
     let first = Number.POSITIVE_INFINITY;
     for (const { epoch, identity } of leaderships) {

@@ -24,10 +24,10 @@ interface Candidate {
   readonly zxid: Zxid;
 }
 
-/** What lasts for hours shall be near the end of a log, and not fill it. */
+/** A lasting trouble is logged again after this time, so it is near the end of the log. */
 const TELL_AGAIN_MS = 60_000;
 
-/** What an operator can do when fewer than a quorum still have their disks. */
+/** Advice for an operator when fewer than a quorum still have their disks. */
 const MAJORITY_LOST =
   'the disks of a majority are lost, so nobody can be elected, and nothing is lost by waiting: ' +
   'bring back the data directory of one of those members; or let this one serve reads ' +
@@ -40,12 +40,12 @@ export class Looking implements Role {
   readonly #member: Member;
   readonly #transitions: Transitions;
   #candidate: Candidate = NOBODY;
-  /** False while earlier storage outputs are on their way. */
+  /** False until all earlier storage outputs are durable. */
   #started = false;
   #settleAtMs: number | null = null;
   #votedAtMs = 0;
   #startedAtMs = 0;
-  /** Why nobody can be elected just now, and what of it the log has. */
+  /** Why nobody can be elected now, and what the log already says about it. */
   #reason = '';
   #toldReason = '';
   #toldAtMs = 0;
@@ -56,8 +56,8 @@ export class Looking implements Role {
   }
 
   /**
-   * A vote reveals history, so it waits until all that was appended before is durable. That the
-   * term has ended is told at once: were the disk to hang, others would go on following this one.
+   * A vote shows this member's history, so it waits until everything appended before is durable.
+   * The end of the term is announced at once: if the disk hangs, others must not keep following.
    */
   start(): void {
     if (this.#member.writingSinceMs !== null) this.#broadcast();
@@ -114,7 +114,7 @@ export class Looking implements Role {
     this.#evaluate();
   }
 
-  /** An offer to follow is kept by the links; everything else comes too early or too late. */
+  /** Links keep an offer to follow. Every other message comes too early or too late. */
   onMessage(link: Link, message: CoreMessage): void {
     if (message.kind === 'followerInfo') {
       if (this.#started) this.#evaluate();
@@ -124,7 +124,7 @@ export class Looking implements Role {
   }
 
   onProgress(): void {
-    // Nothing of this role waits for storage or the tree once it has started.
+    // After its start this role waits neither for storage nor for the tree.
   }
   onPropose(): void {
     this.#member.note('looking.ignored', 'propose: not the leader');
@@ -133,10 +133,10 @@ export class Looking implements Role {
     this.#member.note('looking.ignored', 'confirm: not the leader');
   }
   onHistorySent(): void {
-    // The learner it was for is gone with the role.
+    // It was for a learner of a role that has ended.
   }
   onSnapshotSent(): void {
-    // The learner it was for is gone with the role.
+    // It was for a learner of a role that has ended.
   }
 
   #broadcast(): void {
@@ -144,7 +144,7 @@ export class Looking implements Role {
     this.#member.sendToAll(this.vote());
   }
 
-  /** Computes the own vote anew, tells it when it changed or `tell` says so, and maybe decides. */
+  /** Computes this member's vote, sends it if it changed or if `tell` is set, and may decide. */
   #evaluate(tell = false): void {
     const leader = this.#establishedLeader();
     if (leader !== null) {
@@ -163,7 +163,7 @@ export class Looking implements Role {
     else this.#maybeDecide(electorate);
   }
 
-  /** One that says it leads is joined at once, of two the newer: discovery checks that it may. */
+  /** Follows a peer that says it leads, of two the newer one. Discovery checks its claim. */
   #establishedLeader(): PeerId | null {
     const { founded, ensembleId, links } = this.#member;
     let newest: VoteMessage | null = null;
@@ -177,8 +177,8 @@ export class Looking implements Role {
   }
 
   /**
-   * The best of those who stand, each heard from its own mouth. What others say of a third member
-   * is not believed: two of them could keep a candidate alive that has long given up.
+   * The best candidate, by what each candidate says about itself. What peers say about a third
+   * member does not count: two of them could keep a candidate alive that has long given up.
    */
   #best(electorate: Electorate): Candidate {
     const { id, currentEpoch, history, round, links } = this.#member;
@@ -194,8 +194,8 @@ export class Looking implements Role {
   }
 
   /**
-   * Who reaches less than a quorum does not stand: whoever reaches more would wait for it in vain,
-   * and those who cannot reach it would elect that one over and over.
+   * A member that reaches less than a quorum is no candidate: members that reach more would wait
+   * for it in vain, and elect it again and again.
    */
   #mayWin(electorate: Electorate): boolean {
     const { id: own, links, quorums } = this.#member;
@@ -238,9 +238,9 @@ export class Looking implements Role {
 
   #agrees({ vote, offeredEpoch }: Link): boolean {
     if (vote === null || vote.round !== this.#member.round) return false;
-    // An offer to follow this member is no vote for another one that it has come to prefer.
+    // A peer that offered to follow this member may prefer another candidate by now.
     if (vote.leader !== this.#candidate.leader) return false;
-    // Who followed this member in its last term has not offered itself for the next one yet.
+    // A follower of this member's last term has not yet offered to follow in the next one.
     return vote.leader !== this.#member.id || vote.state !== 'following' || offeredEpoch !== null;
   }
 
@@ -269,8 +269,8 @@ export class Looking implements Role {
   }
 
   /**
-   * Enough are here, but not all vote: the others have a leader that is not reachable from here, or
-   * this member alone was told to found an ensemble with a quorum.
+   * Enough peers are reachable but not all vote: they have a leader that is not reachable from
+   * here, or only this member was told to found an ensemble with a quorum.
    */
   #maybeExplainUndecided(electorate: Electorate): void {
     for (const { peer, vote } of this.#member.links.values()) {
@@ -287,8 +287,8 @@ export class Looking implements Role {
   }
 
   /**
-   * Says, if it lasts, why nobody can be elected: for whoever waits for this ensemble. Once for
-   * each reason, and again from time to time.
+   * Logs why nobody can be elected, if that lasts: once for each reason, and again from time to
+   * time.
    */
   #maybeTellReason(): void {
     const { nowMs, options } = this.#member;
@@ -301,7 +301,7 @@ export class Looking implements Role {
   }
 }
 
-/** For the operator who has changed the list of members: whom it waits for. */
+/** Tells an operator who has changed the list of members which members are waited for. */
 function changeText({ lists }: Quorums, here: readonly PeerId[]): string {
   const [own, ...former] = lists.map((list) => list.join(', '));
   const needed = lists.map((list) => {

@@ -22,8 +22,8 @@ import { Tickets } from './tickets.js';
 import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
 
 /**
- * So many times the usual bytes of proposals are kept while a learner is brought up: more than is
- * written, of large values too, while the log that it missed is read from disk.
+ * While a learner is brought up, this many times the usual bytes of proposals are kept in memory:
+ * more than is written, even of large values, while the missing log is read from disk.
  */
 const STREAMING_WINDOWS = 128;
 
@@ -31,19 +31,19 @@ const STREAMING_WINDOWS = 128;
 export interface Link {
   readonly peer: PeerId;
   readonly link: LinkId;
-  /** The wire version that it speaks: what later ones added is neither sent nor received. */
+  /** The wire version of the link. Nothing that later versions added is sent or accepted. */
   readonly version: number;
-  /** When anything last came in, ms. */
+  /** When anything was last received, in ms. */
   heardAtMs: number;
-  /** When the ping left that the peer answered last: proof of contact, however late it is read. */
+  /** When the last answered ping was sent, in ms. It proves contact, however late it is read. */
   contactAtMs: number;
-  /** The peer's own time in its last ping, to be echoed. */
+  /** The time in the peer's last ping, which is to be echoed. */
   echo: number;
   /** The peer's newest view of the election. */
   vote: VoteMessage | null;
-  /** Its offer to follow this member, kept until this member leads. */
+  /** The peer's offer to follow this member, kept until this member leads. */
   offeredEpoch: number | null;
-  /** The driver sends a snapshot or old history over it, so it can serve nothing else. */
+  /** The driver is sending a snapshot or old history over the link. */
   streaming: boolean;
 }
 
@@ -55,7 +55,7 @@ export class Member {
   readonly quorums: Quorums;
   readonly links = new Map<PeerId, Link>();
   nowMs = 0;
-  /** Since when storage has had something to write without completing anything; else null. */
+  /** Since when storage has had work without completing any, in ms; otherwise null. */
   writingSinceMs: number | null = null;
   round = 0;
   ensembleId: string;
@@ -63,17 +63,17 @@ export class Member {
   #sound: boolean;
   #acceptedEpoch: number;
   #currentEpoch: number;
-  /** What this member serves with is what it is configured with. */
+  /** Whether this member already serves with its configured list of members. */
   #isSettled: boolean;
-  /** When the core saw its first tick, ms. */
+  /** The time of the first tick, in ms. */
   startedAtMs = 0;
-  /** From whom the accepted epoch came; not known after a restart. */
+  /** The leader to whom the accepted epoch was promised; unknown after a restart. */
   acceptedFrom: PeerId = 0;
   #committed: Zxid;
   #delivered: Zxid;
-  /** The first epoch of which another leadership is known than on disk. */
+  /** The first epoch whose leadership is not on disk as it is known here. */
   #unsavedEpoch = Number.POSITIVE_INFINITY;
-  /** Once this is durable a damaged disk is whole again, whatever the role then. */
+  /** Once this ticket is durable, a damaged disk is sound again, whatever the role is then. */
   #soundFrom: Ticket = Number.POSITIVE_INFINITY;
   readonly #avoided = new Map<PeerId, number>();
   #outputs: ZabOutput[] = [];
@@ -104,7 +104,7 @@ export class Member {
   get quorum(): number {
     return majorityOf(this.options.voters.length);
   }
-  /** False: the disk is damaged, and nothing has made it whole since. */
+  /** False if the disk is damaged and no snapshot has replaced its content yet. */
   get sound(): boolean {
     return this.#sound;
   }
@@ -121,7 +121,7 @@ export class Member {
     return this.#delivered;
   }
 
-  /** Whether a zxid that a peer names is one of this history: it may be acknowledged, committed. */
+  /** Whether a zxid that a peer names is part of this history. */
   knows(zxid: Zxid): boolean {
     return zxid <= this.#committed || this.history.has(zxid);
   }
@@ -140,7 +140,7 @@ export class Member {
     this.emit({ kind: 'note', event, detail });
   }
 
-  /** Nothing is said on a link that has been given up. */
+  /** Sends the message unless the link has been dropped. */
   send(link: Link, message: CoreMessage): void {
     if (this.links.get(link.peer) !== link) return;
     this.emit({ kind: 'send', peer: link.peer, link: link.link, message });
@@ -197,8 +197,8 @@ export class Member {
   }
 
   /**
-   * The history of `epoch` is here whole; it was appended before, so it is durable before. The
-   * leader's own `identity` is durable before its first proposal.
+   * Enters `epoch`, whose initial history has been appended and therefore becomes durable first. A
+   * leader's `identity` is durable before its first proposal.
    */
   enterEpoch(epoch: number, ensembleId: string, identity = 0): Ticket {
     assert(epoch === this.#acceptedEpoch, `entering ${epoch}, accepted ${this.#acceptedEpoch}`);
@@ -211,9 +211,9 @@ export class Member {
   }
 
   /**
-   * A damaged disk has lost what this member acknowledged, so its vote is worth nothing until it
-   * has synced: it becomes a wiped member. On disk too, since a crash right after the snapshot
-   * would else leave a sound disk, an ensemble id, and a hole in what it once vouched for.
+   * A damaged disk may have lost what this member acknowledged, so the member becomes like a wiped
+   * one and has no vote until it has synced. This is saved, too: otherwise a crash right after the
+   * snapshot would leave a sound disk with an ensemble id and a gap in what was acknowledged.
    */
   giveUpMembership(): void {
     assert(!this.sound, 'a sound member keeps its ensemble id');
@@ -224,9 +224,9 @@ export class Member {
   }
 
   /**
-   * A leader has its quorum: the ensemble id is never given up any more but by damage, and the
-   * configured list of members alone counts from now on. All former lists had their majority in
-   * this quorum, so no other leader can come of them.
+   * A leader has its quorum. The ensemble id is kept from now on, except after damage, and only the
+   * configured list of members counts. Every former list had its majority in this quorum, so no
+   * other leader can be elected by one of them.
    */
   found(): Ticket {
     if (this.founded && this.#isSettled) return this.tickets.newest;
@@ -237,13 +237,13 @@ export class Member {
     return this.#saveEpochs();
   }
 
-  /** What a vote says of former lists of members; nothing in the usual case. */
+  /** The former lists of members for a vote; usually none. */
   get former(): Pick<VoteMessage, 'former'> {
     const { own } = this.quorums;
     return own.length === 0 ? {} : { former: own };
   }
 
-  /** Until a leader is established: quorums are counted by the former lists of all who are here. */
+  /** Counts quorums by the former lists of all reachable members, until a leader is established. */
   countByAll(): void {
     const others: (readonly PeerId[])[] = [];
     for (const { vote } of this.links.values()) others.push(...(vote?.former ?? []));
@@ -254,7 +254,7 @@ export class Member {
     return this.quorums.isQuorum((id) => id === this.id || this.links.has(id));
   }
 
-  /** It takes no part in elections yet. */
+  /** Whether this member takes no part in elections yet. */
   get abstains(): boolean {
     const { abstainMs = 0 } = this.options;
     return !this.#isSettled && this.nowMs - this.startedAtMs < abstainMs;
@@ -277,16 +277,16 @@ export class Member {
   }
 
   /**
-   * From `after` on the history will be that of a leader with this lineage: durable before anything
-   * of it is. It is saved with the next epochs, or before what is appended first.
+   * From `after` on, the history is that of a leader with this lineage. The lineage is saved with
+   * the next epochs or before the first append, so it is durable before the history is.
    */
   followLineage(leaderships: readonly LeadershipOf[], after: Zxid): void {
     this.#unsavedEpoch = Math.min(this.#unsavedEpoch, this.lineage.follow(leaderships, after));
   }
 
   /**
-   * What this member has is not what the ensemble has: acknowledged writes are lost, or two leaders
-   * were obeyed. It becomes a member with a damaged disk: on disk first of all.
+   * This member's history is not the ensemble's: acknowledged writes are lost, or two leaders were
+   * followed. It becomes a member with a damaged disk, and that is saved before anything else.
    */
   giveUp(reason: string, after: Zxid): void {
     const ticket = this.#issue();
@@ -301,11 +301,11 @@ export class Member {
     this.emit({ kind: 'giveUp', ticket, after, reason });
   }
 
-  /** Learns that everything up to `zxid` is committed, and delivers what is durable here too. */
+  /** Everything up to `zxid` is committed. Delivers what is also durable here. */
   commit(zxid: Zxid): void {
     const { hasMore } = this;
     this.#committed = Math.max(this.#committed, zxid);
-    // What waits for its turn waits on: a turn brings many commits, the more the longer the last.
+    // If deliveries already wait for another turn they go on waiting: one turn has many commits.
     if (!hasMore) this.deliverReady();
   }
 
@@ -322,12 +322,12 @@ export class Member {
     return Math.min(this.#committed, this.history.durable);
   }
 
-  /** More is committed and durable here than one step delivers. */
+  /** Whether more is committed and durable here than one step delivers. */
   get hasMore(): boolean {
     return this.#delivered < this.#ready;
   }
 
-  /** A part that is applied in some ms, if it is much: heartbeats and clients come in between. */
+  /** Delivers one part, which takes some ms, so that heartbeats and clients come in between. */
   deliverReady(): void {
     if (!this.hasMore) return;
     const { deliveryBytesMax } = this.options;
@@ -341,8 +341,8 @@ export class Member {
   }
 
   /**
-   * More while a learner is brought up from disk: if what is proposed meanwhile were only there,
-   * too, it would take as long again, and under load never end.
+   * The window is larger while a learner is brought up from disk. Otherwise new proposals would
+   * also have to be read from disk, and under load the learner would never catch up.
    */
   #windowBytesMax(): number {
     const { windowBytesMax, learnerWindowBytesMax } = this.options;
@@ -354,7 +354,7 @@ export class Member {
     return windowBytesMax;
   }
 
-  /** For whoever reads the log at night: which members to look after. */
+  /** The unreachable members, as text for the log. */
   unreachableText(): string {
     const missing = this.options.voters.filter((id) => id !== this.id && !this.links.has(id));
     return missing.length === 0 ? 'all are reachable' : `unreachable: ${missing.join(', ')}`;
@@ -364,7 +364,7 @@ export class Member {
     return this.links.get(peer);
   }
 
-  /** The leader refused or was refused: it is not tried again before its vote could settle. */
+  /** Does not follow this peer again before its vote can have settled. */
   avoid(peer: PeerId): void {
     this.#avoided.set(peer, this.nowMs + this.options.settleMs);
   }
@@ -373,7 +373,7 @@ export class Member {
     return this.nowMs < (this.#avoided.get(peer) ?? 0);
   }
 
-  /** Gives a link up; the peer counts as unreachable until a new one has come about. */
+  /** Drops a link. The peer counts as unreachable until there is a new one. */
   drop(link: Link, reason: string): void {
     if (this.links.get(link.peer) !== link) return;
     this.links.delete(link.peer);

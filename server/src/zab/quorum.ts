@@ -1,7 +1,6 @@
 /**
- * Who is a quorum: a majority of the configured members, and while their list is being changed, a
- * majority of each list that may still be in force. Pure; an oracle test compares the arithmetic
- * with a plain count.
+ * Quorums: a majority of the configured members and, while their list is being changed, a majority
+ * of each list that may still be in force. Pure.
  */
 import type { PeerId } from '@rookery/protocol';
 
@@ -42,24 +41,24 @@ export class Quorums {
     this.#lists = [voters, ...former];
   }
 
-  /** All of them have their majority in each quorum; the configured one is the first. */
+  /** The lists of which each quorum has a majority; the configured one is the first. */
   get lists(): readonly Members[] {
     return this.#lists;
   }
 
-  /** The former lists of this member: others count by them too while it is reachable. */
+  /** The former lists of this member. While it is reachable, others count by them, too. */
   get own(): readonly Members[] {
     return this.#own;
   }
 
-  /** The list of members differs from the one that some member served with last. */
+  /** Whether some member last served with another list of members. */
   get isChanging(): boolean {
     return this.#lists.length > 1;
   }
 
   /**
-   * The former lists of those who may follow: a leader that does not have its quorum by them might
-   * not know of another one that does. Nobody may be asked for them once a leader is established.
+   * Adds the former lists of possible followers. A leader without a quorum by those lists might not
+   * know of another leader that has one. Not to be called once a leader is established.
    */
   include(others: readonly Members[]): void {
     if (others.length === 0 && this.#others.length === 0) return;
@@ -68,7 +67,7 @@ export class Quorums {
     this.#lists = [...known.values()];
   }
 
-  /** A leader is established: from now on the configured list alone counts. */
+  /** Called when a leader is established. From then on only the configured list counts. */
   settle(): void {
     this.#own = NO_LISTS;
     this.#others = NO_LISTS;
@@ -80,10 +79,10 @@ export class Quorums {
   }
 
   /**
-   * As `isQuorum`, for elections and discovery, which count votes: new members have none. So while
-   * the list is being changed, all members of a list together are enough of it, as they are for
-   * founding: whatever any of them has acknowledged is known there. Of one list at least there must
-   * be a majority with votes: where the disks of all majorities are lost, nobody is elected.
+   * The same as `isQuorum` for elections and discovery, which count votes, and new members have
+   * none. So while the list is being changed, all members of a list together also suffice, as they
+   * do for founding: whatever any of them acknowledged is known there. At least one list must have
+   * a majority with votes, so nobody is elected if the disks of all majorities are lost.
    */
   mayElect(hasVote: (id: PeerId) => boolean, isHere: (id: PeerId) => boolean): boolean {
     const lacking = this.#lists.filter((list) => !hasMajority(list, hasVote));

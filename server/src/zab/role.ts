@@ -1,12 +1,12 @@
 /**
- * What every role answers to. A role is created for one term and dropped at its end; whatever it
- * remembered goes with it, so nothing of an old term can act in a new one (ZOOKEEPER-4712).
+ * The interface of every role. A role is created for one term and dropped at its end with all its
+ * memory, so nothing of an old term can act in a new one (ZOOKEEPER-4712).
  */
 import type { CoreMessage, PeerId, ProposalBatch, VoteMessage, Zxid } from '@rookery/protocol';
 import type { Link } from './member.js';
 import type { LinkId, RoleName } from './types.js';
 
-/** How a role ends itself. */
+/** The ways in which a role ends itself. */
 export interface Transitions {
   look(reason: string): void;
   follow(leader: PeerId): void;
@@ -15,7 +15,7 @@ export interface Transitions {
 
 export interface Role {
   readonly name: RoleName;
-  /** What this member tells others about the election. */
+  /** This member's view of the election, for its peers. */
   vote(): VoteMessage;
   start(): void;
   onTick(): void;
@@ -24,7 +24,7 @@ export interface Role {
   /** The peer's new vote is already in `link.vote`. */
   onVote(link: Link): void;
   onMessage(link: Link, message: CoreMessage): void;
-  /** More is durable here, or delivered. */
+  /** Called when more is durable or delivered. */
   onProgress(): void;
   onPropose(batch: ProposalBatch): void;
   onConfirm(id: number): void;

@@ -1,7 +1,7 @@
 /**
- * How a learner is brought to the leader's history: DIFF, TRUNC or SNAP. A pure decision.
+ * Decides how a learner is brought to the leader's history: by DIFF, TRUNC or SNAP. Pure.
  *
- * Both sides say exactly which zxids they hold, so the common point is exact and never guessed
+ * Both sides report exactly which zxids they have, so the common point is exact and not guessed
  * from the newest zxid alone (ZOOKEEPER-1154, 2418, 2846, 4352).
  */
 import { type AckEpoch, epochOf, type Zxid } from '@rookery/protocol';
@@ -14,9 +14,11 @@ export type SyncPlan =
   | {
       readonly mode: 'snap';
       readonly reason: string;
-      /** The newest zxid that both have; 0 when none is known. */
+      /** The newest zxid that both have; 0 if none is known. */
       readonly after: Zxid;
-      /** Not null: acknowledged writes are lost, or two leaders were obeyed. */
+      /**
+       * The reason if the histories diverged: lost acknowledged writes or two leaders; else null.
+       */
       readonly divergence: string | null;
     };
 
@@ -27,7 +29,7 @@ export function planSync(leader: History, lineage: Lineage, learner: AckEpoch): 
   const common = leader.commonPoint(learner.history, conflict);
   const foreign = epochOf(learner.last) >= conflict ? foreignText(conflict) : null;
   if (common < 0) {
-    // The leader's log reaches back far enough to hold it, had it ever been committed.
+    // The leader's log reaches back far enough to contain it if it had ever been committed.
     const isForeign = learner.applied > leader.base;
     const divergence = foreign ?? (isForeign ? 'it applied what was never committed' : null);
     return snap(divergence ?? 'the log no longer reaches back to it', 0, divergence);

@@ -1,8 +1,8 @@
 /**
- * Durability as an input: numbers storage outputs and holds back what must wait for them.
+ * Durability as an input: numbers the storage outputs and delays actions until they are durable.
  *
- * A held action belongs to the role that held it: on a role change all are forgotten, while the
- * storage outputs themselves stay (they are already on their way, in order).
+ * A delayed action belongs to the role that asked for it, and a change of roles drops all of them.
+ * The storage outputs themselves are already on their way, in order, and are never dropped.
  */
 import { assert } from '@rookery/protocol';
 import type { Ticket } from './types.js';
@@ -27,13 +27,13 @@ export class Tickets {
     return this.#issued;
   }
 
-  /** Runs `action` once `ticket` and all before it are durable: at once if they are. */
+  /** Runs `action` once `ticket` and all before it are durable; at once if they already are. */
   after(ticket: Ticket, action: () => void): void {
     if (ticket <= this.#persisted) action();
     else this.#held.push({ ticket, run: action });
   }
 
-  /** What the role before held back is not said any more. */
+  /** Drops the actions of the role that has ended. */
   forget(): void {
     this.#held = [];
   }
@@ -45,7 +45,7 @@ export class Tickets {
   }
 
   /**
-   * Runs the actions that are due, one by one: an action may change the role and forget the rest.
+   * Runs the due actions one by one. An action may change the role, which drops the rest.
    */
   runDue(stopped: () => boolean): void {
     while (!stopped()) {

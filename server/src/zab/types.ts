@@ -1,5 +1,5 @@
 /**
- * The core's contract: what goes in, what comes out, what it starts from.
+ * The interface of the core: its inputs, its outputs, and what it starts from.
  *
  * `step(input)` is the only way in and its outputs are the only way out. The driver runs outputs
  * in the order given and decides nothing. Times are ms of one monotonic clock, given by `tick`.
@@ -34,11 +34,11 @@ export type ZabInput =
       readonly link: LinkId;
       readonly message: CoreMessage;
     }
-  /** Only to an established leader; the zxids are the next ones, asserted. */
+  /** Only for an established leader. The zxids must be the next ones, which is asserted. */
   | { readonly kind: 'propose'; readonly batch: ProposalBatch }
   /**
-   * Only to an established leader: does it still lead? Answered by `confirmed`, with the last zxid
-   * that was proposed before the question, or never.
+   * Asks an established leader whether it still leads. The answer is `confirmed`, with the last
+   * zxid that was proposed before the question, or it never comes.
    */
   | { readonly kind: 'confirm'; readonly id: number }
   /** The storage output with this ticket and all before it are durable. */
@@ -57,11 +57,11 @@ export type ZabInput =
       readonly link: LinkId;
       readonly zxid: Zxid;
     }
-  /** What the disk holds is not to be trusted, for a reason that others know: see `giveUp`. */
+  /** The content of the disk cannot be trusted, for a reason that another member knows. */
   | { readonly kind: 'distrust'; readonly reason: string }
   /** The log now starts after `base`. */
   | { readonly kind: 'purged'; readonly base: Zxid }
-  /** Deliver the next part: as long as the core `hasMore`, but not everything in one turn. */
+  /** Deliver the next part. Given while the core `hasMore`, spread over turns. */
   | { readonly kind: 'deliver' };
 
 /** The storage outputs: run strictly in ticket order, never dropped. */
@@ -72,7 +72,7 @@ export type StorageOutput =
       readonly kind: 'truncate';
       readonly ticket: Ticket;
       readonly after: Zxid;
-      /** Another leadership proposed it: it is kept aside for the operator before it goes. */
+      /** Whether another leadership proposed it. It is then saved for the operator first. */
       readonly diverged: boolean;
     }
   | {
@@ -82,14 +82,14 @@ export type StorageOutput =
       readonly current: number;
       readonly ensembleId: string;
       readonly founded: boolean;
-      /** Of what the log holds or will hold. */
+      /** The lineage of what the log contains or will contain. */
       readonly lineage: readonly LeadershipOf[];
-      /** The configured list of members, and H, are what this member serves with from now on. */
+      /** Whether this member serves with its configured list of members, and H, from now on. */
       readonly settled: boolean;
     }
   /**
-   * What the disk holds is not what the ensemble has: it is damaged from now on, without a vote.
-   * What comes after `after` is kept aside for the operator.
+   * The content of the disk is not the ensemble's. It counts as damaged and has no vote from now
+   * on. Everything after `after` is saved for the operator.
    */
   | {
       readonly kind: 'giveUp';
@@ -97,7 +97,7 @@ export type StorageOutput =
       readonly after: Zxid;
       readonly reason: string;
     }
-  /** The snapshot that came in on this link replaces tree and log; durable, then loaded. */
+  /** The snapshot received on this link replaces tree and log. */
   | {
       readonly kind: 'installSnapshot';
       readonly ticket: Ticket;
@@ -118,7 +118,7 @@ export type ZabOutput =
   /** Committed and durable here: apply, in order. */
   | { readonly kind: 'deliver'; readonly batch: ProposalBatch }
   | { readonly kind: 'confirmed'; readonly id: number; readonly zxid: Zxid }
-  /** `following` and `leading` mean that clients may be served; `looking` that they may not. */
+  /** Clients are served in the roles `following` and `leading`, and not in `looking`. */
   | {
       readonly kind: 'role';
       readonly role: RoleName;
@@ -144,7 +144,7 @@ export type ZabOutput =
       readonly link: LinkId;
       readonly reason: string;
     }
-  /** Something an operator wants to read in the log; changes nothing. */
+  /** An event for the log. */
   | { readonly kind: 'note'; readonly event: string; readonly detail: string };
 
 export interface ZabOptions {
@@ -153,35 +153,35 @@ export interface ZabOptions {
   readonly voters: readonly PeerId[];
   /** Lists of voters that may still be in force elsewhere: a quorum has a majority of each. */
   readonly formerVoters?: readonly (readonly PeerId[])[];
-  /** How long after its start it takes no part in elections, ms: see `served-with.ts`. */
+  /** How long a member takes no part in elections after its start, in ms: `served-with.ts`. */
   readonly abstainMs?: number;
-  /** A ping is sent on every link this often, ms. */
+  /** The time between two pings on a link, in ms. */
   readonly heartbeatMs: number;
   /**
-   * A peer that has not answered for this long is gone, ms. A leader serves at most this long after
-   * its quorum last answered, and a follower at most this long after a leader that still did: so
-   * after a new leader's election others may serve for twice this long. The leases' H is that.
+   * H: a peer without an answer for this long counts as gone, in ms. A leader serves for at most H
+   * after its quorum last answered, and a follower for at most H after contact with such a leader.
+   * So after the election of a new leader others may still serve for 2 H.
    */
   readonly timeoutMs: number;
-  /** How long to wait for a better vote when not every reachable voter agrees, ms. */
+  /** How long to wait for a better vote if not every reachable voter agrees, in ms. */
   readonly settleMs: number;
-  /** How long synchronization may stand still, ms. */
+  /** How long synchronization may make no progress, in ms. */
   readonly initTimeoutMs: number;
-  /** How long an active learner, or the own disk, may owe what it was given, ms. */
+  /** How long an active learner, or this disk, may take for an acknowledgement, in ms. */
   readonly syncTimeoutMs: number;
-  /** Delivered proposals kept in memory for learners, bytes. */
+  /** Bytes of delivered proposals that are kept in memory for learners. */
   readonly windowBytesMax: number;
-  /** The most that are kept while a learner is brought up, bytes. */
+  /** The same while a learner is brought up to date. */
   readonly learnerWindowBytesMax: number;
-  /** Proposals in one `deliver`, bytes: heartbeats and clients wait while they are applied. */
+  /** Bytes of proposals in one `deliver`; heartbeats and clients wait while they are applied. */
   readonly deliveryBytesMax: number;
-  /** Bytes of proposals in memory that a learner is sent at a time. */
+  /** Bytes of proposals that are sent from memory to a learner at a time. */
   readonly chunkBytesMax: number;
-  /** The ensemble's id if this member founds it as its leader: random, from outside. */
+  /** The id of the ensemble if this member founds it. It is random and comes from outside. */
   readonly newEnsembleId: string;
-  /** Of this process as a leader: random, from outside, never 0. An epoch is led once by it. */
+  /** The identity of this process as a leader: random, from outside, never 0. */
   readonly newIdentity: number;
-  /** Found with a quorum instead of all configured members; for operators who know why. */
+  /** Whether a quorum may found the ensemble, instead of all configured members. */
   readonly foundWithQuorum: boolean;
 }
 
@@ -191,12 +191,12 @@ export interface ZabStart {
   readonly currentEpoch: number;
   readonly ensembleId: string;
   readonly founded: boolean;
-  /** False: the disk was damaged; only a snapshot brings this member back. */
+  /** False if the disk is damaged, so that only a snapshot brings this member back. */
   readonly sound: boolean;
-  /** The zxid of the tree: the checkpoint. */
+  /** The zxid of the tree as recovered from its checkpoint. */
   readonly applied: Zxid;
   readonly history: HistorySummary;
-  /** The log behind `applied`. */
+  /** The part of the log after `applied`. */
   readonly suffix: readonly ProposalBatch[];
   readonly lineage: readonly LeadershipOf[];
 }

@@ -1,12 +1,12 @@
 /**
- * The newest proposals, in memory: all that are not delivered, and before them as many as fit.
+ * The newest proposals in memory: all that are not delivered yet, and as many older ones as fit.
  *
- * Kept in batches, as they were appended. Knows nothing of what is durable, nor of what the log
- * holds.
+ * They are kept in the batches in which they were appended. The window knows neither what is
+ * durable nor what the log contains.
  */
 import { assert, Fifo, formatZxid, type ProposalBatch, type Zxid } from '@rookery/protocol';
 
-/** What a batch costs beside its bytes. */
+/** The memory of a batch besides its bytes. */
 const BATCH_BYTES = 380;
 
 export class ProposalWindow {
@@ -19,12 +19,12 @@ export class ProposalWindow {
     this.#base = base;
   }
 
-  /** What comes after this zxid is in memory. */
+  /** Everything after this zxid is in memory. */
   get base(): Zxid {
     return this.#base;
   }
 
-  /** Asserts that it continues the window. */
+  /** Appends a batch, and asserts that it continues the window. */
   keep(batch: ProposalBatch): void {
     const end = this.#batches.last?.last ?? this.#base;
     assert(batch.previous === end, () => `the window goes on after ${formatZxid(end)}`);
@@ -32,7 +32,7 @@ export class ProposalWindow {
     this.#bytes += heldBytes(batch);
   }
 
-  /** Forgets everything after `after`, of which nothing is delivered. */
+  /** Forgets everything after `after`, none of which may be delivered. */
   truncate(after: Zxid): void {
     assert(after >= this.#base, 'truncation below what was delivered');
     const batches = this.#batches;
@@ -45,7 +45,7 @@ export class ProposalWindow {
     }
   }
 
-  /** A snapshot at `zxid` replaced everything. */
+  /** A snapshot at `zxid` has replaced everything. */
   reset(zxid: Zxid): void {
     this.#batches.clear();
     this.#base = zxid;
@@ -53,8 +53,8 @@ export class ProposalWindow {
   }
 
   /**
-   * The proposals in (after, through], which must be in memory: of the first of them no more than
-   * have `bytesMax`, but one at least.
+   * The proposals in (after, through], which must be in memory. Returns the first ones of them, up
+   * to `bytesMax` but at least one.
    */
   slice(after: Zxid, through: Zxid, bytesMax = Number.POSITIVE_INFINITY): readonly ProposalBatch[] {
     assert(after >= this.#base, () => `${formatZxid(after)} is older than the window`);
@@ -71,7 +71,7 @@ export class ProposalWindow {
     return found;
   }
 
-  /** Lets go of delivered proposals beyond `bytesMax`. */
+  /** Drops the oldest delivered proposals beyond `bytesMax`. */
   trim(delivered: Zxid, bytesMax: number): void {
     while (this.#bytes > bytesMax) {
       const oldest = this.#batches.first;
@@ -82,7 +82,7 @@ export class ProposalWindow {
     }
   }
 
-  /** Of the first batch that holds something after `zxid`. */
+  /** The index of the first batch with a proposal after `zxid`. */
   #indexAfter(zxid: Zxid): number {
     let low = 0;
     let high = this.#batches.length;

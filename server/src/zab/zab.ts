@@ -60,7 +60,7 @@ export class Zab {
   get founded(): boolean {
     return this.#member.founded;
   }
-  /** False for a damaged disk, until a snapshot has replaced what was on it. */
+  /** False if the disk is damaged and no snapshot has replaced its content yet. */
   get sound(): boolean {
     return this.#member.sound;
   }
@@ -77,7 +77,7 @@ export class Zab {
   get delivered(): Zxid {
     return this.#member.delivered;
   }
-  /** There is more to deliver: it waits for the input `deliver`. */
+  /** Whether more can be delivered, by the input `deliver`. */
   get hasMore(): boolean {
     return this.#member.hasMore;
   }
@@ -86,7 +86,7 @@ export class Zab {
     return this.#role instanceof Leading ? this.#role.activeLearners : 0;
   }
 
-  /** Whose snapshot this member waits for; null while it waits for none. */
+  /** The peer whose snapshot this member waits for; null if it waits for none. */
   get snapshotFrom(): PeerId | null {
     return this.#role instanceof Following ? this.#role.snapshotFrom : null;
   }
@@ -126,7 +126,7 @@ export class Zab {
       case 'distrust':
         return this.#onDistrust(input.reason);
       case 'purged':
-        // What was given up is purged no more, and what took its place knows nothing of it.
+        // After a giveUp the purge concerns a log that is no longer used.
         if (this.#member.sound) this.#member.history.onPurged(input.base);
         return;
       case 'deliver':
@@ -222,14 +222,14 @@ export class Zab {
     this.#role.onMessage(link, message);
   }
 
-  /** No member says this: nothing of it is believed, and nothing else on this link either. */
+  /** Drops the link of a peer whose message is not plausible. */
   #refuse(link: Link, problem: string): void {
     this.#member.note('peer.implausible', `member ${link.peer} sent ${problem}`);
     this.#member.drop(link, `implausible ${problem}`);
     if (this.#started && this.#next === null) this.#role.onDisconnected(link.peer);
   }
 
-  /** As if the disk had been found damaged at the start. */
+  /** Continues as if the disk had been found damaged at the start. */
   #onDistrust(reason: string): void {
     const member = this.#member;
     if (!member.sound) return;

@@ -28,7 +28,7 @@ export interface Planned {
 
 const CALM_MS = { min: 1_500, max: 4_000 } as const;
 /** From shorter than members need to notice to longer than sessions live. */
-const HOLD_MS = { min: 700, max: 9_000 } as const;
+const LINGER_MS = { min: 700, max: 9_000 } as const;
 const SECOND_STRIKE = 1 / 4;
 
 export class Plan {
@@ -57,7 +57,7 @@ export class Plan {
       strikes: names.map((nemesis, index) => ({
         nemesis,
         // As often between one second and two as between four and eight.
-        holdMs: HOLD_MS.min * (HOLD_MS.max / HOLD_MS.min) ** random.next(),
+        holdMs: LINGER_MS.min * (LINGER_MS.max / LINGER_MS.min) ** random.next(),
         random: random.fork(`strike ${index}`),
       })),
     };

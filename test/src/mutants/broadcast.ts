@@ -165,7 +165,7 @@ export const broadcastMutants: readonly Mutant[] = [
     breaks: 'a round that began before a question proves nothing for it',
     file: 'zab/confirmations.ts',
     find: 'this.#waiting.push({',
-    replace: '(this.#asked.length > 0 ? this.#asked : this.#waiting).push({',
+    replace: '(this.#leaderQueue.length > 0 ? this.#leaderQueue : this.#waiting).push({',
   },
   {
     name: 'confirmed-by-a-minority',

@@ -133,7 +133,7 @@ export const architectureMutants: readonly Mutant[] = [
     area: 'architecture',
     breaks: 'that a session is gone is told only after a quorum has confirmed the leader',
     aim: GONE_IN_DOUBT,
-    file: 'driver/leader-desk.ts',
+    file: 'driver/leader-service.ts',
     find: `    if (attached.valid) this.#hooks.answer(origin, attached);
     else this.#gathering.push({ origin, afterApply: true, answer: () => attached });`,
     replace: '    this.#hooks.answer(origin, attached);',

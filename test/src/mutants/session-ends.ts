@@ -42,7 +42,7 @@ export const sessionEndMutants: readonly Mutant[] = [
     replace: 'if (isClosing && id < 0) this.#ending.add(id);',
     also: [
       {
-        file: 'pipeline/leadership.ts',
+        file: 'pipeline/request-preparer.ts',
         find: '      if (!isClosing) this.#leases.add(',
         replace: '      if (!isClosing || timeoutMs > 0) this.#leases.add(',
       },

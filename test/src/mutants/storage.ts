@@ -22,8 +22,8 @@ export const storageMutants: readonly Mutant[] = [
       },
       {
         file: 'storage/txn-log.ts',
-        find: 'this.#background.run(() => old.file.letGo());',
-        replace: 'this.#background.run(() => old.written.then(() => old.file.letGo()));',
+        find: 'this.#background.run(() => old.file.unpin());',
+        replace: 'this.#background.run(() => old.written.then(() => old.file.unpin()));',
       },
     ],
   },

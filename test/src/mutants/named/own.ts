@@ -21,7 +21,7 @@ export const ownMutants: readonly NamedMutant[] = [
     also: [
       {
         file: 'driver/to-leader.ts',
-        find: '  // A turn that brought reads alone makes no iterator.\n',
+        find: '  // Avoids an iterator in turns that brought only reads.\n',
         replace: '  for (const attach of attaches) toLeader(attach);\n',
       },
     ],

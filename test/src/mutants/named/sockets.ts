@@ -11,7 +11,7 @@ export const socketMutants: readonly NamedMutant[] = [
     name: 'zk-4203-deaf-after-accept-failed',
     area: 'named',
     file: 'net/tcp-listener.ts',
-    find: "          this.#storms.error('net.accept_failed', { ...address, err: error });",
+    find: "          this.#rateLimited.error('net.accept_failed', { ...address, err: error });",
     replace: '          server.close(() => error);',
     breaks: 'a listener whose accept failed goes on accepting',
     scenario: scenario(

@@ -50,7 +50,7 @@ interface Term {
   lostLinkAtMs: number;
 }
 
-/** Sessions expire at most so much after their deadline: server/src/pipeline/leadership.ts. */
+/** Sessions expire at most this long after their deadline: pipeline/request-preparer.ts. */
 const BUCKET_MS = 100;
 /** How often the silent are looked for, in ticks of the leader. */
 const TICKS_PER_LOOK = 10;

@@ -59,7 +59,7 @@ export class WireConnection {
   #isLeft = false;
   #overheard: OverheardHandlers | null = null;
   /** From xid `#firstXid` on; null where the reply came, and for a closeSession. */
-  #asked: (Invocation | null)[] = [];
+  #leaderQueue: (Invocation | null)[] = [];
   #firstXid = 1;
   /** Of the first entry that is not answered. */
   #head = 0;
@@ -137,9 +137,9 @@ export class WireConnection {
   /** Nothing of it is handled any more. Returns what was not answered, in order. */
   leave(): readonly Invocation[] {
     this.#isLeft = true;
-    const left = this.#asked.filter((invocation) => invocation !== null);
+    const left = this.#leaderQueue.filter((invocation) => invocation !== null);
     left.push(...this.#pings);
-    this.#asked = [];
+    this.#leaderQueue = [];
     this.#pings = [];
     return left.sort((one, other) => one.order - other.order);
   }
@@ -164,7 +164,7 @@ export class WireConnection {
   }
 
   #nextXid(invocation: Invocation | null): number {
-    return this.#firstXid + this.#asked.push(invocation) - 1;
+    return this.#firstXid + this.#leaderQueue.push(invocation) - 1;
   }
 
   #lose(): void {
@@ -251,7 +251,7 @@ export class WireConnection {
 
   #onReply(reader: JuteReader, head: { xid: number; zxid: number; error: number }): void {
     const at = head.xid - this.#firstXid;
-    const invocation = this.#asked[at];
+    const invocation = this.#leaderQueue[at];
     if (head.xid === this.#closeXid) {
       this.#closeXid = 0;
       this.#outstanding -= 1;
@@ -260,10 +260,10 @@ export class WireConnection {
     if (invocation === undefined || invocation === null) {
       throw new MarshallingError(`a reply with xid ${head.xid}, which nothing waits for`);
     }
-    this.#asked[at] = null;
+    this.#leaderQueue[at] = null;
     if (at === this.#head) this.#head += 1;
     if (this.#head >= COMPACT_AT) {
-      this.#asked.splice(0, this.#head);
+      this.#leaderQueue.splice(0, this.#head);
       this.#firstXid += this.#head;
       this.#head = 0;
     }

@@ -1,28 +1,28 @@
 /**
- * A leader's desk at the beginning of its term: what the member's options mean for what it may
- * prepare. Never keeps anything.
+ * Makes the service of a leader at the beginning of its term, with the rules for writes that follow
+ * from the member's options. Keeps nothing.
  */
 import type { Zxid } from '@rookery/protocol';
-import { Leadership } from '../pipeline/leadership.js';
+import { RequestPreparer } from '../pipeline/request-preparer.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
-import { type DeskHooks, LeaderDesk } from './leader-desk.js';
+import { LeaderService, type LeaderServiceHooks } from './leader-service.js';
 import type { DriverParts } from './parts.js';
 
 export interface Term {
   readonly epoch: number;
-  /** The last that was proposed before it. */
+  /** The zxid of the last proposal before the term. */
   readonly lastZxid: Zxid;
   readonly state: ReplicatedState;
   readonly ages: NodeAges;
 }
 
-/** What only the driver can do for it. */
-export type DriverHooks = Omit<DeskHooks, 'note' | 'noRoom'>;
+/** What only the driver can do for the service. */
+export type DriverHooks = Omit<LeaderServiceHooks, 'note' | 'noRoom'>;
 
-export function deskOfTerm(parts: DriverParts, term: Term, hooks: DriverHooks) {
+export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHooks) {
   const { options, random16, logger, treeBound } = parts;
-  const leadership = new Leadership(
+  const preparer = new RequestPreparer(
     {
       state: term.state,
       ages: term.ages,
@@ -41,10 +41,10 @@ export function deskOfTerm(parts: DriverParts, term: Term, hooks: DriverHooks) {
     },
     hooks.time(),
   );
-  const deskHooks: DeskHooks = {
+  const deskHooks: LeaderServiceHooks = {
     ...hooks,
     note: (text) => logger.warn({ detail: text }, 'quota.exceeded'),
     noRoom: (refusals) => treeBound.onRefused(refusals),
   };
-  return new LeaderDesk(leadership, deskHooks, options.inFlightMax);
+  return new LeaderService(preparer, deskHooks, options.inFlightMax);
 }

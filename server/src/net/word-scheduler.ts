@@ -31,7 +31,7 @@ export const WORD_LIMITS: WordLimits = {
 /** What a step counts for at least: it may have been long without saying anything. */
 const STEP_CHARACTERS_MIN = 1 << 10;
 
-export class WordDesk {
+export class WordScheduler {
   readonly #timers: Timers;
   readonly #limits: WordLimits;
   /** Sets, in the order in which their answers go on. */

@@ -1,16 +1,16 @@
-/** For tests: a leader's desk on a state of its own, whose proposals are applied when told. */
+/** For tests: a leader's service on a state of its own; proposals are applied on demand. */
 import { makeZxid } from '@rookery/protocol';
-import { Leadership } from '../pipeline/leadership.js';
+import { RequestPreparer } from '../pipeline/request-preparer.js';
 import { NO_BOUND } from '../pipeline/tree-room.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { TxnViews } from '../state/txn-views.js';
-import { LeaderDesk } from './leader-desk.js';
+import { LeaderService } from './leader-service.js';
 
 export class TestDesk {
   readonly state = new ReplicatedState();
-  readonly desk: LeaderDesk;
-  /** The first one that is created. */
+  readonly service: LeaderService;
+  /** The id of the first session that is created. */
   readonly session: number = makeZxid(1, 1);
   nowMs = 0;
   readonly #txns = new TxnViews();
@@ -25,7 +25,7 @@ export class TestDesk {
     const options = { id: 1, epoch: 1, lastZxid: 0, firstCounter: 1, leaseSlackMs: 500, reaper };
     const random16 = (): Uint8Array => new Uint8Array(16);
     const { state } = this;
-    const leadership = new Leadership(
+    const preparer = new RequestPreparer(
       { state, ages: { ageMs: () => 0 }, options: { ...options, ...rules }, random16 },
       this.#time(),
     );
@@ -36,21 +36,21 @@ export class TestDesk {
       confirm: () => {},
       answer: () => {},
     };
-    this.desk = new LeaderDesk(leadership, hooks, inFlightMax);
+    this.service = new LeaderService(preparer, hooks, inFlightMax);
   }
 
   ask(session: number, opcode: number, body: Uint8Array): void {
     const request = ++this.#request;
-    this.desk.onRequests(1, [{ attachment: 0, identities: [], request, session, opcode, body }]);
+    this.service.onRequests(1, [{ attachment: 0, identities: [], request, session, opcode, body }]);
   }
 
-  /** All that was prepared since the last time. */
+  /** Applies everything that was prepared since the last call. */
   apply(): void {
-    for (const batch of this.desk.takeBatches()) {
+    for (const batch of this.service.takeBatches()) {
       for (const proposal = batch.cursor(); proposal.next(); ) {
         const txn = this.#txns.txnOf(proposal);
         this.state.apply(proposal.zxid, txn, IGNORE_CHANGES);
-        this.desk.onApplied(proposal.zxid, txn);
+        this.service.onApplied(proposal.zxid, txn);
       }
     }
   }

@@ -1,7 +1,7 @@
 /** Goal: what the leader does by itself has headroom of its own, and a bound of its own. */
 import { CreateSessionRequest, encode, OpCode, SetDataRequest } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { TestDesk } from './testing-desk.js';
+import { TestDesk } from './testing-leader-service.js';
 
 const IN_FLIGHT_MAX = 10;
 
@@ -14,8 +14,8 @@ it('sessions expire though requests have filled all that may be in flight', () =
   }
   test.nowMs = 10_000;
   const set = { path: '/zookeeper/quota', data: new Uint8Array(1), version: -1 };
-  while (test.desk.hasRoom) test.ask(test.session, OpCode.setData, encode(SetDataRequest, set));
-  expect(test.desk.onTick(), 'no more than may be in flight at once').toBe(IN_FLIGHT_MAX);
+  while (test.service.hasRoom) test.ask(test.session, OpCode.setData, encode(SetDataRequest, set));
+  expect(test.service.onTick(), 'no more than may be in flight at once').toBe(IN_FLIGHT_MAX);
   test.apply();
   expect(test.state.sessions.count).toBe(1);
 });

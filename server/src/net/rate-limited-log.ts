@@ -30,11 +30,11 @@ interface Storm {
   timer: Timer;
 }
 
-export class StormLog {
+export class RateLimitedLog {
   readonly #logger: Logger;
   readonly #timers: Pick<Timers, 'after'>;
   /** By kind, those told less than a second ago. */
-  readonly #storms = new Map<string, Storm>();
+  readonly #rateLimited = new Map<string, Storm>();
 
   constructor(logger: Logger, timers: Pick<Timers, 'after'>) {
     this.#logger = logger;
@@ -55,22 +55,28 @@ export class StormLog {
 
   /** Tells at once what it would have told later; it may be used again. */
   close(): void {
-    for (const storm of this.#storms.values()) {
+    for (const storm of this.#rateLimited.values()) {
       storm.timer.cancel();
       this.#tell(storm);
     }
-    this.#storms.clear();
+    this.#rateLimited.clear();
   }
 
   #report({ level, event, facts, kind }: Report): void {
-    const storm = this.#storms.get(kind);
+    const storm = this.#rateLimited.get(kind);
     if (storm !== undefined) {
       storm.last = facts;
       storm.count += 1;
       return;
     }
     this.#logger[level](facts, event);
-    this.#storms.set(kind, { event, level, last: null, count: 0, timer: this.#timerFor(kind) });
+    this.#rateLimited.set(kind, {
+      event,
+      level,
+      last: null,
+      count: 0,
+      timer: this.#timerFor(kind),
+    });
   }
 
   #timerFor(kind: string): Timer {
@@ -78,10 +84,10 @@ export class StormLog {
   }
 
   #onInterval(kind: string): void {
-    const storm = this.#storms.get(kind);
+    const storm = this.#rateLimited.get(kind);
     if (storm === undefined) return;
     if (storm.count === 0) {
-      this.#storms.delete(kind);
+      this.#rateLimited.delete(kind);
       return;
     }
     this.#tell(storm);

@@ -33,7 +33,7 @@ export interface ClientDoorParts {
 
 const WORD_BYTES = 4;
 
-export class ClientDoor {
+export class ProtocolSniffer {
   readonly #parts: ClientDoorParts;
   #first: Uint8Array = new Uint8Array(0);
   #connection: ClientConnection | null = null;

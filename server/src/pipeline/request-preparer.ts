@@ -19,7 +19,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import type { LeadershipOptions } from './options.js';
+import type { RequestPreparerOptions } from './options.js';
 import { Prepare, type PreparedTxn } from './prepare.js';
 import { Reaper } from './reaper.js';
 import { sameBytes } from './same-bytes.js';
@@ -51,7 +51,7 @@ export interface LeadershipDependencies {
   readonly state: ReplicatedState;
   /** What TTLs are compared with. */
   readonly ages: NodeAges;
-  readonly options: LeadershipOptions;
+  readonly options: RequestPreparerOptions;
   /** 16 fresh random bytes: a session's password. */
   readonly random16: () => Uint8Array;
 }
@@ -59,7 +59,7 @@ export interface LeadershipDependencies {
 /** Sessions expire at most this much after their deadline. */
 const LEASE_BUCKET_MS = 100;
 
-export class Leadership {
+export class RequestPreparer {
   readonly #prepare: Prepare;
   readonly #leases: Leases;
   readonly #ownership = new Ownership();

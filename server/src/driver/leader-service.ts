@@ -1,9 +1,10 @@
 /**
- * What a leader does for the members' clients, for one term: requests, syncs, attaches, touches.
+ * What a leader does for the clients of all members during one term: it serves requests, syncs,
+ * attaches and touches.
  *
- * Collects prepared transactions in the order their requests came; the driver proposes them at the
- * end of a turn. Answers go to the origin, which may be this member itself. Dropped with the
- * role.
+ * Prepared transactions are collected in the order of their requests, and the driver proposes them
+ * at the end of a turn. An answer goes to the member that asked, which may be this one. A new term
+ * has a new service.
  */
 import {
   type Attach,
@@ -18,7 +19,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
-import type { Leadership, LeaderTime, PreparedTxn } from '../pipeline/leadership.js';
+import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/request-preparer.js';
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import { atMost } from '../state/at-most.js';
 import type { SessionId, Txn } from '../state/txn.js';
@@ -26,31 +27,31 @@ import { writeTxn } from '../state/txn-codec.js';
 
 export type Answer = Attached | Detach | Synced;
 
-export interface DeskHooks {
+export interface LeaderServiceHooks {
   time(): LeaderTime;
-  /** A quota is exceeded. */
+  /** Logs that a quota is exceeded. */
   note(text: string): void;
-  /** Writes were refused because the tree has no room for them. */
+  /** Logs that writes were refused because the tree is at its bound. */
   noRoom(refusals: TreeRefusals): void;
-  /** Asks the core whether this member still leads. */
+  /** Asks the core to confirm with a quorum that this member still leads. */
   confirm(id: number): void;
-  /** To another member by its link, to this one by its pipeline. */
+  /** Sends an answer to another member by its link, or to this one's pipeline. */
   answer(member: PeerId, answer: Answer): void;
 }
 
-/** How much of a message is done now. */
+/** Which part of a message is to be done now. */
 export interface Share {
   readonly from: number;
-  /** Asked with the opcode of each request that was decided. */
+  /** Called after each decided request, with its opcode. */
   mayGoOn(opcode: number): boolean;
 }
 
 const EVERYTHING: Share = { from: 0, mayGoOn: () => true };
 
-/** What only a leader that still leads may say: that all is seen, or that a session is gone. */
+/** An answer that needs a confirmation by a quorum: a sync, or that a session is gone. */
 interface Unconfirmed {
   readonly origin: PeerId;
-  /** The answer is kept until this leader has applied what it had proposed when it asked. */
+  /** Also wait until everything proposed before the question is applied here. */
   readonly afterApply: boolean;
   answer(zxid: Zxid): Answer;
 }
@@ -61,49 +62,49 @@ interface Unapplied {
   readonly answer: Answer;
 }
 
-/** Of proposals in one message; the last may go beyond it. */
+/** Bytes of proposals in one message. The last one may go beyond it. */
 const BATCH_BYTES = 512 << 10;
-/** Sessions closed and znodes reaped by one tick: the rest waits for the next one. */
+/** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
 const CHANGES_PER_TICK_MAX = 1000;
-/** Exceeded quotas are told at most this often, each path once. */
+/** Exceeded quotas are logged at most this often, with each path once. */
 const NOTES_MS = 1000;
 
-export class LeaderDesk {
-  readonly leadership: Leadership;
+export class LeaderService {
+  readonly preparer: RequestPreparer;
   readonly #inFlightMax: number;
-  readonly #hooks: DeskHooks;
+  readonly #hooks: LeaderServiceHooks;
   readonly #syncs = new Map<number, Unconfirmed[]>();
   #gathering: Unconfirmed[] = [];
-  /** Confirmed, in the order of their zxids. */
+  /** Confirmed answers that wait to be applied, in the order of their zxids. */
   #unapplied: Unapplied[] = [];
   #nextConfirm = 1;
   #nextNotesMs = 0;
   readonly #writer = new BatchWriter();
-  /** Those that are full. */
+  /** Full batches. */
   #batches: ProposalBatch[] = [];
   #last: Zxid;
   #applied: Zxid;
-  /** Bytes of this term's proposals; -1 before the first. */
+  /** Sizes of this term's proposals, in bytes; -1 before the first. */
   #sizes: ProposalSizes = { last: -1, min: -1, max: -1 };
 
   constructor(
-    leadership: Leadership,
-    hooks: DeskHooks,
+    preparer: RequestPreparer,
+    hooks: LeaderServiceHooks,
     inFlightMax: number = Number.POSITIVE_INFINITY,
   ) {
-    this.leadership = leadership;
+    this.preparer = preparer;
     this.#inFlightMax = inFlightMax;
     this.#hooks = hooks;
-    this.#last = leadership.lastZxid;
-    this.#applied = leadership.lastZxid;
+    this.#last = preparer.lastZxid;
+    this.#applied = preparer.lastZxid;
   }
 
-  /** Whether one more may be prepared: what is prepared and not applied is kept in a table. */
+  /** Whether a further request may be prepared: the table of what is in flight is bounded. */
   get hasRoom(): boolean {
-    return this.leadership.recordsInFlight < this.#inFlightMax;
+    return this.preparer.recordsInFlight < this.#inFlightMax;
   }
 
-  /** Answers that wait for a quorum. */
+  /** The number of answers that wait for a quorum or for being applied. */
   get pendingSyncs(): number {
     return this.#syncs.size + this.#gathering.length + this.#unapplied.length;
   }
@@ -112,16 +113,16 @@ export class LeaderDesk {
     return this.#sizes;
   }
 
-  /** For reports; lazy. */
+  /** Sessions with the time until they expire, read lazily, for reports. */
   *sessionExpiries(): Generator<{ readonly id: SessionId; readonly inMs: number }> {
     const { nowMs } = this.#hooks.time();
-    const { sessionCount } = this.leadership;
-    for (const { session, deadlineMs } of atMost(sessionCount, this.leadership.deadlines())) {
+    const { sessionCount } = this.preparer;
+    for (const { session, deadlineMs } of atMost(sessionCount, this.preparer.deadlines())) {
       yield { id: session, inMs: deadlineMs - nowMs };
     }
   }
 
-  /** The items from `from` on while `mayGoOn`, one at least; returns where it stopped. */
+  /** Decides the items from `from` on while `mayGoOn`, at least one. Returns the next index. */
   onRequests(
     origin: PeerId,
     items: readonly ForwardedRequest[],
@@ -132,7 +133,7 @@ export class LeaderDesk {
     do {
       const item = items[next];
       if (item === undefined) break;
-      const prepared = this.leadership.onRequest(origin, item, time);
+      const prepared = this.preparer.onRequest(origin, item, time);
       if (prepared !== null) this.#collect(prepared);
       next += 1;
     } while (mayGoOn(items[next - 1]?.opcode ?? 0));
@@ -142,14 +143,14 @@ export class LeaderDesk {
   }
 
   /**
-   * That a session is gone is told only once a quorum has confirmed this leader (another one may
-   * already have made it) and the closing of it is committed (the next leader might not have it):
-   * a client that is told so takes its ephemerals for gone, for good. Who asks for a session that
-   * is closing is not answered: its connection ends, and it may ask again.
+   * A client that is told that its session is gone takes its ephemerals for gone, too. So it is
+   * told only once a quorum has confirmed this leader, because another one may meanwhile have
+   * created the session, and once the end of the session is committed. A request for a session that
+   * is just closing is not answered; its connection ends, and the client may ask again.
    */
   onAttach(origin: PeerId, attach: Attach): void {
-    const attached = this.leadership.onAttach(origin, attach, this.#hooks.time());
-    // First: where the end of an older attachment cannot be told apart, it must not end this one.
+    const attached = this.preparer.onAttach(origin, attach, this.#hooks.time());
+    // Detaches come first: an older wire version cannot tell which attachment they end.
     this.#sendDetaches();
     if (attached === null) return;
     if (attached.valid) this.#hooks.answer(origin, attached);
@@ -165,46 +166,46 @@ export class LeaderDesk {
     });
   }
 
-  /** The link of a member was lost: what it heard of its clients last may not have got through. */
+  /** The link of a member was lost, and with it perhaps its last report of touched sessions. */
   onMemberGone(member: PeerId): void {
-    this.leadership.onMemberGone(member, this.#hooks.time());
+    this.preparer.onMemberGone(member, this.#hooks.time());
   }
 
   onTouch(origin: PeerId, sessions: readonly SessionId[]): void {
-    this.leadership.onTouch(origin, sessions, this.#hooks.time());
+    this.preparer.onTouch(origin, sessions, this.#hooks.time());
     this.#sendDetaches();
   }
 
-  /** Nothing happens while it is being raised to this level already. */
+  /** Does nothing if the level is already being raised to this one. */
   raiseLevel(level: number): void {
-    const prepared = this.leadership.raiseLevel(level, this.#hooks.time());
+    const prepared = this.preparer.raiseLevel(level, this.#hooks.time());
     if (prepared !== null) this.#collect(prepared);
   }
 
   /** Returns how many sessions expired. */
   onTick(): number {
     const time = this.#hooks.time();
-    const { expiries } = this.leadership;
-    // Beyond what requests may fill: no flood of them keeps a dead session's ephemerals alive.
-    const left = this.#inFlightMax + CHANGES_PER_TICK_MAX - this.leadership.recordsInFlight;
+    const { expiries } = this.preparer;
+    // Not counted as requests: no flood of them keeps a dead session's ephemerals alive.
+    const left = this.#inFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
     const most = Math.min(CHANGES_PER_TICK_MAX, this.#inFlightMax, Math.max(0, left));
-    const changes = this.leadership.onTick(time, most);
+    const changes = this.preparer.onTick(time, most);
     for (const one of changes) this.#collect(one);
     this.#goOnWithEnds();
     if (time.nowMs >= this.#nextNotesMs) {
       this.#nextNotesMs = time.nowMs + NOTES_MS;
-      for (const note of this.leadership.takeNotes()) this.#hooks.note(note);
-      const refusals = this.leadership.takeRefusals();
+      for (const note of this.preparer.takeNotes()) this.#hooks.note(note);
+      const refusals = this.preparer.takeRefusals();
       if (refusals !== null) this.#hooks.noRoom(refusals);
     }
     this.#sendDetaches();
-    return this.leadership.expiries - expiries;
+    return this.preparer.expiries - expiries;
   }
 
   onApplied(zxid: Zxid, txn: Txn): void {
-    this.leadership.onApplied(zxid, txn);
+    this.preparer.onApplied(zxid, txn);
     this.#applied = zxid;
-    if (this.leadership.closing > 0) this.#goOnWithEnds();
+    if (this.preparer.closing > 0) this.#goOnWithEnds();
     if (this.#unapplied.length > 0) this.#answerApplied();
   }
 
@@ -217,14 +218,14 @@ export class LeaderDesk {
     }
   }
 
-  /** How many proposals `takeBatches` would give. */
+  /** The number of proposals that `takeBatches` would return. */
   get gathered(): number {
     let gathered = this.#writer.count;
     for (const { count } of this.#batches) gathered += count;
     return gathered;
   }
 
-  /** All that is prepared and not proposed yet, in order, in messages of bounded size. */
+  /** Returns everything prepared and not proposed yet, in order, in batches of bounded size. */
   takeBatches(): readonly ProposalBatch[] {
     if (this.#writer.count > 0) this.#batches.push(this.#writer.take());
     const batches = this.#batches;
@@ -233,8 +234,8 @@ export class LeaderDesk {
   }
 
   /**
-   * Asks what syncs and attaches wait for, all in one question. Once what is prepared is proposed:
-   * a sync must show what came before it.
+   * Asks for one confirmation for all waiting syncs and attaches. Called after what is prepared has
+   * been proposed, because a sync must show everything before it.
    */
   askToConfirm(): void {
     if (this.#gathering.length === 0) return;
@@ -251,7 +252,7 @@ export class LeaderDesk {
     const last = writer.length - before;
     writer.endFrame();
     this.#last = zxid;
-    // A frame holds any single one beyond it.
+    // A single larger proposal still fits into a frame.
     if (this.#writer.bytes > BATCH_BYTES) this.#batches.push(this.#writer.take());
     const { min, max } = this.#sizes;
     const smallest = min < 0 ? last : Math.min(min, last);
@@ -260,12 +261,12 @@ export class LeaderDesk {
     }
   }
 
-  /** Parts of the ends of sessions, as many as may be in flight. */
+  /** Prepares further parts of the ends of sessions, as many as may be in flight. */
   #goOnWithEnds(): void {
-    if (this.leadership.closing === 0) return;
+    if (this.preparer.closing === 0) return;
     const time = this.#hooks.time();
     for (;;) {
-      const prepared = this.leadership.nextOfEnds(time);
+      const prepared = this.preparer.nextOfEnds(time);
       if (prepared === null) return;
       this.#collect(prepared);
     }
@@ -280,7 +281,7 @@ export class LeaderDesk {
   }
 
   #sendDetaches(): void {
-    for (const { member, ...detach } of this.leadership.takeDetaches()) {
+    for (const { member, ...detach } of this.preparer.takeDetaches()) {
       this.#hooks.answer(member, { kind: 'detach', ...detach });
     }
   }

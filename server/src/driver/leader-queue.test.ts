@@ -1,14 +1,14 @@
-// Multis that take their time at the desk, on a clock that moves when one is decided.
+// The service takes time for a multi: the clock moves when one is decided.
 import { type ForwardedRequest, OpCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { DeskQueue } from './desk-queue.js';
-import type { LeaderDesk, Share } from './leader-desk.js';
+import { LeaderQueue } from './leader-queue.js';
+import type { LeaderService, Share } from './leader-service.js';
 
 const SHARE_MS = 10;
 const MULTI_MS = 4;
 
-/** What reached the desk, in order; a multi takes 4 ms. */
-class SlowDesk {
+/** Records what reached the service, in order; a multi takes 4 ms. */
+class SlowService {
   readonly done: string[] = [];
   nowMs = 0;
   /** How many more it may prepare. */
@@ -50,49 +50,53 @@ function requests(opcode: number, from: number, count: number) {
 }
 
 function bench() {
-  const desk = new SlowDesk();
-  const queue = new DeskQueue(desk as unknown as LeaderDesk, { nowMs: () => desk.nowMs }, SHARE_MS);
+  const service = new SlowService();
+  const queue = new LeaderQueue(
+    service as unknown as LeaderService,
+    { nowMs: () => service.nowMs },
+    SHARE_MS,
+  );
   const turn = (): string[] => {
     queue.renew();
     queue.work();
-    return desk.done.splice(0);
+    return service.done.splice(0);
   };
-  return { desk, queue, turn };
+  return { service, queue, turn };
 }
 
 describe('what members ask of a leader', () => {
   it('takes a share of each turn, and keeps its order over turns', () => {
-    const { desk, queue, turn } = bench();
+    const { service, queue, turn } = bench();
     queue.onMessage(2, requests(OpCode.multi, 1, 5));
     queue.onMessage(2, { kind: 'sync', request: 6 });
     queue.onMessage(3, requests(OpCode.multi, 1, 2));
     queue.onMessage(2, requests(OpCode.create, 7, 1));
     // The share begins with the first look at the clock, behind the first multi.
-    expect(desk.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '2:4']);
+    expect(service.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '2:4']);
     expect(queue.hasMore).toBe(true);
     queue.work();
-    expect(desk.done).toEqual([]);
+    expect(service.done).toEqual([]);
     expect(turn()).toEqual(['2:5', '2:sync', '3:1', '3:2', '2:7']);
     expect(queue.hasMore).toBe(false);
   });
 
   it('waits while as much is in flight as may be, and does not ask for turns meanwhile', () => {
-    const { desk, queue, turn } = bench();
-    desk.room = 3;
+    const { service, queue, turn } = bench();
+    service.room = 3;
     queue.onMessage(2, requests(OpCode.create, 1, 5));
     queue.onMessage(2, { kind: 'sync', request: 6 });
     queue.onMessage(3, { kind: 'touch', sessions: [1] });
-    expect(desk.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '3:touch']);
+    expect(service.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '3:touch']);
     expect([queue.hasMore, turn()]).toEqual([false, []]);
-    desk.room = 1;
+    service.room = 1;
     expect([queue.hasMore, turn()]).toEqual([true, ['2:4']]);
-    desk.room = 1;
+    service.room = 1;
     // A sync needs no room of its own.
     expect(turn()).toEqual(['2:5', '2:sync']);
   });
 
   it('is not kept from leases: touches overtake what waits', () => {
-    const { desk, queue, turn } = bench();
+    const { service, queue, turn } = bench();
     queue.onMessage(2, requests(OpCode.multi, 1, 6));
     const attach = {
       kind: 'attach',
@@ -103,17 +107,17 @@ describe('what members ask of a leader', () => {
     } as const;
     queue.onMessage(3, attach);
     queue.onMessage(3, { kind: 'touch', sessions: [1] });
-    expect(desk.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '2:4', '3:touch']);
+    expect(service.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '2:4', '3:touch']);
     expect(turn()).toEqual(['2:5', '2:6', '3:attach']);
   });
 
   it('is looked at after some requests that are no multis, too', () => {
-    const { desk, queue } = bench();
+    const { service, queue } = bench();
     queue.onMessage(2, requests(OpCode.create, 1, 100));
-    expect(desk.done).toHaveLength(100);
-    desk.nowMs += SHARE_MS;
+    expect(service.done).toHaveLength(100);
+    service.nowMs += SHARE_MS;
     queue.onMessage(2, requests(OpCode.create, 101, 100));
-    expect(desk.done.length).toBeLessThan(120);
+    expect(service.done.length).toBeLessThan(120);
     expect(queue.hasMore).toBe(true);
   });
 });

@@ -1,12 +1,12 @@
 /** What a leader proposes at once, and what it lets wait for company. */
 import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../net/manual-timers.js';
-import { HOLD_MS, LARGE, ProposalPace } from './proposal-pace.js';
+import { BATCH_MIN, LINGER_MS, ProposalBatcher } from './proposal-batcher.js';
 
-function newPace() {
+function newBatcher() {
   const timers = new ManualTimers();
   const wakes: number[] = [];
-  const pace = new ProposalPace(timers, () => wakes.push(timers.nowMs()));
+  const pace = new ProposalBatcher(timers, () => wakes.push(timers.nowMs()));
   const isDue = (proposals: number, isUndecided: boolean) =>
     pace.isDue({ proposals, isUndecided }, timers.nowMs());
   return { timers, wakes, isDue };
@@ -14,63 +14,63 @@ function newPace() {
 
 describe('a prepared batch', () => {
   it('is proposed at once when nothing is undecided, however small', () => {
-    expect(newPace().isDue(1, false)).toBe(true);
+    expect(newBatcher().isDue(1, false)).toBe(true);
   });
 
   it('waits while another is undecided, and goes in the turn in which that is decided', async () => {
-    const { timers, isDue } = newPace();
+    const { timers, isDue } = newBatcher();
     expect(isDue(1, true)).toBe(false);
-    await timers.advance(HOLD_MS / 2);
+    await timers.advance(LINGER_MS / 2);
     expect(isDue(5, true)).toBe(false);
     expect(isDue(5, false)).toBe(true);
   });
 
   it('does not wait when it is large', () => {
-    expect(newPace().isDue(LARGE - 1, true)).toBe(false);
-    expect(newPace().isDue(LARGE, true)).toBe(true);
+    expect(newBatcher().isDue(BATCH_MIN - 1, true)).toBe(false);
+    expect(newBatcher().isDue(BATCH_MIN, true)).toBe(true);
   });
 
   it('waits no longer than it may, and a turn is run then, though nothing else happens', async () => {
-    const { timers, wakes, isDue } = newPace();
+    const { timers, wakes, isDue } = newBatcher();
     expect(isDue(1, true)).toBe(false);
-    await timers.advance(HOLD_MS);
-    expect(wakes).toEqual([HOLD_MS]);
+    await timers.advance(LINGER_MS);
+    expect(wakes).toEqual([LINGER_MS]);
     expect(isDue(1, true)).toBe(true);
   });
 
   it('waits anew when the one before it is undecided in its turn', async () => {
-    const { timers, wakes, isDue } = newPace();
+    const { timers, wakes, isDue } = newBatcher();
     isDue(1, true);
-    await timers.advance(HOLD_MS);
+    await timers.advance(LINGER_MS);
     expect(isDue(1, true)).toBe(true);
     expect(isDue(1, true)).toBe(false);
-    await timers.advance(HOLD_MS);
+    await timers.advance(LINGER_MS);
     expect(wakes).toHaveLength(2);
   });
 
   it('waits no longer than it may behind one that went before its time', async () => {
-    const { timers, wakes, isDue } = newPace();
+    const { timers, wakes, isDue } = newBatcher();
     isDue(1, true);
-    await timers.advance(HOLD_MS / 2);
+    await timers.advance(LINGER_MS / 2);
     expect(isDue(1, false)).toBe(true);
     expect(isDue(1, true)).toBe(false);
-    await timers.advance(HOLD_MS / 2);
-    expect(wakes).toEqual([HOLD_MS]);
+    await timers.advance(LINGER_MS / 2);
+    expect(wakes).toEqual([LINGER_MS]);
     expect(isDue(1, true)).toBe(false);
-    await timers.advance(HOLD_MS / 2);
-    expect(wakes).toEqual([HOLD_MS, 1.5 * HOLD_MS]);
+    await timers.advance(LINGER_MS / 2);
+    expect(wakes).toEqual([LINGER_MS, 1.5 * LINGER_MS]);
     expect(isDue(1, true)).toBe(true);
   });
 
   it('wakes nobody once it is proposed', async () => {
-    const { timers, wakes, isDue } = newPace();
+    const { timers, wakes, isDue } = newBatcher();
     isDue(1, true);
     isDue(1, false);
-    await timers.advance(10 * HOLD_MS);
+    await timers.advance(10 * LINGER_MS);
     expect(wakes).toEqual([]);
   });
 
   it('that is none holds back no question behind it', () => {
-    expect(newPace().isDue(0, true)).toBe(true);
+    expect(newBatcher().isDue(0, true)).toBe(true);
   });
 });

@@ -1,0 +1,54 @@
+/**
+ * Decides when a leader proposes what it has prepared: at once, or together with what comes next.
+ *
+ * Each batch costs every member a sync and a message in both directions, whatever its size. So a
+ * small batch lingers while an earlier one is undecided, and grows meanwhile. That costs little,
+ * because the disk syncs one batch at a time. It lingers for at most LINGER_MS, because a decision
+ * between distant members takes long. A batch of BATCH_MIN proposals never lingers.
+ */
+import type { Timers } from '../net/timers.js';
+
+/** Proposals in a batch from which on waiting for more saves little. */
+export const BATCH_MIN = 64;
+export const LINGER_MS = 2;
+
+export interface Prepared {
+  /** The number of prepared proposals. */
+  readonly proposals: number;
+  /** Whether an earlier proposal is not committed and applied here yet. */
+  readonly isUndecided: boolean;
+}
+
+export class ProposalBatcher {
+  readonly #timers: Timers;
+  readonly #wake: () => void;
+  #heldSinceMs: number | null = null;
+  #willWake = false;
+
+  /** `wake` runs a turn, at whose end `isDue` is asked again. */
+  constructor(timers: Timers, wake: () => void) {
+    this.#timers = timers;
+    this.#wake = wake;
+  }
+
+  /** Whether to propose at the end of this turn. The caller then does so. */
+  isDue({ proposals, isUndecided }: Prepared, nowMs: number): boolean {
+    const since = this.#heldSinceMs ?? nowMs;
+    const leftMs = LINGER_MS - (nowMs - since);
+    const holds = isUndecided && proposals > 0 && proposals < BATCH_MIN && leftMs > 0;
+    this.#heldSinceMs = holds ? since : null;
+    // Timers count in whole milliseconds.
+    if (holds) this.#wakeIn(Math.ceil(leftMs));
+    return !holds;
+  }
+
+  /** Keeps one timer at a time. One of an earlier batch may fire early, which does no harm. */
+  #wakeIn(ms: number): void {
+    if (this.#willWake) return;
+    this.#willWake = true;
+    this.#timers.after(ms, () => {
+      this.#willWake = false;
+      if (this.#heldSinceMs !== null) this.#wake();
+    });
+  }
+}
