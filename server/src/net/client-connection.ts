@@ -1,11 +1,11 @@
 /**
- * One client's connection: frames in, one bounded output buffer, at most one write per turn.
+ * One client's connection: incoming frames, one bounded output buffer, at most one write per turn.
  *
- * Owns the stream after the first four bytes, and the bounds: reading stops while more than
- * `outputSoftBytes` wait to be sent, while the handler holds the connection or while others have
- * their turn, and above `outputHardBytes` the connection is dropped. Never looks into a frame.
- * Bytes leave in the order they were put into `writer`. Created by the client port; used by the
- * driver and the pipeline.
+ * Owns the stream after its first four bytes, and enforces the bounds: reading stops while more
+ * than `outputSoftBytes` wait to be sent, while the handler holds the connection, or while other
+ * connections have their turn; above `outputHardBytes` the connection is dropped. It never looks
+ * into a frame. Bytes are sent in the order in which they were put into `writer`. Created by the
+ * client port; used by the driver and the pipeline.
  */
 import { FrameError, FrameReader, type Int64, JuteWriter } from '@rookery/protocol';
 import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
@@ -21,7 +21,7 @@ const HOLD = { handshake: 1, outstanding: 2, output: 4, room: 8, turn: 16, pace:
 type Phase = 'open' | 'ended' | 'closed';
 
 export class ClientConnection implements PutOff, PacedReader {
-  /** Unique in this process; only grows. */
+  /** Unique in this process; ids only grow. */
   readonly id: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
@@ -35,18 +35,18 @@ export class ClientConnection implements PutOff, PacedReader {
   #phase: Phase = 'open';
   #holds = 0;
   #isDirty = false;
-  /** The largest answer since everything was sent, of those that are worth a look. */
+  /** The largest of the large answers since the output was last empty, in bytes. */
   #largestBytes = 0;
-  /** How much of `#writer` the turn was told of. */
+  /** How many bytes of `#writer` have been reported to the turn. */
   #talliedBytes = 0;
   #isHeavy = false;
-  /** It was put off: the next delivery or answer is made in any case. */
+  /** The connection was deferred, so its next delivery or answer is made in any case. */
   #isMyTurn = false;
-  /** What waited in the stream after the last write to it; since then it can only be less. */
+  /** Bytes buffered in the stream after the last write; the number can only have fallen since. */
   #bufferedBytesMax = 0;
   #isResumeDue = false;
   #isRoomDue = false;
-  /** What the budgets of input and output were told of it last. */
+  /** The bytes last reported to the budgets of input and output. */
   #inputBytes = 0;
   #owedBytes = 0;
   #linger: Timer | null = null;
@@ -68,7 +68,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#writer = new JuteWriter(parts.owner.slabs);
   }
 
-  /** False from the moment of `close()`, `end()` or the loss of the stream. */
+  /** False after `close()`, `end()` or the loss of the stream. */
   get isOpen(): boolean {
     return this.#phase === 'open';
   }
@@ -78,18 +78,18 @@ export class ClientConnection implements PutOff, PacedReader {
     return this.#writer.length + this.#stream.bufferedBytes;
   }
 
-  /** Memory for what was read and is not handed on. */
+  /** Bytes that were read and are not delivered yet. */
   get inputBytes(): number {
     return this.#inputBytes;
   }
 
-  /** Memory for what was written and the client has not taken, as of now. */
+  /** Bytes that were written and the client has not taken yet. */
   get owedBytes(): number {
     if (this.#owedBytes > 0) this.#countOutput(this.#stream.bufferedBytes);
     return this.#owedBytes;
   }
 
-  /** Answers that can wait should not be written now; asked before each of them. */
+  /** Whether answers that can wait should wait. Asked before each of them. */
   get isFull(): boolean {
     this.#tally();
     return this.#isChoked || (this.#owner.turn.isFull && !this.#isMyTurn);
@@ -99,12 +99,12 @@ export class ClientConnection implements PutOff, PacedReader {
     return this.#isHeavy;
   }
 
-  /** As the bracketed number of `stat` and `cons`: 1 while read from, 4 while output waits. */
+  /** The bracketed number of `stat` and `cons`: 1 while it is read from, 4 while output waits. */
   get interestOps(): number {
     return (this.#holds === 0 && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
   }
 
-  /** When it is dropped if nothing more comes. */
+  /** When the connection is dropped if nothing more arrives. */
   get expiresWallMs(): number {
     const { timers, limits } = this.#owner;
     const { sessionTimeoutMs, lastResponseMs } = this.stats;
@@ -136,19 +136,19 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#owner.onSessionBound(this);
   }
 
-  /** No frame is delivered until every reason held for is released; the client is not read. */
+  /** Delivers and reads nothing until every reason for holding is released. */
   hold(reason: HoldReason): void {
     this.#setHold(HOLD[reason]);
-    // Nothing has to be taken by the client first: it waits for a later turn only.
+    // The client does not have to take anything first; only a later turn is waited for.
     if (reason === 'room' && !this.#isChoked) this.#owner.turn.putOff(this);
   }
 
-  /** Frames that already came are delivered in a later turn, never inside this call. */
+  /** Frames that have already arrived are delivered in a later turn, never inside this call. */
   release(reason: HoldReason): void {
     this.#clearHold(HOLD[reason]);
   }
 
-  /** Sends everything put into `writer` so far, then end of stream; delivers no more frames. */
+  /** Sends everything in `writer`, then ends the stream. No more frames are delivered. */
   end(): void {
     if (this.#phase !== 'open') return;
     this.#phase = 'ended';
@@ -156,7 +156,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#writeOut();
     this.#countOutput(this.#stream.bufferedBytes);
     this.#stream.end();
-    // What the client still sends is read and dropped, so that its end of stream is seen.
+    // Whatever the client still sends is read and dropped, so that its end of stream is noticed.
     this.#stream.resume();
     this.#linger = this.#owner.timers.after(this.#owner.limits.lingerMs, () => {
       this.#stream.destroy();
@@ -164,8 +164,8 @@ export class ClientConnection implements PutOff, PacedReader {
   }
 
   /**
-   * Drops the connection at once, with what waits to be sent: a log line, which is at level debug
-   * where the reason is no fault of the client's or has been told.
+   * Drops the connection at once, together with its unsent output, and logs the reason. The line is
+   * at level debug if the reason is no fault of the client or has been logged before.
    */
   close(reason: string, cause: CloseCause = 'fault'): void {
     if (this.#phase === 'closed') return;
@@ -179,7 +179,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#countOutput(0);
   }
 
-  /** One write of all output since the last flush. Called by the port at the end of a turn. */
+  /** Writes all output since the last flush at once. Called by the port at the end of a turn. */
   flush(): void {
     this.#isDirty = false;
     if (this.#phase !== 'open') {
@@ -190,7 +190,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#writeOut();
     const buffered = this.#stream.bufferedBytes;
     this.#countOutput(buffered);
-    // Output that waits for a slow client keeps its slab alive: it shall hold no more of others'.
+    // Output for a slow client keeps its whole slab in memory, so others get a new slab.
     if (buffered === 0) this.#writer.recycle();
     const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
     if (buffered > outputHardBytes + this.#largestBytes) {
@@ -204,7 +204,7 @@ export class ClientConnection implements PutOff, PacedReader {
     }
   }
 
-  /** Events of the stream; called by the port alone. The chunk is lent. */
+  /** Handles events of the stream. Called only by the port; the chunk is lent. */
   onData(chunk: Uint8Array): void {
     if (this.#phase !== 'open') return;
     this.#owner.stats.bytesReceived += chunk.length;
@@ -226,7 +226,7 @@ export class ClientConnection implements PutOff, PacedReader {
   }
 
   onEnd(): void {
-    // A client that ended its side reads replies that are ready; those still to come are lost.
+    // A client that has ended its side still gets the replies that are ready, and no later ones.
     this.end();
   }
 
@@ -235,7 +235,7 @@ export class ClientConnection implements PutOff, PacedReader {
     if (this.#phase === 'open') this.#maybeReleaseOutput();
   }
 
-  /** Called by the turn alone, once for each time that it was put off. */
+  /** Called only by the turn, once for each time that the connection was deferred. */
   takeTurn(): void {
     if (this.#phase !== 'open') return;
     this.#isMyTurn = true;
@@ -254,10 +254,10 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#countOutput(0);
   }
 
-  /** More waits than this client should have in memory. */
+  /** Whether more output waits than this client should have in memory. */
   get #isChoked(): boolean {
     const { outputSoftBytes } = this.#owner.limits;
-    // The stream is asked only where its answer matters: this is looked at for each frame.
+    // The stream is asked only where it matters, because this runs for each frame.
     if (this.#writer.length + this.#bufferedBytesMax <= outputSoftBytes) return false;
     return this.outputBytes > outputSoftBytes;
   }
@@ -288,13 +288,13 @@ export class ClientConnection implements PutOff, PacedReader {
     }
   }
 
-  /** What it has read is delivered in a later turn. */
+  /** Delivers what has been read in a later turn. */
   #putOff(): void {
     this.#setHold(HOLD.turn);
     this.#owner.turn.putOff(this);
   }
 
-  /** Tells the turn what was written since it was told last: one answer, mostly. */
+  /** Reports what was written since the last report to the turn, mostly one answer. */
   #tally(): void {
     const bytes = this.#writer.length - this.#talliedBytes;
     this.#talliedBytes += bytes;
@@ -332,7 +332,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#maybeTellRoom();
   }
 
-  /** In a later turn, as everything that is told. */
+  /** Reports in a later turn, as all calls of the handler. */
   #maybeTellRoom(): void {
     if ((this.#holds & HOLD.room) === 0 || this.#isRoomDue) return;
     this.#isRoomDue = true;
@@ -350,13 +350,13 @@ export class ClientConnection implements PutOff, PacedReader {
       this.#largestBytes = Math.max(this.#largestBytes, largestFrameBytes(bytes));
     }
     this.#owner.stats.bytesSent += bytes.length;
-    // The replies of a turn are one response.
+    // The replies of one turn count as one response.
     this.#owner.stats.responseSizes.record(bytes.length);
     this.#stream.write(bytes);
     this.#bufferedBytesMax = this.#stream.bufferedBytes;
   }
 
-  /** Tells the budget of input what it holds: mostly nothing, as before. */
+  /** Reports unread input to its budget, if it has changed. */
   #countInput(): void {
     const bytes = this.#reader.heldBytes;
     if (bytes === this.#inputBytes) return;
@@ -364,7 +364,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#inputBytes = bytes;
   }
 
-  /** The same of output: the slab that unsent bytes lie in counts, too. */
+  /** The same for output. The slab with the unsent bytes counts as a whole. */
   #countOutput(buffered: number): void {
     if (buffered === 0 && this.#owedBytes === 0) return;
     const bytes = buffered === 0 ? 0 : buffered + this.#writer.slabBytes;
@@ -384,7 +384,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#talliedBytes = 0;
   }
 
-  /** Who it is, for a log line. */
+  /** Identifies the connection in log lines. */
   facts(facts: Record<string, unknown>): Record<string, unknown> {
     return {
       connection: this.id,

@@ -1,9 +1,9 @@
 /**
- * What the client port tells whoever serves the clients; the driver implements it.
+ * The calls that the client port makes; the driver implements them.
  *
- * For each connection: `onOpen`, any number of `onFrame`, `onClosed` exactly once, in this order.
- * Connections that only asked for a four-letter word, and those refused at the door, never show up.
- * No call is made from within a call to a connection or a port.
+ * For each connection there is `onOpen`, then any number of `onFrame`, then `onClosed` exactly
+ * once. Connections that only asked a four-letter word, or that were refused, are not reported. No
+ * call is made from within a call to a connection or a port.
  */
 import type { JuteReader } from '@rookery/protocol';
 import type { ClientConnection } from './client-connection.js';
@@ -11,12 +11,12 @@ import type { ClientConnection } from './client-connection.js';
 export interface ClientHandler {
   onOpen(connection: ClientConnection): void;
   /**
-   * One whole frame without its length: the reader ends where the frame does, and is pointed
-   * elsewhere after the call. Copy what outlives it. Not called while the connection is held, nor
-   * after `close()` or `end()`.
+   * One whole frame without its length. The reader ends where the frame ends, and is valid only
+   * during the call: copy what is needed later. Not called while the connection is held, or after
+   * `close()` or `end()`.
    */
   onFrame(connection: ClientConnection, frame: JuteReader): void;
-  /** The connection is held for `room`, and its client has taken enough of its output. */
+  /** The connection was held for `room`, and its client has now taken enough of its output. */
   onRoom(connection: ClientConnection): void;
   onClosed(connection: ClientConnection): void;
 }

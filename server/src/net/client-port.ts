@@ -1,9 +1,10 @@
 /**
  * The port that clients connect to.
  *
- * Owns the listener, every client connection and the door: connections per address, the timeout of
- * those without a session, four-letter words against frames. Never looks into a frame. All output
- * of a turn leaves in `flush()`, one write per connection. Created and driven by the driver.
+ * Owns the listener, every client connection, and what comes before one is accepted: the limit of
+ * connections per address, the timeout of streams without a session, and the distinction between
+ * four-letter words and frames. It never looks into a frame. All output of a turn is sent in
+ * `flush()`, one write per connection. Driven by the driver.
  */
 import { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -30,25 +31,25 @@ import { WordService } from './word-service.js';
 
 export interface ClientPortOptions extends ConnectionLimits {
   readonly address: ListenAddress;
-  /** Open streams: one more is closed at once. */
+  /** The number of open streams. A further one is closed at once. */
   readonly streamsMax: number;
-  /** Connections from one address; 0 for no limit. */
+  /** The number of connections from one address; 0 for no limit. */
   readonly connectionsPerAddressMax: number;
   readonly whitelist: FourLetterWhitelist;
   readonly connectionTokens: ConnectionTokensOptions;
-  /** Of all connections together. */
+  /** Bounds for the work of all connections in one turn. */
   readonly turn: TurnLimits;
-  /** Bytes that all connections together may have read and not handed on; see `onInputExceeded`. */
+  /** Bytes that all connections together may have read and not delivered. */
   readonly inputBytesMax: number;
-  /** Bytes that all clients together may leave unread; see `flush`. */
+  /** Bytes of output that all clients together may leave untaken; see `flush`. */
   readonly outputBytesMax: number;
-  /** Of all four-letter words together. */
+  /** Bounds for all four-letter words together. */
   readonly words: WordLimits;
 }
 
-/** The options with ZooKeeper's and the design's defaults for what the configuration leaves out. */
+/** Defaults for what the configuration leaves out, ZooKeeper's where it has them. */
 export const CLIENT_PORT_DEFAULTS = {
-  // A ConnectRequest with a password of 16 bytes, as every server gives out, has 45.
+  // A ConnectRequest with a password of 16 bytes, as servers give out, has 45 bytes.
   handshakeBytesMax: 512,
   frameBytesMax: 1_048_575,
   outputSoftBytes: 1 << 20,
@@ -85,7 +86,7 @@ export class ClientPort {
   readonly input: SharedBudget<ClientConnection>;
   readonly output: SharedBudget<ClientConnection>;
   readonly slabs = new SlabPool();
-  /** Of one frame at a time, for all connections. */
+  /** Shared by all connections, for one frame at a time. */
   readonly frame = new JuteReader(new Uint8Array(0));
 
   readonly #options: ClientPortOptions;
@@ -133,7 +134,7 @@ export class ClientPort {
     this.#tokens = new ConnectionTokens(parts.options.connectionTokens, parts.timers.nowMs());
   }
 
-  /** Connections past the door, those that are about to close included. */
+  /** The number of accepted connections, including those that are about to close. */
   get connectionCount(): number {
     return this.#connections.size;
   }
@@ -143,7 +144,7 @@ export class ClientPort {
     return this.#listener?.port ?? this.#options.address.port;
   }
 
-  /** Opens the port; throws ListenError. */
+  /** Opens the port. Throws ListenError. */
   async listen(): Promise<void> {
     const { address, streamsMax } = this.#options;
     try {
@@ -159,8 +160,8 @@ export class ClientPort {
   }
 
   /**
-   * Writes what every connection has for its client; call it at the end of each turn. When clients
-   * leave too much unread in all, those who owe most are closed.
+   * Sends what every connection has for its client. Called at the end of each turn. If all clients
+   * together leave too much untaken, the connections with the most are closed.
    */
   flush(): void {
     const dirty = this.#dirty;
@@ -174,12 +175,12 @@ export class ClientPort {
     this.turn.renew();
   }
 
-  /** In the order they came. */
+  /** The connections in the order of their arrival. */
   connections(): IterableIterator<ClientConnection> {
     return this.#connections.values();
   }
 
-  /** Ends every connection: what is already written is sent. For the loss of a role. */
+  /** Ends every connection after sending what is written. Called when a role is lost. */
   endAll(reason: string): void {
     if (this.#connections.size > 0) {
       this.logger.info({ connections: this.#connections.size, reason }, 'client.end_all');
@@ -198,7 +199,7 @@ export class ClientPort {
     this.rateLimited.close();
   }
 
-  /** For the connections alone, as are the next four. */
+  /** The next five methods are only for connections. */
   onFrame(connection: ClientConnection, frame: JuteReader): void {
     this.#parts.handler.onFrame(connection, frame);
   }
@@ -215,7 +216,7 @@ export class ClientPort {
     this.#sessionless.delete(connection.id);
   }
 
-  /** Those who hold most are closed; who sends whole requests holds next to nothing. */
+  /** Closes the connections with the most unfinished input. */
   onInputExceeded(): void {
     const { bytes, bytesMax } = this.input;
     for (const connection of this.input.excess(this.#connections, (one) => one.inputBytes)) {

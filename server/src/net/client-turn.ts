@@ -1,11 +1,11 @@
 /**
- * How much of one turn the clients may take, so that peers and timers get theirs in between.
+ * Bounds the share of one turn that clients may use, so that peers and timers get theirs.
  *
- * A frame may cost a quarter of a second (the children of a huge directory); with many such clients
- * in one turn the member would miss its own heartbeats. Once the frames of a turn have made
- * `outputBytesMax` or taken `durationMsMax`, every other delivery is put off to the next turn, in
- * the order they came; those that made a large answer last wait behind all others, but not for
- * ever. Owned by the client port, which renews it at each flush; asked by its connections.
+ * One frame may cost a quarter of a second (the children of a huge directory), and with many such
+ * clients in one turn the member would miss its heartbeats. Once the frames of a turn have produced
+ * `outputBytesMax` or taken `durationMsMax`, further deliveries are deferred to the next turn, in
+ * their order. Connections whose last answer was large wait behind all others, but not for ever.
+ * Owned by the client port, which renews it at each flush; asked by its connections.
  */
 import type { Timers } from './timers.js';
 
@@ -16,18 +16,18 @@ export interface TurnLimits {
 
 export const TURN_LIMITS: TurnLimits = { outputBytesMax: 4 << 20, durationMsMax: 25 };
 
-/** A connection whose last answer had this size waits with its like. */
+/** A connection whose last answer had at least this size counts as heavy. */
 export const LARGE_ANSWER_BYTES = 64 << 10;
-/** An answer of this size is worth a look at the clock: it may be that of hundreds of reads. */
+/** After an answer of this size the clock is read: it may answer hundreds of reads. */
 const LOOK_BYTES = 4 << 10;
-/** Deliveries between two looks at the clock. */
+/** Deliveries between two readings of the clock. */
 const DELIVERIES_PER_LOOK = 4;
 
-/** A connection that was put off. */
+/** A connection that can be deferred. */
 export interface PutOff {
-  /** Its last answer was a large one. */
+  /** Whether its last answer was large. */
   readonly isHeavy: boolean;
-  /** One delivery at least, if there is anything to deliver. */
+  /** Makes at least one delivery if there is one. */
   takeTurn(): void;
 }
 
@@ -40,7 +40,7 @@ export class ClientTurn {
   #isOver = false;
   readonly #light = new Set<PutOff>();
   readonly #heavy = new Set<PutOff>();
-  /** Heavy ones were left waiting when the others had their turn. */
+  /** Whether heavy connections were left waiting while the others had their turn. */
   #isHeavyOwed = false;
   #isResumeDue = false;
 
@@ -49,12 +49,12 @@ export class ClientTurn {
     this.#limits = limits;
   }
 
-  /** Answers that can wait should not be written in this turn any more; asked before each. */
+  /** Whether answers that can wait should wait for a later turn. Asked before each of them. */
   get isFull(): boolean {
     return !this.mayGoOn();
   }
 
-  /** Whether a connection may be given its next frame now, whoever waits. */
+  /** Whether a connection may get its next frame now, regardless of who waits. */
   mayGoOn(): boolean {
     if (this.#isOver) return false;
     if (this.#untilLook > 0) this.#untilLook -= 1;
@@ -62,34 +62,34 @@ export class ClientTurn {
     return !this.#isOver;
   }
 
-  /** Whether a connection may begin: not past those that were put off before it. */
+  /** Whether a connection may begin. It may not overtake those that were deferred before it. */
   mayBegin({ isHeavy }: PutOff): boolean {
     if (this.#light.size > 0 || (isHeavy && this.#heavy.size > 0)) return false;
     return this.mayGoOn();
   }
 
-  /** Output of this turn. */
+  /** Counts output of this turn. */
   spend(bytes: number): void {
     this.#outputBytes += bytes;
     if (this.#outputBytes >= this.#limits.outputBytesMax) this.#isOver = true;
     else if (bytes >= LOOK_BYTES) this.#untilLook = 0;
   }
 
-  /** It is told to take its turn in a later one. */
+  /** Defers a connection to a later turn. */
   putOff(connection: PutOff): void {
     if (this.#light.has(connection) || this.#heavy.has(connection)) return;
     (connection.isHeavy ? this.#heavy : this.#light).add(connection);
   }
 
-  /** It is gone. */
+  /** Forgets a connection that is gone. */
   forget(connection: PutOff): void {
     this.#light.delete(connection);
     this.#heavy.delete(connection);
   }
 
   /**
-   * Everything of this turn is flushed. One that was over stays so until the sockets are polled
-   * again: deliveries that are due before would make it twice as long.
+   * Called after the flush. A share that was used up stays used up until the sockets have been
+   * polled again; otherwise deliveries that are due before would double it.
    */
   renew(): void {
     if (!this.#isOver && this.#light.size + this.#heavy.size === 0) return this.#reset();
@@ -112,7 +112,7 @@ export class ClientTurn {
     else if (nowMs - this.#startedAtMs >= this.#limits.durationMsMax) this.#isOver = true;
   }
 
-  /** What is still waiting then goes on behind the flush of this turn. */
+  /** Schedules what still waits, after the flush of this turn. */
   #resume(): void {
     this.#isResumeDue = false;
     this.#reset();
@@ -124,7 +124,7 @@ export class ClientTurn {
     this.#isHeavyOwed = isLeftOut;
   }
 
-  /** In their order while the turn lasts. Whoever is put off again comes behind. */
+  /** Runs deferred connections in their order while the share lasts. */
   #run(waiting: Set<PutOff>, countMax: number): void {
     let left = countMax;
     for (const connection of waiting) {

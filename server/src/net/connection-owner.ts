@@ -1,7 +1,7 @@
 /**
- * What a client connection needs of the port that owns it: its limits, and whom it tells what.
+ * What a client connection needs from the port that owns it: limits and callbacks.
  *
- * Types alone. `ClientPort` is the only implementation; `ClientConnection` uses it.
+ * Only types. `ClientPort` is the only implementation; `ClientConnection` uses it.
  */
 import type { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -13,21 +13,21 @@ import type { SharedBudget } from './shared-budget.js';
 import type { Timers } from './timers.js';
 
 /**
- * Why no frames are delivered: the handshake is not answered yet, too much is outstanding, or
- * answers wait for room in the output.
+ * Why no frames are delivered: the handshake is not answered yet, too many requests are
+ * outstanding, or answers wait for room in the output.
  */
 export type HoldReason = 'handshake' | 'outstanding' | 'room';
 
 export interface ConnectionLimits {
-  /** Of a frame before there is a session, which is a handshake. */
+  /** The largest frame before there is a session, which is a handshake. */
   readonly handshakeBytesMax: number;
-  /** Of every frame once there is one. */
+  /** The largest frame afterwards. */
   readonly frameBytesMax: number;
-  /** Reading stops above this many bytes of output, and goes on below half of it. */
+  /** Reading stops above this many bytes of output and continues below half of them. */
   readonly outputSoftBytes: number;
   /**
-   * The connection is dropped above this many bytes of output, the largest answer not counted:
-   * whatever a client asks for it gets, in one answer of any size.
+   * The connection is dropped above this many bytes of output. The largest answer does not count,
+   * so a client may get one answer of any size.
    */
   readonly outputHardBytes: number;
   /** How long an ended connection may take to close. */
@@ -41,28 +41,28 @@ export interface ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** For what clients can cause as often as they like. */
+  /** For events that clients can cause as often as they like. */
   readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
   readonly turn: ClientTurn;
   readonly pace: InputPace;
   /** Memory for output. */
   readonly slabs: SlabPool;
-  /** Bytes that were read and are not handed on, of all connections. */
+  /** Bytes that all connections have read and not delivered. */
   readonly input: SharedBudget<Connection>;
-  /** Bytes that were written and that clients have not taken, of all connections. */
+  /** Bytes that were written and that clients have not taken. */
   readonly output: SharedBudget<Connection>;
-  /** What frames are read with. */
+  /** The reader for frames. */
   readonly frame: JuteReader;
   onFrame(connection: Connection, frame: JuteReader): void;
-  /** It is held for `room`, and there is some. */
+  /** The connection was held for `room`, and now there is some. */
   onRoom(connection: Connection): void;
-  /** Has output for the next flush; told once per flush. */
+  /** The connection has output for the next flush. Called once per flush. */
   onDirty(connection: Connection): void;
   onSessionBound(connection: Connection): void;
-  /** More was read than all connections together may hold. */
+  /** All connections together hold more input than they may. */
   onInputExceeded(): void;
 }
 
-/** Why a connection is dropped: what the client did, what is so here, or what is logged already. */
+/** Why a connection is dropped: a fault of the client, a state here, or a logged reason. */
 export type CloseCause = 'fault' | 'state' | 'told';

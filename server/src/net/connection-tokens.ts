@@ -1,14 +1,14 @@
 /**
- * How fast connections may come: a bucket of tokens, one for each, refilled at a steady rate.
+ * A token bucket that bounds the rate of new connections.
  *
- * For the storm of reconnects behind a restart: who finds no token is closed and comes back a
- * little later, instead of all taking part in one another's timeouts. Off with a size of 0. The
- * clock is an argument. Called by the client port.
+ * It protects a member from the storm of reconnects after a restart: a connection without a token
+ * is closed and tries again a little later, so that not all of them time out together. A size of 0
+ * turns it off. The clock is an argument. Called by the client port.
  */
 import { assert } from '@rookery/protocol';
 
 export interface ConnectionTokensOptions {
-  /** Tokens of a full bucket: connections that may come at once. 0: no limit at all. */
+  /** The size of the bucket: connections that may come at once. 0 means no limit. */
   readonly max: number;
   readonly perSecond: number;
 }
@@ -25,7 +25,7 @@ export class ConnectionTokens {
     this.#filledAtMs = nowMs;
   }
 
-  /** Whether one more may come now. */
+  /** Takes a token for a connection; false if there is none. */
   take(nowMs: number): boolean {
     const { max, perSecond } = this.#options;
     if (max === 0) return true;

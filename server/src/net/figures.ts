@@ -1,9 +1,8 @@
 /**
- * The figures of a member under ZooKeeper's names, for whoever prints them: `mntr`, the metrics
- * port, the admin port.
+ * The figures of a member under ZooKeeper's names, for `mntr`, the metrics port and the admin port.
  *
- * Which are gauges and which are counters is ZooKeeper's choice. A figure that the member has not
- * got in its role is absent. Nothing here is kept: all is read from the context when it is asked.
+ * ZooKeeper determines which are gauges and which are counters. A figure that does not exist in the
+ * member's role is absent. Everything is read from the context on demand, and nothing is kept.
  */
 import type { SummaryView } from '../measures/summary.js';
 import type { MemberView, Metric } from './member-view.js';
@@ -15,7 +14,7 @@ export interface FiguresContext {
   readonly connectionCount: number;
 }
 
-/** Decimals are printed for it even when it is a whole number. */
+/** Whether it is printed with decimals even if it is a whole number. */
 export const DECIMAL_NAMES: ReadonlySet<string> = new Set(['avg_latency']);
 
 const NO_SIZE = -1;
@@ -32,7 +31,7 @@ export function figuresOf(context: FiguresContext): Metric[] {
   ];
 }
 
-/** By ZooKeeper's names; durations in ms. */
+/** Figures by ZooKeeper's names; durations in ms. */
 export function summariesOf({ view, stats }: FiguresContext): [name: string, SummaryView][] {
   return [
     ...view.summaries().map(([name, summary]): [string, SummaryView] => [name, summary]),

@@ -1,22 +1,22 @@
 /**
- * How much of unfinished frames is read in one round of the event loop, over all clients.
+ * Bounds how many bytes of unfinished frames are read in one iteration of the event loop, over all
+ * clients.
  *
- * Thousands of connections that each send a large request at once bring more bytes in one round
- * than can be copied while heartbeats and other clients wait. Once 4 MB of unfinished frames came
- * in a round, the connections that bring more are not read until their turn comes, in the order in
- * which they were put off: as many in each round as may bring 4 MB. Who has at most 32 KB of a
- * frame is never put off. Owned by the client port; told by its connections.
+ * Thousands of connections that send large requests at once bring more bytes than can be copied
+ * while heartbeats and other clients wait. Once 4 MB of unfinished frames have arrived in an
+ * iteration, further connections are paused and resumed in order, as many at a time as can bring
+ * 4 MB. A connection with at most 32 KB of a frame is never paused. Owned by the client port.
  */
 import type { Timers } from './timers.js';
 
-/** Below it what a connection has of a frame is neither counted nor put off. */
+/** A connection with fewer bytes of a frame is neither counted nor paused. */
 export const SMALL_UNFINISHED_BYTES = 32 << 10;
 const ROUND_BYTES = 4 << 20;
-/** Each brings one read of 64 KB, mostly. */
+/** Connections resumed at a time; each mostly brings one read of 64 KB. */
 const READERS_PER_ROUND = 64;
 
 export interface PacedReader {
-  /** It is read again. */
+  /** Resumes reading. */
   goOnReading(): void;
 }
 
@@ -30,7 +30,7 @@ export class InputPace {
     this.#timers = timers;
   }
 
-  /** It was read and has so many bytes more of a frame; whether it must wait to be read again. */
+  /** Counts bytes of an unfinished frame. Returns true if the connection must pause. */
   mustWait(reader: PacedReader, bytes: number): boolean {
     this.#bytes += bytes;
     this.#endRoundLater();
@@ -39,7 +39,7 @@ export class InputPace {
     return true;
   }
 
-  /** It is gone. */
+  /** Forgets a connection that is gone. */
   forget(reader: PacedReader): void {
     this.#waiting.delete(reader);
   }

@@ -6,7 +6,7 @@ import { viewOf } from '@rookery/protocol';
 
 const LENGTH_BYTES = 4;
 
-/** Of whole frames, its length included. */
+/** The size of the largest whole frame, its length field included, in bytes. */
 export function largestFrameBytes(frames: Uint8Array): number {
   const view = viewOf(frames);
   let largest = 0;

@@ -33,7 +33,7 @@ function adviceFor(code: string, purpose: PortPurpose, cause: unknown): string {
       return `not permitted (${code}); choose a ${key} above 1023 or grant the privilege`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `the name cannot be resolved (${code}); correct this server's ${host}, or the resolver`;
+      return `the name cannot be resolved (${code}); correct its ${host}, or the resolver`;
     case 'EADDRNOTAVAIL':
       return (
         `this machine does not have that address (${code}); correct this server's ${host}` +

@@ -1,11 +1,11 @@
 /**
- * What the four-letter words may know of the member that answers them.
+ * What four-letter words may read about the member that answers them.
  *
  * The driver implements it over the state, the core and the configuration. Every property is read
- * at the moment a word is answered, between two changes of the state, so they agree with each
- * other. What is as long as there are sessions, ephemerals or watches is lazy: it is read in many
- * turns, costs next to nothing between two of its elements, and shows what is there when it is
- * read. Nothing here may wait: sizes of directories are the last ones known.
+ * when a word is answered, between two changes of the state, so properties agree with each other.
+ * Lists of sessions, ephemerals and watches are lazy: they are read over many turns, one element
+ * costs little, and each element is current when it is read. Nothing here waits; sizes of
+ * directories are the last known ones.
  */
 import type { Int64, PeerId, Zxid } from '@rookery/protocol';
 import type { Durations } from '../measures/durations.js';
@@ -14,13 +14,13 @@ import type { SummaryView } from '../measures/summary.js';
 export type ServerMode = 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only';
 
 export interface ProposalSizes {
-  /** Bytes of the last, smallest and largest proposal; -1 before the first. */
+  /** Sizes of the last, smallest and largest proposal, in bytes; -1 before the first. */
   readonly last: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** Only a leader has it. */
+/** What only a leader has. */
 export interface LeaderView {
   readonly learners: number;
   readonly syncedFollowers: number;
@@ -30,16 +30,16 @@ export interface LeaderView {
   readonly proposalSizes: ProposalSizes;
 }
 
-/** Only a member of a real ensemble has it; a standalone server does not. */
+/** What a member of an ensemble has and a standalone server has not. */
 export interface QuorumView {
-  /** As ZooKeeper names them: `leading - broadcast`, `following - broadcast`, `looking`. */
+  /** In ZooKeeper's words: `leading - broadcast`, `following - broadcast`, `looking`. */
   readonly peerState: string;
-  /** Voters in the configuration. */
+  /** The number of configured voters. */
   readonly quorumSize: number;
   readonly initLimitTicks: number;
   readonly syncLimitTicks: number;
   readonly peerPort: number;
-  /** As in `membership`: nobody listens on it. */
+  /** The election port as in `membership`; nobody listens on it. */
   readonly electionPort: number;
   readonly participant: boolean;
   /** The text of /zookeeper/config. */
@@ -59,7 +59,7 @@ export interface ConfigurationView {
   readonly maxSessionTimeoutMs: number;
 }
 
-/** Of the data watches; `all` counts those of children too. */
+/** Counts of data watches; `all` includes child watches. */
 export interface WatchSummary {
   readonly connections: number;
   readonly paths: number;
@@ -79,16 +79,16 @@ export interface SessionPaths {
 
 export interface SessionExpiry {
   readonly id: Int64;
-  /** From now; negative when it is overdue. */
+  /** Time until the expiry, in ms; negative if it is overdue. */
   readonly inMs: number;
 }
 
 export interface SessionsView {
-  /** Where the leases are kept: the leader. Null elsewhere. */
+  /** The leases, which only the leader has; null elsewhere. */
   readonly expiries: Iterable<SessionExpiry> | null;
   /** The replicated sessions. */
   readonly all: Iterable<{ readonly id: Int64; readonly timeoutMs: number }>;
-  /** Null while local sessions are off. */
+  /** Local sessions; null if they are off. */
   readonly local: Iterable<SessionExpiry> | null;
 }
 
@@ -98,28 +98,28 @@ export interface DigestAt {
   readonly digest: string;
 }
 
-/** A figure, by mntr's name without `zk_`; a counter begins at 0 with the process. */
+/** A figure by the name in mntr without `zk_`. Counters begin at 0 with the process. */
 export interface Metric {
   readonly kind: 'gauge' | 'counter';
   readonly name: string;
   readonly value: number;
 }
 
-/** For probes. */
+/** What probes need. */
 export interface HealthView {
   readonly role: 'looking' | 'following' | 'leading';
   readonly roleForMs: number;
-  /** It serves reads without a quorum, as it is configured to. */
+  /** Whether it serves reads without a quorum, as configured. */
   readonly isReadOnly: boolean;
-  /** How long the disk has been at the write that it is at; 0 for none. */
+  /** How long the current write to disk has taken so far, in ms; 0 if there is none. */
   readonly writeWaitMs: number;
-  /** `syncLimit`. */
+  /** The setting `syncLimit`, in ms. */
   readonly writeWaitMsMax: number;
-  /** Transactions that are committed and not applied here. */
+  /** The number of transactions that are committed and not applied here yet. */
   readonly behind: number;
 }
 
-/** What is counted of the work of a member. */
+/** Counters of a member's work. */
 export interface WorkCounters {
   readonly looked: number;
   readonly diffsSent: number;
@@ -138,31 +138,31 @@ export interface WorkCounters {
   readonly pauses: Durations;
 }
 
-/** What ZooKeeper has no word for. */
+/** Figures that ZooKeeper does not have. */
 export interface InsideView {
   readonly memberId: PeerId;
   /** '' before the ensemble is founded. */
   readonly ensembleId: string;
   readonly role: HealthView['role'];
-  /** Of a leader its own, 0 without one. */
+  /** The id of the leader; 0 if there is none. */
   readonly leaderId: PeerId;
   readonly epoch: number;
   readonly zxids: { readonly logged: Zxid; readonly committed: Zxid; readonly applied: Zxid };
   readonly treeBytes: number;
   readonly treeBytesMax: number;
   readonly counters: WorkCounters;
-  /** What the disk holds of the tree, and when the last checkpoint ended; ms since 1970, or 0. */
+  /** The zxid of the last checkpoint and when it ended, in ms since 1970; 0 for none. */
   readonly checkpoint: { readonly zxid: Zxid; readonly wallMs: number };
 }
 
 export interface MemberView {
   /** `3.8.0-rookery-<revision>, built on <date>`: kazoo and zktop parse what is before the dash. */
   readonly version: string;
-  /** False while there is no leader that this member leads or follows. */
+  /** Whether this member leads or follows. */
   readonly serving: boolean;
   readonly mode: ServerMode;
   readonly lastZxid: Zxid;
-  /** As ZooKeeper counts: one more than there are znodes (an alias of its own counts too). */
+  /** ZooKeeper's count, which is the number of znodes plus one. */
   readonly nodeCount: number;
   readonly ephemeralCount: number;
   readonly approximateDataBytes: number;
@@ -176,14 +176,14 @@ export interface MemberView {
   readonly leader: LeaderView | null;
   readonly configuration: ConfigurationView;
   readonly openFiles: { readonly count: number; readonly max: number };
-  /** Tree digests, the newest last; one at the applied zxid will do. */
+  /** Digests of the tree, the newest last. */
   readonly digests: readonly DigestAt[];
   readonly extraMetrics: readonly Metric[];
   readonly health: HealthView;
   readonly inside: InsideView;
-  /** By mntr's names. */
+  /** Figures by their names in mntr. */
   summaries(): readonly (readonly [name: string, summary: SummaryView])[];
-  /** How many sessions own ephemerals. */
+  /** The number of sessions that own ephemerals. */
   readonly ephemeralOwners: number;
   /** Those sessions, each with its ephemerals. */
   ephemerals(): Iterable<SessionPaths>;

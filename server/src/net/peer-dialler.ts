@@ -1,10 +1,9 @@
 /**
- * Keeps dialling one member until it answers, with a back-off that doubles and has jitter.
+ * Dials one member until it answers, with a back-off that doubles and has jitter.
  *
- * At most one attempt or timer at a time. The port says when to try again (`retry`, after a failure
- * or a lost link), that it need not wait any longer (`hurry`) and when a hello came through
- * (`reset`). The transport resolves the name anew at
- * each attempt (ZOOKEEPER-1506, 2982, 2184).
+ * There is at most one attempt or timer at a time. The port asks for another attempt (`retry`,
+ * after a failure or a lost link), ends the waiting (`hurry`), and reports a completed hello
+ * (`reset`). The transport resolves the name at each attempt (ZOOKEEPER-1506, 2982, 2184).
  */
 import type { Timer, Timers } from './timers.js';
 import type { Address, ByteStream, Transport } from './transport.js';
@@ -16,10 +15,10 @@ export interface PeerDiallerParts {
   readonly backoffMaxMs: number;
   readonly transport: Transport;
   readonly timers: Timers;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   onStream(stream: ByteStream): void;
-  /** The next attempt is already scheduled. */
+  /** Whether the next attempt is scheduled. */
   onFailure(error: unknown): void;
 }
 
@@ -36,7 +35,7 @@ export class PeerDialler {
     this.#backoffMs = parts.backoffMinMs;
   }
 
-  /** The first attempt, at once. */
+  /** Makes the first attempt at once. */
   start(): void {
     void this.#dial();
   }
@@ -54,8 +53,9 @@ export class PeerDialler {
   }
 
   /**
-   * The other one says that it has just come up: what waits is tried at once, and waits short from
-   * now on. Not more often than without back-off: anybody can say so.
+   * The other member says that it has just started. A waiting attempt is made at once, and the
+   * back-off begins anew. Attempts are never more frequent than without back-off, because anybody
+   * can send this message.
    */
   hurry(): void {
     const { timers, backoffMinMs } = this.#parts;

@@ -1,9 +1,9 @@
 /**
- * What this member says in its hello, whether another one's is acceptable, and in words why not.
+ * Makes this member's hello, and judges whether another member's hello is acceptable.
  *
- * Pure. Both ends of a link judge the other's hello by the same rules, so that each can log the
- * reason, and both find the same wire version. What only the port can tell is judged there: whether
- * a hello is a knock, and whether a second process uses a member's id.
+ * Both ends of a link judge the other's hello by the same rules, so each can log the reason of a
+ * refusal, and both find the same wire version. The port judges what only it can know: whether a
+ * hello is just a wake-up, and whether a second process uses a member's id. Pure.
  */
 import {
   commonWireVersion,
@@ -14,26 +14,26 @@ import {
   type WireVersions,
 } from '@rookery/protocol';
 
-/** What this member can do and may do; the same from start to stop. */
+/** The versions that this member knows and may use; constant while it runs. */
 export interface OwnVersions {
   readonly wire: WireVersions;
   readonly release: string;
   /** The highest ensemble level that this release knows, and the highest it may be raised to. */
   readonly levelMax: number;
   readonly levelAgreed: number;
-  /** What this member's memory allows the tree, bytes. */
+  /** The size of the tree that this member's memory allows, in bytes. */
   readonly treeBytes: number;
 }
 
-/** Read at each hello: it changes when the member joins an ensemble, or its level is raised. */
+/** Read for each hello, because joining an ensemble or a new level changes it. */
 export interface EnsembleIdentity {
   readonly ensembleId: string;
   readonly founded: boolean;
-  /** Of this member's state. */
+  /** The level of this member's state. */
   readonly level: number;
 }
 
-/** By name and as text; see `shared-settings.ts`. */
+/** Settings by name, as text; see `shared-settings.ts`. */
 export type SharedSettings = HelloOffer['shared'];
 
 export interface OwnIdentity extends EnsembleIdentity {
@@ -43,7 +43,7 @@ export interface OwnIdentity extends EnsembleIdentity {
   readonly starts: StartsView;
 }
 
-/** What hellos tell of starts: see `driver/known-starts.ts`. */
+/** The starts in a hello: see `driver/known-starts.ts`. */
 export interface StartsView {
   readonly own: StartOf;
   readonly earlier: readonly string[];
@@ -52,17 +52,17 @@ export interface StartsView {
 
 export interface HelloExpectation {
   readonly own: OwnIdentity;
-  /** Whom this member dialled; null when the other one did. */
+  /** The member that was dialled from here; null if the other one dialled. */
   readonly dialled: PeerId | null;
   readonly isMember: (id: PeerId) => boolean;
 }
 
 export interface JudgedHello {
-  /** Null when the hello is acceptable. */
+  /** Why the hello is refused; null if it is acceptable. */
   readonly problem: string | null;
-  /** An operator must mend it: it does not go away with the next attempt. */
+  /** Whether an operator must resolve it, because no later attempt can succeed. */
   readonly isLasting: boolean;
-  /** What the link speaks then. */
+  /** The wire version of the link. */
   readonly version: number;
 }
 
@@ -101,7 +101,7 @@ function addressProblem(hello: Hello, { own, dialled }: HelloExpectation): strin
   return null;
 }
 
-/** Judged last: a member of a longer list shall be told that the lists differ. */
+/** Checked last, so that a member of a longer list is told that the lists differ. */
 function strangerProblem(hello: Hello, expected: HelloExpectation): string | null {
   const { own, dialled } = expected;
   if (!expected.isMember(hello.id)) {
@@ -112,8 +112,8 @@ function strangerProblem(hello: Hello, expected: HelloExpectation): string | nul
 }
 
 /**
- * Members that differ in what they must share would lead two ensembles, or hold one lock twice. A
- * setting that one of them does not name is one that its release does not have.
+ * Compares shared settings. Members that differ in them could lead two ensembles or grant one lock
+ * twice. A setting that only one of them names is unknown to the other's release and is skipped.
  */
 function settingsProblem({ id, offer }: Hello, own: OwnIdentity): string | null {
   const theirs = new Map(offer?.shared);
@@ -126,7 +126,7 @@ function settingsProblem({ id, offer }: Hello, own: OwnIdentity): string | null 
   return `${unequal.join('; ')}: stop all members, make their files equal, start them`;
 }
 
-/** The first check of all, as nothing else of a hello of unknown version is certain. */
+/** Checked first, because nothing else in a hello of unknown version is certain. */
 function wireProblem({ id, offer, version }: Hello, own: OwnIdentity): string {
   const { wire, release } = own.versions;
   const theirs =
@@ -140,8 +140,8 @@ function wireProblem({ id, offer, version }: Hello, own: OwnIdentity): string {
 }
 
 /**
- * An id that no quorum is known to share yet may still be replaced by joining, so only two founded
- * ensembles are irreconcilable here; the core decides about the rest.
+ * Only two founded ensembles are irreconcilable. An id that no quorum is known to share may still
+ * be replaced when its member joins; the core decides about that.
  */
 function ensembleProblem(hello: Hello, own: OwnIdentity): string | null {
   if (!hello.founded || !own.founded || hello.ensembleId === own.ensembleId) return null;
@@ -151,7 +151,7 @@ function ensembleProblem(hello: Hello, own: OwnIdentity): string | null {
   );
 }
 
-/** Whoever has a level would send what the other one cannot read. */
+/** A member at a level sends what a release that does not know the level cannot read. */
 function levelProblem({ id, offer }: Hello, own: OwnIdentity): string | null {
   if (offer === null) return null;
   const { release, levelMax } = own.versions;

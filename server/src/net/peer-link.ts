@@ -1,9 +1,9 @@
 /**
  * One stream to another member, from its first byte to its close.
  *
- * Owns the framing both ways, the deadline of the hello, and the bounded queue of what is to be
- * sent. Knows nothing of other links and decides nothing about hellos: the port does. Nothing is
- * handed up after `drop` or `refuse`; `onClosed` comes exactly once, and never from within a call.
+ * Owns the framing in both directions, the deadline of the hello, and the bounded queue of outgoing
+ * frames. It knows no other links, and the port decides about hellos. Nothing is delivered after
+ * `drop` or `refuse`; `onClosed` is called exactly once, and never from within a call.
  */
 import { FrameError, FrameReader, type Hello, type PeerId } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
@@ -22,7 +22,7 @@ export interface LinkLimits {
 }
 
 export interface LinkOwner {
-  /** One frame, a copy that nobody else has. */
+  /** Receives one frame, as a copy that belongs to the receiver. */
   onFrame(link: PeerLink, frame: Uint8Array): void;
   onClosed(link: PeerLink): void;
 }
@@ -30,21 +30,21 @@ export interface LinkOwner {
 export interface PeerLinkParts {
   readonly number: number;
   readonly stream: ByteStream;
-  /** Whom this member dialled; null when the stream was accepted. */
+  /** The member that was dialled; null if the stream was accepted. */
   readonly dialled: PeerId | null;
   readonly limits: LinkLimits;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** For what strangers can cause as often as they like. */
+  /** For events that strangers can cause as often as they like. */
   readonly rateLimited: RateLimitedLog;
   readonly owner: LinkOwner;
 }
 
-/** More than any hello needs: a stranger cannot make a member buffer more than this. */
+/** Enough for any hello. A stranger cannot make a member buffer more. */
 const HELLO_BYTES_MAX = 4096;
 /**
- * Handed to the stream at a time. More than the mark above which a stream tells of its drain, which
- * is 16 or 64 KB in node.
+ * Bytes given to the stream at a time. It must be above the high-water mark, which is 16 or 64 KB
+ * in Node, so that the stream emits 'drain'.
  */
 const HANDED_BYTES_MAX = 256 << 10;
 
@@ -52,7 +52,7 @@ export class PeerLink {
   readonly number: number;
   readonly dialled: PeerId | null;
   readonly remote: string;
-  /** When bytes last came in; monotonic. */
+  /** When bytes were last received, in monotonic ms. */
   heardAtMs: number;
 
   readonly #parts: PeerLinkParts;
@@ -71,7 +71,7 @@ export class PeerLink {
     this.dialled = parts.dialled;
     this.remote = `${parts.stream.remoteAddress}:${parts.stream.remotePort}`;
     this.heardAtMs = parts.timers.nowMs();
-    // Who accepted sends more right behind its hello; who dialled waits for the answer.
+    // The accepting side sends more right after its hello; the dialling side waits for the answer.
     const { frameBytesMax, helloTimeoutMs } = parts.limits;
     const isDialled = parts.dialled !== null;
     this.#reader = new FrameReader(isDialled ? frameBytesMax : HELLO_BYTES_MAX);
@@ -115,7 +115,7 @@ export class PeerLink {
     });
   }
 
-  /** The hello is through: everything from now on is a message of this peer, in this version. */
+  /** The hello is complete. From now on everything is a message of this peer in this version. */
   establish({ id, instance }: Hello, version: number): void {
     this.#phase = 'up';
     this.#peer = id;
@@ -132,8 +132,8 @@ export class PeerLink {
   }
 
   /**
-   * Queues a frame, its length included, for the next flush. An urgent one carries no order: it
-   * overtakes all that is not handed to the kernel.
+   * Queues a frame, its length field included, for the next flush. An urgent frame overtakes
+   * everything that has not been given to the kernel.
    */
   enqueue(frame: Uint8Array, isUrgent = false): void {
     if (this.#phase === 'down') return;
@@ -146,8 +146,8 @@ export class PeerLink {
   }
 
   /**
-   * Writes what waits, little at a time in one write, as long as the kernel takes it; what is left
-   * follows on drain. So no heartbeat ever waits behind megabytes in a buffer.
+   * Writes queued frames in small pieces while the kernel takes them; the rest follows on 'drain'.
+   * So a heartbeat never waits behind megabytes in a buffer.
    */
   flush(): void {
     const { stream } = this.#parts;
@@ -156,7 +156,7 @@ export class PeerLink {
     }
   }
 
-  /** Tells the other side why and closes, without a reset that would lose the reason. */
+  /** Sends the reason and closes, without a reset that would lose the reason. */
   refuse(reason: string, isLasting: boolean): void {
     if (this.#phase === 'down') return;
     this.#parts.stream.write(encodePeerFrame({ kind: 'refuse', reason, isLasting }));
@@ -166,7 +166,7 @@ export class PeerLink {
     this.#deadline = timers.after(limits.helloTimeoutMs, () => stream.destroy());
   }
 
-  /** Closes at once. The first reason is the one that is reported. */
+  /** Closes at once. Only the first reason is reported. */
   drop(reason: string): void {
     this.#goDown(reason);
     this.#parts.stream.destroy();

@@ -1,11 +1,10 @@
 /**
- * The port that members talk to each other through: exactly one link per pair.
+ * The port through which members communicate, with exactly one link for each pair.
  *
  * Owns the listener, the diallers and every link. The member with the higher id dials; one with a
- * lower id knocks when it comes up, so nobody waits for the other's back-off. A link is up
- * once the hello went both ways; see PeerHandler for the order of what is told. Sends leave in
- * `flush()`, little of them in one write per link. Decides who may talk, never what is said. Driven
- * by the driver.
+ * lower id connects once when it starts, to end the dialler's back-off. A link is up when both
+ * hellos are accepted; PeerHandler gives the order of its events. Messages are sent in `flush()`.
+ * The port decides who may connect and never looks at messages. Driven by the driver.
  */
 import {
   assert,
@@ -38,12 +37,12 @@ import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
 export interface PeerLimits {
   readonly frameBytesMax: number;
-  /** Bytes that may wait on one link before it is dropped. */
+  /** Bytes that may be queued on a link before it is dropped. */
   readonly queueBytesMax: number;
-  /** A hello must be through by then. */
+  /** The time limit for a hello, in ms. */
   readonly helloTimeoutMs: number;
   readonly dialTimeoutMs: number;
-  /** Accepted connections without a valid hello yet: the oldest makes room for the newest. */
+  /** Accepted connections without a valid hello yet. The oldest makes room for the newest. */
   readonly unprovenMax: number;
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
@@ -59,20 +58,20 @@ export const PEER_PORT_DEFAULTS: PeerLimits = {
   backoffMaxMs: 1_000,
 };
 
-/** Of a frame's length. */
+/** The largest frame, in bytes. */
 const LENGTH_BYTES = 4;
 
 export interface PeerPortOptions extends PeerLimits {
   readonly id: PeerId;
-  /** Random per process start. */
+  /** Random for each start of the process. */
   readonly instance: string;
   readonly address: ListenAddress;
   /** The other members. */
   readonly peers: ReadonlyMap<PeerId, Address>;
-  /** A link heard from within this time keeps its place against another process with its id. */
+  /** A link heard from within this time wins against another process with the same id. */
   readonly peerTimeoutMs: number;
   readonly versions: OwnVersions;
-  /** What all members must have the same. */
+  /** The settings that all members must share. */
   readonly shared: SharedSettings;
 }
 
@@ -80,7 +79,7 @@ export interface PeerPortParts {
   readonly options: PeerPortOptions;
   readonly transport: Transport;
   readonly timers: Timers;
-  /** In [0, 1): the jitter of the back-off. */
+  /** Returns a random number in [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly identity: () => EnsembleIdentity;
@@ -95,7 +94,7 @@ export class PeerPort {
   readonly #diallers = new Map<PeerId, PeerDialler>();
   /** Links that are up. */
   readonly #links = new Map<PeerId, PeerLink>();
-  /** Accepted, and no good hello yet. */
+  /** Accepted links without a valid hello yet. */
   readonly #unproven = new Set<PeerLink>();
   /** Every link whose stream is not closed yet. */
   readonly #open = new Set<PeerLink>();
@@ -125,8 +124,8 @@ export class PeerPort {
   }
 
   /**
-   * Opens the port, then dials every member with a lower id and knocks at the others; throws
-   * ListenError. Without other members there is nothing to open.
+   * Opens the port, dials every member with a lower id, and wakes the diallers of the others.
+   * Throws ListenError. Opens nothing if there are no other members.
    */
   async listen(): Promise<void> {
     const { address, peers } = this.#options;
@@ -147,8 +146,8 @@ export class PeerPort {
   }
 
   /**
-   * Queues for the next flush; the message is encoded now. All but pings arrive in this order. A
-   * link that is gone takes nothing: its end has been or will be reported.
+   * Encodes a message now and queues it for the next flush. Messages other than pings arrive in
+   * this order. A message for a link that is gone is dropped; its end is reported.
    */
   send(peer: PeerId, link: number, message: PeerMessage): void {
     const to = this.#linkOf(peer, link);
@@ -161,22 +160,22 @@ export class PeerPort {
     to.enqueue(frame, message.kind === 'ping');
   }
 
-  /** Writes what every link has, little in one write; call it at the end of each turn. */
+  /** Sends what every link has queued. Called at the end of each turn. */
   flush(): void {
     for (const link of this.#links.values()) link.flush();
   }
 
-  /** Bytes that wait on this link, 0 when it is gone; paces snapshots. */
+  /** Bytes queued on this link; 0 if it is gone. Paces snapshots. */
   queuedBytes(peer: PeerId, link: number): number {
     return this.#linkOf(peer, link)?.queuedBytes ?? 0;
   }
 
-  /** Drops a link; nothing of it is delivered any more, `onDisconnected` follows. */
+  /** Drops a link. Nothing of it is delivered any more, and `onDisconnected` follows. */
   disconnect(peer: PeerId, link: number, reason: string): void {
     this.#linkOf(peer, link)?.drop(reason);
   }
 
-  /** Stops listening and dialling and drops every link, each reported as usual. */
+  /** Stops listening and dialling, and drops every link, which is reported as usual. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const dialler of this.#diallers.values()) dialler.stop();
@@ -213,7 +212,7 @@ export class PeerPort {
     stream.write(encodePeerFrame(this.#helloTo(peer)));
   }
 
-  /** Once, and no harm if it is lost: whoever is not there yet dials us when it comes up. */
+  /** Tried once. If it fails, the other member dials this one when it starts. */
   async #wakeDialler(peer: PeerId, address: Address): Promise<void> {
     const { transport } = this.#parts;
     const dialling = transport.dial(address, this.#options.dialTimeoutMs);
@@ -240,7 +239,7 @@ export class PeerPort {
     link.open();
   }
 
-  /** A member says its hello at once; who has been silent for longest is the least likely one. */
+  /** Members send their hello at once, so the longest silent stranger is dropped first. */
   #maybeDropOldest(): void {
     const [oldest] = this.#unproven;
     if (oldest === undefined || this.#unproven.size < this.#options.unprovenMax) return;
@@ -299,7 +298,7 @@ export class PeerPort {
   }
 
   #onHello(link: PeerLink, hello: Hello): void {
-    // The member with the higher id dials: from a lower one it only tells that it is there.
+    // The member with the higher id dials. A connection from a lower one is only a wake-up.
     const isKnock = hello.id < this.#options.id && link.dialled === null;
     const judged = judgeHello(hello, {
       own: this.#own(),
@@ -330,7 +329,7 @@ export class PeerPort {
     this.#onEstablished(link, hello);
   }
 
-  /** A second process with the id of a member that is alive would corrupt its votes and acks. */
+  /** A second process with the id of a live member would corrupt its votes and ACKs. */
   #rivalProblem(hello: Hello): string | null {
     const incumbent = this.#links.get(hello.id);
     if (incumbent === undefined || incumbent.instance === hello.instance) return null;
@@ -350,7 +349,7 @@ export class PeerPort {
   }
 
   #onEstablished(link: PeerLink, hello: Hello): void {
-    // Dropped by its own last bytes: it never counted as up.
+    // It was dropped because of its own last bytes and never counted as up.
     if (link.phase !== 'up') return;
     this.#links.set(hello.id, link);
     this.#diallers.get(hello.id)?.reset();

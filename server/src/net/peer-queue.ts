@@ -1,8 +1,8 @@
 /**
  * The frames that wait to be sent on one link.
  *
- * In the order they came, but for the urgent ones, which go first, in their own order. Bounds
- * nothing: the link does. Frames are shared, so they are never written to.
+ * They keep their order, except that urgent ones come first. The link enforces the bound. Frames
+ * are shared between links and never modified.
  */
 import { assert } from '@rookery/protocol';
 
@@ -27,7 +27,7 @@ export class PeerQueue {
     this.#bytes = 0;
   }
 
-  /** Takes what is urgent and whole frames up to about `bytesMax`, one at least, in one piece. */
+  /** Takes urgent and whole frames up to about `bytesMax`, at least one, as one buffer. */
   take(bytesMax: number): Uint8Array {
     assert(this.#bytes > 0, 'something waits');
     const taken = this.#urgent.splice(0);
@@ -40,7 +40,7 @@ export class PeerQueue {
       taken.push(frame);
       count += 1;
     }
-    // At once: a frame may be large, and what is taken must not be kept.
+    // Released at once: a frame may be large.
     this.#frames.splice(0, count);
     this.#bytes -= bytes;
     const [first, second] = taken;

@@ -1,9 +1,9 @@
 /**
- * The first four bytes of a client's stream: a four-letter word, or the start of frames.
+ * Decides by the first four bytes of a client's stream whether it is a four-letter word or frames.
  *
- * Owns the stream's handlers: has a word answered, whatever else the client sends; or hands the
- * bytes on to the connection that the port opens. Extra bytes and a half close are tolerated
- * (`echo stat | nc`). Used by the client port alone.
+ * Owns the stream's handlers. It has a word answered, whatever else the client sends, or passes the
+ * bytes to the connection that the port opens. Extra bytes and a half close are tolerated
+ * (`echo stat | nc`). Used only by the client port.
  */
 import { unreachable } from '@rookery/protocol';
 import type { ClientConnection } from './client-connection.js';
@@ -14,20 +14,20 @@ import type { WordAnswer } from './word-answer.js';
 
 export interface ClientDoorParts {
   readonly stream: ByteStream;
-  /** Bytes that belong to a word and follow it. */
+  /** The number of bytes that belong to a word and follow it. */
   argumentBytes(word: FourLetterWord): number;
-  /** The answer, which ends the stream. */
+  /** Begins the answer, which ends the stream. */
   onWord(asked: AskedWord): WordAnswer;
-  /** The client has taken all that was written of it. */
+  /** The client has taken everything written so far. */
   onAnswerDrained(answer: WordAnswer): void;
   /**
-   * The client speaks frames: opens the connection and gives it all bytes so far. Null: it is not
-   * let in, and dropped.
+   * The client sends frames: opens a connection, which gets all bytes so far. Returns null if the
+   * client is refused.
    */
   onFrames(first: Uint8Array): ClientConnection | null;
-  /** The client ended its side before it said anything whole: it may be dropped. */
+  /** The client ended its side before it sent a whole word or frame; it may be dropped. */
   onLeft(): void;
-  /** Once, when the stream is gone, with what it was for. */
+  /** Called once when the stream is gone, with its purpose. */
   onClosed(purpose: ClientConnection | WordAnswer | null): void;
 }
 
@@ -62,7 +62,7 @@ export class ProtocolSniffer {
       return;
     }
     if (this.#answer !== null) return;
-    // A copy: the chunk is only lent.
+    // Copied, because the chunk is only lent.
     this.#first = Buffer.concat([this.#first, chunk]);
     if (this.#first.length < WORD_BYTES) return;
     const first = readFirstBytes(this.#first);
@@ -88,11 +88,11 @@ export class ProtocolSniffer {
     if (this.#connection === null) this.drop();
   }
 
-  /** Waits for what belongs to the word; who never sends it is dropped in time. */
+  /** Waits for the bytes that belong to the word. A client that never sends them times out. */
   #maybeAnswer(word: FourLetterWord): void {
     const end = WORD_BYTES + this.#parts.argumentBytes(word);
     if (this.#first.length < end) return;
-    // A copy: what a stranger sent behind it must not be kept as long as the answer waits.
+    // Copied, so that nothing else that a stranger sent stays in memory while the answer waits.
     const argument = Uint8Array.from(this.#first.subarray(WORD_BYTES, end));
     this.#first = new Uint8Array(0);
     this.#answer = this.#parts.onWord({ word, argument });

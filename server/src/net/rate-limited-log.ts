@@ -1,10 +1,10 @@
 /**
- * Lines about what strangers can cause as often as they like: at most one a second of each kind.
+ * A logger for events that strangers can cause as often as they like: at most one line a second for
+ * each kind.
  *
- * A storm of clients must not become a storm of lines. The first of a burst is told at once, then
- * each second the last of those that came meanwhile, with the number of those `leftOut`. A kind is
- * an event, or what its caller makes of it: never anything that a stranger says. `close` tells what
- * is left.
+ * The first event of a burst is logged at once. Then the last event of each second is logged, with
+ * the number of events that were `leftOut`. The kind is the name of the event or the caller's
+ * choice, and never something that a stranger sends. `close` logs what is left.
  */
 import type { Logger } from 'pino';
 import type { Timer, Timers } from './timers.js';
@@ -25,7 +25,7 @@ interface Storm {
   readonly event: string;
   readonly level: Level;
   last: Facts | null;
-  /** Since the last line. */
+  /** The number of events since the last line. */
   count: number;
   timer: Timer;
 }
@@ -33,7 +33,7 @@ interface Storm {
 export class RateLimitedLog {
   readonly #logger: Logger;
   readonly #timers: Pick<Timers, 'after'>;
-  /** By kind, those told less than a second ago. */
+  /** Kinds that were logged less than a second ago. */
   readonly #rateLimited = new Map<string, Storm>();
 
   constructor(logger: Logger, timers: Pick<Timers, 'after'>) {
@@ -53,7 +53,7 @@ export class RateLimitedLog {
     this.#report({ level: 'error', event, facts, kind });
   }
 
-  /** Tells at once what it would have told later; it may be used again. */
+  /** Logs at once what would have been logged later. The logger may be used again. */
   close(): void {
     for (const storm of this.#rateLimited.values()) {
       storm.timer.cancel();

@@ -1,8 +1,8 @@
 /**
- * Logs a trouble with a peer once, not at each attempt, until it changes or goes away.
+ * Logs a trouble with a peer once and not at each attempt, until it changes or goes away.
  *
- * A member that is down is dialled every second: the first failure says it all. Strangers that
- * claim an id, with another trouble each time, are bounded by the storm log.
+ * A member that is down is dialled every second, and only the first failure is news. Strangers that
+ * claim an id, with another trouble each time, are bounded by the rate-limited log.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -10,14 +10,14 @@ import type { RateLimitedLog } from './rate-limited-log.js';
 
 export interface Trouble {
   readonly level: 'info' | 'warn' | 'error';
-  /** `area.event`. */
+  /** The name of the event, `area.event`. */
   readonly event: string;
-  /** Whose trouble it is; an id that a stranger claims counts as well. */
+  /** The peer that has the trouble, also if a stranger only claims its id. */
   readonly peer: PeerId;
   readonly trouble: { readonly reason: string } & Readonly<Record<string, unknown>>;
 }
 
-/** The place that all who are no members share. */
+/** The key that all who are no members share. */
 const STRANGERS: PeerId = 0;
 
 export class RepeatedTroubles {
@@ -48,7 +48,7 @@ export class RepeatedTroubles {
     this.#rateLimited[level](event, trouble, `${event} ${place}`);
   }
 
-  /** The peer is connected: whatever comes next is news. */
+  /** The peer is connected, so its next trouble is news. */
   forget(peer: PeerId): void {
     this.#last.delete(peer);
   }

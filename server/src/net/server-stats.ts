@@ -1,14 +1,14 @@
 /**
- * Counters of one member and of one connection, as the four-letter words show them.
+ * Counters of a member and of a connection, as four-letter words show them.
  *
- * net counts what it sees (bytes, requests that came in, connections); whoever writes replies calls
- * `replied` and `sentPackets`. Nothing is read back to decide anything. `reset` is srst and crst.
+ * net counts bytes, requests and connections; the writer of replies calls `replied` and
+ * `sentPackets`. No decision depends on a count. `reset` serves srst and crst.
  */
 import type { Int64 } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';
 import { Summary } from '../measures/summary.js';
 
-/** What changes the state, by the letters of `cons`; all else counts as a read. */
+/** Requests that change the state, by the letters of `cons`. All others count as reads. */
 const UPDATES: ReadonlySet<string> = new Set([
   ...['CREA', 'DELE', 'SETD', 'SETA', 'MULT', 'RECO', 'CLOS', 'SESS'],
 ]);
@@ -20,7 +20,7 @@ export interface ReplyRecord {
   readonly xid: number;
   readonly zxid: Int64;
   readonly latencyMs: number;
-  /** Monotonic, when the reply was written. */
+  /** When the reply was written, in monotonic ms. */
   readonly nowMs: number;
 }
 
@@ -29,19 +29,19 @@ export class ServerStats {
   packetsSent = 0;
   bytesReceived = 0;
   bytesSent = 0;
-  /** Of watch events, in `bytesSent` too. */
+  /** Bytes of watch events; they also count in `bytesSent`. */
   watchBytes = 0;
   connectionRequests = 0;
   connectionsRejected = 0;
   connectionsDropped = 0;
   sessionlessExpired = 0;
   largeRequestsRejected = 0;
-  /** What stmk set, and ZooKeeper's default before. */
+  /** The mask that stmk has set; before, ZooKeeper's default. */
   traceMask = 306n;
   readonly latency = new LatencyStats();
   readonly readLatency = new Durations();
   readonly updateLatency = new Durations();
-  /** Connection tokens that were missing when a connection was refused for them. */
+  /** Connections that were refused for lack of a token. */
   readonly tokenDeficit = new Summary();
   readonly responseSizes = new ResponseSizes();
 
@@ -58,9 +58,9 @@ export class ServerStats {
 export class ConnectionStats {
   received = 0;
   sent = 0;
-  /** Requests taken in and not yet answered; kept by the handler. */
+  /** The number of unanswered requests, kept by the handler. */
   outstanding = 0;
-  /** 0 until a session is bound. */
+  /** The session; 0 until there is one. */
   sessionId: Int64 = 0;
   sessionTimeoutMs = 0;
   lastOperation = 'NA';
@@ -79,7 +79,7 @@ export class ConnectionStats {
     this.establishedWallMs = establishedWallMs;
   }
 
-  /** Counts one reply here and at the member; the record is lent. */
+  /** Counts one reply, here and at the member. The record is lent. */
   replied(reply: ReplyRecord): void {
     this.sentPackets(1);
     if (reply.operation !== this.lastOperation) {
@@ -154,7 +154,7 @@ export class LatencyStats {
   }
 }
 
-/** Bytes of the last, smallest and largest reply. */
+/** Sizes of the last, smallest and largest reply, in bytes. */
 export class ResponseSizes {
   count = 0;
   last = -1;

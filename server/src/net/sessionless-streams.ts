@@ -1,10 +1,11 @@
 /**
- * The open streams without a session: at the door, past it, or being told the answer to a word.
+ * The open streams without a session: not identified yet, in their handshake, or getting the answer
+ * to a word.
  *
- * Who has no session in time is dropped, and so is who ends its side before it said anything.
- * Strangers may open as many streams as the files allow, in one moment, and to drop one takes some
- * microseconds: so a turn drops a few, and the others follow in the next ones. Owned by the client
- * port, which tells of each stream that comes, goes, or gets a session.
+ * A stream that has no session in time is dropped, and so is one that ends its side before it sent
+ * anything. Strangers may open as many streams as there are files at one moment, and dropping one
+ * takes some microseconds, so each turn drops only a few. Owned by the client port, which reports
+ * each stream that comes, goes, or gets a session.
  */
 import { Fifo } from '@rookery/protocol';
 import type { Timer, Timers } from './timers.js';
@@ -12,7 +13,7 @@ import type { Timer, Timers } from './timers.js';
 export interface SessionlessParts {
   readonly timeoutMs: number;
   readonly timers: Timers;
-  /** It is dropped because it had no session in time. */
+  /** Drops a stream that had no session in time. */
   onExpired(id: number): void;
 }
 
@@ -21,16 +22,16 @@ interface Sessionless {
   readonly drop: () => void;
 }
 
-/** How often the streams are looked through, in parts of their timeout. */
+/** How often the streams are checked within their timeout. */
 const CHECKS = 4;
-/** About three ms. */
+/** Streams dropped in one turn, which takes about 3 ms. */
 const DROPS_PER_TURN = 256;
 
 export class SessionlessStreams {
   readonly #parts: SessionlessParts;
-  /** By the time since which nothing happened, the longest first. */
+  /** Ordered by their last activity, the oldest first. */
   readonly #streams = new Map<number, Sessionless>();
-  /** Those that are to be dropped. */
+  /** Streams that are to be dropped. */
   readonly #due = new Fifo<number>();
   #check: Timer | null = null;
   #isDropping = false;
@@ -40,19 +41,19 @@ export class SessionlessStreams {
     this.#parts = parts;
   }
 
-  /** It has just come. */
+  /** Adds a new stream. */
   add(id: number, drop: () => void): void {
     this.#streams.set(id, { sinceMs: this.#parts.timers.nowMs(), drop });
     this.#maybeStartCheck();
   }
 
-  /** It is dropped in another way from now on; its time runs on. */
+  /** Changes how the stream is dropped; its time continues. */
   dropBy(id: number, drop: () => void): void {
     const stream = this.#streams.get(id);
     if (stream !== undefined) this.#streams.set(id, { ...stream, drop });
   }
 
-  /** Something happened on it: its time begins anew. */
+  /** Something happened on the stream, so its time begins anew. */
   renew(id: number): void {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
@@ -60,12 +61,12 @@ export class SessionlessStreams {
     this.#streams.set(id, { ...stream, sinceMs: this.#parts.timers.nowMs() });
   }
 
-  /** It is gone, or has a session. */
+  /** Removes a stream that is gone or has a session. */
   delete(id: number): void {
     this.#streams.delete(id);
   }
 
-  /** It is dropped in one of the next turns. */
+  /** Drops the stream in one of the next turns. */
   leave(id: number): void {
     this.#due.push(id);
     this.#dropSoon();
@@ -86,7 +87,7 @@ export class SessionlessStreams {
     });
   }
 
-  /** At most as many as a turn drops; the next ones when these are dropped. */
+  /** Takes at most as many as one turn drops. */
   #expire(): void {
     const { timers, timeoutMs, onExpired } = this.#parts;
     const nowMs = timers.nowMs();

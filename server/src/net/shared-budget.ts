@@ -1,14 +1,15 @@
 /**
- * Memory of one kind that all connections of a member share, and who is closed when it is used up.
+ * A budget of memory that all connections of a member share, and the choice of which connections
+ * are closed when it is used up.
  *
- * Owns the sum and the choice, not the memory: holders report how much more or less they hold.
- * Those who hold most are closed, until an eighth of the budget is free again, so that the search
- * for them is rare. The largest holder is not counted: who is alone gets an answer of any size. So
- * what is held is at most the budget and what one holder has. Used by the client port.
+ * It keeps only the sum: holders report how much more or less they hold. The largest holders are
+ * closed until an eighth of the budget is free again, so that the search for them is rare. The very
+ * largest one does not count, so that a single client gets an answer of any size. So the memory is
+ * bounded by the budget plus one holder. Used by the client port.
  */
 import { assert } from '@rookery/protocol';
 
-/** What is free once somebody had to be closed, as a part of the budget. */
+/** The part of the budget that is free after connections were closed. */
 const SPARE_PART = 1 / 8;
 
 interface Held<Holder> {
@@ -19,7 +20,7 @@ interface Held<Holder> {
 export class SharedBudget<Holder> {
   readonly bytesMax: number;
   #bytes = 0;
-  /** The largest holder alone may be beyond the budget: then nobody is looked for up to here. */
+  /** If only the largest holder is beyond the budget, no search is made up to this sum. */
   #searchAboveBytes: number;
 
   constructor(bytesMax: number) {
@@ -27,7 +28,7 @@ export class SharedBudget<Holder> {
     this.#searchAboveBytes = bytesMax;
   }
 
-  /** What all holders have together. */
+  /** The bytes of all holders together. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -37,14 +38,14 @@ export class SharedBudget<Holder> {
     return this.#bytes > this.#searchAboveBytes;
   }
 
-  /** A holder has so many bytes more, or fewer. */
+  /** A holder has `bytes` more, or fewer if negative. */
   add(bytes: number): void {
     this.#bytes += bytes;
     assert(this.#bytes >= 0, () => `${this.#bytes} bytes are held`);
     if (this.#bytes <= this.bytesMax) this.#searchAboveBytes = this.bytesMax;
   }
 
-  /** Whom to close, largest first; each reports what it gives back by itself. */
+  /** The holders to close, the largest first. Each reports what it gives back. */
   excess(holders: Iterable<Holder>, bytesOf: (holder: Holder) => number): readonly Holder[] {
     const held: Held<Holder>[] = [];
     for (const holder of holders) {

@@ -1,9 +1,9 @@
 /**
- * The transport over real sockets.
+ * The transport over real sockets: translates events of node:net into calls of stream handlers.
  *
- * Owns nothing but the translation: node:net events to stream handlers. Half-open streams are
- * allowed, Nagle is off, `::ffff:` is stripped from addresses. Names are looked up anew at each
- * dial (ZOOKEEPER-1506), by `PeerNames`, so that a lookup that hangs delays no other dial.
+ * Half-open streams are allowed, Nagle's algorithm is off, and `::ffff:` is removed from addresses.
+ * Names are looked up at each dial (ZOOKEEPER-1506) by `PeerNames`, so that a lookup that hangs
+ * delays no other dial.
  */
 import net from 'node:net';
 import type { Logger } from 'pino';
@@ -21,17 +21,17 @@ import type {
   Transport,
 } from './transport.js';
 
-/** The messages of a turn between members, at full load, in one piece. */
+/** Enough for the messages between members of one turn at full load. */
 const READ_BYTES = 256 << 10;
-/** Of clients: what thousands send at once must not take long to copy. */
+/** Smaller for clients, because input of thousands at once must not take long to copy. */
 const CLIENT_READ_BYTES = 64 << 10;
-/** A request or two: what clients send that wait for each answer. */
+/** One or two requests, as of clients that wait for each answer. */
 const SMALL_READ_BYTES = 512;
 
 export class TcpTransport implements Transport {
   readonly #logger: Logger;
   readonly #names: PeerNames;
-  /** What all lending streams read into. */
+  /** The memory into which all lending streams read. */
   readonly #memory = new LentMemory();
 
   constructor(logger: Logger, names: PeerNames = new PeerNames(logger)) {
@@ -62,7 +62,7 @@ export class TcpTransport implements Transport {
       const { lookup } = this.#names;
       const options = { ...address, lookup, allowHalfOpen: true, noDelay: true };
       const socket = net.connect(isLent ? { ...options, onread } : options);
-      // Nothing is read before there is somebody to lend to.
+      // Nothing is read before the handlers are set.
       if (isLent) socket.pause();
       const timeout = setTimeout(() => {
         socket.destroy(new DialTimeout(address, timeoutMs));
@@ -106,13 +106,13 @@ class TcpStream implements ByteStream {
   #closed = false;
   #handlers: StreamHandlers | null = null;
 
-  /** A lending one calls `take` for each chunk by itself. */
+  /** A lending stream gets its chunks by `take`. */
   constructor(socket: net.Socket, isLending = false) {
     this.#socket = socket;
     this.#isLending = isLending;
     this.remoteAddress = plainAddress(socket.remoteAddress ?? 'unknown');
     this.remotePort = socket.remotePort ?? 0;
-    // From the first moment on: an 'error' event without a listener would end the process.
+    // Set at once, because an 'error' event without a listener would end the process.
     socket.on('error', (error) => {
       this.#error = error;
     });
@@ -136,14 +136,14 @@ class TcpStream implements ByteStream {
       return;
     }
     if (!this.#isLending) socket.on('data', (chunk) => handlers.onData(bytesOf(chunk)));
-    // One that is to lend does not read before there is somebody to lend to.
+    // A lending stream does not read before the handlers are set.
     socket.resume();
     socket.on('end', () => handlers.onEnd());
     socket.on('drain', () => handlers.onDrain());
     socket.once('close', () => handlers.onClose(this.#error));
   }
 
-  /** Of a lending stream: something was read. */
+  /** Receives a chunk of a lending stream. */
   take(chunk: Uint8Array): void {
     this.#handlers?.onData(chunk);
   }
@@ -171,13 +171,13 @@ class TcpStream implements ByteStream {
   }
 }
 
-/** What all lending streams read into: what one has read is its own until another reads. */
+/** The memory into which all lending streams read. A chunk is valid until the next read. */
 class LentMemory {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-  /** Of the first so many bytes, where those are few: the same views serve again and again. */
+  /** Views of the first n bytes for small n, which are used again and again. */
   readonly #small: Buffer[] = [];
 
-  /** What a socket reads with, so many bytes at most: `streamOf` tells whose it is. */
+  /** The `onread` option for a socket that reads at most `bytesMax` bytes at a time. */
   readerFor(streamOf: () => TcpStream | null, bytesMax: number): net.OnReadOpts {
     const callback = (bytes: number): boolean => {
       streamOf()?.take(this.#first(bytes));
@@ -196,11 +196,11 @@ class LentMemory {
 }
 
 /**
- * A stream that reads into `memory`, as all others that lend do. What Node allocates for each
- * read is memory outside of JavaScript's heap: at some hundred thousand a second the collector is
- * called for that alone, and marks the whole heap. `net.createServer` has no option for it as
- * `net.connect` does, so the accepted socket's handle is given to one that has; where Node keeps
- * the handle elsewhere, the socket stays as it is.
+ * Makes a stream that reads into shared memory. Otherwise Node allocates memory outside of the
+ * JavaScript heap for each read, and at some hundred thousand reads a second that alone triggers
+ * full collections. `net.createServer` has no `onread` option as `net.connect` has, so the accepted
+ * socket's handle (`_handle`, a private property) is given to a new socket. If a release of Node
+ * has no such property, the socket stays as it is and reads are slower.
  */
 function lendingStream(accepted: net.Socket, memory: LentMemory, bytesMax: number): TcpStream {
   const handle: unknown = Reflect.get(accepted, '_handle');
@@ -209,7 +209,7 @@ function lendingStream(accepted: net.Socket, memory: LentMemory, bytesMax: numbe
   const onread = memory.readerFor(() => stream, bytesMax);
   const options = { handle, allowHalfOpen: true, manualStart: true, onread };
   const socket = new net.Socket(options);
-  // The listener counts what it accepted.
+  // The listener counts the accepted socket.
   socket.once('close', () => accepted.destroy());
   const stream = new TcpStream(socket, true);
   return stream;

@@ -1,9 +1,8 @@
 /**
- * The clocks and timers that net runs on, injected so that the simulator and tests own time.
+ * The clocks and timers of a member. They are injected, so the simulator and tests control time.
  *
- * `nowMs` is monotonic and says nothing about the date; `wallMs` is the date and may jump, so it is
- * only ever printed. A cancelled timer never fires. No callback runs inside a call of these
- * methods.
+ * `nowMs` is monotonic and unrelated to the date; `wallMs` is the date and may jump. A cancelled
+ * timer never fires. No callback runs inside a call of these methods.
  */
 
 export interface Timer {
@@ -17,7 +16,7 @@ export interface Timers {
   wallMs(): number;
   /** Runs `action` once, `delayMs` from now. */
   after(delayMs: number, action: () => void): Timer;
-  /** Runs `action` as soon as the events of this turn are through; in the order of the calls. */
+  /** Runs `action` right after the events of this turn, in the order of the calls. */
   defer(action: () => void): void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * All that net knows of a network: byte streams that are listened for and dialled.
+ * The interface to the network: byte streams that are accepted and dialled.
  *
- * `tcp.ts` implements it on node:net; the simulator brings its own. Handlers are set once, before
- * the first event can come; no callback runs inside a call of these methods.
+ * `tcp.ts` implements it with node:net; the simulator has its own. Handlers are set once, before
+ * the first event. No callback runs inside a call of these methods.
  */
 
 import type { ListenAddress } from '../addresses.js';
@@ -13,26 +13,26 @@ export interface Address {
 }
 
 export interface StreamHandlers {
-  /** The chunk is the handler's, but for streams that lend: see `Chunks`. */
+  /** The chunk belongs to the handler unless the stream lends it: see `Chunks`. */
   onData(chunk: Uint8Array): void;
-  /** The other side sent its end of stream (half close); the stream can still be written. */
+  /** The other side has ended its stream (half close). Writing is still possible. */
   onEnd(): void;
-  /** Everything written so far has left the process's buffer. */
+  /** Everything written so far has left the buffer of this process. */
   onDrain(): void;
-  /** Exactly once, whatever the reason; `error` when it was a failure. */
+  /** Called exactly once; `error` is set if the stream failed. */
   onClose(error: Error | undefined): void;
 }
 
 export interface ByteStream {
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** Bytes accepted by `write` that have not yet reached the kernel. */
+  /** Bytes that were written and have not reached the kernel yet. */
   readonly bufferedBytes: number;
   handle(handlers: StreamHandlers): void;
   write(bytes: Uint8Array): void;
   pause(): void;
   resume(): void;
-  /** Sends what is buffered, then end of stream (no RST). */
+  /** Sends what is buffered, then ends the stream without a reset. */
   end(): void;
   /** Drops the connection at once. */
   destroy(): void;
@@ -47,18 +47,18 @@ export interface Listener {
 export type OnStream = (stream: ByteStream) => void;
 
 /**
- * Whose a chunk is once `onData` has returned. `lent`: the transport's again, which reads the next
- * one into the same memory; what is kept was copied. `lentLarge`: the same, of chunks that have
- * what a member sends in a turn, where those of clients are a quarter of that at most.
+ * Who owns a chunk after `onData` has returned. `given`: the handler. `lent`: the transport, which
+ * reads the next chunk into the same memory, so the handler copies what it keeps. `lentLarge`: the
+ * same with chunks four times as large, for streams between members.
  */
 export type Chunks = 'given' | 'lent' | 'lentLarge';
 
 export interface ListenOptions {
-  /** `given` when absent. */
+  /** Default `given`. */
   readonly chunks?: Chunks;
   /**
-   * Accepted streams that may be open at a time; one more is closed at once, with a line. No limit
-   * when absent. Networks that cost no files need not heed it.
+   * The number of accepted streams that may be open. A further one is closed at once and logged.
+   * There is no limit by default. A network without file descriptors may ignore it.
    */
   readonly streamsMax?: number;
 }

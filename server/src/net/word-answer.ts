@@ -1,11 +1,11 @@
 /**
- * The answer to one four-letter word on its way to who asked: made and written in parts.
+ * The answer to one four-letter word, which is produced and written in parts.
  *
- * Owns the stream from the word on. A part is written when 64 KB are made, or with the end of the
- * answer, so that a short answer is one chunk (kazoo reads it with a single recv). While the client
- * has not taken what was written, nothing more is made. An error in an answer closes this stream
- * and is logged, and nothing else happens: what a stranger asks must not end the member. Run by the
- * word desk, told of its stream's events by the door.
+ * Owns the stream after the word. A part is written when it has 64 KB or the answer ends, so a
+ * short answer is one chunk (kazoo reads it with a single recv). Nothing more is produced while the
+ * client has not taken what was written. An error in an answer is logged and closes only this
+ * stream, because no stranger's question may end the member. Run by the word scheduler; the
+ * protocol sniffer reports events of the stream.
  */
 import type { FourLetterWord } from './four-letter/words.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
@@ -15,24 +15,24 @@ import type { ByteStream } from './transport.js';
 export interface WordAnswerParts {
   readonly word: FourLetterWord;
   readonly pieces: Iterator<string>;
-  /** It may be long; short ones go first. */
+  /** Whether the answer may be long. Short answers come first. */
   readonly isListing: boolean;
   readonly stream: ByteStream;
   readonly timers: Timers;
   readonly rateLimited: RateLimitedLog;
-  /** How long a client may take to close after the answer. */
+  /** How long a client may take to close after the answer, in ms. */
   readonly lingerMs: number;
-  /** A part was written: whoever takes them is not idle. */
+  /** Called for each part that was written; a client that takes parts is not idle. */
   onPart(): void;
 }
 
-/** What became of a step: there is more to do, the client has to take its output, or it is over. */
+/** The result of a step: more to do, waiting for the client, or done. */
 export type WordStep = 'more' | 'waits' | 'over';
 
-/** Above what a socket of Node asks us to wait at, so that it tells when it is empty again. */
+/** Above the high-water mark of a socket of Node, so that it emits 'drain'. */
 const PART_CHARACTERS = 64 << 10;
 const WAIT_BYTES = 64 << 10;
-/** Pieces of one step; most are a line. */
+/** The number of pieces in one step; most pieces are lines. */
 const STEP_PIECES = 128;
 
 export class WordAnswer {
@@ -47,7 +47,7 @@ export class WordAnswer {
     this.#parts = parts;
   }
 
-  /** A few pieces more. Not called again once it is over. */
+  /** Produces some more pieces. Not called after the end. */
   step(): { readonly kind: WordStep; readonly characters: number } {
     const before = this.#text.length;
     try {
@@ -64,7 +64,7 @@ export class WordAnswer {
     }
   }
 
-  /** The stream is gone. */
+  /** Called when the stream is gone. */
   onStreamClosed(): void {
     this.#linger?.cancel();
     if (!this.#isOver) this.#parts.pieces.return?.();
@@ -72,7 +72,7 @@ export class WordAnswer {
     this.#text = '';
   }
 
-  /** True at the end of the answer. */
+  /** Returns true at the end of the answer. */
   #takePieces(): boolean {
     for (let pieces = 0; pieces < STEP_PIECES; pieces++) {
       const next = this.#parts.pieces.next();

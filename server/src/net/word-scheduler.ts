@@ -1,23 +1,23 @@
 /**
- * Answers the four-letter words of all streams, a little in each turn, so that they hold up nobody.
+ * Schedules the answers to four-letter words, a little in each turn, so that they delay nobody.
  *
- * What one word asks for may be as long as there are connections, sessions or watches, and
- * strangers may ask many at once. So words have slices, bounded in time and characters, and after
- * one that was used up there is a pause, so that they take a third of the member's time at most.
- * Short answers come before listings, but a slice that had no time for listings owes them the next
- * one. Few listings are under way at a time, in the order in which they were asked for; the others
- * wait and hold nothing. Owned by the client port.
+ * An answer may be as long as there are connections, sessions or watches, and strangers may ask for
+ * many at once. So words get slices, bounded in time and characters. After a slice that was used up
+ * there is a pause, so words take at most a third of the member's time. Short answers come before
+ * listings, but after a slice without time for listings the next one is theirs. Few listings are
+ * under way at a time, in the order of their questions; others wait and use no memory. Owned by the
+ * client port.
  */
 import type { Timers } from './timers.js';
 import type { WordAnswer } from './word-answer.js';
 
 export interface WordLimits {
-  /** Of one slice. */
+  /** The duration of one slice, in ms. */
   readonly durationMsMax: number;
   readonly charactersMax: number;
-  /** After a slice that was used up. */
+  /** The pause after a slice that was used up, in ms. */
   readonly pauseMs: number;
-  /** Under way at a time. */
+  /** The number of listings under way at a time. */
   readonly listingsMax: number;
 }
 
@@ -28,18 +28,18 @@ export const WORD_LIMITS: WordLimits = {
   listingsMax: 4,
 };
 
-/** What a step counts for at least: it may have been long without saying anything. */
+/** The characters that a step counts at least, because it may take long without output. */
 const STEP_CHARACTERS_MIN = 1 << 10;
 
 export class WordScheduler {
   readonly #timers: Timers;
   readonly #limits: WordLimits;
-  /** Sets, in the order in which their answers go on. */
+  /** Short answers, in the order in which they continue. */
   readonly #short = new Set<WordAnswer>();
   readonly #listings = new Set<WordAnswer>();
-  /** Their clients have to take what was written. */
+  /** Answers that wait until their clients take what was written. */
   readonly #blocked = new Set<WordAnswer>();
-  /** Listings that have not begun. */
+  /** Listings that have not begun yet. */
   readonly #waiting = new Set<WordAnswer>();
   #isListingOwed = false;
   #isDue = false;
@@ -52,21 +52,21 @@ export class WordScheduler {
     this.#limits = limits;
   }
 
-  /** Answered from the next slice on. */
+  /** Adds an answer, which begins in the next slice. */
   add(answer: WordAnswer): void {
     if (answer.isListing) this.#waiting.add(answer);
     else this.#short.add(answer);
     this.#schedule();
   }
 
-  /** Its client has taken what was written. */
+  /** The client has taken what was written. */
   onDrain(answer: WordAnswer): void {
     if (!this.#blocked.delete(answer)) return;
     this.#queueOf(answer).add(answer);
     this.#schedule();
   }
 
-  /** Its stream is gone. */
+  /** Forgets an answer whose stream is gone. */
   forget(answer: WordAnswer): void {
     this.#blocked.delete(answer);
     this.#waiting.delete(answer);
@@ -102,7 +102,7 @@ export class WordScheduler {
     this.#schedule();
   }
 
-  /** One step may take longer than a slice: the pause is twice as long, then, as what it took. */
+  /** A step may take longer than a slice. The pause is then twice as long as the step. */
   #pauseFor(sliceMs: number): void {
     const pauseMs = Math.max(this.#limits.pauseMs, 2 * sliceMs);
     this.#pauseUntilMs = this.#timers.nowMs() + pauseMs;
@@ -112,7 +112,7 @@ export class WordScheduler {
     return this.#charactersLeft > 0 && this.#timers.nowMs() < this.#untilMs;
   }
 
-  /** A step of the first of them, which then comes last; false when there is none. */
+  /** Makes a step of the first answer, which then moves to the end; false if there is none. */
   #stepOf(queue: Set<WordAnswer>): boolean {
     const [answer] = queue;
     if (answer === undefined) return false;
@@ -124,7 +124,7 @@ export class WordScheduler {
     return true;
   }
 
-  /** As many listings as may be under way. */
+  /** Begins as many listings as may be under way. */
   #begin(): void {
     let underWay = this.#listings.size;
     for (const answer of this.#blocked) if (answer.isListing) underWay += 1;

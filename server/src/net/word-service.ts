@@ -1,9 +1,9 @@
 /**
- * Answers the four-letter words that come to the client port.
+ * Answers the four-letter words that arrive at the client port.
  *
- * Puts together what a word may look at, and hands its answer to the desk, which makes it a little
- * in each turn. The context is that of the moment at which the answer begins; the list of
- * connections goes on while clients come and go. Owned by the client port.
+ * It collects what a word may read and passes the answer to the scheduler, which produces it over
+ * several turns. The context is taken when the answer begins; the list of connections is read while
+ * clients come and go. Owned by the client port.
  */
 import { atMost } from '../state/at-most.js';
 import type { ClientConnection } from './client-connection.js';
@@ -26,14 +26,14 @@ import { type WordLimits, WordScheduler } from './word-scheduler.js';
 export interface WordServiceParts {
   readonly whitelist: FourLetterWhitelist;
   readonly limits: WordLimits;
-  /** When a stream without a session is dropped, if nothing happens on it. */
+  /** After this idle time a stream without a session is dropped, in ms. */
   readonly sessionlessTimeoutMs: number;
   readonly lingerMs: number;
   readonly timers: Timers;
   readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
   readonly view: MemberView;
-  /** Of clients; the port's own set, which changes. */
+  /** The port's own set of client connections, which changes. */
   readonly connections: ReadonlySet<ClientConnection>;
 }
 
@@ -46,12 +46,12 @@ export class WordService {
     this.#scheduler = new WordScheduler(parts.timers, parts.limits);
   }
 
-  /** Bytes that belong to a word and follow it. */
+  /** The number of bytes that belong to a word and follow it. */
   argumentBytes(word: FourLetterWord): number {
     return word === 'stmk' && this.#parts.whitelist.allows(word) ? TRACE_MASK_BYTES : 0;
   }
 
-  /** `onPart` is told of each part that was written. */
+  /** Begins an answer. `onPart` is called for each written part. */
   answer(asked: AskedWord, stream: ByteStream, onPart: () => void): WordAnswer {
     const { whitelist, lingerMs, timers, rateLimited } = this.#parts;
     const answer = new WordAnswer({
@@ -64,12 +64,12 @@ export class WordService {
     return answer;
   }
 
-  /** Its client has taken what was written. */
+  /** The client has taken what was written. */
   onDrain(answer: WordAnswer): void {
     this.#scheduler.onDrain(answer);
   }
 
-  /** Its stream is gone. */
+  /** Forgets an answer whose stream is gone. */
   forget(answer: WordAnswer): void {
     this.#scheduler.forget(answer);
   }
