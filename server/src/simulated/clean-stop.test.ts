@@ -9,8 +9,8 @@ import { connected, everyoneServes, expectEqual, names, serving, write } from '.
 function marked(tree: MemoryStore): number {
   let count = 0;
   tree.tamper('meta', (entries) => {
-    for (const sealed of entries.values()) {
-      if (/"recordedZxid":[1-9]/.test(Buffer.from(sealed).toString('latin1'))) count += 1;
+    for (const stored of entries.values()) {
+      if (/"recordedZxid":[1-9]/.test(Buffer.from(stored).toString('latin1'))) count += 1;
     }
   });
   return count;

@@ -223,7 +223,7 @@ export class Capture {
     if (this.#writer.count > 0) {
       const { value, ...content } = this.#writer.take();
       this.#blocks.add(this.#blockNumber, content);
-      this.#ready.push({ key: blockKey(this.#blockNumber), value, isSealable: true });
+      this.#ready.push({ key: blockKey(this.#blockNumber), value, hasChecksumRoom: true });
     }
   }
 

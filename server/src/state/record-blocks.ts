@@ -26,7 +26,7 @@ export interface CheckpointRecord {
   /**
    * The value has memory of its own, with ROOM_BYTES free right before it for whatever stores it.
    */
-  readonly isSealable?: true;
+  readonly hasChecksumRoom?: true;
 }
 
 interface RecordBlock {

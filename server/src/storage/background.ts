@@ -1,7 +1,7 @@
 /**
- * Work that nobody waits for, one piece after the other: destroying and preparing databases.
+ * Runs background work, such as removing old files, one piece after the other.
  *
- * The first failure stops all that follows and is thrown by the next `check` or `idle`.
+ * After the first failure nothing else runs, and the next `check` or `idle` throws the failure.
  */
 export class Background {
   private chain: Promise<void> = Promise.resolve();

@@ -2,9 +2,9 @@
  * The tree of one generation on disk: the records of the state at exactly one zxid.
  *
  * Owns the database `tree-<generation>`. Its checkpoint record (zxid, digest, time) is written in
- * the same synced batch as the changed records, so tree and zxid never disagree. All values are
- * sealed. Keys: `c` the checkpoint, `d...` and `p...` blocks of znodes, `s...` sessions (state/
- * makes all but the first).
+ * the same synced batch as the changed records, so tree and zxid never disagree. All values have a
+ * checksum. Keys: `c` is the checkpoint; `d...` and `p...` are blocks of znodes and `s...` sessions,
+ * which state/ encodes.
  */
 import { assert, formatZxid, MarshallingError } from '@rookery/protocol';
 import { z } from 'zod';
@@ -12,7 +12,13 @@ import { DamagedCheckpointError } from '../state/damage.js';
 import type { StateLoader } from './contract.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
-import { seal, sealInPlace, sealJson, unseal, unsealJson } from './records.js';
+import {
+  addChecksum,
+  addChecksumInPlace,
+  jsonWithChecksum,
+  verifiedJson,
+  verifiedPayload,
+} from './records.js';
 import { type SharedDatabase, SharedResource } from './shared-resource.js';
 
 const CHECKPOINT_SCHEMA = z.object({
@@ -32,8 +38,8 @@ const NAME = /^tree-(\d+)$/;
 export interface ChangedRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
-  /** There is room for a seal right before the value, in memory of its own. */
-  readonly isSealable?: true;
+  /** Whether the value has CHECKSUM_BYTES of memory of its own right before it. */
+  readonly hasChecksumRoom?: true;
 }
 
 export function treeName(generation: number): string {
@@ -83,12 +89,12 @@ export class CheckpointedTree {
     }
   }
 
-  /** The last durable one. */
+  /** The last durable checkpoint. */
   get checkpoint(): Checkpoint {
     return this.current;
   }
 
-  /** One atomic synced batch of sealed changes. Where a key comes twice, the later one counts. */
+  /** Writes changes in one atomic synced batch. If a key occurs twice, the later change counts. */
   async write(changes: readonly KeyValueOperation[], checkpoint: Checkpoint): Promise<void> {
     assert(
       checkpoint.zxid >= this.current.zxid,
@@ -103,7 +109,7 @@ export class CheckpointedTree {
     const { name } = this.database;
     await this.database.use(async (open) => {
       for await (const entries of open.iterate({ gt: CHECKPOINT_KEY })) {
-        for (const [key, sealed] of entries) loadRecord(name, key, sealed, loader);
+        for (const [key, stored] of entries) loadRecord(name, key, stored, loader);
       }
     });
     const { zxid, lastTime, level, digest } = this.current;
@@ -115,7 +121,7 @@ export class CheckpointedTree {
     );
   }
 
-  /** It is garbage from now on; destroyed once nobody reads or writes it. */
+  /** The tree is not used any more. It is destroyed when nobody reads or writes it. */
   async markForDeletion(): Promise<void> {
     await this.writing;
     await this.database.markForDeletion();
@@ -128,33 +134,38 @@ export class CheckpointedTree {
   }
 }
 
-/** The change as it is written. */
-export function sealChange({ key, value, isSealable }: ChangedRecord): KeyValueOperation {
+/** Returns the change as it is written, with its checksum. */
+export function changeWithChecksum({
+  key,
+  value,
+  hasChecksumRoom,
+}: ChangedRecord): KeyValueOperation {
   if (value === null) return { type: 'del', key };
-  const sealed = isSealable === true ? sealInPlace(key, value) : seal(key, value);
-  return { type: 'put', key, value: sealed };
+  const stored =
+    hasChecksumRoom === true ? addChecksumInPlace(key, value) : addChecksum(key, value);
+  return { type: 'put', key, value: stored };
 }
 
-/** Null when there is none; throws DamagedError when it is not readable. */
+/** Returns null if there is no checkpoint. Throws DamagedError if it cannot be read. */
 export async function readCheckpoint(
   name: string,
   open: KeyValueDatabase,
 ): Promise<Checkpoint | null> {
-  const sealed = await open.get(CHECKPOINT_KEY);
-  return sealed === undefined ? null : parseCheckpoint(name, sealed);
+  const stored = await open.get(CHECKPOINT_KEY);
+  return stored === undefined ? null : parseCheckpoint(name, stored);
 }
 
-export function parseCheckpoint(name: string, sealed: Uint8Array): Checkpoint {
-  return unsealJson(`the checkpoint of ${name}`, CHECKPOINT_KEY, sealed, CHECKPOINT_SCHEMA);
+export function parseCheckpoint(name: string, stored: Uint8Array): Checkpoint {
+  return verifiedJson(`the checkpoint of ${name}`, CHECKPOINT_KEY, stored, CHECKPOINT_SCHEMA);
 }
 
 function putCheckpoint({ zxid, digest, lastTime, level }: Checkpoint): KeyValueOperation {
   const checkpoint: Checkpoint = { zxid, digest, lastTime, level };
-  return { type: 'put', key: CHECKPOINT_KEY, value: sealJson(CHECKPOINT_KEY, checkpoint) };
+  return { type: 'put', key: CHECKPOINT_KEY, value: jsonWithChecksum(CHECKPOINT_KEY, checkpoint) };
 }
 
-function loadRecord(name: string, key: Uint8Array, sealed: Uint8Array, loader: StateLoader): void {
-  const value = unseal(key, sealed);
+function loadRecord(name: string, key: Uint8Array, stored: Uint8Array, loader: StateLoader): void {
+  const value = verifiedPayload(key, stored);
   const at = `the record '${new TextDecoder().decode(key)}' of ${name}`;
   if (value === null) throw new DamagedError(`${at} has a wrong checksum`);
   understood(at, () => loader.load(key, value));

@@ -6,7 +6,7 @@
  * Capturing happens inside the caller's turn, writing in the background.
  */
 import { assert, type Zxid } from '@rookery/protocol';
-import { type ChangedRecord, sealChange } from './checkpoint.js';
+import { type ChangedRecord, changeWithChecksum } from './checkpoint.js';
 import type { KeyValueOperation } from './key-value.js';
 import type { Storage } from './storage.js';
 
@@ -14,17 +14,17 @@ export interface FrozenState {
   readonly zxid: Zxid;
   readonly digest: string;
   readonly lastTime: number;
-  /** The ensemble level; without it, the first one. */
+  /** The ensemble level; absent for the first one. */
   readonly level?: number;
 }
 
-/** What a checkpoint is taken of; ReplicatedState satisfies it. */
+/** The state of which checkpoints are taken. ReplicatedState implements it. */
 export interface CheckpointSource {
   readonly lastZxid: Zxid;
   readonly dirtyCount: number;
   readonly dirtyBytes: number;
   readonly captureDone: boolean;
-  /** Records are put together in blocks of about so many bytes. */
+  /** The approximate size of a block of records, in bytes. */
   freeze(blockBytes: number): FrozenState;
   captureSome(max: number, bytesMax: number): readonly ChangedRecord[];
 }
@@ -32,17 +32,17 @@ export interface CheckpointSource {
 export interface CheckpointOptions {
   /** A checkpoint starts at this many changed records, */
   readonly dirtyCountMax: number;
-  /** or at this many bytes of them, */
+  /** or at this many bytes of changed records, */
   readonly dirtyBytesMax: number;
-  /** or at this many bytes of log behind the last one, */
+  /** or at this many bytes of log since the last checkpoint, */
   readonly logBytesMax: number;
-  /** or this long after the last one, if anything was applied since. */
+  /** or this long after the last checkpoint, in ms, if anything was applied since. */
   readonly intervalMs: number;
-  /** The first one after this part of each of these, in (0, 1]: see `firstPartsOf`. */
+  /** The part of these limits that holds for the first one, in (0, 1]: see `firstPartsOf`. */
   readonly firstPart: number;
   /** Records captured in one turn. */
   readonly sliceCount: number;
-  /** Of a block of them. */
+  /** The size of a block of records, in bytes. */
   readonly blockBytes: number;
 }
 
@@ -65,16 +65,16 @@ const SEGMENTS_MAX = 8;
 const SLICE_BYTES = 256 << 10;
 /** A slice is captured in such parts, as many as there is time for: new code is slow. */
 const SLICE_PARTS = 32;
-/** At a stop, where nobody waits: so that its slices are enough, with all that is rewritten. */
+/** The slices at a stop are larger, because no client waits. */
 const FINISH_SLICE_BYTES = 4 << 20;
 
-/** A stop waits for a checkpoint of this many times what one usually has, and no more. */
+/** A stop makes a checkpoint of at most this many times the usual size. */
 const FINISH_FACTOR = 4;
 
 export interface CheckpointerHooks {
-  /** The log now starts after `base`: tell the core. Called only when it has changed. */
+  /** The log now starts after `base`, which the core has to know. Called only on a change. */
   onPurged(base: Zxid): void;
-  /** `begunMs`: the `nowMs` of the step that began it. */
+  /** `begunMs` is the `nowMs` of the step that began the checkpoint. */
   onCheckpoint?(at: {
     readonly zxid: Zxid;
     readonly records: number;
@@ -92,7 +92,7 @@ export class Checkpointer {
   private frozen: FrozenState | null = null;
   private changes: KeyValueOperation[] = [];
   private lastMs: number | null = null;
-  /** Of what usually lies between two of them. */
+  /** The part of the usual distance between two checkpoints. */
   private part: number;
   private logBytesAtLast: number;
   private readonly generation: number;
@@ -120,7 +120,7 @@ export class Checkpointer {
    * decides how much log is kept.
    */
   step(nowMs: number, treeBytes: number, hasTime: () => boolean): boolean {
-    // A snapshot took the place of this state: it must never be written into the new tree.
+    // A snapshot has replaced this state, which must never be written into the new tree.
     if (this.generation !== this.storage.generation) this.abandon();
     this.lastMs ??= nowMs;
     if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);
@@ -139,7 +139,7 @@ export class Checkpointer {
       await this.writing;
       if (this.generation !== this.storage.generation) this.abandon();
       if (this.phase === 'idle' && this.isSmall && hasTime()) this.start(this.lastMs ?? 0);
-      // What is not captured to its end is not written: the log has it all.
+      // A checkpoint that is not captured completely is not written; the log has everything.
       while (slices > 0 && hasTime() && this.captureSlice(treeBytes, FINISH_SLICE_BYTES, hasTime)) {
         slices -= 1;
       }
@@ -147,7 +147,7 @@ export class Checkpointer {
     await this.writing;
   }
 
-  /** Something was applied since the last one, and not too much to write while others wait. */
+  /** Whether something was applied since the last checkpoint, and it can be written in time. */
   private get isSmall(): boolean {
     const { dirtyCount, dirtyBytes, lastZxid } = this.state;
     const { dirtyCountMax, dirtyBytesMax } = this.options;
@@ -157,14 +157,14 @@ export class Checkpointer {
     );
   }
 
-  /** True when there is more to capture. */
+  /** Returns true if there is more to capture. */
   private captureSlice(treeBytes: number, bytesMax: number, hasTime: () => boolean): boolean {
     if (this.phase !== 'capturing') return false;
     const count = Math.ceil(this.options.sliceCount / SLICE_PARTS);
     const parts = Math.ceil(this.options.sliceCount / count);
     for (let part = 0; part < parts && (part === 0 || hasTime()); part++) {
       for (const change of this.state.captureSome(count, bytesMax / parts)) {
-        this.changes.push(sealChange(change));
+        this.changes.push(changeWithChecksum(change));
       }
     }
     if (!this.state.captureDone) return true;
@@ -173,7 +173,7 @@ export class Checkpointer {
     return false;
   }
 
-  /** True from the freeze until the batch is durable and the log purged. */
+  /** True from the beginning of a checkpoint until it is durable and the log is purged. */
   get busy(): boolean {
     return this.phase === 'capturing' || this.phase === 'writing';
   }
@@ -183,7 +183,7 @@ export class Checkpointer {
     await this.writing;
   }
 
-  /** Ends it for good, when its state is thrown away. */
+  /** Ends all checkpoints of this state, which has been replaced. */
   abandon(): void {
     this.phase = 'ended';
     this.changes = [];
@@ -212,7 +212,7 @@ export class Checkpointer {
     this.phase = 'capturing';
   }
 
-  /** Never rejects: a failure goes to onFatal. */
+  /** Never rejects; a failure is reported to onFatal. */
   private async write(treeBytes: number): Promise<void> {
     const { frozen, changes } = this;
     const begunMs = this.lastMs ?? 0;
@@ -221,7 +221,7 @@ export class Checkpointer {
     try {
       const { zxid } = frozen;
       const done = await this.storage.writeCheckpoint(changes, frozen);
-      // The state may have been thrown away meanwhile, for one from a snapshot.
+      // The state may have been replaced by a snapshot meanwhile.
       if (this.phase !== 'writing' || !done) return;
       const baseBefore = this.storage.base;
       const base = this.storage.purge(treeBytes);

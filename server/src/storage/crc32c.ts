@@ -7,10 +7,10 @@ const POLYNOMIAL = 0x82f63b78;
 const STEP_BYTES = 8;
 const MASK_DELTA = 0xa282ead8;
 
-/** Table n, at n * 256, is for a byte with n more bytes behind it. */
+/** Table n, at index n * 256, is for a byte that is followed by n more bytes. */
 const TABLES = makeTables();
 
-/** Of `bytes` from `start` up to `end`: 0 to 2^32 - 1. */
+/** The checksum of the bytes in [start, end), from 0 to 2^32 - 1. */
 export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const tables = TABLES;
@@ -35,7 +35,7 @@ export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length): number
   return ~crc >>> 0;
 }
 
-/** As LevelDB stores it: turned and shifted, for a checksum of what contains checksums is weak. */
+/** The checksum as LevelDB stores it: rotated, because its files contain checksums. */
 export function maskedCrc32c(bytes: Uint8Array, start: number, end: number): number {
   const crc = crc32c(bytes, start, end);
   return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;

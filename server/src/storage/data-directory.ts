@@ -12,7 +12,7 @@ import { DirectoryError, FormatError, IdentityError } from './errors.js';
 export const OWNER_FILE = 'member.json';
 const DIRECTORY_FORMAT = 1;
 
-/** Reads only. A directory that is not there, or is empty, belongs to whoever comes first. */
+/** Only reads. A missing or empty directory may be taken by any member. */
 export async function checkOwner(directory: string, memberId: number): Promise<void> {
   const path = join(directory, OWNER_FILE);
   let text: string;
@@ -42,7 +42,7 @@ export async function checkOwner(directory: string, memberId: number): Promise<v
   }
 }
 
-/** Durable when resolved; nothing happens when it was done before. */
+/** Marks the directory. Durable when resolved; does nothing if it is marked already. */
 export async function writeOwner(directory: string, memberId: number): Promise<void> {
   if ((await readdir(directory)).includes(OWNER_FILE)) return;
   const file = await openFile(join(directory, `${OWNER_FILE}.new`), 'w');
@@ -57,8 +57,8 @@ export async function writeOwner(directory: string, memberId: number): Promise<v
 }
 
 /**
- * With all that lead to it, durably. Step by step: Node's own recursion never ends where the kernel
- * answers ENOENT for good, as below /proc.
+ * Makes a directory and its parents durably. It does so step by step, because Node's own recursion
+ * does not end where the kernel always answers ENOENT, as below /proc.
  */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
@@ -73,7 +73,7 @@ export async function makeDirectory(directory: string): Promise<void> {
   await syncDirectory(dirname(directory));
 }
 
-/** Makes what was created, renamed or removed in it durable. */
+/** Makes names that were created, renamed or removed in the directory durable. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await openFile(directory, 'r');
   try {

@@ -1,9 +1,9 @@
 /**
- * Keeps every other process out of a directory: an empty LevelDB database in it, which only one
- * process can have open.
+ * Keeps every other process out of a directory, by an empty LevelDB database in it, which only one
+ * process can open.
  *
- * A lock of the operating system, so it is gone with the process that held it. The database holds
- * no data: a damaged one is made anew. Releases that keep their log in LevelDB take the same lock.
+ * LevelDB uses a lock of the operating system, which ends with the process. The database has no
+ * data, so a damaged one is made anew. Releases that keep their log in LevelDB take the same lock.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     }
     if (!isDamage(error) && !(await isDamaged(path))) throw error;
   }
-  // LevelDB's own lock file stays: it keeps a second process out even if both do this at once.
+  // LevelDB's lock file stays, so it works even if two processes do this at once.
   for (const file of await readdir(path)) {
     if (file !== 'LOCK') await rm(join(path, file), { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ import { StorageFault } from './errors.js';
 const FULL_CODES = ['ENOSPC', 'EDQUOT'];
 const FULL = /No space left on device|Disk quota exceeded/;
 
-/** Runs `action`; throws a StorageFault for whatever it throws. */
+/** Runs `action` and turns everything that it throws into a StorageFault. */
 export async function orFault<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -29,7 +29,7 @@ export function isFull(error: unknown): boolean {
   );
 }
 
-/** All messages down the chain of causes, but for one that says the same again. */
+/** The messages along the chain of causes, without repetitions. */
 export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const cause = textOf(error.cause);

@@ -1,8 +1,8 @@
 /**
- * What can go wrong with a disk, by class: the operator's mistakes, damage, and faults of a write.
+ * The errors of storage: mistakes of the operator, damage, and faults of reads and writes.
  *
- * The first kind ends a start with a message and no stack; damage makes a member rejoin by a
- * snapshot; a StorageFault is fatal: a failed sync is never retried.
+ * A mistake ends the start with a message. Damage makes a member rejoin with a snapshot. A
+ * StorageFault is fatal, because a failed sync is never retried.
  */
 import type { Zxid } from '@rookery/protocol';
 import { OperatorError } from '../operator-error.js';
@@ -27,20 +27,20 @@ export class DirectoryError extends OperatorError {
   override readonly name = 'DirectoryError';
 }
 
-/** The disk holds something that was never written so: a bad checksum, a gap, a wrong digest. */
+/** The disk has content that was never written: a wrong checksum, a gap, a wrong digest. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** A record of a snapshot arrived other than it was sent, or the snapshot is not complete. */
+/** A record of a snapshot is damaged, or the snapshot is not complete. */
 export class SnapshotDamagedError extends Error {
   override readonly name = 'SnapshotDamagedError';
 }
 
-/** What a part of the log held cannot be read any more. */
+/** A part of the log cannot be read any more. */
 export class UnreadableHistoryError extends Error {
   override readonly name = 'UnreadableHistoryError';
-  /** The last zxid of that part. */
+  /** The last zxid of the unreadable part. */
   readonly through: Zxid;
 
   constructor(through: Zxid, cause: Error) {
@@ -49,7 +49,7 @@ export class UnreadableHistoryError extends Error {
   }
 }
 
-/** The log that was asked for has been purged or truncated, or was dropped, as it is damaged. */
+/** The requested part of the log was purged, truncated, or dropped because of damage. */
 export class HistoryGoneError extends Error {
   override readonly name = 'HistoryGoneError';
 }

@@ -1,8 +1,8 @@
 /**
- * An open file of the log on the file system: one change at a time, none after a failed one.
+ * An open file of the log. It makes one change at a time, and none after a failed one.
  *
- * Makes the zeros that a file grows by, and turns the system's errors into StorageFault. How bytes
- * become durable is log-disk.ts. Made by FileLogDirectory.
+ * It preallocates by writing zeros, and turns the system's errors into StorageFault. log-disk.ts
+ * makes bytes durable. Made by FileLogDirectory.
  */
 import { assert } from '@rookery/protocol';
 import { codesOf, isFull, orFault, textOf } from './disk-errors.js';
@@ -10,7 +10,7 @@ import { DamagedError } from './errors.js';
 import type { DiskFile } from './log-disk.js';
 import type { LogFile } from './log-files.js';
 
-/** Written at a time: others sync in between. */
+/** Zeros written at a time, so that other syncs come in between. */
 const PIECE_BYTES = 512 << 10;
 const ZEROS = new Uint8Array(PIECE_BYTES);
 
@@ -20,7 +20,7 @@ export class FileLogFile implements LogFile {
   private readonly hasRoom: (bytes: number) => Promise<boolean>;
   private readonly onClose: () => void;
   private readonly underWay = new Set<Promise<unknown>>();
-  /** Stays so after a failure. */
+  /** Stays true after a failure. */
   private changing = false;
   private closed = false;
 

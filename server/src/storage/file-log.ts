@@ -1,9 +1,9 @@
 /**
- * LogDirectory on the file system: plain files in a directory that the member has for itself.
+ * LogDirectory on the file system: plain files in a directory that belongs to one member.
  *
- * Owns the spare files: a file that is removed is kept for the next one that is made, as to write
- * over space that a file has is much cheaper than to give space back and take it anew. How bytes
- * become durable is log-disk.ts; who may have the directory is owned-directory.ts.
+ * A removed file is kept as a spare and becomes the next new file, because overwriting allocated
+ * space is much cheaper than freeing and allocating it. log-disk.ts makes bytes durable;
+ * owned-directory.ts guards the directory.
  */
 import { join } from 'node:path';
 import { assert } from '@rookery/protocol';
@@ -16,17 +16,17 @@ import type { OwnedDirectory } from './owned-directory.js';
 const SPARE_NAME = /^spare-(\d+)$/;
 const SPARES_MAX = 2;
 const CLEARED = new Uint8Array(CLEARED_BYTES);
-/** Neither zeros nor spare files take the last of the disk: what others write is to find room. */
+/** Free space that zeros and spare files leave to other writes, in bytes. */
 const LEFT_FREE_BYTES = 16 << 20;
 
-/** What is used of an OwnedDirectory. */
+/** The used part of OwnedDirectory. */
 export type LogHome = Pick<OwnedDirectory, 'path' | 'disk' | 'isOwn' | 'discard' | 'close'>;
 
 export class FileLogDirectory implements LogDirectory {
   private readonly home: LogHome;
   private readonly files = new Map<string, FileLogFile>();
   private readonly spares: string[] = [];
-  /** Those that are about to be spare, or to be taken, are counted, too. */
+  /** The number of spare files, including those that are about to be one or to be taken. */
   private spareCount = 0;
   private lastSpare = 0;
   private closing: Promise<void> | null = null;
@@ -111,7 +111,7 @@ export class FileLogDirectory implements LogDirectory {
     return opened;
   }
 
-  /** Those of an earlier process; more than there may be are thrown away. */
+  /** Finds the spare files of an earlier process and removes surplus ones. */
   private async takeSparesAgain(): Promise<void> {
     for (const name of await this.names()) {
       const match = SPARE_NAME.exec(name);
@@ -123,7 +123,7 @@ export class FileLogDirectory implements LogDirectory {
     this.spareCount = this.spares.length;
   }
 
-  /** A spare file under this name, its beginning cleared; null when there is none. */
+  /** Renames a spare file to `name` and clears its beginning; null if there is none. */
   private async fromSpare(path: string): Promise<DiskFile | null> {
     const spare = this.spares.shift();
     if (spare === undefined) return null;
@@ -146,7 +146,7 @@ export class FileLogDirectory implements LogDirectory {
     }
   }
 
-  /** For so many bytes more, and what others need. */
+  /** Whether the disk has space for `bytes` more and the reserve for others. */
   private async hasRoom(bytes: number): Promise<boolean> {
     const { path, disk } = this.home;
     return (await orFault(path, () => disk.freeBytes(path))) >= LEFT_FREE_BYTES + bytes;

@@ -13,7 +13,7 @@ import {
 } from './former-log.js';
 import type { KeyValueStore } from './key-value.js';
 import { MemoryStore } from './memory-store.js';
-import { seal, sealJson, unseal } from './records.js';
+import { addChecksum, jsonWithChecksum, verifiedPayload } from './records.js';
 import {
   END,
   type FormerSegment,
@@ -146,8 +146,8 @@ const flipped = (seq: number, key: Uint8Array): Spoil => {
 const moved = (seq: number, from: Uint8Array, to: Uint8Array): Spoil => {
   return async (store) => {
     const open = await store.open(name(seq));
-    const packed = unseal(from, (await open.get(from)) ?? new Uint8Array(0));
-    const value = seal(to, packed ?? new Uint8Array(0));
+    const packed = verifiedPayload(from, (await open.get(from)) ?? new Uint8Array(0));
+    const value = addChecksum(to, packed ?? new Uint8Array(0));
     await open.batch([{ type: 'put', key: to, value }], { sync: true });
     await open.batch([{ type: 'del', key: from }], { sync: true });
     await open.close();
@@ -179,7 +179,7 @@ const SPOILT: Readonly<Record<string, readonly [Spoil, RegExp]>> = {
       await store.destroy(name(5));
       await write(store, { seq: 5, groups: groupsOf(6, 12) });
       const open = await store.open(name(5));
-      const value = sealJson(HEADER, { generation: GENERATION, seq: 8, base: null });
+      const value = jsonWithChecksum(HEADER, { generation: GENERATION, seq: 8, base: null });
       await open.batch([{ type: 'put', key: HEADER, value }], { sync: true });
       await open.close();
     },
@@ -198,7 +198,7 @@ const SPOILT: Readonly<Record<string, readonly [Spoil, RegExp]>> = {
     async (store) => {
       const open = await store.open(name(6));
       const key = keyOf(makeZxid(2, 7));
-      const value = seal(key, Buffer.from('no proposals'));
+      const value = addChecksum(key, Buffer.from('no proposals'));
       await open.batch([{ type: 'put', key, value }], { sync: true });
       await open.close();
     },

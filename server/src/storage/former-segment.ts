@@ -3,13 +3,13 @@
  *
  * Named `log-<generation>-<seq>`. It held a header, packed proposals under the first zxid of each
  * group, a mark of where the log ended when it was quiet, and a mark, durable before the next
- * segment got its first record, that there is a next one. Every value was sealed. Only reads.
+ * segment got its first record, that there is a next one. Every value had a checksum. Only reads.
  */
 import { formatZxid, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { z } from 'zod';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
-import { unseal, unsealJson } from './records.js';
+import { verifiedJson, verifiedPayload } from './records.js';
 import { storedBatch } from './stored-batches.js';
 
 const SEGMENT_NAME = /^log-(\d+)-(\d+)$/;
@@ -123,13 +123,13 @@ async function markOf<T>(
   open: KeyValueDatabase,
   { key, what, schema }: { readonly key: Uint8Array; what: string; schema: z.ZodType<T> },
 ): Promise<T | null> {
-  const sealed = await open.get(key);
-  return sealed === undefined ? null : unsealJson(`the ${what} of ${name}`, key, sealed, schema);
+  const stored = await open.get(key);
+  return stored === undefined ? null : verifiedJson(`the ${what} of ${name}`, key, stored, schema);
 }
 
 function batchOf(name: string, key: Uint8Array, value: Uint8Array): ProposalBatch {
   const at = `the record at ${Buffer.from(key).toString('hex')} of ${name}`;
-  const payload = unseal(key, value);
+  const payload = verifiedPayload(key, value);
   if (payload === null) throw new DamagedError(`${at} has a wrong checksum`);
   const batch = storedBatch(at, payload);
   if (Buffer.compare(zxidKey(batch.first), key) === 0) return batch;

@@ -1,5 +1,5 @@
 /**
- * The meta record of an open directory: what it says now, and its changes, one after the other.
+ * The meta record of an open directory: its current value, and its changes one after the other.
  */
 import type { Background } from './background.js';
 import type { Meta, MetaStore } from './meta.js';
@@ -11,7 +11,7 @@ export class KeptMeta {
   #isKnown: boolean;
   #writes: Promise<void> = Promise.resolve();
 
-  /** `isKnown`: false where the record was lost; nothing is written over it before a `change`. */
+  /** `isKnown` is false if the record was lost; then nothing overwrites it before a `change`. */
   constructor(store: MetaStore, background: Background, value: Meta, isKnown: boolean) {
     this.#store = store;
     this.#background = background;
@@ -26,18 +26,18 @@ export class KeptMeta {
     return this.#isKnown;
   }
 
-  /** Durable, and the value, when it resolves. */
+  /** Changes the record. Durable when resolved. */
   async change(change: Partial<Meta>): Promise<void> {
     this.#writes = this.#writes.then(async () => {
       await this.#store.write({ ...this.#value, ...change });
-      // What was remembered while it was written stays; the next write makes that durable.
+      // What was remembered during the write stays, and the next write makes it durable.
       this.#value = { ...this.#value, ...change };
       this.#isKnown = true;
     });
     await this.#writes;
   }
 
-  /** The value at once; durable in background: until then a crash forgets it. */
+  /** Changes the value at once and makes it durable in background; a crash may lose it before. */
   remember(change: Partial<Meta>): void {
     this.#value = { ...this.#value, ...change };
     if (this.#isKnown) this.#background.run(() => this.change({}));

@@ -34,10 +34,10 @@ export interface KeyValueDatabase {
     operations: readonly KeyValueOperation[],
     options: { readonly sync: boolean },
   ): Promise<void>;
-  /** Yields batches of entries of bounded size, in key order, of the state when it was called. */
+  /** Yields batches of bounded size, in key order, from a view taken when it is called. */
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]>;
   snapshot(): KeyValueSnapshot;
-  /** Not atomic and not durable by itself: for garbage only. */
+  /** Deletes keys, neither atomically nor durably. Only for garbage. */
   clear(range: KeyRange): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,8 +46,8 @@ export interface KeyValueDatabase {
 export interface KeyValueStore {
   list(): Promise<readonly string[]>;
   open(name: string): Promise<KeyValueDatabase>;
-  /** Deletes a closed database whole; its space comes back soon after. */
+  /** Deletes a closed database. Its space is freed soon afterwards. */
   destroy(name: string): Promise<void>;
-  /** Keeps every other process out until close; throws StoreLockedError. */
+  /** Keeps every other process out until `close`. Throws StoreLockedError. */
   close(): Promise<void>;
 }

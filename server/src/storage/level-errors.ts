@@ -15,7 +15,7 @@ const UNREADABLE = new RegExp(
     '(Invalid argument|Input/output error|No such file or directory)',
 );
 
-/** Runs `action`; throws DamagedError or StorageFault for whatever it throws. */
+/** Runs `action` and turns everything that it throws into DamagedError or StorageFault. */
 export async function guarded<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -28,7 +28,7 @@ export async function guarded<T>(path: string, action: () => Promise<T>): Promis
   }
 }
 
-/** The file is there or named, but cannot be what was written. */
+/** Whether a file exists, or is named, but cannot be what was written. */
 export function isDamage(error: unknown): boolean {
   return codesOf(error).includes('LEVEL_CORRUPTION') || UNREADABLE.test(textOf(error));
 }

@@ -19,7 +19,7 @@ const TABLE_FILE = /^\d+\.(ldb|sst)$/;
 const MANIFEST_FILE = /^MANIFEST-\d+$/;
 const KEY_ORDER_TAG = 1;
 const LOG_NUMBER_TAG = 2;
-/** What a creation leaves that was cut off before it wrote CURRENT. */
+/** The files left by a creation that ended before it wrote CURRENT. */
 const FIRST_MANIFEST = 'MANIFEST-000001';
 
 /** Throws DamagedError or StorageFault. A database that is not there yet is sound. */
@@ -33,7 +33,7 @@ export async function checkFiles(path: string): Promise<void> {
   });
 }
 
-/** For a database whose opening failed: whether that is why. */
+/** Finds out whether damaged files are the reason why a database could not be opened. */
 export async function isDamaged(path: string): Promise<boolean> {
   try {
     await checkFiles(path);
@@ -95,7 +95,7 @@ function logNumberIn(manifest: Uint8Array): number {
   return logNumber;
 }
 
-/** Seven bits a byte, the low ones first. */
+/** Reads a varint: seven bits in each byte, the low ones first. */
 function varint(bytes: Uint8Array, start: number): number {
   let value = 0;
   let scale = 1;
@@ -129,7 +129,7 @@ async function scanFile(path: string): Promise<void> {
   }
 }
 
-/** As much as there is and fits; a read may give less than that. */
+/** Reads as much as there is and fits, in several reads if necessary. */
 async function fill(
   file: Awaited<ReturnType<typeof openFile>>,
   buffer: Uint8Array,

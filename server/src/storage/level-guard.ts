@@ -7,7 +7,7 @@
 import { LEVEL } from '../state/level.js';
 import { FormatError } from './errors.js';
 
-/** Throws FormatError. Without a level: data from before there were levels. */
+/** Throws FormatError for an unknown level. Data without a level are older than levels. */
 export function refuseHigherLevel(level: number | undefined, levelMax: number): void {
   const needed = level ?? LEVEL.first;
   if (needed <= levelMax) return;

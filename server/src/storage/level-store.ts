@@ -25,7 +25,7 @@ import type { OwnedDirectory } from './owned-directory.js';
 
 type Database = Level<Uint8Array, Uint8Array>;
 
-/** Operations put into a batch in one turn of the event loop, and bytes of them: paths are long. */
+/** Operations, and their bytes, that are added to a batch in one turn of the event loop. */
 const SLICE_COUNT = 500;
 const SLICE_BYTES = 256 * 1024;
 const READ_BYTES = 256 * 1024;
@@ -61,7 +61,7 @@ export class LevelStore implements KeyValueStore {
     return database;
   }
 
-  /** Resolves when it is gone for good; its bytes follow in background. */
+  /** Resolves when the database cannot come back; its space is freed in background. */
   async destroy(name: string): Promise<void> {
     assert(!this.databases.has(name), `${name} is closed before it is destroyed`);
     await this.directory.discard(name);
@@ -151,7 +151,7 @@ class LevelDatabase implements KeyValueDatabase {
   private async *entries(iterator: LevelIterator): AsyncGenerator<readonly Entry[]> {
     const read = () => {
       const entries = guarded(this.path, () => iterator.nextv(1000));
-      // A failure is thrown where the entries are awaited, which may be never.
+      // The failure is thrown where the entries are awaited, which may never happen.
       entries.catch(() => undefined);
       return entries;
     };
@@ -160,7 +160,7 @@ class LevelDatabase implements KeyValueDatabase {
       for (;;) {
         const entries = await next;
         if (entries.length === 0) return;
-        // Read while these are used.
+        // The next entries are read while these are used.
         next = read();
         yield entries;
       }
@@ -171,7 +171,7 @@ class LevelDatabase implements KeyValueDatabase {
   }
 }
 
-/** What is used of LevelDB's iterator. */
+/** The used part of LevelDB's iterator. */
 interface LevelIterator {
   nextv(size: number): Promise<[Uint8Array, Uint8Array][]>;
   close(): Promise<void>;

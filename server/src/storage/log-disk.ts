@@ -14,25 +14,25 @@ import { syncDirectory } from './data-directory.js';
 /** An open file. Reads may overlap with anything; nothing else overlaps. */
 export interface DiskFile {
   readonly size: number;
-  /** Other names of the same file: somebody's copies, which must not change. */
+  /** The number of names of the file. Other names are somebody's copies, which must not change. */
   readonly copies: number;
-  /** New memory; fewer bytes at the end of the file. */
+  /** Reads into new memory. Returns fewer bytes at the end of the file. */
   read(offset: number, length: number): Promise<Uint8Array>;
-  /** The parts, one after the other; durable when resolved. */
+  /** Writes the parts one after the other. Durable when resolved. */
   write(offset: number, parts: readonly Uint8Array[]): Promise<void>;
   truncate(size: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface LogDisk {
-  /** The names of the regular files in it. */
+  /** The names of the regular files in the directory. */
   list(directory: string): Promise<readonly string[]>;
   open(path: string): Promise<DiskFile>;
-  /** Its name is durable when the directory has been synced. */
+  /** Creates a file. Its name is durable once the directory is synced. */
   create(path: string): Promise<DiskFile>;
   rename(from: string, to: string): Promise<void>;
   syncDirectory(directory: string): Promise<void>;
-  /** What others than the superuser may still write. */
+  /** Free bytes for users other than root. */
   freeBytes(directory: string): Promise<number>;
 }
 
@@ -52,14 +52,14 @@ export const SYSTEM_DISK: LogDisk = {
 };
 
 const WRITE_IS_DURABLE = process.platform === 'linux';
-/** Copying so little into one piece costs less than handing over a list. */
+/** Up to this many bytes, one copy costs less than a vectored write. */
 const COPIED_BYTES_MAX = 64 << 10;
 
 class SystemFile implements DiskFile {
   readonly copies: number;
   private readonly handle: FileHandle;
   private sizeBytes: number;
-  /** Made by the first write that needs it. */
+  /** Allocated by the first write that needs it. */
   private together: Uint8Array | null = null;
 
   private constructor(handle: FileHandle, at: { readonly size: number; readonly nlink: number }) {
@@ -129,7 +129,7 @@ class SystemFile implements DiskFile {
   }
 }
 
-/** A write may take less than it is given. The callback of Node costs less than its promise. */
+/** Writes everything, in several writes if necessary. Callbacks cost less than promises here. */
 function writeAll(fd: number, bytes: Uint8Array, offset: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let done = 0;
@@ -159,7 +159,7 @@ async function writeParts(fd: number, parts: readonly Uint8Array[], offset: numb
   }
 }
 
-/** What is left of the parts when so many bytes of them are gone. */
+/** The parts that are left after `bytes` have been written. */
 function behind(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
   let gone = 0;
   let index = 0;

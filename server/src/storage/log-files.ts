@@ -11,7 +11,7 @@
 export const CLEARED_BYTES = 8192;
 
 export interface LogFile {
-  /** Bytes that can be read. */
+  /** The size of the file in bytes. */
   readonly size: number;
   /** What lies at `offset`: `length` bytes, or fewer at the end of the file. The memory is new. */
   read(offset: number, length: number): Promise<Uint8Array>;
@@ -26,7 +26,7 @@ export interface LogFile {
    * within them changes no metadata of the file system. Does nothing when it is as long already.
    */
   preallocate(size: number): Promise<void>;
-  /** Nothing may be under way. */
+  /** Closes the file. No operation may be under way. */
   close(): Promise<void>;
 }
 
@@ -42,6 +42,6 @@ export interface LogDirectory {
   create(name: string): Promise<LogFile>;
   /** Removes a closed file, durably; a later `create` may use its space again. */
   remove(name: string): Promise<void>;
-  /** Closes all files and lets other processes have the directory. */
+  /** Closes all files and releases the directory to other processes. */
   close(): Promise<void>;
 }

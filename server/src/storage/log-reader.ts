@@ -12,10 +12,10 @@ import type { Segment } from './log-segment.js';
 import { BatchJoiner, storedBatch } from './stored-batches.js';
 
 export interface ReadableLog {
-  /** The segment that holds what follows `after`. */
+  /** The segment that contains what follows `after`. */
   holderOf(after: Zxid): Segment | undefined;
   isInUse(segment: Segment): boolean;
-  /** How often a suffix was cut off. */
+  /** The number of truncations. */
   readonly truncations: number;
 }
 
@@ -43,9 +43,9 @@ export async function* readLog(
       }
       if (previous < end) throw lost(segment, previous);
     } catch (error) {
-      // Truncated meanwhile, or not in use any more.
+      // The log was truncated meanwhile, or is no longer in use.
       if (truncations !== log.truncations || !log.isInUse(segment)) throw gone(previous);
-      // A later try would not read it either.
+      // Another attempt would not succeed either.
       if (!(error instanceof DamagedError)) throw error;
       throw new UnreadableHistoryError(segment.last, error);
     }
@@ -79,7 +79,7 @@ async function* readSegment(
   }
 }
 
-/** For messages. */
+/** The range as text, for messages. */
 export function recordAt({ name }: Segment, { offset }: { readonly offset: number }): string {
   return `the record at ${offset} of ${name}`;
 }

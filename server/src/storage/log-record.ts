@@ -18,7 +18,7 @@ const READ_BYTES = 256 * 1024;
 
 export interface LogRecord {
   readonly offset: number;
-  /** Where the next record begins. */
+  /** The offset of the next record. */
   readonly end: number;
   readonly isFirstOfWrite: boolean;
   readonly payload: Uint8Array;
@@ -51,7 +51,7 @@ export function recordParts(
 
 /** Reads the records of a segment in order, and stops at the first bytes that are none. */
 export class RecordReader {
-  /** Where the next record is expected; behind the last one that was read. */
+  /** The offset at which the next record is expected. */
   position: number;
   readonly #file: LogFile;
   readonly #seed: number;
@@ -59,7 +59,7 @@ export class RecordReader {
   #window: Buffer = Buffer.alloc(0);
   #windowStart = 0;
 
-  /** Reads from `from` on, and nothing at or behind `end`. */
+  /** Reads records in [from, end). */
   constructor(
     file: LogFile,
     at: { readonly salt: string; readonly from: number; readonly end?: number },
@@ -70,7 +70,7 @@ export class RecordReader {
     this.#end = at.end ?? file.size;
   }
 
-  /** Null when there is no valid record at `position`. */
+  /** The record at `position`, or null if there is no valid one. */
   async next(): Promise<LogRecord | null> {
     const offset = this.position;
     const header = await this.#headerAt(offset);
@@ -116,7 +116,7 @@ export class RecordReader {
     return this.#parse(await this.#bytes(offset, HEADER_BYTES), offset);
   }
 
-  /** Null for anything but the header of a record that fits into the file. */
+  /** The header at an offset; null if there is none, or the record does not fit into the file. */
   #parse(bytes: Buffer, offset: number) {
     if (bytes.length < HEADER_BYTES) return null;
     const length = bytes.readUInt32BE(4);

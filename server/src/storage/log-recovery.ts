@@ -33,17 +33,17 @@ import { SharedResource } from './shared-resource.js';
 import { BatchJoiner, storedBatch } from './stored-batches.js';
 import { TxnLog, type TxnLogHooks, type TxnLogOptions } from './txn-log.js';
 
-/** What a start finds behind the checkpoint is kept in batches of about so much. */
+/** The approximate size of the batches after the checkpoint, in bytes. */
 const SUFFIX_BATCH_BYTES = 256 << 10;
 
 export interface RecoveredLog {
   readonly log: TxnLog;
-  /** The newest segment that was begun: a start without it has lost something from now on. */
+  /** The newest segment that was begun. A later start without it has lost something. */
   readonly logSeq: number;
   readonly history: HistorySummary;
   /** The proposals after `checkpoint`. */
   readonly suffix: readonly ProposalBatch[];
-  /** Why segments in front of what a start needs were removed; absent when none was. */
+  /** Why segments before those that a start needs were removed; absent if none was. */
   readonly unreadable?: string;
 }
 
@@ -97,7 +97,7 @@ async function namesOf(directory: LogDirectory, generation: number): Promise<rea
   return names.filter((name) => parseSegmentName(name)?.generation === generation).sort();
 }
 
-/** Of each segment; null for a file that was never begun, or has lost its header. */
+/** The header of each segment; null for a file that was never begun or has lost it. */
 async function headersOf(
   directory: LogDirectory,
   names: readonly string[],
@@ -135,7 +135,7 @@ function chainOf(
   const chain = [newest];
   for (let header = newest; header.follows !== null; ) {
     const previous = headers.get(header.follows);
-    // Purged, or lost: it depends on whether a start needs it.
+    // It was purged or is lost, which matters only if a start needs it.
     if (previous === undefined) break;
     if (previous === null) {
       const broken = `${segmentName(generation, header.follows)} has lost its header`;
@@ -170,7 +170,7 @@ async function readChain(
       segments.push(segment);
     } catch (error) {
       if (index >= needed || !(error instanceof DamagedError)) throw error;
-      // Only a learner could have needed what comes before its end; it gets a snapshot instead.
+      // Only learners could need what comes before it, and they get a snapshot instead.
       unreadable = error.message;
       segments = [];
     }
@@ -192,7 +192,7 @@ async function readSegment(
   const joiner = new BatchJoiner(SUFFIX_BATCH_BYTES);
   await segment.file.use(async (file) => {
     const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
-    // The offset at which the newest write begins; null while only the header was read.
+    // The offset of the newest write; null before the first record.
     let newest: number | null = null;
     while (through === null || segment.last < through) {
       const record = await reader.next();
@@ -224,7 +224,7 @@ async function readSegment(
   );
 }
 
-/** There is no valid record where one may be expected. */
+/** Handles a place without a valid record: torn end or damage. */
 async function checkEnd(
   { name, last }: Segment,
   reader: RecordReader,

@@ -22,12 +22,12 @@ import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
 import { recordBytes, recordParts } from './log-record.js';
 import { type ResourceOwner, SharedResource } from './shared-resource.js';
 
-/** Where the records begin. */
+/** The offset of the first record. */
 export const RECORDS_START = CLEARED_BYTES;
 const COPY_BYTES = CLEARED_BYTES / 2;
 const HEADER_PREFIX_BYTES = 8;
 const FORMAT = 1;
-/** Distance between the offsets that a segment remembers so that readers need not start at 0. */
+/** The distance between remembered offsets, so that readers need not start at the beginning. */
 const MARK_BYTES = 256 * 1024;
 
 const RANGE_SCHEMA = z.object({
@@ -39,20 +39,20 @@ const HEADER_SCHEMA = z.object({
   format: z.literal(FORMAT),
   generation: z.number().int().min(0),
   seq: z.number().int().min(0),
-  /** The segment goes on after this zxid. */
+  /** The segment continues after this zxid. */
   base: z.number().int().min(0),
   /** The number of the segment that ends with `base`; null when the log starts here. */
   follows: z.number().int().min(0).nullable(),
   /** 16 random hex digits, part of each record's checksum. */
   salt: z.string().length(16),
-  /** What the followed segment holds; null when that is not known or takes too much space. */
+  /** What the previous segment contains; null if it is unknown or too long. */
   previous: z
     .object({ bytes: z.number().int().min(0), ranges: z.array(RANGE_SCHEMA).readonly() })
     .nullable(),
 });
 
 export type SegmentHeader = Readonly<z.infer<typeof HEADER_SCHEMA>>;
-/** What a segment says of the one before it. */
+/** What a segment's header says about the previous segment. */
 export type SegmentContents = NonNullable<SegmentHeader['previous']>;
 export type SharedFile = SharedResource<LogFile>;
 export type NewSegment = Omit<SegmentHeader, 'format'>;
@@ -68,7 +68,7 @@ export function parseSegmentName(name: string): { generation: number; seq: numbe
   return match === null ? null : { generation: Number(match[1]), seq: Number(match[2]) };
 }
 
-/** Both copies; `previous` is left out where it does not fit. */
+/** Encodes both copies. `previous` is left out if it does not fit. */
 export function encodeHeader(header: NewSegment): Uint8Array {
   const bytes = Buffer.alloc(CLEARED_BYTES);
   const whole = Buffer.from(JSON.stringify({ format: FORMAT, ...header }));
@@ -84,7 +84,7 @@ export function encodeHeader(header: NewSegment): Uint8Array {
   return bytes;
 }
 
-/** Null when neither copy is a header: the segment was never begun, or is damaged. */
+/** Null if no copy is valid: the segment was never begun or is damaged. */
 export function decodeHeader(bytes: Uint8Array): SegmentHeader | null {
   return decodeCopy(bytes.subarray(0, COPY_BYTES)) ?? decodeCopy(bytes.subarray(COPY_BYTES));
 }
@@ -102,12 +102,12 @@ function decodeCopy(copy: Uint8Array): SegmentHeader | null {
 export class Segment {
   readonly file: SharedFile;
   readonly header: SegmentHeader;
-  /** The last zxid that the log has of it; its base while it has none. */
+  /** The last zxid of the segment, or its base if it is empty. */
   last: Zxid;
-  /** Bytes of records. */
+  /** The bytes of its records. */
   bytes = 0;
   ranges: GrowingRanges = [];
-  /** In ascending order: at `offset` begins a record whose first proposal follows `after`. */
+  /** In ascending order: the record at `offset` begins with the proposal after `after`. */
   readonly #marks: { readonly after: Zxid; readonly offset: number }[] = [];
 
   constructor(file: SharedFile, header: SegmentHeader) {
@@ -116,7 +116,7 @@ export class Segment {
     this.last = header.base;
   }
 
-  /** Makes the file a segment, whose header is durable when it resolves; holds it. */
+  /** Makes the file a segment and pins it. The header is durable when resolved. */
   static async begin(directory: LogDirectory, file: LogFile, header: NewSegment): Promise<Segment> {
     await file.write(0, [encodeHeader(header)]);
     const name = segmentName(header.generation, header.seq);
@@ -124,7 +124,7 @@ export class Segment {
     return new Segment(shared, { format: FORMAT, ...header });
   }
 
-  /** One that is not read, as the next one says what it holds. */
+  /** Makes a segment whose content is known from the next segment's header. */
   adopt(last: Zxid, { bytes, ranges }: SegmentContents): void {
     this.last = last;
     this.bytes = bytes;
@@ -140,12 +140,12 @@ export class Segment {
   get base(): Zxid {
     return this.header.base;
   }
-  /** Where its next record goes. */
+  /** The offset of the next record. */
   get end(): number {
     return RECORDS_START + this.bytes;
   }
 
-  /** One synced write. The caller has checked the chain. */
+  /** Appends batches in one synced write. The caller has checked the chain. */
   async append(batches: readonly ProposalBatch[], bytesMax: number): Promise<void> {
     const file = await this.file.pin();
     const parts: Uint8Array[] = [];
@@ -164,7 +164,7 @@ export class Segment {
     assert(this.end === offset, 'what was written is what was counted');
   }
 
-  /** The next record holds these batches. */
+  /** Notes the batches of the next record. */
   count(record: readonly ProposalBatch[]): void {
     if (this.end - (this.#marks.at(-1)?.offset ?? 0) >= MARK_BYTES) {
       this.#marks.push({ after: this.last, offset: this.end });
@@ -178,21 +178,21 @@ export class Segment {
     this.bytes += recordBytes(payloadBytes);
   }
 
-  /** Without what comes behind `after`, which is void from now on. Its bytes stay. */
+  /** Cuts off everything after `after`, which is void from now on. Its bytes stay. */
   cut(after: Zxid): void {
     this.last = after;
     cutRanges(this.ranges, after);
   }
 
-  /** A record at or before the one that holds what follows `after`. */
+  /** The offset of a record at or before the one that contains what follows `after`. */
   offsetBefore(after: Zxid): number {
     return this.#marks.findLast((mark) => mark.after <= after)?.offset ?? RECORDS_START;
   }
 }
 
-/** Null when the file does not hold the header of this segment, or it cannot be read. */
+/** Reads the header of a file; null if there is none, or it cannot be read. */
 export async function readHeader(file: LogFile, name: string): Promise<SegmentHeader | null> {
-  // Each copy is read by itself, because a sector of the other one may be unreadable.
+  // Each copy is read separately, because a sector of the other one may be unreadable.
   const header =
     decodeCopy(await readCopy(file, 0)) ?? decodeCopy(await readCopy(file, COPY_BYTES));
   return header !== null && segmentName(header.generation, header.seq) === name ? header : null;
@@ -207,7 +207,7 @@ async function readCopy(file: LogFile, start: number): Promise<Uint8Array> {
   }
 }
 
-/** For files that are opened when they are needed. */
+/** Opens files on demand. */
 export function ownerOf(directory: LogDirectory): ResourceOwner<LogFile> {
   return {
     open: (name) => directory.open(name),
@@ -215,7 +215,7 @@ export function ownerOf(directory: LogDirectory): ResourceOwner<LogFile> {
   };
 }
 
-/** The batches of each record: all in one, unless it would be larger than `bytesMax`. */
+/** Divides batches into records of at most `bytesMax`, or of one larger batch. */
 function recordsOf(
   batches: readonly ProposalBatch[],
   bytesMax: number,

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { LEVEL } from '../state/level.js';
 import { DamagedError, FormatError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
-import { sealJson, unsealJson } from './records.js';
+import { jsonWithChecksum, verifiedJson } from './records.js';
 
 export const META_NAME = 'meta';
 /** The log is plain files. The level says what else may be there. */
@@ -38,7 +38,7 @@ const META_SCHEMA = z.object({
    * must not start on what is there.
    */
   level: z.number().int().min(1).default(LEVEL.first),
-  /** Absent until a release that records it has served. */
+  /** Absent before a release that records it has served. */
   servedWith: z
     .object({
       lists: z.array(z.array(z.number().int()).readonly()).readonly(),
@@ -49,11 +49,11 @@ const META_SCHEMA = z.object({
   logSeq: z.number().int().min(0).nullable().default(null),
   /** The log of this generation has reached this zxid: one that ends before has lost something. */
   recordedZxid: z.number().int().min(0).default(0),
-  /** Of this directory, as `StartOf`. */
+  /** The start of this directory, as in `StartOf`. */
   start: z
     .object({
       ...{ incarnation: z.string(), count: z.number().int() },
-      /** The processes of the last starts up to this one: of those since it last served. */
+      /** The processes of the starts since the member last served, this one included. */
       instances: z.array(z.string()).default([]),
     })
     .default(NO_START),
@@ -66,7 +66,7 @@ const META_SCHEMA = z.object({
       }),
     )
     .default([]),
-  /** The leaderships that proposed what tree and log hold: see zab/lineage.ts. */
+  /** The leaderships that proposed the content of tree and log: see zab/lineage.ts. */
   lineage: z.array(z.object({ epoch: z.number().int(), identity: z.number().int() })).default([]),
 });
 
@@ -126,12 +126,12 @@ export class MetaStore {
   }
 
   private async record(key: Uint8Array): Promise<Found> {
-    const sealed = await this.database.get(key);
-    if (sealed === undefined) return null;
+    const stored = await this.database.get(key);
+    if (stored === undefined) return null;
     try {
-      const { format } = unsealJson('the meta record', key, sealed, ANY_FORMAT);
+      const { format } = verifiedJson('the meta record', key, stored, ANY_FORMAT);
       if (format === FORMAT || FORMER_FORMATS.includes(format)) {
-        return unsealJson('the meta record', key, sealed, RECORD_SCHEMA);
+        return verifiedJson('the meta record', key, stored, RECORD_SCHEMA);
       }
       throw new FormatError(
         `the data has format ${format}, this release reads ${FORMER_FORMATS[0]} to ${FORMAT}: ` +
@@ -145,7 +145,7 @@ export class MetaStore {
   }
 
   private async put(key: Uint8Array, record: MetaRecord): Promise<void> {
-    const put = { type: 'put', key, value: sealJson(key, record) } as const;
+    const put = { type: 'put', key, value: jsonWithChecksum(key, record) } as const;
     await this.database.batch([put], { sync: true });
   }
 }
@@ -156,7 +156,7 @@ function isRecord(found: Found): found is MetaRecord {
   return found !== null && !(found instanceof DamagedError);
 }
 
-/** Null when neither was ever written; throws when what there is cannot be read. */
+/** Null if neither was ever written. Throws if what there is cannot be read. */
 function newestOf(first: Found, second: Found): MetaRecord | null {
   if (isRecord(first)) return isRecord(second) && second.change > first.change ? second : first;
   if (isRecord(second)) return second;

@@ -1,9 +1,9 @@
 /**
- * A directory that one process of one member has for itself.
+ * A directory that belongs to one member and is open in one process.
  *
- * Owns the file that says whose it is, the lock that keeps other processes out, and what is thrown
- * away: gone for good at once, its bytes given back little by little (trash.ts). The store in it
- * closes it.
+ * Owns the file that names the member, the lock against other processes, and the removal of files:
+ * they are gone for good at once, and their space is freed little by little (trash.ts). The store
+ * in the directory closes it.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -45,18 +45,18 @@ export class OwnedDirectory {
       return directory;
     } catch (error) {
       if (error instanceof StoreLockedError) throw error;
-      // As at run time: the directory is the right one, and another start may find room.
+      // As at run time: the directory is the right one, and a later start may find space.
       if (isFull(error)) throw faultOf(path, error);
       throw new DirectoryError(`cannot use the data directory ${path}: ${textOf(error)}`);
     }
   }
 
-  /** Whether a name in it is one of its own, and not of a store in it. */
+  /** Whether a name belongs to the directory itself and not to the store in it. */
   isOwn(name: string): boolean {
     return name === LOCK_NAME || name.startsWith(OWNER_FILE) || name.startsWith(TRASH_PREFIX);
   }
 
-  /** Resolves when the file or directory of that name is gone for good. */
+  /** Removes a file or directory. Resolves when it cannot come back. */
   async discard(name: string): Promise<void> {
     this.trashCount += 1;
     const trash = join(this.path, `${TRASH_PREFIX}${this.trashCount}-${name}`);
@@ -75,7 +75,7 @@ export class OwnedDirectory {
     }
   }
 
-  /** What an end of the process left of it goes like all else. */
+  /** Continues removals that an earlier process did not finish. */
   private async takeTrashAgain(): Promise<void> {
     for (const name of await readdir(this.path)) {
       if (!name.startsWith(TRASH_PREFIX)) continue;

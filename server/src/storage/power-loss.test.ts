@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { sealChange } from './checkpoint.js';
+import { changeWithChecksum } from './checkpoint.js';
 import type { StorageOptions } from './contract.js';
 import { FileLogDirectory, type LogHome } from './file-log.js';
 import { SYSTEM_DISK } from './log-disk.js';
@@ -101,7 +101,10 @@ class Life {
     } else if (choice < 0.35 && state.lastZxid > storage.checkpointZxid) {
       storage.beginCheckpoint(state.lastZxid);
       const frozen = state.freeze();
-      await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(sealChange), frozen);
+      await storage.writeCheckpoint(
+        state.captureSome(1000, 1 << 20).map(changeWithChecksum),
+        frozen,
+      );
       storage.purge(0);
     } else {
       await this.append(storage, state);

@@ -10,7 +10,7 @@ import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { TxnOp } from '../state/txn.js';
-import { sealChange } from './checkpoint.js';
+import { changeWithChecksum } from './checkpoint.js';
 import { Checkpointer } from './checkpointer.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
@@ -80,7 +80,7 @@ class Life {
     const frozen = state.freeze(this.#blockBytes);
     const changes = [];
     while (!state.captureDone) {
-      changes.push(...state.captureSome(3, 1000).map(sealChange));
+      changes.push(...state.captureSome(3, 1000).map(changeWithChecksum));
       await meanwhile();
     }
     await storage.writeCheckpoint(changes, frozen);

@@ -1,54 +1,54 @@
 /**
- * How values look in LevelDB: with a checksum of ours in every one.
+ * The format of values in LevelDB: a checksum of our own, then the payload.
  *
- * LevelDB skips a damaged record of its write-ahead log in silence and reads blocks unchecked. The
- * checksum covers the key too, so that a value cannot pass under another key.
+ * LevelDB silently skips a damaged record of its write-ahead log and reads blocks without checks.
+ * The checksum covers the key, too, so a value is not valid under another key.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '@rookery/protocol';
 import type { z } from 'zod';
 import { DamagedError } from './errors.js';
 
-export const SEAL_BYTES = 4;
+export const CHECKSUM_BYTES = 4;
 
-/** The value as it is stored under this key. */
-export function seal(key: Uint8Array, payload: Uint8Array): Uint8Array {
-  const sealed = new Uint8Array(SEAL_BYTES + payload.length);
-  new DataView(sealed.buffer).setUint32(0, checksum(key, payload));
-  sealed.set(payload, SEAL_BYTES);
-  return sealed;
+/** Returns the payload as it is stored under this key. */
+export function addChecksum(key: Uint8Array, payload: Uint8Array): Uint8Array {
+  const stored = new Uint8Array(CHECKSUM_BYTES + payload.length);
+  new DataView(stored.buffer).setUint32(0, checksum(key, payload));
+  stored.set(payload, CHECKSUM_BYTES);
+  return stored;
 }
 
-/** As `seal`, in the SEAL_BYTES of memory right before the payload, which nobody else uses. */
-export function sealInPlace(key: Uint8Array, payload: Uint8Array): Uint8Array {
+/** The same without a copy: uses the CHECKSUM_BYTES of memory before the payload. */
+export function addChecksumInPlace(key: Uint8Array, payload: Uint8Array): Uint8Array {
   const { buffer, byteOffset, length } = payload;
-  assert(byteOffset >= SEAL_BYTES, 'there is room for a seal');
-  const sealed = new Uint8Array(buffer, byteOffset - SEAL_BYTES, SEAL_BYTES + length);
-  new DataView(buffer, sealed.byteOffset).setUint32(0, checksum(key, payload));
-  return sealed;
+  assert(byteOffset >= CHECKSUM_BYTES, 'there is room for a checksum');
+  const stored = new Uint8Array(buffer, byteOffset - CHECKSUM_BYTES, CHECKSUM_BYTES + length);
+  new DataView(buffer, stored.byteOffset).setUint32(0, checksum(key, payload));
+  return stored;
 }
 
-/** A view of the payload, or null when the checksum says that it is not what was written. */
-export function unseal(key: Uint8Array, sealed: Uint8Array): Uint8Array | null {
-  if (sealed.length < SEAL_BYTES) return null;
-  const payload = sealed.subarray(SEAL_BYTES);
-  const stored = new DataView(sealed.buffer, sealed.byteOffset).getUint32(0);
-  return stored === checksum(key, payload) ? payload : null;
+/** Returns a view of the payload, or null if the checksum does not match. */
+export function verifiedPayload(key: Uint8Array, stored: Uint8Array): Uint8Array | null {
+  if (stored.length < CHECKSUM_BYTES) return null;
+  const payload = stored.subarray(CHECKSUM_BYTES);
+  const written = new DataView(stored.buffer, stored.byteOffset).getUint32(0);
+  return written === checksum(key, payload) ? payload : null;
 }
 
-/** For the few small records that a person may want to read: JSON. */
-export function sealJson(key: Uint8Array, value: object): Uint8Array {
-  return seal(key, new TextEncoder().encode(JSON.stringify(value)));
+/** Stores JSON, for the few small records that a person may want to read. */
+export function jsonWithChecksum(key: Uint8Array, value: object): Uint8Array {
+  return addChecksum(key, new TextEncoder().encode(JSON.stringify(value)));
 }
 
-/** Throws DamagedError, naming `what`. */
-export function unsealJson<T>(
+/** Reads JSON. Throws DamagedError with the name `what`. */
+export function verifiedJson<T>(
   what: string,
   key: Uint8Array,
-  sealed: Uint8Array,
+  stored: Uint8Array,
   schema: z.ZodType<T>,
 ): T {
-  const payload = unseal(key, sealed);
+  const payload = verifiedPayload(key, stored);
   if (payload === null) throw new DamagedError(`${what} has a wrong checksum`);
   const value: unknown = JSON.parse(new TextDecoder().decode(payload));
   const parsed = schema.safeParse(value);

@@ -26,7 +26,7 @@ import { parseSegmentName, RECORDS_START, readHeader } from './log-segment.js';
 import { META_NAME, type Meta, MetaStore } from './meta.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
-/** The generation in use. */
+/** The generation that is in use. */
 export interface Live {
   readonly tree: CheckpointedTree;
   readonly log: TxnLog;
@@ -120,7 +120,7 @@ export async function destroyGenerations(
   }
 }
 
-/** The numbers of all generations that have a tree or a log. */
+/** The numbers of all generations with a tree or a log. */
 export async function generationsOf(setup: StorageSetup): Promise<readonly number[]> {
   const { treeStore, logFiles, formerLog = null } = setup;
   const generations: number[] = formerLog === null ? [] : [...(await formerGenerations(formerLog))];
@@ -150,7 +150,7 @@ async function soundStorage(from: {
     refuseHigherLevel(tree.checkpoint.level, options.levelMax);
     let meta = await withLogFiles(from, checkpoint);
     const logAt = { generation, checkpoint, logSeq: meta.logSeq ?? 0 };
-    // At the same time: the log mostly waits for the disk, the tree for the processor.
+    // Both at once, because the log mostly waits for the disk and the tree for the processor.
     const [loaded, read] = await Promise.allSettled([
       tree.load(loader),
       recoverLog(setup.logFiles, logAt, options, hooks),
@@ -175,7 +175,7 @@ async function soundStorage(from: {
       );
     }
     if (logSeq !== meta.logSeq) {
-      // The last process ended right before it wrote this down.
+      // The last process ended right before it recorded this.
       meta = { ...meta, logSeq };
       await metaStore.write(meta);
     }
@@ -195,7 +195,7 @@ async function soundStorage(from: {
   }
 }
 
-/** Meta is written last: without it, what there is counts as not yet founded. */
+/** Founds an empty member. Meta is written last, because without it nothing is founded. */
 async function foundStorage(
   setup: StorageSetup,
   metaStore: MetaStore,
@@ -272,7 +272,7 @@ async function withLogFiles(
   return meta;
 }
 
-/** Anything but the leftovers of a founding: a proposal, or a tree that is not the empty one. */
+/** Whether there is more than the leftovers of a founding: a proposal, or a non-empty tree. */
 async function holdsAnything({ treeStore, logFiles, formerLog = null }: StorageSetup) {
   if (formerLog !== null && (await holdsFormerLog(formerLog))) return true;
   const trees = (await treeStore.list()).filter((name) => parseTreeName(name) !== null);
@@ -283,13 +283,13 @@ async function holdsAnything({ treeStore, logFiles, formerLog = null }: StorageS
     const segment = parseSegmentName(name);
     if (segment === null) continue;
     if (segment.generation !== 0 || segment.seq !== 0) return true;
-    // A tree is made once the log's header is durable.
+    // The tree is made after the log's header is durable.
     if (await holdsProposals(logFiles, { name, hasTree: trees.length > 0 })) return true;
   }
   return false;
 }
 
-/** What cannot be read counts as something. */
+/** Whether the log has a proposal. An unreadable log counts as having one. */
 async function holdsProposals(
   logFiles: LogDirectory,
   { name, hasTree }: { readonly name: string; readonly hasTree: boolean },
@@ -309,7 +309,7 @@ async function holdsProposals(
   }
 }
 
-/** Of another than the empty tree. What cannot be read counts as something. */
+/** Whether the tree is not the empty one. An unreadable tree counts as not empty. */
 async function holdsCheckpoint(store: KeyValueStore, name: string): Promise<boolean> {
   try {
     const open = await store.open(name);

@@ -16,7 +16,7 @@ import {
 import type { SnapshotSink, StateLoader, TreeRecord } from './contract.js';
 import { DamagedError, SnapshotDamagedError } from './errors.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
-import { unseal, unsealJson } from './records.js';
+import { verifiedJson, verifiedPayload } from './records.js';
 import { TRAILER_KEY } from './snapshot-source.js';
 
 const TRAILER_SCHEMA = z.object({ count: z.number().int() });
@@ -63,7 +63,7 @@ export class GenerationSink implements SnapshotSink {
     }
   }
 
-  /** The complete tree, durable. Throws SnapshotDamagedError when it is not that of `zxid`. */
+  /** Returns the complete, durable tree. Throws SnapshotDamagedError if it is not at `zxid`. */
   async finish(zxid: Zxid): Promise<CheckpointedTree> {
     assert(this.state === 'open', `a snapshot is installed once, this one is ${this.state}`);
     await this.tail;
@@ -91,11 +91,11 @@ export class GenerationSink implements SnapshotSink {
   private async writeNow(records: readonly TreeRecord[]): Promise<void> {
     const operations: KeyValueOperation[] = [];
     for (const [key, value] of records) {
-      const payload = unseal(key, value);
+      const payload = verifiedPayload(key, value);
       if (payload === null) throw new SnapshotDamagedError('a record has a wrong checksum');
       if (this.announced !== null) throw new SnapshotDamagedError('a record after the last one');
       if (sameKey(key, TRAILER_KEY)) {
-        this.announced = unsealJson('the last record', key, value, TRAILER_SCHEMA).count;
+        this.announced = verifiedJson('the last record', key, value, TRAILER_SCHEMA).count;
         continue;
       }
       this.count += 1;
@@ -114,7 +114,7 @@ export class GenerationSink implements SnapshotSink {
   }
 }
 
-/** What was damaged on the way, or made up, is not the own disk's fault. */
+/** Damage of a snapshot comes from the network or the sender and not from this disk. */
 function asDamagedSnapshot(error: unknown): unknown {
   if (!(error instanceof DamagedError)) return error;
   return new SnapshotDamagedError(error.message, { cause: error });

@@ -1,18 +1,19 @@
 /**
- * Reads the tree of one checkpoint for a learner, in chunks, while checkpoints go on.
+ * Reads the tree of one checkpoint for a learner, in chunks, while further checkpoints are made.
  *
- * The records go out as they lie on disk, sealed, so that the learner checks what this disk held.
- * First comes the checkpoint record, last one with the number of all records before it.
+ * Records are sent as they are on disk, with their checksums, so that the learner verifies what
+ * this disk had. The checkpoint record comes first, and a record with the number of all others
+ * last.
  */
 import { assert, type Zxid } from '@rookery/protocol';
 import { type CheckpointedTree, parseCheckpoint } from './checkpoint.js';
 import type { SnapshotSource, TreeRecord } from './contract.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueSnapshot } from './key-value.js';
-import { sealJson, unseal } from './records.js';
+import { jsonWithChecksum, verifiedPayload } from './records.js';
 import type { TxnLog } from './txn-log.js';
 
-/** Sorts behind all others; exists on the way only. */
+/** The key of the last record. It sorts after all others and never exists on disk. */
 export const TRAILER_KEY = Uint8Array.of(0x7a);
 
 export async function openSnapshotSource(
@@ -20,7 +21,7 @@ export async function openSnapshotSource(
   log: TxnLog,
   chunkBytesMax: number,
 ): Promise<SnapshotSource> {
-  // Pinned first: a checkpoint may become durable meanwhile, and the log behind it be purged.
+  // Pinned first, because the log could otherwise be purged after a further checkpoint.
   const pin = log.pin(tree.checkpoint.zxid);
   const open = await tree.database.acquire();
   const snapshot = open.snapshot();
@@ -62,7 +63,7 @@ async function* chunks(
   for await (const entries of snapshot.iterate({})) {
     for (const entry of entries) {
       const [key, value] = entry;
-      if (unseal(key, value) === null) {
+      if (verifiedPayload(key, value) === null) {
         throw new DamagedError(`a record of ${name} has a wrong checksum`);
       }
       chunk.push(entry);
@@ -74,6 +75,6 @@ async function* chunks(
       bytes = 0;
     }
   }
-  chunk.push([TRAILER_KEY, sealJson(TRAILER_KEY, { count })]);
+  chunk.push([TRAILER_KEY, jsonWithChecksum(TRAILER_KEY, { count })]);
   yield chunk;
 }

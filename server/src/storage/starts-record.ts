@@ -1,17 +1,17 @@
 /**
- * The starts of this directory, and those that were seen of others: what `driver/known-starts.ts`
- * judges by. Part of the meta record.
+ * The part of the meta record about starts: those of this directory, and those that were seen of
+ * other members. `driver/known-starts.ts` judges by it.
  */
 import type { KeptMeta } from './kept-meta.js';
 import type { Meta } from './meta.js';
 
-/** More starts in a row without serving are not told apart one by one. */
+/** The number of starts without serving that are kept. */
 const STARTS_KEPT = 16;
 
 export interface StartsSetup {
-  /** Of this process, as in `StartOf`. */
+  /** The identity of this process, as in `StartOf`. */
   readonly instance: string;
-  /** A new incarnation of the directory, never the same twice. */
+  /** Makes a new, unique incarnation of the directory. */
   newIncarnation(): string;
 }
 
@@ -19,13 +19,13 @@ export class StartsRecord {
   readonly #meta: KeptMeta;
   readonly #setup: StartsSetup | null;
 
-  /** Without a setup starts are not counted. */
+  /** Starts are counted only with a setup. */
   constructor(meta: KeptMeta, setup: StartsSetup | null) {
     this.#meta = meta;
     this.#setup = setup;
   }
 
-  /** Of this directory: durable since it was opened. */
+  /** The start of this directory, which is durable since it was opened. */
   get start(): Meta['start'] {
     return this.#meta.value.start;
   }
@@ -33,7 +33,7 @@ export class StartsRecord {
     return this.#meta.value.seenStarts;
   }
 
-  /** Not of a directory whose meta record is lost: nothing may be written over it yet. */
+  /** Counts this start, unless the meta record is lost and must not be overwritten yet. */
   async countStart(): Promise<void> {
     if (this.#setup === null || !this.#meta.isKnown) return;
     const { incarnation, count, instances } = this.start;
@@ -42,20 +42,20 @@ export class StartsRecord {
     await this.#meta.change({ start: incarnation === '' ? this.first() : next });
   }
 
-  /** Of another incarnation. */
+  /** Begins another incarnation. */
   first(): Meta['start'] {
     if (this.#setup === null) return { incarnation: '', count: 1, instances: [] };
     const { instance } = this.#setup;
     return { incarnation: this.#setup.newIncarnation(), count: 1, instances: [instance] };
   }
 
-  /** In background: until it is durable a crash forgets it. */
+  /** Remembers a start in background. A crash may lose it before it is durable. */
   rememberStart(seen: Meta['seenStarts'][number]): void {
     const others = this.seenStarts.filter(({ peer }) => peer !== seen.peer);
     this.#meta.remember({ seenStarts: [...others, seen] });
   }
 
-  /** In background, as `rememberStart`. */
+  /** Begins another incarnation in background, like `rememberStart`. */
   countStartsAnew(): void {
     this.#meta.remember({ start: this.first() });
   }

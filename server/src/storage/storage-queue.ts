@@ -1,9 +1,9 @@
 /**
- * Runs the core's storage outputs against a `Storage`, strictly in order, one batch in flight.
+ * Carries out the core's storage outputs strictly in order, one batch at a time.
  *
- * All appends that wait are merged into one synced batch of bounded size: group commit. Nothing is
- * ever dropped or retried: the first failure is reported to `onFatal` once and ends the queue.
- * Called by the driver only; no hook is called inside `enqueue`.
+ * All waiting appends are merged into one synced batch of bounded size (group commit). Nothing is
+ * dropped or retried: the first failure is reported to `onFatal` and ends the queue. Called only by
+ * the driver; no hook is called inside `enqueue`.
  */
 import { Fifo, type ProposalBatch, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
@@ -12,13 +12,13 @@ import type { Storage } from './storage.js';
 export interface StorageQueueHooks {
   /** Everything up to and including this ticket is durable; tickets only grow. */
   onPersisted(ticket: Ticket): void;
-  /** A snapshot was installed: before its onPersisted and, if awaited, before the next output. */
+  /** A snapshot was installed. Called before its onPersisted and before the next output. */
   onInstalled(zxid: Zxid): void | Promise<void>;
-  /** What the log holds after `after` is about to go, though it may have been acknowledged. */
+  /** The log after `after` is about to be discarded, although it may be acknowledged. */
   onDiscard(after: Zxid): Promise<void>;
-  /** The disk has lost its vote, and the tree in memory is about to go. */
+  /** The disk has no vote any more, and the tree in memory is about to be discarded. */
   onGivenUp(): Promise<void>;
-  /** A group of appends begins; what is returned is called when it is durable. */
+  /** A group commit begins. The returned function is called when it is durable. */
   appending?(): () => void;
   /** The member must end. */
   onFatal(error: unknown): void;
@@ -51,28 +51,28 @@ export class StorageQueue {
     this.running ??= this.run();
   }
 
-  /** Marks the end of the log once nothing waits; nothing to do when it is marked. */
+  /** Marks the end of the log once nothing waits, unless it is marked already. */
   markLogEnd(): void {
     if (this.failed) return;
     this.wantsEndMark = true;
     this.running ??= this.run();
   }
 
-  /** Outputs that were enqueued; only grows. */
+  /** The number of outputs that were ever enqueued. */
   get outputCount(): number {
     return this.outputs;
   }
-  /** A write has failed: nothing is written any more. */
+  /** Whether a write has failed. Then nothing is written any more. */
   get hasFailed(): boolean {
     return this.failed;
   }
 
-  /** Bytes of proposals that wait or are being written; for backpressure. */
+  /** Bytes of proposals that are not durable yet, for backpressure. */
   get pendingBytes(): number {
     return this.bytes;
   }
 
-  /** Resolves when nothing waits, or the queue has failed. */
+  /** Resolves when nothing waits or the queue has failed. */
   async idle(): Promise<void> {
     while (this.running !== null) await this.running;
   }
@@ -131,7 +131,7 @@ export class StorageQueue {
       case 'saveEpochs':
         return await this.storage.saveEpochs(output);
       case 'giveUp':
-        // The vote first: whoever is killed while transactions are written down must not keep it.
+        // The vote first: a member that is killed while it saves transactions must not vote.
         await this.storage.giveUp(output.reason);
         await this.hooks.onDiscard(output.after);
         return await this.hooks.onGivenUp();

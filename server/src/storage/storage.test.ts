@@ -17,7 +17,7 @@ import { HistoryGoneError, SnapshotDamagedError } from './errors.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { MemoryStore } from './memory-store.js';
 import { META_NAME } from './meta.js';
-import { sealJson, unsealJson } from './records.js';
+import { jsonWithChecksum, verifiedJson } from './records.js';
 import type { Storage } from './storage.js';
 import { openStores } from './stores.js';
 import { type Opened, openToy, proposalsAfter, TINY } from './testing.js';
@@ -73,7 +73,9 @@ describe('data of another format', () => {
     };
     for (const name of ['meta', 'meta-copy']) {
       const key = new TextEncoder().encode(name);
-      await database.batch([{ type: 'put', key, value: sealJson(key, old) }], { sync: true });
+      await database.batch([{ type: 'put', key, value: jsonWithChecksum(key, old) }], {
+        sync: true,
+      });
     }
     await database.close();
     await expect(disk.open()).rejects.toThrow(
@@ -86,9 +88,9 @@ describe('the ensemble level of a directory', () => {
   const formatOf = async (disk: Disk) => {
     const database = await disk.treeStore.open(META_NAME);
     const key = new TextEncoder().encode('meta');
-    const sealed = (await database.get(key)) ?? new Uint8Array(0);
+    const stored = (await database.get(key)) ?? new Uint8Array(0);
     const schema = z.object({ format: z.number(), level: z.number() });
-    const found = unsealJson('meta', key, sealed, schema);
+    const found = verifiedJson('meta', key, stored, schema);
     await database.close();
     return found;
   };
@@ -108,9 +110,11 @@ describe('the ensemble level of a directory', () => {
     const database = await disk.treeStore.open(META_NAME);
     for (const name of ['meta', 'meta-copy']) {
       const key = new TextEncoder().encode(name);
-      const sealed = (await database.get(key)) ?? new Uint8Array(0);
-      const { level: _, ...old } = unsealJson(name, key, sealed, z.looseObject({}));
-      await database.batch([{ type: 'put', key, value: sealJson(key, old) }], { sync: true });
+      const stored = (await database.get(key)) ?? new Uint8Array(0);
+      const { level: _, ...old } = verifiedJson(name, key, stored, z.looseObject({}));
+      await database.batch([{ type: 'put', key, value: jsonWithChecksum(key, old) }], {
+        sync: true,
+      });
     }
     await database.close();
     const { recovered } = await disk.open();
@@ -382,9 +386,9 @@ describe('a snapshot', () => {
 
 async function checkpoint({ storage, state }: Opened): Promise<void> {
   storage.beginCheckpoint(state.lastZxid);
-  const { sealChange } = await import('./checkpoint.js');
+  const { changeWithChecksum } = await import('./checkpoint.js');
   const frozen = state.freeze();
-  await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(sealChange), frozen);
+  await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(changeWithChecksum), frozen);
 }
 
 async function checkpointedAt(count: number): Promise<Opened> {

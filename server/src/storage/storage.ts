@@ -1,5 +1,6 @@
 /**
- * What a member keeps on disk: its identity and epochs, its log, its tree at one checkpoint.
+ * Everything that a member keeps on disk: identity and epochs, the log, and a checkpoint of the
+ * tree.
  *
  * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The
  * writing operations (append, truncate, saveEpochs, installSnapshot) are durable when their promise
@@ -56,12 +57,12 @@ export class Storage {
   private readonly options: StorageOptions;
   private readonly background = new Background();
   private readonly meta: KeptMeta;
-  /** Of this directory, and what it knows of others. */
+  /** The starts of this directory and of others, as far as known. */
   readonly starts: StartsRecord;
   private live: Live | null;
   private sink: GenerationSink | null = null;
   private lastGeneration: number;
-  /** The zxid of the checkpoint that is being taken, else 0. */
+  /** The zxid of the checkpoint that is being taken; 0 if none is. */
   private frozenZxid: Zxid = 0;
   private operation: string | null = null;
   private failed = false;
@@ -109,7 +110,7 @@ export class Storage {
       await storage.starts.countStart();
       return { storage, recovered: from.recovered };
     } catch (error) {
-      // LevelDB may find a damaged block only when it writes, by its compaction.
+      // LevelDB may find a damaged block only during a compaction.
       if (!(error instanceof DamagedError)) throw error;
       await storage.closeFiles();
       await (await replaceMeta(setup, generations, error.message)).close();
@@ -123,32 +124,32 @@ export class Storage {
     await this.meta.close();
   }
 
-  /** Zxid of the last proposal in the log, or what an empty log starts after. */
+  /** The zxid of the last proposal in the log, or the one after which an empty log starts. */
   get last(): Zxid {
     return this.live?.log.last ?? 0;
   }
-  /** Zxid before the first proposal in the log. */
+  /** The zxid before the first proposal in the log. */
   get base(): Zxid {
     return this.live?.log.base ?? 0;
   }
-  /** Zxid of the tree on disk. */
+  /** The zxid of the tree on disk. */
   get checkpointZxid(): Zxid {
     return this.live?.tree.checkpoint.zxid ?? 0;
   }
-  /** Bytes of log written since the process started; only grows, but for installSnapshot. */
+  /** Bytes of log written by this process. Falls only with installSnapshot. */
   get logBytes(): number {
     return this.live?.log.writtenBytes ?? 0;
   }
-  /** Files of the log that a checkpoint at `zxid` would make superfluous for a start. */
+  /** The number of files of the log that a start would no longer need after a checkpoint. */
   segmentsUpTo(zxid: Zxid): number {
     return this.live?.log.segmentsIn(this.checkpointZxid, zxid) ?? 0;
   }
-  /** Changes with every installed snapshot. */
+  /** The generation, which changes with every installed snapshot. */
   get generation(): number {
     return this.meta.value.generation;
   }
 
-  /** One after the other. Asserts that the first one follows `last` and the rest are a chain. */
+  /** Appends batches in order. Asserts that they continue the log without a gap. */
   async append(...batches: readonly ProposalBatch[]): Promise<void> {
     await this.exclusively('append', () => this.sound().log.append(batches));
   }
@@ -163,7 +164,7 @@ export class Storage {
       () => `truncation to ${formatZxid(after)} would undo the checkpoint at ${formatZxid(floor)}`,
     );
     await this.exclusively('truncate', async () => {
-      // First, or a crash in between would leave a log that seems to have lost its end.
+      // First, because a crash in between would leave a log that seems to have lost its end.
       if (after < this.meta.value.recordedZxid) await this.meta.change({ recordedZxid: after });
       await this.sound().log.truncate(after);
     });
@@ -190,7 +191,7 @@ export class Storage {
     assert(accepted >= meta.acceptedEpoch, `accepted epoch ${accepted} < ${meta.acceptedEpoch}`);
     assert(current >= meta.currentEpoch, `current epoch ${current} < ${meta.currentEpoch}`);
     assert(current <= accepted, `current epoch ${current} > accepted epoch ${accepted}`);
-    // A tentative ensemble may lose to another; a damaged member gives its membership up.
+    // A tentative ensemble id may be replaced, and a damaged member gives its id up.
     const bound = meta.founded && meta.damaged === null;
     assert(
       !bound || meta.ensembleId === ensembleId,
@@ -207,7 +208,7 @@ export class Storage {
     );
   }
 
-  /** What is on this disk is not what the ensemble has: it is as good as damaged, for good. */
+  /** The content of this disk is not the ensemble's. It counts as damaged from now on. */
   async giveUp(reason: string): Promise<void> {
     await this.exclusively('giveUp', () =>
       this.meta.change({
@@ -239,9 +240,9 @@ export class Storage {
     if (!isKept && this.meta.isKnown) await this.meta.change({ servedWith: kept });
   }
 
-  /** Begins a snapshot; abandons one that was begun before. */
+  /** Begins a snapshot and abandons an earlier one that is not complete. */
   async beginSnapshot(): Promise<SnapshotSink> {
-    // Names the generations that are there as the ones to keep, so that spare ones do not pile up.
+    // Destroys leftover generations first, so that they do not pile up.
     if (!this.meta.isKnown) await this.meta.change({});
     const old = this.sink;
     this.lastGeneration += 1;
@@ -276,7 +277,7 @@ export class Storage {
     });
   }
 
-  /** Reads the tree on disk into `loader`; throws DamagedError when it does not check. */
+  /** Reads the tree on disk into `loader`. Throws DamagedError if it is damaged. */
   async loadTree(loader: StateLoader): Promise<{ readonly zxid: Zxid }> {
     const { tree } = this.sound();
     const { zxid } = tree.checkpoint;
@@ -310,13 +311,13 @@ export class Storage {
     return await openSnapshotSource(tree, log, this.options.chunkBytesMax);
   }
 
-  /** For the Checkpointer: from now on nothing at or before `zxid` may be truncated. */
+  /** For the Checkpointer. From now on nothing at or before `zxid` may be truncated. */
   beginCheckpoint(zxid: Zxid): void {
     assert(zxid <= this.last, () => `the checkpoint ${formatZxid(zxid)} is in the log`);
     this.frozenZxid = zxid;
   }
 
-  /** For the Checkpointer. False when a snapshot took the place of the tree meanwhile. */
+  /** For the Checkpointer. Returns false if a snapshot has replaced the tree meanwhile. */
   async writeCheckpoint(
     changes: readonly KeyValueOperation[],
     checkpoint: Checkpoint,
@@ -332,20 +333,20 @@ export class Storage {
     return true;
   }
 
-  /** For the Checkpointer: drops old log, returns the new base. `treeBytes`: about its size. */
+  /** For the Checkpointer. Drops old log and returns the new base. */
   purge(treeBytes: number): Zxid {
     const { log, tree } = this.sound();
     const keepBytes = Math.max(this.options.retainedBytesMin, treeBytes / 4);
     return log.purge(tree.checkpoint.zxid, keepBytes);
   }
 
-  /** Waits for work in background; throws its failure. */
+  /** Waits for background work and throws its failure. */
   async idle(): Promise<void> {
     await this.background.idle();
     await this.live?.log.idle();
   }
 
-  /** Closes the stores too. Nothing may be under way (but a failed operation) or called later. */
+  /** Closes the stores, too. No operation may be under way, except a failed one. */
   async close(): Promise<void> {
     assert(
       this.failed || this.operation === null,
@@ -368,7 +369,7 @@ export class Storage {
     return this.live;
   }
 
-  /** A failed operation is never followed by another: the state of the disk is not known then. */
+  /** Refuses operations after a failed one, because the state of the disk is unknown then. */
   private async exclusively(name: string, action: () => Promise<void>): Promise<void> {
     assert(this.operation === null, `${name} runs alone, not during or after ${this.operation}`);
     this.background.check();

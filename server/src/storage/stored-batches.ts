@@ -8,7 +8,7 @@
 import { MarshallingError, ProposalBatch } from '@rookery/protocol';
 import { DamagedError } from './errors.js';
 
-/** `at` says where it lies. Throws DamagedError for what no release has written. */
+/** Parses a record; `at` says where it is. Throws DamagedError. */
 export function storedBatch(at: string, bytes: Uint8Array): ProposalBatch {
   try {
     return ProposalBatch.parse(bytes);
@@ -28,14 +28,14 @@ export class BatchJoiner {
     this.#bytesMax = bytesMax;
   }
 
-  /** The joined batch once there is enough of it, else null. */
+  /** The joined batch once it is large enough; otherwise null. */
   add(part: ProposalBatch): ProposalBatch | null {
     this.#parts.push(part);
     this.#bytes += part.bytes.length;
     return this.#bytes >= this.#bytesMax ? this.take() : null;
   }
 
-  /** What there is of it; null for nothing. */
+  /** The rest; null if there is none. */
   take(): ProposalBatch | null {
     if (this.#parts.length === 0) return null;
     const batch = ProposalBatch.join(this.#parts);

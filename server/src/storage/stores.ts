@@ -1,8 +1,9 @@
 /**
- * What a member keeps on this machine: its tree and meta in LevelDB, its log in plain files.
+ * The stores of a member on this machine: tree and meta in LevelDB, and the log in plain files.
  *
- * Opens both directories, or neither: nothing is written when either is another member's. The
- * log's directory may still hold the log of an older release, in LevelDB: it is handed out, too.
+ * Both directories are opened or neither, and nothing is written if one belongs to another member.
+ * The log's directory may still contain a log of an older release in LevelDB, which is returned,
+ * too.
  */
 import { join } from 'node:path';
 import { checkOwner } from './data-directory.js';
@@ -23,7 +24,7 @@ export interface Stores {
   readonly formerLog: KeyValueStore | null;
 }
 
-/** Throws as OwnedDirectory.open. */
+/** Throws the same errors as OwnedDirectory.open. */
 export async function openStores(setup: {
   readonly dataDir: string;
   readonly dataLogDir: string;

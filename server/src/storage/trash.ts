@@ -14,15 +14,15 @@ import { Background } from './background.js';
 
 export interface TrashPace {
   readonly cutBytes: number;
-  /** After a cut, or as long as it has taken. */
+  /** The pause after a cut, in ms; at least as long as the cut took. */
   readonly pauseMs: number;
-  /** With more than so many waiting there are no pauses: disks are to be freed, too. */
+  /** With more bytes waiting there are no pauses, because space must be freed, too. */
   readonly unhurriedMax: number;
-  /** With more than so many they go as they are: nothing frees a disk faster. */
+  /** With more bytes waiting files are removed whole, which is the fastest way. */
   readonly cutMax: number;
 }
 
-/** At most 50 MB a second while it is not in a hurry. */
+/** The size of one cut, which makes at most 50 MB a second. */
 export const TRASH_PACE: TrashPace = {
   cutBytes: 1 << 20,
   pauseMs: 20,
@@ -33,7 +33,7 @@ export const TRASH_PACE: TrashPace = {
 export class Trash {
   private readonly pace: TrashPace;
   private readonly background = new Background();
-  /** Aborted once there is no time left. */
+  /** Aborted when there is no time left. */
   private readonly hurry = new AbortController();
   private waiting = 0;
 
@@ -41,19 +41,19 @@ export class Trash {
     this.pace = pace;
   }
 
-  /** Removes it in background. Throws the failure of an earlier removal. */
+  /** Removes a path in background. Throws the failure of an earlier removal. */
   add(path: string): void {
     this.background.check();
     this.waiting += 1;
     this.background.run(async () => {
-      // Only for the sake of others: what cannot be cut is removed as it is.
+      // Cutting only spares others, so what cannot be cut is removed as it is.
       await this.shrink(path).catch(() => undefined);
       await rm(path, { recursive: true, force: true });
       this.waiting -= 1;
     });
   }
 
-  /** Removes what is left, at once; throws what has failed. */
+  /** Removes the rest at once. Throws the failure of a removal. */
   async empty(): Promise<void> {
     this.hurry.abort();
     await this.background.idle();
@@ -70,7 +70,7 @@ export class Trash {
     const file = await open(path, 'r+');
     try {
       const { size, nlink } = await file.stat();
-      // Somebody's copy is the same file.
+      // A second name means that somebody's copy is the same file.
       if (nlink > 1) return;
       const { cutBytes } = this.pace;
       for (let left = size - cutBytes; left > 0 && this.mayCut; left -= cutBytes) {

@@ -13,25 +13,25 @@ import type { LogDirectory, LogFile } from './log-files.js';
 import { readLog } from './log-reader.js';
 import { Segment, segmentName } from './log-segment.js';
 
-/** Made at a start, when clients wait for it; it gets no more. */
+/** The size preallocated at a start, when clients wait. The first segment gets no more. */
 const FIRST_PREALLOCATED_BYTES = 1 << 20;
-/** The next segment's file is made when this part of the active one is full. */
+/** The next file is made when this part of the active segment is used. */
 const NEXT_AT = 8;
-/** Zeros are written to it by so much at a time, as the active one fills: one sync each. */
+/** The bytes preallocated at a time, with one sync each, as the active segment fills. */
 const STEP_BYTES = 512 << 10;
-/** In a small segment: by such a part of it. */
+/** The same as a part of a small segment. */
 const STEPS_MIN = 8;
 /**
  * While records are larger, a new file is not filled with zeros: to write those takes as much of
  * the disk as the log itself, and there are few syncs that they would make cheaper.
  */
 const LARGE_RECORD_BYTES = 32 << 10;
-/** Log behind the checkpoint is kept for learners, but in no more files than these. */
+/** The number of files that are kept for learners beyond the checkpoint. */
 const SEGMENTS_MAX = 64;
 
 export interface TxnLogOptions {
   readonly segmentBytesMax: number;
-  /** Of a log's first segment, in (0, 1]: members that begin together go on to the next apart. */
+  /** The size of the first segment, in (0, 1], so that members do not change segments together. */
   readonly firstPart: number;
   readonly groupBytesMax: number;
 }
@@ -45,10 +45,10 @@ export interface TxnLogHooks {
 
 export interface LogParts {
   readonly generation: number;
-  /** Oldest first; none of them is written any more. */
+  /** Segments that are not written any more, the oldest first. */
   readonly segments: readonly Segment[];
   readonly last: Zxid;
-  /** The greatest number that any segment ever had. */
+  /** The highest number of any segment so far. */
   readonly lastSeq: number;
 }
 
@@ -57,16 +57,16 @@ export class TxnLog {
   readonly #directory: LogDirectory;
   readonly #options: TxnLogOptions;
   readonly #hooks: TxnLogHooks;
-  /** Prepares the next segment, which waits for it. */
+  /** Prepares the next segment, which waits for this work. */
   readonly #background = new Background();
-  /** Removes segments that are not the log's any more: nobody waits for that. */
+  /** Removes old segments. Nobody waits for this work. */
   readonly #removals = new Background();
   readonly #pins = new Set<{ readonly after: Zxid }>();
   #segments: Segment[];
   #active: Segment | null = null;
   #last: Zxid;
   #lastSeq: number;
-  /** Made ahead, and not begun. */
+  /** The next file, made early and not begun. */
   #next: { readonly file: LogFile; isPreallocating: boolean } | null = null;
   #isPreparing = false;
   #isWriting = false;
@@ -108,7 +108,7 @@ export class TxnLog {
   get base(): Zxid {
     return this.#segments[0]?.base ?? this.#last;
   }
-  /** Bytes appended since it was opened; only grows. */
+  /** Bytes appended since the log was opened. */
   get writtenBytes(): number {
     return this.#writtenBytes;
   }
@@ -116,7 +116,7 @@ export class TxnLog {
     return this.#truncations;
   }
 
-  /** In one synced write: durable when resolved; a failure leaves the log unusable. */
+  /** Appends batches in one synced write. A failure leaves the log unusable. */
   async append(batches: readonly ProposalBatch[]): Promise<void> {
     if (batches.length === 0) return;
     this.#background.check();
@@ -133,7 +133,9 @@ export class TxnLog {
     this.#isWriting = false;
   }
 
-  /** Durable when resolved; a crash before that leaves the log as it was. */
+  /**
+   * Truncates after a zxid. Durable when resolved; after a crash before that the log is as it was.
+   */
   async truncate(after: Zxid): Promise<void> {
     const { base, last } = this;
     assert(after >= base, `truncation to ${formatZxid(after)} is above base ${formatZxid(base)}`);
@@ -150,7 +152,7 @@ export class TxnLog {
     }
     this.#last = after;
     await this.#begin(kept ?? null);
-    // The oldest last: what is left after a crash in between is void, as the new header says.
+    // The oldest last: by the new header, whatever a crash leaves is void.
     for (const segment of dropped.reverse())
       this.#removals.run(() => segment.file.markForDeletion());
     this.#isWriting = false;
@@ -167,7 +169,7 @@ export class TxnLog {
     this.#pins.delete(pin);
   }
 
-  /** Throws as `readLog`. Nothing of it is purged while it runs. */
+  /** Reads (after, through], which is not purged meanwhile. Throws the errors of `readLog`. */
   async *read(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
     const pin = this.pin(after);
     try {
@@ -177,12 +179,12 @@ export class TxnLog {
     }
   }
 
-  /** How many segments end in (after, through]. */
+  /** The number of segments that end in (after, through]. */
   segmentsIn(after: Zxid, through: Zxid): number {
     return this.#segments.filter(({ last }) => last > after && last <= through).length;
   }
 
-  /** The segment that holds what follows `after`. */
+  /** The segment that contains what follows `after`. */
   holderOf(after: Zxid): Segment | undefined {
     const segment = this.#segments.find((candidate) => candidate.last > after);
     return segment !== undefined && holds(segment, after) ? segment : undefined;
@@ -212,7 +214,7 @@ export class TxnLog {
     return this.base;
   }
 
-  /** Waits for background work; throws its failure. */
+  /** Waits for background work and throws its failure. */
   async idle(): Promise<void> {
     await this.#background.idle();
     await this.#removals.idle();
@@ -241,7 +243,7 @@ export class TxnLog {
     this.#isWriting = true;
   }
 
-  /** Within a batch it is one. */
+  /** Asserts that batches are a chain. Within a batch that is always true. */
   #assertChain(batches: readonly ProposalBatch[]): void {
     let end = this.#last;
     for (const { first, previous, last } of batches) {
@@ -266,7 +268,7 @@ export class TxnLog {
     return seq === 0 ? segmentBytesMax * firstPart : segmentBytesMax;
   }
 
-  /** A segment that goes on after `last`, which is where `previous` ends. It is the active one. */
+  /** Begins a segment after `last`, where `previous` ends, and makes it the active one. */
   async #begin(previous: Segment | null, onBegun = this.#hooks.onBegun): Promise<Segment> {
     await this.#background.idle();
     const seq = this.#lastSeq + 1;
@@ -296,7 +298,7 @@ export class TxnLog {
     return file;
   }
 
-  /** Makes the next file early, in background, and fills it with zeros as the active one fills. */
+  /** Makes the next file in background and preallocates it as the active segment fills. */
   #prepareNext(active: Segment): void {
     const { segmentBytesMax } = this.#options;
     if (active.bytes * NEXT_AT < this.#bytesMaxOf(active)) return;
@@ -312,7 +314,7 @@ export class TxnLog {
     }
     const next = this.#next;
     if (next.isPreallocating || active.bytes > this.#recordCount * LARGE_RECORD_BYTES) return;
-    // All of it is there a little before the active one is full, and the disk has no bursts.
+    // It is complete a little before the active segment is full, without bursts of writes.
     const filled = (active.bytes * NEXT_AT) / (NEXT_AT - 1) / this.#bytesMaxOf(active);
     const dueBytes = Math.min(1, filled) * segmentBytesMax;
     const stepBytes = Math.min(STEP_BYTES, Math.ceil(segmentBytesMax / STEPS_MIN));

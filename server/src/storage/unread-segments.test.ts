@@ -6,7 +6,7 @@
  */
 import type { Proposal } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { sealChange } from './checkpoint.js';
+import { changeWithChecksum } from './checkpoint.js';
 import { HistoryGoneError } from './errors.js';
 import { decodeHeader, encodeHeader, parseSegmentName, RECORDS_START } from './log-segment.js';
 import { MemoryLogDirectory } from './memory-log.js';
@@ -65,7 +65,7 @@ class Life {
     if (state.lastZxid <= storage.checkpointZxid) return;
     storage.beginCheckpoint(state.lastZxid);
     const frozen = state.freeze();
-    await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(sealChange), frozen);
+    await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(changeWithChecksum), frozen);
     storage.purge(0);
   }
 

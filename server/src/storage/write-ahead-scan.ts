@@ -12,27 +12,27 @@ import { assert } from '@rookery/protocol';
 import { maskedCrc32c } from './crc32c.js';
 
 export const BLOCK_BYTES = 32 * 1024;
-/** Checksum 4, length 2, type 1. A rest of a block that is shorter stays empty. */
+/** Checksum (4), length (2), type (1). A shorter rest of a block stays empty. */
 const HEADER_BYTES = 7;
 const TYPE_AT = 6;
 const ZEROS = new Uint8Array(BLOCK_BYTES);
 const PIECE = { full: 1, first: 2, middle: 3, last: 4 } as const;
 
 export interface WriteAheadDamage {
-  /** In the file, bytes: where the bad record or the piece out of place is. */
+  /** The offset of the bad record in the file, in bytes. */
   readonly offset: number;
   readonly reason: string;
 }
 
 export class WriteAheadScan {
-  /** Offset of the beginning of a batch whose last piece has not come. */
+  /** The offset of a batch whose last piece has not been read yet. */
   private open: number | null = null;
-  /** The first bad record: damage as soon as the beginning of a later batch is found. */
+  /** The first bad record. It is damage once the beginning of a later batch is found. */
   private bad: WriteAheadDamage | null = null;
   private offset = 0;
   private ended = false;
 
-  /** True when everything so far is whole batches. */
+  /** Whether everything so far is whole batches. */
   get whole(): boolean {
     return this.open === null && this.bad === null;
   }
@@ -64,16 +64,16 @@ export class WriteAheadScan {
       this.bad = { offset: this.offset + at, reason: 'the last record is cut short' };
     }
     if (this.bad === null) return null;
-    // Room that was made for batches, most of it: a file of it is searched in no time.
+    // Most of it is preallocated space, which is searched very fast.
     if (Buffer.compare(block, ZEROS.subarray(0, block.length)) === 0) return null;
-    // The length of a bad record is not to be trusted: what follows it may begin anywhere.
+    // The length of a bad record cannot be trusted, so the next record may begin anywhere.
     for (; at + HEADER_BYTES <= block.length; at++) {
       if (beginsBatch(block[at + TYPE_AT]) && pieceLength(block, at) !== null) return this.bad;
     }
     return null;
   }
 
-  /** Where a sound piece belongs. */
+  /** Takes a sound piece. */
   private place(type: number | undefined, offset: number): WriteAheadDamage | null {
     const { open } = this;
     const begins = beginsBatch(type);
@@ -95,7 +95,7 @@ export function scanWriteAhead(bytes: Uint8Array): WriteAheadDamage | null {
   return null;
 }
 
-/** What each batch begins with, up to the first piece that does not check; views. */
+/** Yields views of the beginning of each batch, up to the first bad piece. */
 export function* batchBeginnings(bytes: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += BLOCK_BYTES) {
     const block = bytes.subarray(start, start + BLOCK_BYTES);
@@ -113,7 +113,7 @@ function beginsBatch(type: number | undefined): boolean {
   return type === PIECE.full || type === PIECE.first;
 }
 
-/** Bytes of the payload of the piece that begins here; null when there is no sound one. */
+/** The payload size of the piece that begins here; null if there is no sound one. */
 function pieceLength(block: Uint8Array, at: number): number | null {
   const type = block[at + TYPE_AT] ?? 0;
   if (type < PIECE.full || type > PIECE.last) return null;

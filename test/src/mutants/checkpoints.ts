@@ -115,12 +115,12 @@ export const checkpointMutants: readonly Mutant[] = [
     also: [
       {
         file: 'storage/storage.ts',
-        find: '  /** Waits for work in background; throws its failure. */\n',
+        find: '  /** Waits for background work and throws its failure. */\n',
         replace: `  purgeTo(zxid: Zxid, treeBytes: number): void {
     this.sound().log.purge(zxid, Math.max(this.options.retainedBytesMin, treeBytes / 4));
   }
 
-  /** Waits for work in background; throws its failure. */
+  /** Waits for background work and throws its failure. */
 `,
       },
     ],

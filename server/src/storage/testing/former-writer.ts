@@ -3,7 +3,7 @@ import { type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { z } from 'zod';
 import type { KeyValueStore } from '../key-value.js';
 import { META_NAME } from '../meta.js';
-import { seal, sealJson, unsealJson } from '../records.js';
+import { addChecksum, jsonWithChecksum, verifiedJson } from '../records.js';
 
 export const HEADER = Uint8Array.of(0xff, 0x68);
 export const SUCCESSOR = Uint8Array.of(0xff, 0x6e);
@@ -28,11 +28,11 @@ export async function writeFormerSegment(
   const put = async (key: Uint8Array, value: Uint8Array) => {
     await open.batch([{ type: 'put', key, value }], { sync: true });
   };
-  const mark = (key: Uint8Array, value: object) => put(key, sealJson(key, value));
+  const mark = (key: Uint8Array, value: object) => put(key, jsonWithChecksum(key, value));
   await mark(HEADER, { generation, seq, base });
   for (const group of groups) {
     const key = keyOf(group[0]?.zxid ?? 0);
-    await put(key, seal(key, ProposalBatch.of(group).bytes));
+    await put(key, addChecksum(key, ProposalBatch.of(group).bytes));
   }
   await mark(PREDECESSORS, []);
   if (end !== undefined) await mark(END, { last: end });
@@ -52,9 +52,9 @@ export async function writeFormerMeta(treeStore: KeyValueStore): Promise<void> {
   const open = await treeStore.open(META_NAME);
   for (const name of ['meta', 'meta-copy']) {
     const key = new TextEncoder().encode(name);
-    const sealed = (await open.get(key)) ?? new Uint8Array(0);
-    const { logSeq: _, ...meta } = unsealJson(name, key, sealed, z.looseObject({}));
-    const value = sealJson(key, { ...meta, format: 4 });
+    const stored = (await open.get(key)) ?? new Uint8Array(0);
+    const { logSeq: _, ...meta } = verifiedJson(name, key, stored, z.looseObject({}));
+    const value = jsonWithChecksum(key, { ...meta, format: 4 });
     await open.batch([{ type: 'put', key, value }], { sync: true });
   }
   await open.close();

@@ -1,6 +1,6 @@
 /** A script of operations on a storage, and what a start may find after it has died on its way. */
 import type { Proposal, Zxid } from '@rookery/protocol';
-import { sealChange } from '../checkpoint.js';
+import { changeWithChecksum } from '../checkpoint.js';
 import { StorageFault } from '../errors.js';
 import { MemoryLogDirectory } from '../memory-log.js';
 import { MemoryStore } from '../memory-store.js';
@@ -61,7 +61,10 @@ async function runScript(opened: Opened, random: () => number, expected: Expecte
     } else if (choice < 0.35 && state.lastZxid > storage.checkpointZxid) {
       storage.beginCheckpoint(state.lastZxid);
       const frozen = state.freeze();
-      await storage.writeCheckpoint(state.captureSome(1000, 1 << 20).map(sealChange), frozen);
+      await storage.writeCheckpoint(
+        state.captureSome(1000, 1 << 20).map(changeWithChecksum),
+        frozen,
+      );
       storage.purge(0);
     } else {
       const at = {
