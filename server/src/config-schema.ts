@@ -109,6 +109,7 @@ const settingsSchema = z.strictObject(
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
     treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
+    diskReserveBytes: integer(0, Number.MAX_SAFE_INTEGER).nullable().default(null),
     ephemeralsPerSessionMax: integer(1, 100_000_000).default(1_000_000),
     multiOpsMax: integer(1, 1_000_000).default(4096),
     pathDepthMax: integer(8, 1_000_000).default(2000),

@@ -55,6 +55,7 @@ describe('a config file', () => {
       skipACL: false,
       enforceQuota: false,
       treeBytesMax: null,
+      diskReserveBytes: null,
       ephemeralsPerSessionMax: 1_000_000,
       multiOpsMax: 4096,
       pathDepthMax: 2000,
@@ -282,7 +283,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(34);
+    expect(keys).toHaveLength(35);
     for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {

@@ -5,17 +5,16 @@
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
 import { assert } from '@rookery/protocol';
-import type { Logger } from 'pino';
 import { clientAddressOf } from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
+import type { DiskSpace, MeasureSpace } from './driver/disk-space.js';
 import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
 import { MemberStatus } from './driver/member-view.js';
 import type { MemberObserver } from './driver/observer.js';
-import { TreeBound } from './driver/tree-bound.js';
 import { type FileBudget, fileBudgetOf } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import { type DerivedLimits, derivedLimits, firstPartsOf } from './limits.js';
@@ -46,6 +45,7 @@ import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
 import { type KeyValueStore, type LogDirectory, type Recovered, Storage } from './storage/index.js';
 import { storageTuning } from './tuning.js';
+import { writeBoundsOf } from './write-bounds.js';
 import { Zab } from './zab/index.js';
 
 /** The world that a member lives in. */
@@ -62,6 +62,8 @@ export interface Surroundings {
   /** Never the same twice, in any process. */
   uuid(): string;
   readonly directoryBytes: MeasureBytes;
+  /** Absent where nothing is a disk. */
+  readonly spaceOf?: MeasureSpace;
   /** As the function of that name. */
   readonly keepAside: typeof keepAside;
   /** Absent where members share a process: then none of them is bounded by memory. */
@@ -82,6 +84,7 @@ export class Member {
   readonly #clientPort: ClientPort;
   readonly #peerPort: PeerPort;
   readonly #disk: DiskUsage;
+  readonly #diskSpace: DiskSpace;
   readonly #wallMs: () => number;
   #settle: { resolve(): void; reject(error: unknown): void } | null = null;
   #closing: Promise<void> | null = null;
@@ -142,7 +145,7 @@ export class Member {
   }
 
   private constructor(parts: MemberParts, state: ReplicatedState) {
-    const { config, self, options, storage, instance, surroundings, budget } = parts;
+    const { config, self, options, storage, instance, surroundings, budget, counters } = parts;
     const { transport, timers } = surroundings;
     this.closed = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -154,8 +157,8 @@ export class Member {
     state.setConfigNode(membership);
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
-    const { counters } = parts;
-    const treeBound = newTreeBound(config, budget, options.logger);
+    const bounds = writeBoundsOf(parts);
+    this.#diskSpace = bounds.diskSpace;
     const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
@@ -167,7 +170,7 @@ export class Member {
       newState: parts.newState,
       pipeline,
       counters,
-      treeBound,
+      ...bounds,
       timers,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
@@ -190,7 +193,7 @@ export class Member {
       pipeline,
       zab,
       counters,
-      treeBound,
+      ...bounds,
       nowMs: () => timers.nowMs(),
       diskBytes: () => disk,
     });
@@ -266,6 +269,7 @@ export class Member {
   /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */
   abort(): void {
     this.#disk.stop();
+    this.#diskSpace.stop();
     this.#driver.stop();
   }
 
@@ -280,6 +284,7 @@ export class Member {
 
   async #shutDown(): Promise<void> {
     this.#disk.stop();
+    this.#diskSpace.stop();
     this.#driver.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
@@ -289,6 +294,7 @@ export class Member {
   /** The error is what the process ends with; what can still be closed is closed. */
   #fail(error: unknown): void {
     this.#disk.stop();
+    this.#diskSpace.stop();
     this.#settle?.reject(error);
     void Promise.allSettled([this.#clientPort.close(), this.#peerPort.close()]);
   }
@@ -321,11 +327,6 @@ function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
 /** Random in [1, 2^48): 0 says that an identity is not known. */
 function identityOf(bytes: Uint8Array): number {
   return Math.max(1, firstRequestOf(bytes));
-}
-
-function newTreeBound(config: Config, budget: MemoryBudget, logger: Logger): TreeBound {
-  const options = { configuredBytes: config.treeBytesMax, ownBytes: budget.treeBytesMax };
-  return new TreeBound(options, logger);
 }
 
 function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {

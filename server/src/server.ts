@@ -25,6 +25,7 @@ import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
 export type ServerOptions = MemberOptions;
@@ -70,6 +71,7 @@ export async function startServer(
       randomBytes,
       uuid: randomUUID,
       directoryBytes,
+      spaceOf,
       keepAside,
       memory: memoryLimit(),
       files,

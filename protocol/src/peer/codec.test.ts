@@ -132,6 +132,7 @@ const MESSAGES: {
     digests: fc.array(fc.record({ zxid, digest: fc.string({ maxLength: 64 }) })),
   }),
   diverged: fc.record({ zxid }),
+  diskFull: fc.record({ freeBytes: uint }),
   clock: fc.record({ wallMs: fc.integer({ min: -8_640_000_000_000_000, max: 8.64e15 }) }),
   hello: fc.record({
     version: uint,

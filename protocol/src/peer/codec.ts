@@ -51,6 +51,7 @@ import {
   ATTACHMENTS_SINCE,
   CLOCKS_SINCE,
   DIGESTS_SINCE,
+  DISK_FULL_SINCE,
   LEADER_DURABLE_SINCE,
   LEGACY_WIRE_VERSION,
   WIRE_VERSION_MAX,
@@ -175,6 +176,7 @@ const LAYOUTS: {
     { since: DIGESTS_SINCE },
   ),
   diverged: message(29, { zxid }, { since: DIGESTS_SINCE }),
+  diskFull: message(31, { freeBytes: uint }, { since: DISK_FULL_SINCE }),
   hello: message(
     25,
     {

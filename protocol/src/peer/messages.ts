@@ -298,6 +298,12 @@ export interface Diverged {
   readonly zxid: Zxid;
 }
 
+/** Follower to leader, with each heartbeat while it is so: see `driver/disk-space.ts`. */
+export interface DiskFull {
+  readonly kind: 'diskFull';
+  readonly freeBytes: number;
+}
+
 /** Leader to learner: key and value pairs of the tree database at one zxid. */
 export interface SnapshotChunk {
   readonly kind: 'snapshotChunk';
@@ -322,6 +328,7 @@ export type MemberMessage =
   | Clock
   | Digests
   | Diverged
+  | DiskFull
   | SnapshotChunk
   | SnapshotAck;
 

@@ -15,7 +15,7 @@
 export const LEGACY_WIRE_VERSION = 6;
 
 export const WIRE_VERSION_MIN = 7;
-export const WIRE_VERSION_MAX = 13;
+export const WIRE_VERSION_MAX = 14;
 
 /** Attaches, detaches and forwarded requests name attachments. */
 export const ATTACHMENTS_SINCE = 8;
@@ -25,6 +25,8 @@ export const CLOCKS_SINCE = 8;
 export const DIGESTS_SINCE = 12;
 /** A leader tells learners what is durable there: they count the quorum themselves. */
 export const LEADER_DURABLE_SINCE = 13;
+/** Followers tell their leader that their disk is full. */
+export const DISK_FULL_SINCE = 14;
 
 export interface WireVersions {
   readonly min: number;

@@ -203,7 +203,9 @@ export class Driver {
       if (sessions.length > 0) this.#toLeader({ kind: 'touch', sessions });
       for (const peer of this.#clock.listeners) this.#links.tell(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
+      this.#parts.diskSpace.onHeartbeat(this, this.#links);
     }
+    this.#parts.diskSpace.onTick(nowMs);
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
     if (this.#role === 'looking') this.#readOnly.onTick(this.roleForMs);
@@ -273,6 +275,8 @@ export class Driver {
         return;
       case 'clock':
         return this.#clock.heard(peer, message.wallMs);
+      case 'diskFull':
+        return this.#parts.diskSpace.onMessage(peer, message);
       case 'digests':
       case 'diverged':
         return this.#digests.onMessage(this, peer, message);

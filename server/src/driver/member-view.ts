@@ -33,6 +33,7 @@ import type { WatcherId } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Zab } from '../zab/index.js';
 import type { Counters } from './counters.js';
+import type { DiskSpace } from './disk-space.js';
 import type { Driver } from './driver.js';
 import type { TreeBound } from './tree-bound.js';
 
@@ -45,6 +46,7 @@ export interface MemberViewParts {
   readonly zab: Zab;
   readonly counters: Counters;
   readonly treeBound: TreeBound;
+  readonly diskSpace: DiskSpace;
   /** The monotonic clock, in ms. */
   readonly nowMs: () => number;
   /** Bytes of the two directories, as they were last measured. */
@@ -194,7 +196,7 @@ export class MemberStatus implements MemberView {
   }
 
   get health(): HealthView {
-    const { config, driver, pipeline, zab, counters, nowMs } = this.#parts;
+    const { config, driver, pipeline, zab, counters, diskSpace, nowMs } = this.#parts;
     return {
       role: driver.role,
       roleForMs: driver.roleForMs,
@@ -202,11 +204,12 @@ export class MemberStatus implements MemberView {
       writeWaitMs: counters.writeWaitMs(nowMs()),
       writeWaitMsMax: config.syncLimit * config.tickTimeMs,
       behind: transactionsBetween(zab.delivered, zab.committed),
+      diskShortage: diskSpace.shortage,
     };
   }
 
   get inside(): InsideView {
-    const { self, driver, zab, counters, treeBound } = this.#parts;
+    const { self, driver, zab, counters, treeBound, diskSpace } = this.#parts;
     const { state } = driver.keeper;
     return {
       memberId: self.id,
@@ -217,6 +220,7 @@ export class MemberStatus implements MemberView {
       zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },
       treeBytes: state.bytes,
       treeBytesMax: treeBound.bytesMax,
+      refusedForDisk: diskSpace.refused,
       counters,
       checkpoint: counters.checkpoint,
     };

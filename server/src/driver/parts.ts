@@ -14,6 +14,7 @@ import type { CheckpointOptions } from '../storage/checkpointer.js';
 import type { Storage } from '../storage/storage.js';
 import type { Zab } from '../zab/index.js';
 import type { Counters } from './counters.js';
+import type { DiskSpace } from './disk-space.js';
 import type { LevelOptions } from './ensemble-level.js';
 import type { KnownStarts } from './known-starts.js';
 import type { MemberObserver } from './observer.js';
@@ -69,6 +70,7 @@ export interface DriverParts {
   readonly pipeline: Pipeline;
   readonly counters: Counters;
   readonly treeBound: TreeBound;
+  readonly diskSpace: DiskSpace;
   readonly timers: Timers;
   readonly logger: Logger;
   wallMs(): number;

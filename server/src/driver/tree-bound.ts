@@ -10,6 +10,7 @@
 import type { Hello, PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { TreeBound as Bound, TreeRefusals } from '../pipeline/tree-room.js';
+import type { DiskSpace } from './disk-space.js';
 
 const LOOK_EVERY_MS = 1000;
 const NEARLY_FULL = 0.8;
@@ -20,6 +21,7 @@ export interface TreeBoundOptions {
   readonly configuredBytes: number | null;
   /** The size that the memory of this member allows. */
   readonly ownBytes: number;
+  readonly disk: Pick<DiskSpace, 'isFull' | 'onRefused'>;
 }
 
 export class TreeBound implements Bound {
@@ -42,6 +44,10 @@ export class TreeBound implements Bound {
 
   get bytesMax(): number {
     return this.#bytesMax;
+  }
+
+  get isDiskFull(): boolean {
+    return this.#options.disk.isFull;
   }
 
   /** The value that this member announces in its hello. */
@@ -77,7 +83,9 @@ export class TreeBound implements Bound {
   }
 
   /** Logs refused writes. Called at most once a second. */
-  onRefused({ count, bytes, bytesMax }: TreeRefusals): void {
+  onRefused({ count, forDisk, bytes, bytesMax }: TreeRefusals): void {
+    if (forDisk > 0) this.#options.disk.onRefused(forDisk);
+    if (count === 0) return;
     const refused = { refused: count, bytes, bytesMax };
     this.#logger.warn(refused, 'tree.full: writes that add data are refused (-125)');
   }

@@ -52,8 +52,3 @@ async function freeBytesOf(directory: string): Promise<number | null> {
     return null;
   }
 }
-
-export function leastOf({ data, log }: DirectoryBytes): number | null {
-  if (data === null || log === null) return data ?? log;
-  return Math.min(data, log);
-}

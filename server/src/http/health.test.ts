@@ -1,17 +1,17 @@
 /** Which facts make a member not live, and which only not ready. */
 import { expect, it } from 'vitest';
 import { memberView } from '../net/testing/fixtures.js';
-import { BEHIND_MAX, FREE_BYTES_MIN, healthAnswer } from './health.js';
+import { BEHIND_MAX, healthAnswer } from './health.js';
 
 const { health } = memberView();
-const PLENTY = 1 << 30;
+const FULL = { diskShortage: { freeBytes: 412_000_000, reserveBytes: 500_000_000 } };
 
 function ask(
   path: string,
   facts: Partial<typeof health> = {},
-  { freeBytes = PLENTY, query = '' }: { freeBytes?: number | null; query?: string } = {},
+  { query = '' }: { query?: string } = {},
 ) {
-  const at = { health: { ...health, ...facts }, freeBytes };
+  const at = { health: { ...health, ...facts } };
   const { status, body } = healthAnswer({ path, query: new URLSearchParams(query) }, at);
   return { status, body };
 }
@@ -40,11 +40,12 @@ it('a write that the disk does not take ends both, once it has waited for longer
   }
 });
 
-it('a full disk makes a member not ready, and leaves it live; an unknown one is no reason', () => {
-  expect(ask('/readyz', {}, { freeBytes: FREE_BYTES_MIN }).status).toBe(200);
-  expect(ask('/readyz', {}, { freeBytes: FREE_BYTES_MIN - 1 }).status).toBe(503);
-  expect(ask('/readyz', {}, { freeBytes: null }).status).toBe(200);
-  expect(ask('/livez', {}, { freeBytes: 0 }).status).toBe(200);
+it('a full disk makes a member not ready, and leaves it live', () => {
+  expect(ask('/readyz').status).toBe(200);
+  const { status, body } = ask('/readyz', FULL);
+  expect(status).toBe(503);
+  expect(body).toContain('[-]disk failed: 412 MB free, writes stop below 500 MB\n');
+  expect(ask('/livez', FULL).status).toBe(200);
 });
 
 it('one that has much to apply is not ready', () => {
@@ -56,12 +57,11 @@ it('tells each check when asked to, leaves some out, and has each as a path', ()
   expect(ask('/readyz', {}, { query: 'verbose' }).body).toBe(
     '[+]leader ok\n[+]caught_up ok\n[+]disk ok\n[+]storage ok\nreadyz check passed\n',
   );
-  const full = { freeBytes: 0 };
-  expect(ask('/readyz', {}, { ...full, query: 'exclude=disk' }).status).toBe(200);
-  expect(ask('/readyz', {}, { ...full, query: 'exclude=disk,leader' }).status).toBe(200);
-  expect(ask('/readyz/disk', {}, full).status).toBe(503);
-  expect(ask('/readyz/leader', {}, full).status).toBe(200);
-  expect(ask('/startupz', {}, full).status).toBe(503);
+  expect(ask('/readyz', FULL, { query: 'exclude=disk' }).status).toBe(200);
+  expect(ask('/readyz', FULL, { query: 'exclude=disk,leader' }).status).toBe(200);
+  expect(ask('/readyz/disk', FULL).status).toBe(503);
+  expect(ask('/readyz/leader', FULL).status).toBe(200);
+  expect(ask('/startupz', FULL).status).toBe(503);
 });
 
 it('refuses checks that there are not: a probe with a typing error must not be green', () => {

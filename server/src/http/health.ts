@@ -10,15 +10,11 @@ import type { HealthView } from '../net/member-view.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
 
-/** Below it a member that must write its log comes to a stand. */
-export const FREE_BYTES_MIN = 64 << 20;
 /** Clients would see what is so many transactions old. */
 export const BEHIND_MAX = 10_000;
 
 export interface HealthFacts {
   readonly health: HealthView;
-  /** Of the directory of data or of the log that has less; null while it is not known. */
-  readonly freeBytes: number | null;
 }
 
 /** A sentence about what is wrong; null for nothing. */
@@ -42,10 +38,10 @@ const READY: Readonly<Record<string, Check>> = {
   },
   caught_up: ({ health: { behind } }) =>
     behind <= BEHIND_MAX ? null : `${behind} committed transactions are not applied yet`,
-  disk: ({ freeBytes }) =>
-    freeBytes === null || freeBytes >= FREE_BYTES_MIN
+  disk: ({ health: { diskShortage: short } }) =>
+    short === null
       ? null
-      : `${megabytes(freeBytes)} free, a member needs ${megabytes(FREE_BYTES_MIN)}`,
+      : `${megabytes(short.freeBytes)} free, writes stop below ${megabytes(short.reserveBytes)}`,
   storage,
 };
 
@@ -100,5 +96,5 @@ function secondsOf(ms: number): string {
 }
 
 function megabytes(bytes: number): string {
-  return `${Math.floor(bytes / (1 << 20))} MB`;
+  return `${Math.floor(bytes / 1e6)} MB`;
 }

@@ -3,7 +3,7 @@
  * HEAD, changes nothing, and shows neither a path nor a session nor an address.
  */
 import type { WordContext } from '../net/four-letter/context.js';
-import { type FreeBytes, leastOf } from './free-bytes.js';
+import type { FreeBytes } from './free-bytes.js';
 import { healthAnswer, isReady, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
@@ -19,7 +19,7 @@ export function metricsRouter(
   const render = async (): Promise<string> => {
     const free = await freeBytes.read();
     const context = member.context();
-    const ready = isReady({ health: context.view.health, freeBytes: leastOf(free) });
+    const ready = isReady({ health: context.view.health });
     return await textOf([
       ...zooKeeperMetrics(context),
       ...rookeryMetrics(context, { free, ready }),
@@ -29,14 +29,7 @@ export function metricsRouter(
     const { method, path } = request;
     requireReading(method);
     const probe = probeOf(path);
-    // It must be answered whatever the disk does.
-    if (probe?.probe === 'livez') {
-      return healthAnswer(request, { health: member.context().view.health, freeBytes: null });
-    }
-    if (probe !== null) {
-      const least = leastOf(await freeBytes.read());
-      return healthAnswer(request, { health: member.context().view.health, freeBytes: least });
-    }
+    if (probe !== null) return healthAnswer(request, { health: member.context().view.health });
     if (path !== '/metrics') throw new HttpError(404, `There is no ${path}.`);
     // Whoever asks while one is made gets the same.
     scrape ??= render().finally(() => {

@@ -141,7 +141,7 @@ function durations(counted: InsideView['counters']): Metric[] {
   ];
 }
 
-function disks({ configuration }: MemberView, free: DirectoryBytes): Metric[] {
+function disks({ configuration, health, inside }: MemberView, free: DirectoryBytes): Metric[] {
   const known = (values: readonly (readonly [string, number | null])[]) =>
     values.flatMap(([dir, value]) => (value === null ? [] : [[{ dir }, value] as const]));
   return [
@@ -152,6 +152,16 @@ function disks({ configuration }: MemberView, free: DirectoryBytes): Metric[] {
         ['data', free.data],
         ['log', free.log],
       ]),
+    ),
+    gauge(
+      'rookery_disk_full',
+      'Whether less is free than diskReserveBytes, so that writes that carry data are refused.',
+      health.diskShortage === null ? 0 : 1,
+    ),
+    counter(
+      'rookery_disk_refused_writes_total',
+      'Writes that it has refused as the leader, because the disk of a member was full.',
+      inside.refusedForDisk,
     ),
     gauges(
       'rookery_disk_used_bytes',

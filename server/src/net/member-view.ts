@@ -117,6 +117,8 @@ export interface HealthView {
   readonly writeWaitMsMax: number;
   /** The number of transactions that are committed and not applied here yet. */
   readonly behind: number;
+  /** The disk of this member that is full, in bytes; null for none. */
+  readonly diskShortage: { readonly freeBytes: number; readonly reserveBytes: number } | null;
 }
 
 /** Counters of a member's work. */
@@ -150,6 +152,8 @@ export interface InsideView {
   readonly zxids: { readonly logged: Zxid; readonly committed: Zxid; readonly applied: Zxid };
   readonly treeBytes: number;
   readonly treeBytesMax: number;
+  /** Writes that it refused as the leader because a disk was full. */
+  readonly refusedForDisk: number;
   readonly counters: WorkCounters;
   /** The zxid of the last checkpoint and when it ended, in ms since 1970; 0 for none. */
   readonly checkpoint: { readonly zxid: Zxid; readonly wallMs: number };

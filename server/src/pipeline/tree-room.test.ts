@@ -19,7 +19,7 @@ const FULL = -125;
 
 /** The tree has `/d` with 100 bytes, and room for `roomBytes` more. */
 function bounded(roomBytes: number) {
-  const bound = { bytesMax: Number.POSITIVE_INFINITY };
+  const bound = { bytesMax: Number.POSITIVE_INFINITY, isDiskFull: false };
   const ensemble = new TestEnsemble({ preparer: { treeBound: bound } });
   const client = ensemble.connect();
   client.create('/d', { data: 'x'.repeat(100) });
@@ -155,8 +155,24 @@ describe('a full tree', () => {
     answer((c) => c.create('/a'));
     answer((c) => c.create('/a'));
     const { bytes } = state;
-    expect(ensemble.preparer.takeRefusals()).toEqual({ count: 2, bytes, bytesMax: bytes });
+    expect(ensemble.preparer.takeRefusals()).toEqual({
+      ...{ count: 2, forDisk: 0 },
+      ...{ bytes, bytesMax: bytes },
+    });
     expect(ensemble.preparer.takeRefusals()).toBe(null);
+  });
+});
+
+describe('while a disk is full', () => {
+  it('what carries data is refused, also in a multi; deletes and checks are not', () => {
+    const { bound, ensemble, answer } = bounded(1_000_000);
+    bound.isDiskFull = true;
+    expect(answer((c) => c.create('/a'))).toBe(FULL);
+    expect(answer((c) => c.setData('/d', 'smaller'))).toBe(FULL);
+    expect(ensemble.preparer.takeRefusals()).toMatchObject({ count: 0, forDisk: 2 });
+    expect(answer((c) => c.delete('/d'))).toBe(0);
+    bound.isDiskFull = false;
+    expect(answer((c) => c.create('/a'))).toBe(0);
   });
 });
 

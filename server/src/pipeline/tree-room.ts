@@ -20,14 +20,18 @@ import { CAPACITY_FIRST, doubled, InFlight } from './in-flight.js';
 export interface TreeBound {
   /** The bound of `ReplicatedState.bytes`; it may fall below what exists. */
   readonly bytesMax: number;
+  /** A disk is full: whatever carries data is refused, whether it adds to the tree or not. */
+  readonly isDiskFull: boolean;
 }
 
 /** For tests that are about something else. */
-export const NO_BOUND: TreeBound = { bytesMax: Number.POSITIVE_INFINITY };
+export const NO_BOUND: TreeBound = { bytesMax: Number.POSITIVE_INFINITY, isDiskFull: false };
 
 /** What was refused since the last question, for the log. */
 export interface TreeRefusals {
+  /** Because the tree is full, and because a disk is. */
   readonly count: number;
+  readonly forDisk: number;
   readonly bytes: number;
   readonly bytesMax: number;
 }
@@ -40,6 +44,7 @@ export class TreeRoom {
   #growth = 0;
   #isMulti = false;
   #refused = 0;
+  #refusedForDisk = 0;
 
   constructor(state: ReplicatedState, bound: TreeBound) {
     this.#state = state;
@@ -73,18 +78,21 @@ export class TreeRoom {
 
   /** `acl` is null for one of the few lists that allow everybody something. */
   refusesCreate(op: WithPath, dataBytes: number, acl: readonly Acl[] | null): boolean {
+    if (this.#refusesForDisk()) return true;
     const aclBytes = acl === null ? 0 : this.#state.tree.aclGrowth(acl);
     return this.#refuses(znodeBytes(nameBytesIn(op), dataBytes) + aclBytes);
   }
 
   /** `before` and `after` are bytes of data. */
   refusesData(op: WithPath, before: number, after: number): boolean {
+    if (this.#refusesForDisk()) return true;
     if (before === after) return false;
     const nameBytes = nameBytesIn(op);
     return this.#refuses(payloadBytes(nameBytes, after) - payloadBytes(nameBytes, before));
   }
 
   refusesAcl(acl: readonly Acl[]): boolean {
+    if (this.#refusesForDisk()) return true;
     return this.#refuses(this.#state.tree.aclGrowth(acl));
   }
 
@@ -99,10 +107,17 @@ export class TreeRoom {
 
   /** The refusals since the last call; null if nothing was refused. */
   takeRefusals(): TreeRefusals | null {
-    if (this.#refused === 0) return null;
-    const count = this.#refused;
+    if (this.#refused + this.#refusedForDisk === 0) return null;
+    const [count, forDisk] = [this.#refused, this.#refusedForDisk];
     this.#refused = 0;
-    return { count, bytes: this.bytes, bytesMax: this.#bound.bytesMax };
+    this.#refusedForDisk = 0;
+    return { count, forDisk, bytes: this.bytes, bytesMax: this.#bound.bytesMax };
+  }
+
+  #refusesForDisk(): boolean {
+    if (!this.#bound.isDiskFull) return false;
+    this.#refusedForDisk += 1;
+    return true;
   }
 
   #refuses(growth: number): boolean {

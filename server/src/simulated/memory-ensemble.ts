@@ -7,6 +7,7 @@
 import type { PeerId } from '@rookery/protocol';
 import { pino } from 'pino';
 import type { Config } from '../config.js';
+import type { Space } from '../driver/disk-space.js';
 import type { MemberObserver } from '../driver/observer.js';
 import { Member } from '../member.js';
 import { ManualTimers } from '../net/manual-timers.js';
@@ -69,6 +70,8 @@ export class MemoryEnsemble {
   found = false;
   /** Of members started from now on, by their ids; it is added to the tuning of all. */
   readonly tunings = new Map<PeerId, Tuning>();
+  /** By member, what is free on its disk; who is started while it is empty watches no disk. */
+  readonly spaces = new Map<PeerId, Space>();
   /** How far the wall clock of a member is wrong, ms; read at each look at it. */
   readonly clockErrors = new Map<PeerId, number>();
   /** Settings of members started from now on that differ from `config`. */
@@ -223,6 +226,9 @@ export class MemoryEnsemble {
       randomBytes: (count) => Uint8Array.from({ length: count }, () => this.#random() * 256),
       uuid: () => `uuid-${++this.#uuids}`,
       directoryBytes: () => Promise.resolve(0),
+      ...(this.spaces.size > 0
+        ? { spaceOf: () => Promise.resolve(this.spaces.get(seat.id) ?? null) }
+        : {}),
       keepAside: async (_, name, lines) => {
         const kept: string[] = [];
         for await (const line of lines) kept.push(line);
@@ -302,6 +308,7 @@ export function simulatedConfig(
     skipACL: false,
     enforceQuota: false,
     treeBytesMax: null,
+    diskReserveBytes: null,
     ephemeralsPerSessionMax: 1_000_000,
     multiOpsMax: 4096,
     pathDepthMax: 2000,

@@ -1,0 +1,149 @@
+/**
+ * Watches the free space of a member's disks, and says when writes that carry data have to stop.
+ *
+ * Below its reserve a disk counts as full. Each member measures its own directories once a second
+ * and tells its leader with each heartbeat while one of them is full. A leader refuses such writes
+ * while its own disk or that of a member that follows it is full: what it proposes is written by
+ * all. A disk that answers nothing keeps the last answer, and never holds anything up. It is full
+ * until a tenth more than the reserve is free, so that it does not flap. Owned by the member.
+ */
+import { DISK_FULL_SINCE, type DiskFull, type PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import type { Timer, Timers } from '../net/timers.js';
+import type { RoleName } from '../zab/index.js';
+import type { PeerLinks } from './peer-links.js';
+
+export interface Space {
+  /** What users other than the superuser may still write. */
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+/** Null for a directory of which nothing is known. */
+export type MeasureSpace = (directory: string) => Promise<Space | null>;
+
+/** A disk that is full, in bytes. */
+export interface DiskShortage {
+  readonly freeBytes: number;
+  readonly reserveBytes: number;
+}
+
+const MEASURE_MS = 1000;
+const RESERVE_BYTES = 500_000_000;
+/** Of a disk so small that RESERVE_BYTES are most of it. */
+const RESERVE_SHARE_MAX = 0.1;
+const RESERVE_SHARE_MIN = 0.02;
+const NEARLY_FULL_SHARE = 0.2;
+/** What has to be free beyond a mark until it counts as left behind. */
+const RECOVERY = 1.1;
+
+/** 500 MB or 2 % of the disk, whichever is more, but at most a tenth of a small disk. */
+export function defaultReserve(totalBytes: number): number {
+  const small = Math.min(RESERVE_BYTES, totalBytes * RESERVE_SHARE_MAX);
+  return Math.floor(Math.max(small, totalBytes * RESERVE_SHARE_MIN));
+}
+
+export interface DiskSpaceParts {
+  readonly directories: readonly string[];
+  /** The setting; null for the default of each disk. */
+  readonly reserveBytes: number | null;
+  /** How long what a follower told counts, in ms. */
+  readonly timeoutMs: number;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** Absent where nothing is a disk: then none is ever full. */
+  readonly spaceOf: MeasureSpace | undefined;
+}
+
+export class DiskSpace {
+  /** The disk of this member that is full; null for none. */
+  shortage: DiskShortage | null = null;
+  /** Writes that this member refused while it led, since its start. */
+  refused = 0;
+  readonly #parts: DiskSpaceParts;
+  /** Members that told that their disk is full, and when. */
+  readonly #others = new Map<PeerId, number>();
+  #isNearlyFull = false;
+  #timer: Timer | null = null;
+  #isStopped = false;
+
+  constructor(parts: DiskSpaceParts) {
+    this.#parts = parts;
+    if (parts.spaceOf !== undefined) void this.#measure(parts.spaceOf);
+  }
+
+  /** Whether a leader refuses writes that carry data. */
+  get isFull(): boolean {
+    return this.shortage !== null || this.#others.size > 0;
+  }
+
+  /** A follower tells its leader as long as its disk is full. */
+  onHeartbeat(
+    member: { readonly role: RoleName; readonly leader: PeerId },
+    links: Pick<PeerLinks, 'tell'>,
+  ): void {
+    if (this.shortage === null || member.role !== 'following') return;
+    const { freeBytes } = this.shortage;
+    links.tell(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
+  }
+
+  onMessage(member: PeerId, { freeBytes }: DiskFull): void {
+    const { logger, timers } = this.#parts;
+    if (!this.#others.has(member)) logger.warn({ member, freeBytes }, 'disk.member_full');
+    this.#others.set(member, timers.nowMs());
+  }
+
+  onTick(nowMs: number): void {
+    for (const [member, toldMs] of this.#others) {
+      if (nowMs - toldMs > this.#parts.timeoutMs) this.#others.delete(member);
+    }
+  }
+
+  /** As the leader, which asks for them once a second at most. */
+  onRefused(refused: number): void {
+    this.refused += refused;
+    const members = [...this.#others.keys()];
+    const own = this.shortage !== null;
+    this.#parts.logger.warn(
+      { refused, own, members },
+      'disk.refused: writes that carry data are refused (-125), a disk is full',
+    );
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  async #measure(spaceOf: MeasureSpace): Promise<void> {
+    const spaces: Space[] = [];
+    for (const directory of this.#parts.directories) {
+      const space = await spaceOf(directory);
+      if (space !== null) spaces.push(space);
+    }
+    if (this.#isStopped) return;
+    if (spaces.length > 0) this.#judge(spaces);
+    this.#timer = this.#parts.timers.after(MEASURE_MS, () => void this.#measure(spaceOf));
+  }
+
+  #judge(spaces: readonly Space[]): void {
+    const { logger, reserveBytes } = this.#parts;
+    const wasFull = this.shortage !== null;
+    const factor = wasFull ? RECOVERY : 1;
+    const disks = spaces.map(({ freeBytes, totalBytes }) => {
+      const reserve = reserveBytes ?? defaultReserve(totalBytes);
+      const warnBytes = Math.max(2 * reserve, totalBytes * NEARLY_FULL_SHARE);
+      return { freeBytes, reserveBytes: reserve, warnBytes };
+    });
+    const full = disks.find((disk) => disk.freeBytes < factor * disk.reserveBytes);
+    this.shortage = full ? { freeBytes: full.freeBytes, reserveBytes: full.reserveBytes } : null;
+    if (full !== undefined && !wasFull) {
+      logger.error(this.shortage, 'disk.full: the leader refuses writes that carry data (-125)');
+    }
+    if (full === undefined && wasFull) logger.info('disk.has_room');
+    const warnFactor = this.#isNearlyFull ? RECOVERY : 1;
+    const low = disks.find((disk) => disk.freeBytes < warnFactor * disk.warnBytes);
+    if (low !== undefined && !this.#isNearlyFull) logger.warn(low, 'disk.nearly_full');
+    this.#isNearlyFull = low !== undefined;
+  }
+}

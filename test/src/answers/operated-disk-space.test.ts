@@ -1,0 +1,116 @@
+/**
+ * Goal: a disk that fills up ends no member and loses no session: writes that carry data are
+ * refused by one error, probes and metrics tell, and all of it ends by itself once there is room.
+ *
+ * Method: each member has a tmpfs in a mount namespace of its own. The test fills that of the
+ * leader, then that of a follower, with a file, and removes it. Needs Linux and root.
+ */
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ErrorCode } from '@rookery/protocol';
+import { expect, it } from 'vitest';
+import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
+import { skipOrFail } from '../harness/foreign.js';
+import { httpGet, scrape } from '../harness/http.js';
+import type { Member } from '../harness/member.js';
+import { canMount } from '../harness/named-members.js';
+import { create, exists, remove, sendCreate, sendSetData, sync } from '../harness/operations.js';
+import { type Product, productNamed, productUnderTest } from '../harness/product.js';
+import { useClient } from '../harness/use-client.js';
+import { until } from '../harness/wait.js';
+import type { WireClient } from '../harness/wire-client.js';
+
+const TEST_DEADLINE_MS = 120_000;
+const DEADLINE_MS = 30_000;
+const DISK_BYTES = 400 << 20;
+/** A tenth of the disk is its reserve; so much is left free. */
+const LEFT_BYTES = DISK_BYTES / 20;
+
+function onSmallDisks(): Product {
+  const rookery = productNamed('rookery');
+  return {
+    ...rookery,
+    prepare(layout) {
+      const command = rookery.prepare(layout);
+      const directory = join(layout.directory, 'data');
+      const script =
+        `mkdir -p ${directory} && mount -t tmpfs -o size=${DISK_BYTES} tmpfs ${directory} ` +
+        '&& exec "$@"';
+      return {
+        ...command,
+        file: 'unshare',
+        args: ['--mount', 'sh', '-c', script, 'sh', command.file, ...command.args],
+      };
+    },
+  };
+}
+
+/** As the member's process sees it. */
+function diskOf(ensemble: Ensemble, member: Member): string {
+  return `/proc/${member.pid}/root${join(ensemble.directory, 'data')}`;
+}
+
+/** Returns the file that fills it. */
+function fillDisk(directory: string): string {
+  const { bavail, bsize } = statfsSync(directory);
+  const file = join(directory, 'filler');
+  writeFileSync(file, Buffer.alloc(bavail * bsize - LEFT_BYTES));
+  return file;
+}
+
+/** Writes until one is answered so. */
+async function untilAnswered(client: WireClient, error: ErrorCode): Promise<void> {
+  await until(
+    `a write that is answered ${error}`,
+    DEADLINE_MS,
+    async () => ((await sendSetData(client, '/written', 'v')).error === error ? true : null),
+  );
+}
+
+async function survivesFullDisk(ensemble: Ensemble, member: Member, other: Member): Promise<void> {
+  const client = await useClient(other);
+  await create(client, '/leftover');
+  const filler = fillDisk(diskOf(ensemble, member));
+  await untilAnswered(client, ErrorCode.quotaExceeded);
+  expect((await sendCreate(client, '/more')).error).toBe(ErrorCode.quotaExceeded);
+  await remove(client, '/leftover');
+  await sync(client);
+  const another = await useClient(member);
+  expect(await exists(another, '/written')).not.toBe(null);
+  await another.close();
+  const ready = await httpGet(member.metricsPort, '/readyz');
+  expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('[-]disk failed: ')]);
+  expect((await httpGet(member.metricsPort, '/livez')).status).toBe(200);
+  expect((await httpGet(other.metricsPort, '/readyz')).status).toBe(200);
+  expect((await scrape(member.metricsPort)).get('rookery_disk_full')).toBe(1);
+
+  rmSync(filler);
+  await untilAnswered(client, ErrorCode.ok);
+  await until(
+    'the member is ready again',
+    DEADLINE_MS,
+    async () => ((await httpGet(member.metricsPort, '/readyz')).status === 200 ? true : null),
+  );
+  expect((await scrape(member.metricsPort)).get('rookery_disk_full')).toBe(0);
+  await client.close();
+}
+
+it(
+  'a full disk refuses data at every member, and nothing else ends; room ends that',
+  async ({ skip }) => {
+    if (productUnderTest().name === 'apache') skip('Apache ZooKeeper has no such bound');
+    if (!canMount) skipOrFail(skip, 'mount namespaces cannot be made here');
+    const ensemble = await useServingEnsemble({ operated: true, product: onSmallDisks() });
+    const leader = await ensemble.leader();
+    const [follower, third] = await ensemble.followers();
+    if (follower === undefined || third === undefined) throw new Error('there are two followers');
+    await create(await useClient(leader), '/written');
+    await survivesFullDisk(ensemble, leader, third);
+    await survivesFullDisk(ensemble, follower, third);
+    const counted = (await scrape(leader.metricsPort)).get('rookery_disk_refused_writes_total');
+    expect(counted).toBeGreaterThan(0);
+    expect((await ensemble.leader()).id).toBe(leader.id);
+    expect(ensemble.running).toHaveLength(3);
+  },
+  TEST_DEADLINE_MS,
+);
