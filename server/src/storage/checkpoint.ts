@@ -3,8 +3,8 @@
  *
  * Owns the database `tree-<generation>`. Its checkpoint record (zxid, digest, time) is written in
  * the same synced batch as the changed records, so tree and zxid never disagree. All values have a
- * checksum. Keys: `c` is the checkpoint; `d...` and `p...` are blocks of znodes and `s...` sessions,
- * which state/ encodes.
+ * checksum. Keys: `c` is the checkpoint; `d...` and `p...` are blocks of znodes and `s...` are
+ * sessions, which state/ encodes.
  */
 import { assert, formatZxid, MarshallingError } from '@rookery/protocol';
 import { z } from 'zod';
