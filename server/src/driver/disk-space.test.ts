@@ -25,7 +25,7 @@ function watched(reserveBytes: number | null, totalBytes = 10 * GB) {
 }
 
 /** What it tells its leader, member 3, with a heartbeat. */
-function told(space: DiskSpace, role: 'following' | 'leading' = 'following'): unknown[] {
+function toldBy(space: DiskSpace, role: 'following' | 'leading' = 'following'): unknown[] {
   const calls: unknown[] = [];
   space.onHeartbeat({ role, leader: 3 }, { tell: (...call) => void calls.push(call) });
   return calls;
@@ -48,11 +48,11 @@ it('warns below a fifth, is full below its reserve, and recovers a tenth above i
   expect(await withFree(500 * MB)).toBe(false);
   expect(lines).toEqual(['disk.nearly_full']);
   expect(await withFree(500 * MB - 1)).toBe(true);
-  expect(told(space)).toEqual([[3, { kind: 'diskFull', freeBytes: 500 * MB - 1 }, 14]]);
-  expect(told(space, 'leading')).toEqual([]);
+  expect(toldBy(space)).toEqual([[3, { kind: 'diskFull', freeBytes: 500 * MB - 1 }, 14]]);
+  expect(toldBy(space, 'leading')).toEqual([]);
   expect(await withFree(550 * MB - 1)).toBe(true);
   expect(await withFree(550 * MB)).toBe(false);
-  expect(told(space)).toEqual([]);
+  expect(toldBy(space)).toEqual([]);
   await withFree(2.2 * GB);
   await withFree(2 * GB - 1);
   const once = ['disk.nearly_full', 'disk.full', 'disk.has_room'];
@@ -76,10 +76,11 @@ it('what another member told counts until it has not told it for the timeout', a
   for (let told = 0; told < 3; told++) {
     space.onMessage(2, { kind: 'diskFull', freeBytes: 1 });
     await timers.advance(1000);
-    space.onTick(timers.nowMs());
+    toldBy(space);
     expect(space.isFull).toBe(true);
   }
-  space.onTick(timers.nowMs() + 1);
+  await timers.advance(1);
+  toldBy(space);
   expect(space.isFull).toBe(false);
   expect(lines).toEqual(['disk.member_full']);
 });

@@ -77,11 +77,15 @@ export class DiskSpace {
     return this.shortage !== null || this.#others.size > 0;
   }
 
-  /** A follower tells its leader as long as its disk is full. */
+  /** Forgets what is too old; a follower tells its leader as long as its disk is full. */
   onHeartbeat(
     member: { readonly role: RoleName; readonly leader: PeerId },
     links: Pick<PeerLinks, 'tell'>,
   ): void {
+    const nowMs = this.#parts.timers.nowMs();
+    for (const [other, toldMs] of this.#others) {
+      if (nowMs - toldMs > this.#parts.timeoutMs) this.#others.delete(other);
+    }
     if (this.shortage === null || member.role !== 'following') return;
     const { freeBytes } = this.shortage;
     links.tell(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
@@ -91,12 +95,6 @@ export class DiskSpace {
     const { logger, timers } = this.#parts;
     if (!this.#others.has(member)) logger.warn({ member, freeBytes }, 'disk.member_full');
     this.#others.set(member, timers.nowMs());
-  }
-
-  onTick(nowMs: number): void {
-    for (const [member, toldMs] of this.#others) {
-      if (nowMs - toldMs > this.#parts.timeoutMs) this.#others.delete(member);
-    }
   }
 
   /** As the leader, which asks for them once a second at most. */

@@ -108,7 +108,8 @@ export class Driver {
       keeper: this.keeper,
       isUp: (peer, link) => this.#links.isUp(peer, link),
       step: (input) => this.#turns.run(() => this.#step(input)),
-      send: (peer, link, message) => this.#turns.run(() => this.#send(peer, link, message)),
+      send: (peer, link, message) =>
+        this.#turns.run(() => parts.peerPort().send(peer, link, message)),
       onPurged,
       fail: (error) => this.fail(error),
     });
@@ -205,7 +206,6 @@ export class Driver {
       this.#digests.onHeartbeat(this);
       this.#parts.diskSpace.onHeartbeat(this, this.#links);
     }
-    this.#parts.diskSpace.onTick(nowMs);
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
     if (this.#role === 'looking') this.#readOnly.onTick(this.roleForMs);
@@ -298,10 +298,6 @@ export class Driver {
     this.#step({ kind: 'message', peer, link, message });
   }
 
-  #send(peer: PeerId, link: number, message: PeerMessage): void {
-    this.#parts.peerPort().send(peer, link, message);
-  }
-
   // The core
 
   #onPersisted(ticket: Ticket): void {
@@ -327,7 +323,7 @@ export class Driver {
         return this.keeper.enqueue(output);
       case 'send':
         this.#digests.onSend(output.message, this.keeper.state);
-        return this.#send(output.peer, output.link, output.message);
+        return this.#parts.peerPort().send(output.peer, output.link, output.message);
       case 'deliver':
         return this.#deliver(output.batch);
       case 'confirmed':

@@ -68,7 +68,7 @@ it(
         await until(
           `${name} is ready`,
           TEST_DEADLINE_MS,
-          async () => (await isReady(name)) || null,
+          async () => (await isReady(name)) || undefined,
         );
       }
     };
@@ -86,7 +86,7 @@ it(
     expect(NAMES.every((name) => pods.isRunning(name))).toBe(true);
     for (const name of NAMES.slice(1)) await pods.kill(name);
     await until('a member without a quorum is not ready', TEST_DEADLINE_MS, async () =>
-      (await isReady('rookery-0')) ? null : true,
+      (await isReady('rookery-0')) ? undefined : true,
     );
     expect(await isLive('rookery-0')).toBe(true);
   },

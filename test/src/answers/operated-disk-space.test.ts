@@ -60,10 +60,8 @@ function fillDisk(directory: string): string {
 
 /** Writes until one is answered so. */
 async function untilAnswered(client: WireClient, error: ErrorCode): Promise<void> {
-  await until(
-    `a write that is answered ${error}`,
-    DEADLINE_MS,
-    async () => ((await sendSetData(client, '/written', 'v')).error === error ? true : null),
+  await until(`a write that is answered ${error}`, DEADLINE_MS, async () =>
+    (await sendSetData(client, '/written', 'v')).error === error ? true : undefined,
   );
 }
 
@@ -86,10 +84,8 @@ async function survivesFullDisk(ensemble: Ensemble, member: Member, other: Membe
 
   rmSync(filler);
   await untilAnswered(client, ErrorCode.ok);
-  await until(
-    'the member is ready again',
-    DEADLINE_MS,
-    async () => ((await httpGet(member.metricsPort, '/readyz')).status === 200 ? true : null),
+  await until('the member is ready again', DEADLINE_MS, async () =>
+    (await httpGet(member.metricsPort, '/readyz')).status === 200 ? true : undefined,
   );
   expect((await scrape(member.metricsPort)).get('rookery_disk_full')).toBe(0);
   await client.close();
