@@ -165,11 +165,21 @@ describe('a full tree', () => {
 
 describe('while a disk is full', () => {
   it('what carries data is refused, also in a multi; deletes and checks are not', () => {
-    const { bound, ensemble, answer } = bounded(1_000_000);
+    const { bound, ensemble, answer, client } = bounded(1_000_000);
     bound.isDiskFull = true;
     expect(answer((c) => c.create('/a'))).toBe(FULL);
     expect(answer((c) => c.setData('/d', 'smaller'))).toBe(FULL);
     expect(ensemble.preparer.takeRefusals()).toMatchObject({ count: 0, forDisk: 2 });
+    const multi = (ops: readonly MultiRequestOp[]): readonly number[] => {
+      client.send(OpCode.multi, MultiRequest, { ops });
+      ensemble.settle();
+      const { results } = decode(MultiResponse, client.takeOne().body);
+      return results.map((one) => ('error' in one ? one.error : 0));
+    };
+    const acl = { path: '/d', acl: OPEN_ACL, version: -1 };
+    expect(answer((c) => c.send(OpCode.setAcl, SetAclRequest, acl))).toBe(FULL);
+    expect(multi([createOp('/m', 0), deleteOp('/m')])).toContain(FULL);
+    expect(multi([{ opcode: OpCode.check, request: { path: '/d', version: -1 } }])).toEqual([0]);
     expect(answer((c) => c.delete('/d'))).toBe(0);
     bound.isDiskFull = false;
     expect(answer((c) => c.create('/a'))).toBe(0);
