@@ -7,11 +7,11 @@
  * into a frame. Bytes are sent in the order in which they were put into `writer`. Created by the
  * client port; used by the driver and the pipeline.
  */
-import { FrameError, FrameReader, type Int64, JuteWriter } from '@rookery/protocol';
+import { FrameError, FrameReader, type Int64, type JuteWriter } from '@rookery/protocol';
+import { ClientOutput } from './client-output.js';
 import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
 import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
-import { largestFrameBytes } from './largest-frame.js';
 import type { ConnectionStats } from './server-stats.js';
 import type { Timer } from './timers.js';
 import type { ByteStream } from './transport.js';
@@ -31,24 +31,20 @@ export class ClientConnection implements PutOff, PacedReader {
   readonly #owner: ConnectionOwner<ClientConnection>;
   readonly #stream: ByteStream;
   readonly #reader: FrameReader;
-  readonly #writer: JuteWriter;
+  readonly #output: ClientOutput;
   #phase: Phase = 'open';
   #holds = 0;
   #isDirty = false;
-  /** The largest of the large answers since the output was last empty, in bytes. */
-  #largestBytes = 0;
-  /** How many bytes of `#writer` have been reported to the turn. */
-  #talliedBytes = 0;
   #isHeavy = false;
-  /** The connection was deferred, so its next delivery or answer is made in any case. */
-  #isMyTurn = false;
-  /** Bytes buffered in the stream after the last write; the number can only have fallen since. */
-  #bufferedBytesMax = 0;
+  /**
+   * The connection was deferred, so its next delivery or answer is made in any case; a large answer
+   * only if it waited among those that get large ones.
+   */
+  #turn: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
   #isRoomDue = false;
-  /** The bytes last reported to the budgets of input and output. */
+  /** The bytes last reported to the budget of input. */
   #inputBytes = 0;
-  #owedBytes = 0;
   #linger: Timer | null = null;
 
   constructor(parts: {
@@ -65,7 +61,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.remotePort = parts.stream.remotePort;
     this.openedAtMs = parts.owner.timers.nowMs();
     this.#reader = new FrameReader(parts.owner.limits.handshakeBytesMax);
-    this.#writer = new JuteWriter(parts.owner.slabs);
+    this.#output = new ClientOutput(parts.stream, parts.owner);
   }
 
   /** False after `close()`, `end()` or the loss of the stream. */
@@ -75,7 +71,7 @@ export class ClientConnection implements PutOff, PacedReader {
 
   /** Bytes of output not yet taken by the kernel. */
   get outputBytes(): number {
-    return this.#writer.length + this.#stream.bufferedBytes;
+    return this.#output.bytes;
   }
 
   /** Bytes that were read and are not delivered yet. */
@@ -85,14 +81,17 @@ export class ClientConnection implements PutOff, PacedReader {
 
   /** Bytes that were written and the client has not taken yet. */
   get owedBytes(): number {
-    if (this.#owedBytes > 0) this.#countOutput(this.#stream.bufferedBytes);
-    return this.#owedBytes;
+    return this.#output.owedBytes;
   }
 
-  /** Whether answers that can wait should wait. Asked before each of them. */
-  get isFull(): boolean {
+  /** Whether an answer of about so many bytes should wait, if it can. Asked before each of them. */
+  isFullFor(answerBytes: number): boolean {
     this.#tally();
-    return this.#isChoked || (this.#owner.turn.isFull && !this.#isMyTurn);
+    if (this.#output.isChoked) return true;
+    const { turn } = this.#owner;
+    const isLarge = answerBytes >= LARGE_ANSWER_BYTES;
+    if (this.#turn === 'heavy' || (this.#turn === 'light' && !isLarge)) return false;
+    return turn.isFull || (isLarge && turn.hasWaiting);
   }
 
   get isHeavy(): boolean {
@@ -122,7 +121,7 @@ export class ClientConnection implements PutOff, PacedReader {
       this.#isDirty = true;
       this.#owner.onDirty(this);
     }
-    return this.#writer;
+    return this.#output.writer;
   }
 
   /**
@@ -136,11 +135,12 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#owner.onSessionBound(this);
   }
 
-  /** Delivers and reads nothing until every reason for holding is released. */
-  hold(reason: HoldReason): void {
+  /** Delivers and reads nothing until every reason is released; `answerBytes` of what waits. */
+  hold(reason: HoldReason, answerBytes = 0): void {
+    if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
     this.#setHold(HOLD[reason]);
     // The client does not have to take anything first; only a later turn is waited for.
-    if (reason === 'room' && !this.#isChoked) this.#owner.turn.putOff(this);
+    if (reason === 'room' && !this.#output.isChoked) this.#owner.turn.putOff(this);
   }
 
   /** Frames that have already arrived are delivered in a later turn, never inside this call. */
@@ -153,8 +153,8 @@ export class ClientConnection implements PutOff, PacedReader {
     if (this.#phase !== 'open') return;
     this.#phase = 'ended';
     this.#dropInput();
-    this.#writeOut();
-    this.#countOutput(this.#stream.bufferedBytes);
+    this.#output.writeOut();
+    this.#output.count();
     this.#stream.end();
     // Whatever the client still sends is read and dropped, so that its end of stream is noticed.
     this.#stream.resume();
@@ -176,24 +176,19 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#owner.stats.connectionsDropped += 1;
     this.#stream.destroy();
     this.#dropInput();
-    this.#countOutput(0);
+    this.#output.countNone();
   }
 
   /** Writes all output since the last flush at once. Called by the port at the end of a turn. */
   flush(): void {
     this.#isDirty = false;
     if (this.#phase !== 'open') {
-      this.#dropOutput();
+      this.#output.drop();
       return;
     }
-    if (this.#stream.bufferedBytes === 0) this.#largestBytes = 0;
-    this.#writeOut();
-    const buffered = this.#stream.bufferedBytes;
-    this.#countOutput(buffered);
-    // Output for a slow client keeps its whole slab in memory, so others get a new slab.
-    if (buffered === 0) this.#writer.recycle();
+    const buffered = this.#output.flush();
     const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
-    if (buffered > outputHardBytes + this.#largestBytes) {
+    if (buffered > outputHardBytes + this.#output.largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
       this.#owner.rateLimited.warn('client.output_overflow', this.facts(facts));
       this.close('reads too slowly', 'told');
@@ -231,18 +226,18 @@ export class ClientConnection implements PutOff, PacedReader {
   }
 
   onDrain(): void {
-    this.#countOutput(this.#stream.bufferedBytes);
+    this.#output.count();
     if (this.#phase === 'open') this.#maybeReleaseOutput();
   }
 
   /** Called only by the turn, once for each time that the connection was deferred. */
   takeTurn(): void {
     if (this.#phase !== 'open') return;
-    this.#isMyTurn = true;
-    if ((this.#holds & HOLD.room) !== 0 && !this.#isChoked) this.#owner.onRoom(this);
+    this.#turn = this.#isHeavy ? 'heavy' : 'light';
+    if ((this.#holds & HOLD.room) !== 0 && !this.#output.isChoked) this.#giveRoom();
     this.#holds &= ~HOLD.turn;
     this.#resume();
-    this.#isMyTurn = false;
+    this.#turn = 'none';
   }
 
   onStreamClosed(): void {
@@ -250,32 +245,24 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#owner.turn.forget(this);
     this.#linger?.cancel();
     this.#dropInput();
-    this.#dropOutput();
-    this.#countOutput(0);
-  }
-
-  /** Whether more output waits than this client should have in memory. */
-  get #isChoked(): boolean {
-    const { outputSoftBytes } = this.#owner.limits;
-    // The stream is asked only where it matters, because this runs for each frame.
-    if (this.#writer.length + this.#bufferedBytesMax <= outputSoftBytes) return false;
-    return this.outputBytes > outputSoftBytes;
+    this.#output.drop();
+    this.#output.countNone();
   }
 
   #deliver(): void {
     const owner = this.#owner;
     const { turn, frame } = owner;
     try {
-      let mayGo = this.#isMyTurn || turn.mayBegin(this);
+      let mayGo = this.#turn !== 'none' || turn.mayBegin(this);
       while (this.#holds === 0 && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
         if (!mayGo) return this.#putOff();
         if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
         this.#isHeavy = false;
         owner.onFrame(this, frame);
-        this.#isMyTurn = false;
+        this.#turn = 'none';
         this.#tally();
-        if (this.#isChoked) this.#setHold(HOLD.output);
+        if (this.#output.isChoked) this.#setHold(HOLD.output);
         mayGo = turn.mayGoOn();
       }
     } catch (error) {
@@ -296,11 +283,10 @@ export class ClientConnection implements PutOff, PacedReader {
 
   /** Reports what was written since the last report to the turn, mostly one answer. */
   #tally(): void {
-    const bytes = this.#writer.length - this.#talliedBytes;
-    this.#talliedBytes += bytes;
+    const bytes = this.#output.takeUntallied();
     if (bytes <= 0) return;
     if (bytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
-    this.#isMyTurn = false;
+    this.#turn = 'none';
     this.#owner.turn.spend(bytes);
   }
 
@@ -338,22 +324,14 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#isRoomDue = true;
     this.#owner.timers.defer(() => {
       this.#isRoomDue = false;
-      if ((this.#holds & HOLD.room) !== 0 && this.#phase === 'open') this.#owner.onRoom(this);
+      if ((this.#holds & HOLD.room) !== 0 && this.#phase === 'open') this.#giveRoom();
     });
   }
 
-  #writeOut(): void {
-    if (this.#writer.length === 0) return;
-    const bytes = this.#writer.take();
-    this.#talliedBytes = 0;
-    if (bytes.length > Math.max(this.#largestBytes, LARGE_ANSWER_BYTES)) {
-      this.#largestBytes = Math.max(this.#largestBytes, largestFrameBytes(bytes));
-    }
-    this.#owner.stats.bytesSent += bytes.length;
-    // The replies of one turn count as one response.
-    this.#owner.stats.responseSizes.record(bytes.length);
-    this.#stream.write(bytes);
-    this.#bufferedBytesMax = this.#stream.bufferedBytes;
+  /** What the handler answers now counts in this turn. */
+  #giveRoom(): void {
+    this.#owner.onRoom(this);
+    this.#tally();
   }
 
   /** Reports unread input to its budget, if it has changed. */
@@ -364,24 +342,10 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#inputBytes = bytes;
   }
 
-  /** The same for output. The slab with the unsent bytes counts as a whole. */
-  #countOutput(buffered: number): void {
-    if (buffered === 0 && this.#owedBytes === 0) return;
-    const bytes = buffered === 0 ? 0 : buffered + this.#writer.slabBytes;
-    this.#owner.output.add(bytes - this.#owedBytes);
-    this.#owedBytes = bytes;
-  }
-
   #dropInput(): void {
     this.#owner.pace.forget(this);
     this.#reader.clear();
     this.#countInput();
-  }
-
-  #dropOutput(): void {
-    this.#writer.reset();
-    this.#writer.release();
-    this.#talliedBytes = 0;
   }
 
   /** Identifies the connection in log lines. */

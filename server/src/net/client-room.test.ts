@@ -48,14 +48,14 @@ async function heldForRoom(bytes: number) {
 
 it('is told when the client has taken its output, and gets its next frame when it is released', async () => {
   const { timers, port, handler, client, connection } = await heldForRoom(500_000);
-  expect(connection.isFull).toBe(true);
+  expect(connection.isFullFor(0)).toBe(true);
   port.flush();
   await timers.advance(100);
   expect(handler.events.at(-1)).toBe('frame 1 write');
   client.stream.resume();
   await timers.advance(100);
   expect(handler.events.slice(-2)).toEqual(['frame 1 write', 'room 1']);
-  expect(connection.isFull).toBe(false);
+  expect(connection.isFullFor(0)).toBe(false);
   connection.release('room');
   await timers.advance(5);
   expect(handler.events.at(-1)).toBe('frame 1 next');

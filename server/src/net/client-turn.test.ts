@@ -43,11 +43,14 @@ async function bench(clients: number) {
   });
   await port.listen();
   const turns: string[][] = [[]];
+  /** As the driver does: the first event of a turn has its end put behind everything else. */
+  const note = (event: string): void => {
+    if (turns.at(-1)?.length === 0) timers.defer(() => endTurn());
+    turns.at(-1)?.push(event);
+  };
   handler.onFrameDo = (connection, frame) => {
     const asked = Buffer.from(frame).toString('latin1');
-    // As the driver does: the first frame of a turn has its end put behind everything else.
-    if (turns.at(-1)?.length === 0) timers.defer(() => endTurn());
-    turns.at(-1)?.push(`${connection.id} ${asked}`);
+    note(`${connection.id} ${asked}`);
     if (asked.startsWith('large')) put(connection, LARGE_BYTES);
     if (asked.startsWith('middling')) put(connection, 5_000);
     if (/^slow|^middling/.test(asked)) timers.lateMs += 30;
@@ -68,7 +71,7 @@ async function bench(clients: number) {
     await timers.advance(50);
     return turns.filter((turn) => turn.length > 0);
   };
-  return { timers, port, handler, ends, turns, allSend };
+  return { timers, port, handler, ends, turns, note, allSend };
 }
 
 function put(connection: ClientConnection, bytes: number): void {
@@ -159,26 +162,69 @@ describe('answers that wait for a later turn', () => {
     const [one, two] = handler.connections;
     if (one === undefined || two === undefined) throw new Error('no connections');
     put(one, 600_000);
-    expect([one.isFull, two.isFull]).toEqual([true, true]);
+    expect([one.isFullFor(0), two.isFullFor(0)]).toEqual([true, true]);
     two.hold('room');
     await timers.advance(5);
     expect(handler.events).not.toContain('room 2');
     port.flush();
     expect(handler.events).not.toContain('room 2');
     await timers.advance(5);
-    expect(two.isFull).toBe(false);
+    expect(two.isFullFor(0)).toBe(false);
     expect(handler.events.filter((event) => event === 'room 2')).toEqual(['room 2']);
   });
+});
+
+it('an answer that will be large waits behind small ones, whatever its client asked before', async () => {
+  const { handler, allSend } = await bench(4);
+  await allSend('hello');
+  const answered: string[] = [];
+  const answer = (connection: ClientConnection, bytes: number): void => {
+    answered.push(`${connection.id} ${bytes}`);
+    put(connection, bytes);
+  };
+  const onFrameDo = handler.onFrameDo;
+  handler.onFrameDo = (connection, frame) => {
+    onFrameDo(connection, frame);
+    if (connection.id === 4) answer(connection, 10);
+    else if (!connection.isFullFor(LARGE_BYTES)) answer(connection, LARGE_BYTES);
+    else connection.hold('room', LARGE_BYTES);
+  };
+  handler.onRoomDo = (connection) => {
+    expect(connection.isFullFor(LARGE_BYTES)).toBe(false);
+    answer(connection, LARGE_BYTES);
+    connection.release('room');
+  };
+  await allSend('list');
+  expect(answered).toEqual(['1 300000', '2 300000', '4 10', '3 300000']);
+});
+
+it('large answers that waited are spread over turns as others are', async () => {
+  const { handler, note, allSend } = await bench(8);
+  await allSend('hello');
+  const onFrameDo = handler.onFrameDo;
+  handler.onFrameDo = (connection, frame) => {
+    onFrameDo(connection, frame);
+    if (connection.isFullFor(LARGE_BYTES)) connection.hold('room', LARGE_BYTES);
+    else put(connection, LARGE_BYTES);
+  };
+  handler.onRoomDo = (connection) => {
+    note('large answer');
+    put(connection, LARGE_BYTES);
+    connection.release('room');
+  };
+  const turns = await allSend('list');
+  const counts = turns.map((turn) => turn.filter((event) => event === 'large answer').length);
+  expect(counts.filter((count) => count > 0)).toEqual([2, 2, 2]);
 });
 
 it('a turn that took too long has no room for answers that can wait', async () => {
   const { timers, handler, allSend } = await bench(2);
   await allSend('hello');
   const [, two] = handler.connections;
-  expect(two?.isFull).toBe(false);
+  expect(two?.isFullFor(0)).toBe(false);
   timers.lateMs += 30;
   // Looked at the clock for some of the questions only.
-  expect([1, 2, 3, 4].map(() => two?.isFull).at(-1)).toBe(true);
+  expect([1, 2, 3, 4].map(() => two?.isFullFor(0)).at(-1)).toBe(true);
 });
 
 it('the largest answer is excused from the limit of output, many events of a turn are not', async () => {

@@ -4,7 +4,8 @@
  * One frame may cost a quarter of a second (the children of a huge directory), and with many such
  * clients in one turn the member would miss its heartbeats. Once the frames of a turn have produced
  * `outputBytesMax` or taken `durationMsMax`, further deliveries are deferred to the next turn, in
- * their order. Connections whose last answer was large wait behind all others, but not for ever.
+ * their order. Connections whose last answer was large, or whose next will be, wait behind all
+ * others, but not for ever.
  * Owned by the client port, which renews it at each flush; asked by its connections.
  */
 import type { Timers } from './timers.js';
@@ -54,6 +55,11 @@ export class ClientTurn {
     return !this.mayGoOn();
   }
 
+  /** Whether connections were deferred. */
+  get hasWaiting(): boolean {
+    return this.#light.size + this.#heavy.size > 0;
+  }
+
   /** Whether a connection may get its next frame now, regardless of who waits. */
   mayGoOn(): boolean {
     if (this.#isOver) return false;
@@ -92,7 +98,7 @@ export class ClientTurn {
    * polled again; otherwise deliveries that are due before would double it.
    */
   renew(): void {
-    if (!this.#isOver && this.#light.size + this.#heavy.size === 0) return this.#reset();
+    if (!this.#isOver && !this.hasWaiting) return this.#reset();
     if (this.#isResumeDue) return;
     this.#isResumeDue = true;
     this.#timers.defer(() => this.#resume());

@@ -14,7 +14,7 @@ const SMALL_BYTES = 128;
 /** A name among children. */
 const NAME_BYTES = 64;
 /** For answers that may have any size and are requested rarely. */
-const LARGE_BYTES = 1 << 20;
+export const LARGE_BYTES = 1 << 20;
 
 export interface WaitingRead {
   readonly opcode: number;
@@ -22,6 +22,20 @@ export interface WaitingRead {
   readonly body: Uint8Array;
   /** The largest of the session's writes that are pending before it. */
   readonly writeBytes: number;
+}
+
+/** Whether the answer may be large although neither its request nor one znode's data is. */
+export function isListing(opcode: number): boolean {
+  switch (opcode) {
+    case OpCode.getChildren:
+    case OpCode.getChildren2:
+    case OpCode.getChildrenPage:
+    case OpCode.getEphemerals:
+    case OpCode.multiRead:
+      return true;
+    default:
+      return false;
+  }
 }
 
 export function answerBytesOf(tree: Tree, read: WaitingRead): number {

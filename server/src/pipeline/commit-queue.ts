@@ -37,11 +37,8 @@ export interface QueueEntry extends OutgoingRequest {
   syncedAt: Zxid | null;
 }
 
-/**
- * `run`: a read to be answered now, not kept. `forward`: kept, to be sent to the leader. `wait`:
- * kept.
- */
-export type Admission = 'run' | 'forward' | 'wait';
+/** Both are kept; an entry to `forward` is sent to the leader at once. */
+export type Admission = 'forward' | 'wait';
 
 /**
  * A write is forwarded only while the answers to the reads that wait before it are no more than
@@ -75,7 +72,6 @@ export class CommitQueue {
   }
 
   accept(entry: QueueEntry): Admission {
-    if (entry.kind === 'read' && this.length === 0) return 'run';
     const open = this.#barrier === this.#entries.length;
     this.#entries.push(entry);
     if (entry.kind !== 'read') {

@@ -50,14 +50,18 @@ export interface Output {
   readonly writer: JuteWriter;
   readonly stats: OutputStats;
   /**
-   * So much waits to be sent that answers should wait too. A connection that is held for `room` is
-   * reported by `Pipeline.onRoom`, in a later turn, when the client has taken enough.
+   * Whether an answer of about so many bytes should wait: the client has to take others first, or
+   * this turn has given all that it has for answers of this size. A connection that is held for
+   * `room` is reported by `Pipeline.onRoom`, in a later turn, when it can get its answer.
    */
-  readonly isFull: boolean;
+  isFullFor(answerBytes: number): boolean;
   /** The handshake is done. */
   bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void;
-  /** No `onFrame` may come until every reason is released again, and none from inside `release`. */
-  hold(reason: HoldReason): void;
+  /**
+   * No `onFrame` may come until every reason is released again, and none from inside `release`.
+   * `answerBytes` is about the size of the answer that waits for room.
+   */
+  hold(reason: HoldReason, answerBytes?: number): void;
   release(reason: HoldReason): void;
   /**
    * Half-closes the connection once everything in `writer` is sent; net bounds how long that may

@@ -22,10 +22,11 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn } from '../state/txn.js';
 import type { WatchTable } from '../state/watches.js';
 import type { Requester } from './access.js';
-import { answerBytesOf } from './answer-size.js';
+import { answerBytesOf, isListing, LARGE_BYTES } from './answer-size.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
+import { DueSyncs } from './due-syncs.js';
 import type { FairForwarding } from './fair-forwarding.js';
 import type { Authenticator } from './identities.js';
 import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
@@ -60,11 +61,6 @@ export interface RequestsParts {
   readonly multiOpsMax: number;
 }
 
-interface DueSync {
-  readonly zxid: Zxid;
-  readonly connection: Connection;
-}
-
 /** Overwritten for each request: what happens a million times a second makes no garbage. */
 type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
@@ -72,8 +68,7 @@ export class Requests {
   readonly #parts: RequestsParts;
   /** By the number of the write or sync. */
   readonly #waiting = new WaitingRequests();
-  /** Confirmed syncs whose zxid is not applied yet; their zxids never fall. */
-  #dueSyncs: DueSync[] = [];
+  readonly #dueSyncs = new DueSyncs();
   #finished: Connection[] = [];
   readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
   readonly #reply: Reused<ReplyRecord> = { operation: '', xid: 0, zxid: 0, latencyMs: 0, nowMs: 0 };
@@ -178,18 +173,12 @@ export class Requests {
     entry.syncedAt = zxid;
     const connection = this.#connectionOf(entry);
     if (zxid <= this.#state.lastZxid) this.#drain(connection);
-    else this.#dueSyncs.push({ zxid, connection });
+    else this.#dueSyncs.add(zxid, connection);
   }
 
   /** `zxid` is applied, and everything that was to be answered for it is answered. */
   runDueSyncs(zxid: Zxid): void {
-    let due = this.#dueSyncs[0];
-    if (due === undefined || due.zxid > zxid) return;
-    const ready: Connection[] = [];
-    for (; due !== undefined && due.zxid <= zxid; due = this.#dueSyncs[ready.length]) {
-      ready.push(due.connection);
-    }
-    this.#dueSyncs.splice(0, ready.length);
+    const ready = this.#dueSyncs.takeUpTo(zxid);
     for (const connection of ready) if (connection.phase !== 'gone') this.#drain(connection);
   }
 
@@ -213,7 +202,7 @@ export class Requests {
   /** The role has ended; every connection was dropped. */
   clear(): void {
     assert(this.#waiting.size === 0, () => `${this.#waiting.size} requests wait after the role`);
-    this.#dueSyncs = [];
+    this.#dueSyncs.clear();
     this.#finished = [];
   }
 
@@ -238,11 +227,14 @@ export class Requests {
   }
 
   #onRead(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    if (connection.queue.length === 0) {
+    const { queue, output } = connection;
+    const isIdle = queue.length === 0;
+    if (isIdle && !(isListing(header.opcode) && output.isFullFor(LARGE_BYTES))) {
       this.#run(connection, header, body);
       return this.#count(connection, header, this.#nowMs);
     }
     this.#enqueue(connection, this.#entryOf(connection, header, body));
+    if (isIdle) this.#drain(connection);
   }
 
   /**
@@ -290,7 +282,6 @@ export class Requests {
 
   #enqueue(connection: Connection, entry: QueueEntry): void {
     const admission = connection.queue.accept(entry);
-    assert(admission !== 'run', 'a read that can run is not queued');
     this.#parts.throttle.added(connection, entry);
     if (entry.kind === 'read') return;
     this.#waiting.add(entry);
@@ -303,7 +294,10 @@ export class Requests {
     const { queue, output } = connection;
     if (this.#parked.has(connection)) return;
     for (;;) {
-      if (queue.length > 0 && output.isFull) return this.#park(connection);
+      const { head } = queue;
+      if (head !== undefined && output.isFullFor(head.answerBytes)) {
+        return this.#park(connection, head.answerBytes);
+      }
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
       if (entry.kind === 'read') {
@@ -318,9 +312,9 @@ export class Requests {
   }
 
   /** It takes in nothing more either, so that no write follows what waits. */
-  #park(connection: Connection): void {
+  #park(connection: Connection, answerBytes: number): void {
     this.#parked.add(connection);
-    connection.output.hold('room');
+    connection.output.hold('room', answerBytes);
   }
 
   #runQueued(connection: Connection, entry: QueueEntry): void {

@@ -69,7 +69,7 @@ export class TestClient implements Output {
     this.#deliver = deliver;
   }
 
-  get isFull(): boolean {
+  isFullFor(): boolean {
     return this.writer.length > this.softBytes;
   }
 

@@ -89,8 +89,8 @@ export const architectureMutants: readonly Mutant[] = [
     // Only syncs hold reads up.
     breaks: 'a read waits for the earlier writes of its session (invariant 6)',
     file: 'pipeline/requests.ts',
-    find: '    if (connection.queue.length === 0) {\n',
-    replace: "    if (connection.queue.head?.kind !== 'sync') {\n",
+    find: '    const isIdle = queue.length === 0;\n',
+    replace: "    const isIdle = queue.head?.kind !== 'sync';\n",
   },
   {
     name: 'arch-write-overtakes-read',

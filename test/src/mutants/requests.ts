@@ -126,8 +126,8 @@ export const requestMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: "a session's answers come in the order of its requests",
     file: 'pipeline/requests.ts',
-    find: '    if (connection.queue.length === 0) {\n',
-    replace: '    if (connection.queue.length === 0 || header.opcode === OpCode.ping) {\n',
+    find: '    const isIdle = queue.length === 0;\n',
+    replace: '    const isIdle = queue.length === 0 || header.opcode === OpCode.ping;\n',
   },
   {
     name: 'writes-forwarded-in-pairs-reversed',

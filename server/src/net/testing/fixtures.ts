@@ -77,10 +77,11 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
   };
 }
 
-/** Notes every event as text; `onFrameDo` answers. */
+/** Notes every event as text; `onFrameDo` and `onRoomDo` answer. */
 export class RecordingHandler implements ClientHandler {
   readonly events: string[] = [];
   readonly connections: ClientConnection[] = [];
+  onRoomDo: (connection: ClientConnection) => void = () => undefined;
   onFrameDo: (connection: ClientConnection, frame: Uint8Array) => void = () => {};
 
   onOpen(connection: ClientConnection): void {
@@ -96,6 +97,7 @@ export class RecordingHandler implements ClientHandler {
 
   onRoom(connection: ClientConnection): void {
     this.events.push(`room ${connection.id}`);
+    this.onRoomDo(connection);
   }
 
   onClosed(connection: ClientConnection): void {
