@@ -5,8 +5,10 @@
  * with a small tree has 12 MB alive; under writes that meant three collections a second, each of
  * which kept two cores busy for 10 ms and set the p99 of its answers. Dead batches and buffers
  * outside the heap count as growth, and also wait for a collection. The step is therefore such that
- * a collection comes every minute or so at half of the maximum load: with a larger one, memory
- * still rose after ten minutes.
+ * a collection comes every minute or so at half of the maximum load of small values: with a larger
+ * one, memory still rose after ten minutes. Values of 64 KB used up such a step twelve times a
+ * second, and a third of the processor time went into collections: while they come so often the
+ * step doubles, and it halves again when they are rare.
  *
  * Where more is alive than three steps, V8's own judgement holds. What is granted is a share of
  * what the next collection finds alive. It is thus bounded, and it is withdrawn as soon as more
@@ -16,23 +18,34 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-const STEP_BYTES = 16 << 20;
+const STEP_BYTES_MIN = 16 << 20;
+const STEP_BYTES_MAX = 64 << 20;
+/** The largest step as a share of what this process may use in all. */
+const STEP_SHARE = 1 / 16;
+/** The step doubles when the last full collection was less than this ago, */
+const OFTEN_MS = 1000;
+/** and halves when it was more than this ago. */
+const RARELY_MS = 10_000;
 /** With more alive, the step is no large part of it: V8 itself grants at least 8 MB. */
 const SMALL_ALIVE_BYTES = 45 << 20;
 /** For a heap that has only begun to fill: V8 itself grants up to 300. */
 const PERCENT_MAX = 400;
 /** More than a heap can have that was granted a step, with everything by which it grew. */
-const SMALL_BYTES_MAX = SMALL_ALIVE_BYTES + 2 * STEP_BYTES;
+const SMALL_BYTES_MAX = SMALL_ALIVE_BYTES + 2 * STEP_BYTES_MIN;
 /** V8's names of spaces that grow by rules of their own. */
 const YOUNG_SPACES = new Set(['new_space', 'new_large_object_space']);
 
-export function growHeapInSteps(): void {
+/** `limitBytes` is what this process may use in all. */
+export function growHeapInSteps(limitBytes: number): void {
+  const step = new HeapStep(limitBytes);
   let granted = 0;
   const observer = new PerformanceObserver((list) => {
     const bytes = oldGenerationBytes();
     const isSmall = bytes <= SMALL_BYTES_MAX;
-    if (isSmall && !list.getEntries().some(isMajor)) return;
-    const percent = isSmall ? growthPercent(bytes) : 0;
+    const major = list.getEntries().findLast(isMajor);
+    if (isSmall && major === undefined) return;
+    if (major !== undefined) step.onCollection(major.startTime);
+    const percent = isSmall ? growthPercent(bytes, step.bytes) : 0;
     // It applies to the limit that the next collection sets.
     if (percent !== granted) setFlagsFromString(`--heap-growing-percent=${percent}`);
     granted = percent;
@@ -40,10 +53,30 @@ export function growHeapInSteps(): void {
   observer.observe({ entryTypes: ['gc'] });
 }
 
-/** How far an old generation of this many bytes may grow, in percent; 0 leaves it to V8. */
-export function growthPercent(oldBytes: number): number {
+/** How many bytes a small heap may grow between two full collections, by how often they come. */
+export class HeapStep {
+  bytes = STEP_BYTES_MIN;
+  readonly #bytesMax: number;
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(limitBytes: number) {
+    const share = Math.min(STEP_BYTES_MAX, limitBytes * STEP_SHARE);
+    this.#bytesMax = Math.max(STEP_BYTES_MIN, share);
+  }
+
+  /** A full collection began. */
+  onCollection(nowMs: number): void {
+    const sinceMs = nowMs - this.#lastMs;
+    this.#lastMs = nowMs;
+    if (sinceMs < OFTEN_MS) this.bytes = Math.min(2 * this.bytes, this.#bytesMax);
+    else if (sinceMs > RARELY_MS) this.bytes = Math.max(this.bytes / 2, STEP_BYTES_MIN);
+  }
+}
+
+/** How far an old generation of `oldBytes` may grow, in percent; 0 leaves it to V8. */
+export function growthPercent(oldBytes: number, stepBytes: number): number {
   if (oldBytes > SMALL_ALIVE_BYTES) return 0;
-  return Math.min(Math.round((100 * STEP_BYTES) / oldBytes), PERCENT_MAX);
+  return Math.min(Math.round((100 * stepBytes) / oldBytes), PERCENT_MAX);
 }
 
 function oldGenerationBytes(): number {

@@ -7,6 +7,7 @@
  */
 import {
   loadConfig,
+  memoryLimit,
   OperatorError,
   type RunningServer,
   startServer,
@@ -33,7 +34,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   const config = loadConfig(command.config, id);
   const logger = createLogger(config.logLevel, { member: id });
   failLoudly(logger);
-  growHeapInSteps();
+  growHeapInSteps(memoryLimit().bytes);
   trimHeapWhenQuiet();
   const stopRequested = stopSignal();
   // Set up before the start, because a long recovery must be stoppable too.

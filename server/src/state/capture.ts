@@ -10,7 +10,7 @@
  * `beforeChange` before every change of a row.
  */
 import { assert } from '@rookery/protocol';
-import { BlockWriter, RECORD_BITS } from './node-record.js';
+import { BlockWriter, LONE_RECORD_BYTES, RECORD_BITS } from './node-record.js';
 import { blockKey, type CheckpointRecord, RecordBlocks } from './record-blocks.js';
 import type { Session } from './session.js';
 import { encodeSession, sessionKey } from './session-record.js';
@@ -34,6 +34,7 @@ export class Capture {
   readonly #sessions: SessionTable;
   readonly #blocks = new RecordBlocks();
   readonly #writer = new BlockWriter();
+  readonly #loneWriter = new BlockWriter();
   /** The number of the record block that is being written. */
   #blockNumber = 0;
   #blockBytes = 0;
@@ -203,15 +204,18 @@ export class Capture {
   /** Returns the size of the record in bytes. */
   #write(node: number): number {
     const tree = this.#tree;
-    if (this.#writer.count === 0) {
-      this.#blockNumber = this.#blocks.takeNumber();
-    }
     const before = tree.record(node);
     if (before !== NO_RECORD) {
       this.#blocks.kill(before);
     }
-    tree.setRecord(node, (this.#blockNumber << RECORD_BITS) | this.#writer.count);
     tree.setMark(node, CLEAN);
+    if (tree.recordBytes(node) >= LONE_RECORD_BYTES) {
+      return this.#writeAlone(node);
+    }
+    if (this.#writer.count === 0) {
+      this.#blockNumber = this.#blocks.takeNumber();
+    }
+    tree.setRecord(node, (this.#blockNumber << RECORD_BITS) | this.#writer.count);
     const bytes = tree.writeRecord(node, this.#writer);
     if (this.#writer.isFull(this.#blockBytes)) {
       this.#closeBlock();
@@ -219,12 +223,24 @@ export class Capture {
     return bytes;
   }
 
+  #writeAlone(node: number): number {
+    const number = this.#blocks.takeNumber();
+    this.#tree.setRecord(node, number << RECORD_BITS);
+    const bytes = this.#tree.writeRecord(node, this.#loneWriter);
+    this.#hand(number, this.#loneWriter);
+    return bytes;
+  }
+
   #closeBlock(): void {
     if (this.#writer.count > 0) {
-      const { value, ...content } = this.#writer.take();
-      this.#blocks.add(this.#blockNumber, content);
-      this.#ready.push({ key: blockKey(this.#blockNumber), value, hasChecksumRoom: true });
+      this.#hand(this.#blockNumber, this.#writer);
     }
+  }
+
+  #hand(number: number, writer: BlockWriter): void {
+    const { value, ...content } = writer.take();
+    this.#blocks.add(number, content);
+    this.#ready.push({ key: blockKey(number), value, hasChecksumRoom: true });
   }
 
   /** Frees disk space: the live znodes of blocks that are mostly dead count as changed. */

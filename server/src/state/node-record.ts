@@ -25,6 +25,11 @@ const RECORDS_MAX = (1 << RECORD_BITS) - 1;
 const KEPT_BYTES = 1 << 19;
 const RESERVED_WORDS = 1 << 12;
 /**
+ * A record of this size has a block to itself: the block dies with it, and nothing has to be
+ * written again because its neighbours died.
+ */
+export const LONE_RECORD_BYTES = 4 << 10;
+/**
  * Free bytes before a block in its memory, so that what precedes it on disk needs no copy of it.
  */
 export const ROOM_BYTES = 4;
@@ -149,8 +154,9 @@ export class BlockWriter {
   take(): WrittenBlock {
     this.#ints[0] = BLOCK_FORMAT;
     this.#ints[1] = this.#nodes.length;
-    const value = new Uint8Array(ROOM_BYTES + 4 * this.#length).subarray(ROOM_BYTES);
-    value.set(this.#bytes.subarray(0, value.length));
+    const bytes = 4 * this.#length;
+    const value = Buffer.allocUnsafeSlow(ROOM_BYTES + bytes).subarray(ROOM_BYTES);
+    this.#bytes.copy(value, 0, 0, bytes);
     const block = {
       value,
       nodes: Int32Array.from(this.#nodes),

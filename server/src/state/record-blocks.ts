@@ -10,7 +10,7 @@
  */
 import { assert } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';
-import { BLOCK_KEY, type BlockContent, RECORD_BITS } from './node-record.js';
+import { BLOCK_KEY, type BlockContent, LONE_RECORD_BYTES, RECORD_BITS } from './node-record.js';
 
 export const DEAD_KEY = 0x64;
 const KEY_BYTES = 5;
@@ -106,12 +106,13 @@ export class RecordBlocks {
   /**
    * Returns the nodes of a block that is less than half full, and the record that the first of them
    * had, or null if there is none. Each block is returned once, and again after more of its records
-   * died.
+   * died. The block of a large record is full.
    */
   takeSparse(blockBytes: number): { readonly nodes: Int32Array; readonly first: number } | null {
     for (const number of this.#thinned) {
       this.#thinned.delete(number);
       const { nodes, bytes, livingBytes } = this.#block(number);
+      if (nodes.length === 1 && bytes >= LONE_RECORD_BYTES) continue;
       if (2 * livingBytes < Math.max(blockBytes, bytes)) {
         return { nodes, first: number << RECORD_BITS };
       }

@@ -48,7 +48,7 @@ export interface CheckpointOptions {
 
 export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
   dirtyCountMax: 10_000,
-  dirtyBytesMax: 2 * 1024 * 1024,
+  dirtyBytesMax: 16 * 1024 * 1024,
   logBytesMax: 32 * 1024 * 1024,
   intervalMs: 30_000,
   firstPart: 1,
