@@ -72,6 +72,9 @@ export interface NameBytes {
   readonly unitBytes: 1 | 2;
 }
 
+/** From this length on a view of the bytes pays: it reads a word in half the time. */
+const VIEWED_BYTES_MIN = 512;
+
 /** The place to which words are copied. */
 export interface WordsTarget {
   readonly words: Int32Array;
@@ -167,10 +170,19 @@ export class Hasher {
     let low = this.low;
     let high = this.high;
     const whole = start + ((end - start) & -4);
-    for (let i = start; i < whole; i += 4) {
-      const word = wordAt(from, i);
-      low = mixLow(low, word);
-      high = mixHigh(high, word);
+    if (whole - start < VIEWED_BYTES_MIN) {
+      for (let i = start; i < whole; i += 4) {
+        const word = wordAt(from, i);
+        low = mixLow(low, word);
+        high = mixHigh(high, word);
+      }
+    } else {
+      const view = new DataView(from.buffer, from.byteOffset);
+      for (let i = start; i < whole; i += 4) {
+        const word = view.getInt32(i, true);
+        low = mixLow(low, word);
+        high = mixHigh(high, word);
+      }
     }
     this.low = low;
     this.high = high;
