@@ -68,7 +68,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
   const name = options.name ?? DEFAULT_NAME;
   const worker = workerOf(options.worker ?? false);
   if (worker !== null && options.surroundings !== undefined) {
-    throw new OptionError('worker', 'has a clock of its own, no surroundings can be given to it');
+    throw new OptionError('worker', 'cannot be combined with surroundings');
   }
   return {
     sessionTimeoutMs,
@@ -140,7 +140,7 @@ function checkedCredential(given: { readonly scheme: string; readonly auth: Uint
   if (isText || (typeof given?.scheme === 'string' && ArrayBuffer.isView(given.auth))) {
     return credentialOf(given.scheme, given.auth);
   }
-  throw new OptionError('auth', "holds what is not { scheme: 'digest', auth: 'user:password' }");
+  throw new OptionError('auth', "must hold { scheme: 'digest', auth: 'user:password' }");
 }
 
 /** A string is sent as UTF-8. Bytes are copied, because later connections send them again. */

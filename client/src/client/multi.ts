@@ -90,7 +90,7 @@ export function resultsOf(
   results: readonly MultiResult[],
 ): TransactionResult[] | TransactionError {
   if (results.length !== ops.length) {
-    throw new MarshallingError(`${results.length} results of ${ops.length} operations`);
+    throw new MarshallingError(`the reply has ${results.length} results for ${ops.length} operations`);
   }
   if (results.some((result) => result.opcode === OpCode.error)) return failureOf(ops, results);
   return results.map((result, index) => resultOf(result, ops[index]));
@@ -133,7 +133,7 @@ function resultOf(result: MultiResult, op: TransactionOp | undefined): Transacti
     default:
       return unreachable(op);
   }
-  throw new MarshallingError(`a result of type ${result.opcode} for ${op?.kind}`);
+  throw new MarshallingError(`the reply has a result of type ${result.opcode} for a ${op?.kind}`);
 }
 
 export function readResultOf(result: MultiReadResult, op: ReadOp | undefined): ReadResult {

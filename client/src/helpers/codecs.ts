@@ -59,7 +59,7 @@ export function checker<Out>(
 ): (value: unknown, of: CheckedData) => Out {
   const standard = isSchema(schema) ? schema['~standard'] : null;
   if (standard?.version !== 1 || typeof standard.validate !== 'function') {
-    throw new OptionError('schema', 'is no Standard Schema of version 1');
+    throw new OptionError('schema', 'is not a Standard Schema of version 1');
   }
   return (value, of) => {
     const result = standard.validate(value);
@@ -67,7 +67,7 @@ export function checker<Out>(
       result.catch(() => {}); // nobody awaits it
       throw new OptionError(
         'schema',
-        'answers by a promise; only schemas that do not wait can be used',
+        'validates asynchronously; only synchronous schemas are supported',
       );
     }
     if (result.issues === undefined) return result.value;
@@ -103,6 +103,6 @@ function formatted(value: unknown, path: string | undefined): string {
     // The value has a cycle or a bigint.
     cause = error;
   }
-  const issues = [{ message: 'it cannot be written as JSON', at: '' }];
+  const issues = [{ message: 'the value cannot be written as JSON', at: '' }];
   throw new InvalidDataError({ path, direction: 'write', issues, cause });
 }

@@ -63,7 +63,7 @@ export class ChildLister {
   async *list(path: string, options: ListOptions = {}): AsyncGenerator<string, void> {
     const { pageSize = PAGE_SIZE_DEFAULT, ...operation } = options;
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX) {
-      throw new OptionError('pageSize', `is ${pageSize}, not 1 to ${PAGE_SIZE_MAX}`);
+      throw new OptionError('pageSize', `is ${pageSize}, but must be from 1 to ${PAGE_SIZE_MAX}`);
     }
     let startAfter = '';
     while (await this.#needsPages(path, operation)) {

@@ -34,7 +34,7 @@ export class MultiLock implements Acquirable {
   constructor(client: Client, locks: readonly Acquirable[]) {
     const sorted = [...locks].sort((left, right) => (left.path < right.path ? -1 : 1));
     const last = sorted.at(-1);
-    if (last === undefined) throw new OptionError('locks', 'must name one lock at least');
+    if (last === undefined) throw new OptionError('locks', 'must name at least one lock');
     const twice = sorted.find(({ path }, index) => path === sorted[index - 1]?.path);
     if (twice !== undefined) {
       // The second would wait for the first, which is released only after the second was acquired.
@@ -91,7 +91,7 @@ class LeaseOfAll implements MultiLease {
 
   constructor(leases: readonly Lease[]) {
     const last = leases.at(-1);
-    if (last === undefined) throw new OptionError('leases', 'must be one at least');
+    if (last === undefined) throw new OptionError('leases', 'must be at least one');
     this.leases = leases;
     this.guards = leases.flatMap(({ guards = [] }) => guards);
     this.path = last.path;

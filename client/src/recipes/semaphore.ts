@@ -72,7 +72,7 @@ export class Semaphore implements Acquirable {
   /** Waits for one lease. Rejects with the errors of Lock.acquire. */
   async acquire(options: WaitOptions = {}): Promise<Lease> {
     const [lease] = await this.acquireMany(1, options);
-    if (lease === undefined) throw new OptionError('count', 'must be 1 at least');
+    if (lease === undefined) throw new OptionError('count', 'must be at least 1');
     return lease;
   }
 

@@ -111,5 +111,5 @@ function encode(path: string, count: number): Buffer {
   if (Number.isInteger(count) && (count | 0) === count) return encodeInt32(count);
   throw Number.isInteger(count)
     ? new NumberRangeError(path, BigInt(count), '4 bytes')
-    : new TypeError(`a count is a whole number, not ${count}`);
+    : new TypeError(`a count must be an integer, not ${count}`);
 }

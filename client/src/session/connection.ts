@@ -236,7 +236,7 @@ export class Connection {
         }
       }
     } catch (cause) {
-      const violation = new ProtocolViolationError('what the server sent is not the protocol', {
+      const violation = new ProtocolViolationError('the server sent something that violates the protocol', {
         cause,
       });
       this.fail(new ConnectionLossError(undefined, { cause: violation }));
@@ -280,7 +280,7 @@ export class Connection {
 
   #onHandshakeFrame(frame: Uint8Array): void {
     if (this.#phase !== 'handshake') {
-      throw new ProtocolViolationError('the server spoke before it was asked');
+      throw new ProtocolViolationError('the server sent data before the handshake');
     }
     const response = ConnectResponse.read(new JuteReader(frame));
     const password = response.password === null ? null : Buffer.from(response.password);

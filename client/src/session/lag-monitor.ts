@@ -56,8 +56,8 @@ export class LagMonitor {
     if (nowMs - this.#warnedAtMs < WARNING_PAUSE_MS) return;
     this.#warnedAtMs = nowMs;
     const message =
-      `the event loop stood still for ${Math.round(lag.lagMs)} ms and sent no heartbeats; ` +
-      `the session is lost after ${lag.sessionTimeoutMs} ms. The option "worker" avoids it.`;
+      `the event loop was blocked for ${Math.round(lag.lagMs)} ms, so no heartbeats were sent; ` +
+      `the session is lost after ${lag.sessionTimeoutMs} ms. The option "worker" avoids this.`;
     this.#options.log.warn('session.lag', message, lag);
   }
 }

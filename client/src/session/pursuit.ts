@@ -207,7 +207,7 @@ export class Pursuit {
 }
 
 function unasked(): Error {
-  return new ProtocolViolationError('a read-only session was given and not asked for');
+  return new ProtocolViolationError('the server opened a read-only session, which was not requested');
 }
 
 /**

@@ -55,7 +55,7 @@ export async function until(isSo: () => boolean): Promise<void> {
     if (isSo()) return;
     await new Promise(setImmediate);
   }
-  throw new Error(`still not so: ${isSo}`);
+  throw new Error(`the condition is still false: ${isSo}`);
 }
 
 /** For what must not happen: waits for more turns than any message needs to arrive. */

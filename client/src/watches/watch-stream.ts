@@ -27,7 +27,7 @@ export function watchStream(
 ): AsyncIterableIterator<WatchEvent, undefined> {
   const { capacity = CAPACITY_DEFAULT } = options;
   if (!Number.isSafeInteger(capacity) || capacity < 1) {
-    throw new OptionError('capacity', `is ${capacity}, not a whole number from 1`);
+    throw new OptionError('capacity', `is ${capacity}, but must be an integer of at least 1`);
   }
   return new WatchStream(client, path, { ...options, capacity });
 }

@@ -55,7 +55,7 @@ export class Attempts {
     { attempts, onError }: { readonly attempts?: AttemptOptions | undefined; onError?: unknown },
   ): Attempts | null {
     if (attempts === undefined) return null;
-    if (onError !== undefined) throw new OptionError('onError', 'says nothing beside attempts');
+    if (onError !== undefined) throw new OptionError('onError', 'cannot be combined with attempts');
     checkOptionNames(attempts, NAMES, 'attempts.');
     return new Attempts(client, attempts);
   }
@@ -122,7 +122,7 @@ export class Attempts {
     const fields = { path: entry.path, deadLetterPath: this.#deadLetterPath };
     this.#client.log.error(
       'queue.dead_letter',
-      'an entry has failed too often, and is put aside',
+      'an entry has failed too often and is moved to the dead-letter queue',
       fields,
     );
     return true;
@@ -130,6 +130,6 @@ export class Attempts {
 
   #tellFailure({ path }: Attemptable, attempt: number, error: unknown): void {
     const fields = { path, attempt, attemptsMax: this.#max, err: error };
-    this.#client.log.warn('queue.attempt_failed', 'an attempt at an entry has failed', fields);
+    this.#client.log.warn('queue.attempt_failed', 'an attempt to process an entry has failed', fields);
   }
 }

@@ -29,7 +29,7 @@ export class LockUpgradeError extends ClientError {
   readonly path: string;
 
   constructor(path: string) {
-    super(`a read lock cannot be made a write lock, release it first: ${path}`);
+    super(`a read lock cannot be upgraded to a write lock; release it first: ${path}`);
     this.path = path;
   }
 }

@@ -104,5 +104,5 @@ function lastUpTo(schedule: Schedule, firstMs: number, nowMs: number): number {
 function ask(schedule: Schedule, afterMs: number): number | null {
   const due = schedule(afterMs);
   if (due === null || (Number.isSafeInteger(due) && due > afterMs)) return due;
-  throw new OptionError('schedule', `gives ${due} after ${afterMs}`);
+  throw new OptionError('schedule', `returned ${due} for ${afterMs}, which is not a later time`);
 }

@@ -38,7 +38,7 @@ export class IllegalVersionError extends ClientError {
   readonly path: string;
 
   constructor(path: string) {
-    super(`version -1 cannot be a condition: ${path}`);
+    super(`a conditional write cannot use version -1: ${path}`);
     this.path = path;
   }
 }
