@@ -1,15 +1,19 @@
 /**
- * Following the AbortSignals of others: one listener of ours on each signal, however many of ours
- * wait for it.
+ * Lets any number of internal listeners share one listener on an AbortSignal that the caller owns.
  *
- * Node warns at the eleventh listener of a signal and looks through all of them for each further
- * one, so a signal that is shared by thousands of operations would cost minutes. Always: a signal
- * that nobody follows any more has no listener of ours. Used wherever a signal was given to us.
+ * Node warns when a signal has eleven listeners, and scans all of them each time one is added, so a
+ * signal shared by thousands of operations would cost minutes. A signal that nobody follows any
+ * more has no listener of ours. Every part of the client that was given a signal uses this module.
  */
 
-/** What follows a signal; by its identity, so that no function is made for each. */
+/**
+ * A listener of a signal. It is told apart by its identity, so no closure is created for each one.
+ */
 export interface AbortFollower {
-  /** Called once, in the turn of the abort; not if unfollowed before, even by another follower. */
+  /**
+   * Called once, synchronously with the abort, unless it was removed before, even by another
+   * follower.
+   */
   onAbort(signal: AbortSignal): void;
 }
 
@@ -20,7 +24,9 @@ interface Following {
 
 const followings = new WeakMap<AbortSignal, Following>();
 
-/** As with a listener, of a signal that is aborted already nothing is heard. */
+/**
+ * Begins to follow a signal. A signal that is already aborted calls nobody, as with any listener.
+ */
 export function followAbort(signal: AbortSignal, follower: AbortFollower): void {
   if (signal.aborted) return;
   const present = followings.get(signal);
@@ -34,7 +40,7 @@ export function followAbort(signal: AbortSignal, follower: AbortFollower): void 
   signal.addEventListener('abort', listener, { once: true });
 }
 
-/** Idempotent. */
+/** Stops following. Calling it again has no effect. */
 export function unfollowAbort(signal: AbortSignal, follower: AbortFollower): void {
   const present = followings.get(signal);
   if (present === undefined || !present.followers.delete(follower)) return;
@@ -43,7 +49,7 @@ export function unfollowAbort(signal: AbortSignal, follower: AbortFollower): voi
   signal.removeEventListener('abort', present.listener);
 }
 
-/** The same for a function; gives what undoes it. */
+/** Follows a signal with a function, and returns a function that stops following. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const follower = { onAbort: callback };
   followAbort(signal, follower);
@@ -51,7 +57,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
 }
 
 function tell(signal: AbortSignal, followers: Set<AbortFollower>): void {
-  // Those that one of them takes back meanwhile are not visited.
+  // A follower that is removed by another one during this loop is not called.
   for (const follower of followers) follower.onAbort(signal);
   followings.delete(signal);
 }

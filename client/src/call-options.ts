@@ -1,14 +1,14 @@
 /**
- * The options of a single call, checked the same way everywhere: of operations, of helpers and of
- * recipes that wait.
+ * Checks the options of a single call, in the same way for operations, helpers and recipes.
  *
- * `timeoutMs` is a number of milliseconds above 0, or 0 for no limit. An option that no call has is
- * refused, as `connect()` does, for it is a name misspelt or of another library: `timeout` would
- * wait for ever, and `ephemeral` would create a znode that stays. Computes only.
+ * `timeoutMs` is a number of milliseconds above 0, or 0 for no limit. As in `connect()`, an unknown
+ * option is refused, because it is either misspelt or from another library: ignoring `timeout`
+ * would mean to wait for ever, and ignoring `ephemeral` would create a persistent znode. Computes
+ * only.
  */
 import { OptionError } from './errors.js';
 
-/** What any call may be given, and what recipes add for each other. */
+/** The options that any call accepts, and those that recipes add and pass on to each other. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...['signal', 'timeoutMs', 'session'],
   ...['mode', 'acl', 'ttlMs', 'version', 'watcher', 'recursive', 'pageSize', 'capacity'],
@@ -28,10 +28,10 @@ const HINTS: Readonly<Record<string, string>> = {
   abortSignal: '; is signal meant?',
 };
 
-/** The longest time that a timer of the system has. */
+/** The longest delay that a timer of Node supports. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
-/** Null when they may be used. */
+/** Returns null if the options are valid. */
 export function callOptionsError(options: object | undefined): OptionError | null {
   if (options === undefined) return null;
   if (options === null || typeof options !== 'object' || Array.isArray(options)) {
@@ -43,23 +43,25 @@ export function callOptionsError(options: object | undefined): OptionError | nul
   return 'timeoutMs' in options ? timeoutError(options.timeoutMs) : null;
 }
 
-/** Throws the OptionError, for calls that pass on a part of their options only. */
+/** Throws the OptionError, for calls that pass on only a part of their options. */
 export function checkCallOptions(options: object | undefined): void {
   const error = callOptionsError(options);
   if (error !== null) throw error;
 }
 
-/** Throws OptionError for a name that is none of `names`; `prefix` is what the options lie in. */
+/**
+ * Throws OptionError for a name that is not one of `names`. `prefix` is the path of the options.
+ */
 export function checkOptionNames(options: object, names: readonly string[], prefix = ''): void {
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) throw new OptionError(`${prefix}${unknown}`, 'does not exist');
 }
 
-/** Null for undefined and what is a time. */
+/** Returns null for undefined and for a valid timeout. */
 export function timeoutError(timeoutMs: unknown): OptionError | null {
   if (timeoutMs === undefined) return null;
   const isTime = typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= TIMEOUT_MS_MAX;
   if (isTime) return null;
   const shown = typeof timeoutMs === 'number' ? timeoutMs : typeof timeoutMs;
-  return new OptionError('timeoutMs', `is ${shown}, not from 0 (no limit) to ${TIMEOUT_MS_MAX}`);
+  return new OptionError('timeoutMs', `is ${shown}, but must be from 0 (no limit) to ${TIMEOUT_MS_MAX}`);
 }

@@ -1,5 +1,5 @@
 /**
- * How an application gets a client.
+ * The two functions by which an application gets a client.
  */
 import type { Client } from './api/client.js';
 import type { ConnectOptions } from './api/options.js';
@@ -14,13 +14,13 @@ import { HostList } from './wire/host-list.js';
 import { WorkerLinks } from './worker/worker-link.js';
 
 /**
- * A client with its first session, of the ensemble at "host1:2181,host2:2181/chroot".
+ * Resolves with a client that has a session with the ensemble at "host1:2181,host2:2181/chroot".
  *
- * Rejects with OperationTimeoutError, whose cause is what stood in the way, when there is none
- * within `connectDeadlineMs`; with OperationAbortedError when the `signal` in the options gives up;
- * with ConnectStringError or OptionError for what cannot be meant, AuthFailedError when the
- * ensemble refuses a credential, and SessionExpiredError when the session to resume is over and
- * `renewSession` is false. The client is closed then.
+ * Rejects with OperationTimeoutError if there is no session within `connectDeadlineMs`; its cause
+ * is the last obstacle. Rejects with OperationAbortedError if the `signal` option is aborted, with
+ * ConnectStringError or OptionError for invalid arguments, with AuthFailedError if the ensemble
+ * refuses a credential, and with SessionExpiredError if the session to resume is over and
+ * `renewSession` is false. In all of these cases the client is closed.
  */
 export async function connect(
   connectString: string,
@@ -40,9 +40,9 @@ export async function connect(
 }
 
 /**
- * A client at once, in state 'connecting': operations wait for the session, within their deadlines.
- * Throws ConnectStringError and OptionError. A `signal` in the options closes it if it is aborted
- * before there is a session.
+ * Returns a client at once, in state 'connecting'. Its operations wait for the session until their
+ * deadlines. Throws ConnectStringError and OptionError. Aborting the `signal` option closes the
+ * client if there is no session yet.
  */
 export function createClient(connectString: string, options: ConnectOptions = {}): Client {
   const { client, keeper } = newClient(connectString, checkedOptions(options));

@@ -1,13 +1,13 @@
 /**
- * The errors that only a client has; those that cross the wire are in @rookery/protocol.
+ * The errors that only a client has. Those that cross the wire are in @rookery/protocol.
  *
- * Every one has a literal `name` and `code` to match on, and says, as KeeperError does, whether the
- * trouble passes (`retryable`) and whether the operation may have taken effect (`ambiguous`).
+ * Every error has a literal `name` and `code` to match on. As with KeeperError, `retryable` says
+ * whether the problem is transient, and `ambiguous` whether the operation may have taken effect.
  */
 import type { LeaseLossCause } from './api/lease.js';
 import type { TransactionResult } from './api/transaction.js';
 
-/** Base of all of them. */
+/** The base class of these errors. */
 export abstract class ClientError extends Error {
   abstract override readonly name: string;
   abstract readonly code: string;
@@ -18,11 +18,13 @@ export abstract class ClientError extends Error {
 export interface AbortedOptions {
   readonly ambiguous: boolean;
   readonly path?: string;
-  /** What it was waiting for in vain, for the message. */
+  /** What the operation was waiting for, to be named in the message. */
   readonly trouble?: string;
 }
 
-/** The caller's signal was aborted while the operation was pending; `cause` is its reason. */
+/**
+ * The caller's signal was aborted while the operation was pending. `cause` is the signal's reason.
+ */
 export class OperationAbortedError extends ClientError {
   override readonly name = 'AbortError';
   override readonly code = 'ABORT_ERR';
@@ -38,7 +40,7 @@ export class OperationAbortedError extends ClientError {
   }
 }
 
-/** The client is closed; `cause` says why when nobody called close(). */
+/** The client is closed. `cause` says why, if nobody called close(). */
 export class ClientClosedError extends ClientError {
   override readonly name = 'ClientClosedError';
   override readonly code = 'CLIENT_CLOSED';
@@ -50,7 +52,7 @@ export class ClientClosedError extends ClientError {
   }
 }
 
-/** More requests are queued or in flight than `outstandingMax`; this one was not taken on. */
+/** More than `outstandingMax` requests are queued or in flight, so this one was not accepted. */
 export class TooManyOutstandingError extends ClientError {
   override readonly name = 'TooManyOutstandingError';
   override readonly code = 'TOO_MANY_OUTSTANDING';
@@ -61,19 +63,19 @@ export class TooManyOutstandingError extends ClientError {
   }
 }
 
-/** A request is larger than `requestBytesMax`, which servers would not take; it was not sent. */
+/** The request is larger than `requestBytesMax`. Servers would refuse it, so it was not sent. */
 export class RequestTooLargeError extends ClientError {
   override readonly name = 'RequestTooLargeError';
   override readonly code = 'REQUEST_TOO_LARGE';
   readonly sizeBytes: number;
 
   constructor(size: { readonly sizeBytes: number; readonly sizeBytesMax: number }) {
-    super(`a request of ${size.sizeBytes} bytes, requestBytesMax is ${size.sizeBytesMax}`);
+    super(`the request has ${size.sizeBytes} bytes, more than requestBytesMax (${size.sizeBytesMax})`);
     this.sizeBytes = size.sizeBytes;
   }
 }
 
-/** The connect string cannot be read. */
+/** The connect string cannot be parsed. */
 export class ConnectStringError extends ClientError {
   override readonly name = 'ConnectStringError';
   override readonly code = 'BAD_CONNECT_STRING';
@@ -83,7 +85,7 @@ export class ConnectStringError extends ClientError {
   }
 }
 
-/** An option is of a wrong type or outside its range. */
+/** An option has the wrong type or is out of range. */
 export class OptionError extends ClientError {
   override readonly name = 'OptionError';
   override readonly code = 'BAD_OPTION';
@@ -94,23 +96,23 @@ export class OptionError extends ClientError {
 }
 
 /**
- * What came from the server is not the protocol. It ends the connection; operations in flight fail
- * with ConnectionLossError, whose `cause` it is.
+ * The server sent something that violates the protocol. This ends the connection, and operations in
+ * flight fail with a ConnectionLossError that has this error as its cause.
  */
 export class ProtocolViolationError extends ClientError {
   override readonly name = 'ProtocolViolationError';
   override readonly code = 'PROTOCOL_VIOLATION';
 }
 
-/** A transaction was refused as a whole: nothing of it has taken effect. */
+/** A transaction was refused as a whole, so none of it has taken effect. */
 export class TransactionError extends ClientError {
   override readonly name = 'TransactionError';
   override readonly code = 'TRANSACTION_FAILED';
-  /** Index of the operation at fault. */
+  /** The index of the operation that failed. */
   readonly failedIndex: number;
-  /** Its error. */
+  /** The error of that operation. */
   readonly error: Error;
-  /** Of each operation its error, or null for those that would have succeeded so far. */
+  /** The error of each operation, or null for those that had succeeded up to the failure. */
   readonly results: readonly (Error | TransactionResult | null)[];
 
   constructor(failedIndex: number, error: Error, results: readonly (Error | null)[]) {
@@ -121,7 +123,7 @@ export class TransactionError extends ClientError {
   }
 }
 
-/** A lease is over although its holder did not release it. */
+/** A lease is over although its holder has not released it. */
 export class LeaseLostError extends ClientError {
   override readonly name = 'LeaseLostError';
   override readonly code = 'LEASE_LOST';
@@ -141,7 +143,7 @@ export class LeaseLostError extends ClientError {
   }
 }
 
-/** The reason of a lease's signal after its release. */
+/** The reason of the signal of a lease that was released. */
 export class LeaseReleasedError extends ClientError {
   override readonly name = 'LeaseReleasedError';
   override readonly code = 'LEASE_RELEASED';
@@ -151,23 +153,23 @@ export class LeaseReleasedError extends ClientError {
   }
 }
 
-/** One thing that is wrong with a value. */
+/** One problem with a value. */
 export interface DataIssue {
   readonly message: string;
-  /** Where in the value, keys with dots between them; '' for the whole. */
+  /** The location in the value, as keys joined by dots; '' for the whole value. */
   readonly at: string;
 }
 
 export interface InvalidDataOptions {
-  /** Of the znode. */
+  /** The path of the znode. */
   readonly path: string | undefined;
-  /** Whether it was read from there, or was to be written. */
+  /** Whether the value was read from the znode or was to be written to it. */
   readonly direction: 'read' | 'write';
   readonly issues: readonly DataIssue[];
   readonly cause?: unknown;
 }
 
-/** A value is not what its codec's schema wants. Nothing was written. */
+/** A value does not match the schema of its codec. If it was to be written, nothing was written. */
 export class InvalidDataError extends ClientError {
   override readonly name = 'InvalidDataError';
   override readonly code = 'INVALID_DATA';
@@ -185,7 +187,7 @@ export class InvalidDataError extends ClientError {
   }
 }
 
-/** What a message names of all that is wrong. */
+/** How many problems a message lists. */
 const ISSUES_NAMED_MAX = 5;
 
 function sentenceOf(issues: readonly DataIssue[]): string {

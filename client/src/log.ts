@@ -1,14 +1,14 @@
 /**
- * The log of a client: to the application's logger, or, without one, those few lines that nobody
- * should miss as process warnings.
+ * The log of a client. It writes to the logger of the application. Without one, it reports the few
+ * events that nobody should miss as process warnings.
  *
- * Every line has the fields `event` and `client`, the client's name. Throws nothing: what a logger
- * throws is reported as uncaught. Made once a client, with its options.
+ * Every line has the fields `event` and `client`, which is the client's name. It throws nothing: an
+ * exception of a logger is reported as uncaught. Each client has one.
  */
 import { Console } from 'node:console';
 import type { Log, Logger, LogLevel } from './api/logger.js';
 
-/** What is said without a logger, and the codes of the process warnings. */
+/** The events that are reported without a logger, and the codes of their process warnings. */
 const WARNING_CODES: Readonly<Record<string, string>> = {
   'session.no_server': 'ROOKERY_NO_SERVER',
   'session.lag': 'ROOKERY_LAG',
@@ -16,16 +16,16 @@ const WARNING_CODES: Readonly<Record<string, string>> = {
 };
 
 export interface ClientLogOptions {
-  /** Null for process warnings. */
+  /** Null to use process warnings. */
   readonly logger: Logger | null;
-  /** The client's. */
+  /** The name of the client. */
   readonly name: string;
 }
 
 export class ClientLog implements Log {
   readonly #logger: Logger | null;
   readonly #name: string;
-  /** The logger, when it is one that takes the sentence first. */
+  /** The logger, if it is a console, which takes the message first. */
   readonly #console: Console | null;
 
   constructor({ logger, name }: ClientLogOptions) {

@@ -1,6 +1,6 @@
 /**
- * The options of connect() with their defaults, checked: what is unknown, of a wrong type or out of
- * range is refused at once, with OptionError, not when it does harm.
+ * Checks the options of connect() and fills in their defaults. An option that is unknown, of the
+ * wrong type or out of range is refused at once with OptionError, rather than when it does harm.
  */
 import type { ConnectionOptions } from 'node:tls';
 import type { Log, LogLevel } from './api/logger.js';
@@ -29,7 +29,7 @@ export interface CheckedOptions {
   readonly frameBytesMax: number;
   readonly requestBytesMax: number;
   readonly outstandingMax: number;
-  /** Of the thread's module, null to do without. */
+  /** The URL of the thread's module, or null to use no thread. */
   readonly worker: URL | null;
   readonly keepAlive: boolean;
   readonly surroundings: Surroundings;
@@ -37,7 +37,7 @@ export interface CheckedOptions {
   readonly log: Log;
 }
 
-/** What each option may be, undefined aside; ranges are looked at later. */
+/** The type of each option if it is given. Ranges are checked later. */
 const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>> = {
   ...{ sessionTimeoutMs: isAny, connectTimeoutMs: isAny, operationTimeoutMs: isAny },
   ...{ connectDeadlineMs: isAny, reconnectDelayBaseMs: isAny, reconnectDelayMaxMs: isAny },
@@ -53,7 +53,7 @@ const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>>
 };
 const INT_MAX = 2 ** 31 - 1;
 const CONNECT_MS_MAX = 10_000;
-/** Of servers by default: ZooKeeper's jute.maxbuffer, Rookery's frameBytesMax. */
+/** The default limit of servers: ZooKeeper's jute.maxbuffer and Rookery's frameBytesMax. */
 const REQUEST_BYTES_MAX = 0xfffff;
 const DEFAULT_NAME = 'default';
 const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -68,7 +68,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
   const name = options.name ?? DEFAULT_NAME;
   const worker = workerOf(options.worker ?? false);
   if (worker !== null && options.surroundings !== undefined) {
-    throw new OptionError('worker', 'has a clock of its own, no surroundings can be given to it');
+    throw new OptionError('worker', 'cannot be combined with surroundings');
   }
   return {
     sessionTimeoutMs,
@@ -99,7 +99,7 @@ function checkKinds(options: ConnectOptions): void {
   for (const [name, value] of Object.entries(options)) {
     if (!isOptionName(name)) throw new OptionError(name, `does not exist${hintFor(name)}`);
     if (value === undefined || KINDS[name](value)) continue;
-    // Not the value: it may be a secret.
+    // The message omits the value, because it may be a secret.
     throw new OptionError(name, `is of a wrong type: ${value === null ? 'null' : typeof value}`);
   }
 }
@@ -108,7 +108,7 @@ function isOptionName(name: string): name is keyof ConnectOptions {
   return Object.hasOwn(KINDS, name);
 }
 
-/** Milliseconds and bytes are in the names here, and missing in those that others are used to. */
+/** Option names here contain the unit, unlike those of other libraries. */
 function hintFor(name: string): string {
   const similar = Object.keys(KINDS).find((known) => {
     return known.toLowerCase().startsWith(name.toLowerCase());
@@ -140,10 +140,10 @@ function checkedCredential(given: { readonly scheme: string; readonly auth: Uint
   if (isText || (typeof given?.scheme === 'string' && ArrayBuffer.isView(given.auth))) {
     return credentialOf(given.scheme, given.auth);
   }
-  throw new OptionError('auth', "holds what is not { scheme: 'digest', auth: 'user:password' }");
+  throw new OptionError('auth', "must hold { scheme: 'digest', auth: 'user:password' }");
 }
 
-/** A string is sent as UTF-8; bytes are copied, for they are sent again on later connections. */
+/** A string is sent as UTF-8. Bytes are copied, because later connections send them again. */
 export function credentialOf(scheme: string, auth: Uint8Array | string): Credential {
   return { scheme, auth: typeof auth === 'string' ? Buffer.from(auth) : Buffer.from(auth) };
 }

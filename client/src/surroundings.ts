@@ -1,16 +1,17 @@
 /**
- * The client's real surroundings: Node's monotonic clock, timers and randomness.
+ * The real environment of a client: Node's monotonic clock, timers and randomness.
  *
- * The clock is that of `process.hrtime`, which all threads of a process share, so that times told
- * by the worker thread mean the same here. Used unless the options give others.
+ * The clock is that of `process.hrtime`, which all threads of a process share, so times of the
+ * worker thread can be compared with those of this one. It is used unless the options supply
+ * another.
  */
 import { randomUUID } from 'node:crypto';
 import type { Surroundings } from './api/surroundings.js';
 
-/** Node's longest; a longer one would fire at once. */
+/** Node's maximum; a timer with a longer delay would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** With `keepAlive` false its timers do not keep the process from ending. */
+/** If `keepAlive` is false, its timers do not keep the process alive. */
 export function systemSurroundings(keepAlive: boolean): Surroundings {
   return {
     nowMs: hrtimeMs,

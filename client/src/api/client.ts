@@ -1,9 +1,10 @@
 /**
- * The interface of a client: what connect() gives, what namespaces wrap, what recipes stand on.
+ * The interface of a client: connect() returns it, namespaces wrap it, and recipes build on it.
  *
- * Promises that hold for every operation: it settles exactly once; operations are sent in the order
- * of the calls and answered in that order; one that fails with `ambiguous` may have taken effect,
- * one without has not; nothing is ever sent twice by the client itself. Types only.
+ * These promises hold for every operation. It settles exactly once. Operations are sent, and
+ * answered, in the order of the calls. An operation that fails with `ambiguous` set may have taken
+ * effect; any other failed operation has not. The client itself never sends an operation twice.
+ * Types only.
  */
 import type { AddWatchMode, ClientInfo, WatcherType } from '@rookery/protocol';
 import type { Lease } from './lease.js';
@@ -31,124 +32,150 @@ import type { TypedClient, TypedViewOptions, ViewOptions } from './views.js';
 
 export interface Client extends AsyncDisposable {
   readonly state: ClientState;
-  /** The session, null before the first one and between a lost one and the next. */
+  /**
+   * The current session. Null before the first one, and between a lost session and the next one.
+   */
   readonly session: Session | null;
-  /** True while connected to a member that has lost its quorum and serves reads only. */
+  /**
+   * True while the client is connected to a member that has lost its quorum and only serves reads.
+   */
   readonly readOnly: boolean;
-  /** The member connected to, "host:port", or null. */
+  /** The member that the client is connected to, as "host:port", or null. */
   readonly server: string | null;
-  /** The highest zxid of any reply; a resumed or new connection never shows an older state. */
+  /** The highest zxid in any reply so far. No later connection shows a state older than this. */
   readonly lastZxidSeen: bigint;
-  /** The `name` option, which tells this client's messages and metrics from those of others. */
+  /** The `name` option, which distinguishes this client in log messages and metrics. */
   readonly name: string;
-  /** Path prefix of this view: chroot and namespaces, '' for none. */
+  /** The path prefix of this view, which is the chroot and all namespaces together; '' if none. */
   readonly prefix: string;
-  /** Clock, timers and randomness, for recipes; a test's are its own. */
+  /** The clock, timers and randomness that recipes use. Tests substitute their own. */
   readonly surroundings: Surroundings;
-  /** Where the client and its recipes say what an operator should know: the `logger` option. */
+  /**
+   * The log in which the client and its recipes report what operators should know; see `logger`.
+   */
   readonly log: Log;
 
-  /** Resolves with the session once there is one and it is connected; at once if so already. */
+  /** Resolves with the session as soon as the client is connected, at once if it already is. */
   connected(options?: OperationOptions): Promise<Session>;
-  /** Calls back on each change of state, in order; gives what undoes it. */
+  /** Calls the listener on each change of state, in order. Returns a function that removes it. */
   onState(listener: (change: StateChange) => void): () => void;
-  /** The same as an iterator that starts with the present state and ends after 'closed'. */
+  /** The states as an iterator, which starts with the current state and ends after 'closed'. */
   states(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<StateChange>;
 
-  /** NodeExistsError, NoNodeError (parent), NoChildrenForEphemeralsError, InvalidAclError... */
+  /**
+   * Creates a znode. Rejects with NodeExistsError, NoNodeError (the parent is missing),
+   * NoChildrenForEphemeralsError, InvalidAclError and others.
+   */
   create(path: string, data?: Data, options?: CreateOptions): Promise<Created>;
   delete(path: string, options?: VersionOptions): Promise<void>;
-  /** Null when there is no such znode; a watcher then waits for its creation. */
+  /** Resolves with null if there is no such znode; a watcher then waits for its creation. */
   exists(path: string, options?: WatchedReadOptions): Promise<Stat | null>;
   getData(path: string, options?: WatchedReadOptions): Promise<Node>;
   setData(path: string, data: Data, options?: VersionOptions): Promise<Stat>;
   getChildren(path: string, options?: WatchedReadOptions): Promise<Children>;
   /**
-   * All names in code-unit order, page by page, so that a directory larger than a frame can be
-   * listed while it changes: a name that stays is given exactly once. Needs Rookery; on another
-   * server, which answers UnimplementedError once, falls back to one getChildren, sorted.
+   * Iterates over all names in code-unit order, page by page, so a directory larger than a frame
+   * can be listed while it changes. A child that exists throughout is listed exactly once. This
+   * needs Rookery; on another server, which answers UnimplementedError once, the client falls back
+   * to a single getChildren and sorts the names.
    */
   listChildren(path: string, options?: ListOptions): AsyncIterable<string>;
   getAcl(path: string, options?: OperationOptions): Promise<{ acl: readonly Acl[]; stat: Stat }>;
   setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat>;
-  /** What is read after it is at least as new as all that was committed when it was called. */
+  /** Later reads on this client are at least as new as everything committed before this call. */
   sync(path: string, options?: OperationOptions): Promise<void>;
-  /** All or nothing; fails with TransactionError, which tells the operation at fault. */
+  /**
+   * Applies all operations or none. Rejects with TransactionError, which names the one that failed.
+   */
   multi(ops: readonly TransactionOp[], options?: OperationOptions): Promise<TransactionResult[]>;
-  /** The same by a builder: transaction().create(...).setData(...).commit(). */
+  /** Builds the same as `multi`: transaction().create(...).setData(...).commit(). */
   transaction(): Transaction;
-  /** Each of them read at one zxid; an operation's error stands at its place. */
+  /** Reads several znodes at one zxid. An operation that fails has its error at its index. */
   multiRead(ops: readonly ReadOp[], options?: OperationOptions): Promise<ReadResult[]>;
-  /** Paths of this session's ephemeral znodes that start with the prefix. */
+  /** Resolves with the paths of this session's ephemeral znodes that start with the prefix. */
   getEphemerals(prefix?: string, options?: OperationOptions): Promise<readonly string[]>;
-  /** The number of all znodes below the path. */
+  /** Resolves with the number of all znodes below the path, at any depth. */
   countDescendants(path: string, options?: OperationOptions): Promise<number>;
   whoAmI(options?: OperationOptions): Promise<readonly ClientInfo[]>;
   /**
-   * For this and every later connection. AuthFailedError ends the client, as the protocol has it.
+   * Authenticates this and every later connection. An AuthFailedError closes the client, as the
+   * protocol requires.
    */
   addAuth(scheme: string, auth: Uint8Array | string, options?: OperationOptions): Promise<void>;
-  /** The ensemble's configuration, /zookeeper/config, whatever the prefix. */
+  /** Reads the configuration of the ensemble from /zookeeper/config, whatever the prefix is. */
   getConfig(options?: WatchedReadOptions): Promise<Node>;
   reconfig(change: Reconfiguration, options?: OperationOptions): Promise<Node>;
 
   /**
-   * A persistent watch: called for every change of the path (and, recursive, of all below it, then
-   * without 'childrenChanged') until removed, with 'resync' after a connection or session in which
-   * changes may have been missed, and once with 'closed' at the end. Survives lost sessions.
+   * Adds a persistent watch. The watcher is called for every change of the path until it is
+   * removed. A recursive one is also called for every change below the path, but never with
+   * 'childrenChanged'. It is called with 'resync' when changes may have been missed, because the
+   * connection or the session was replaced, and once with 'closed' at the end. It survives the loss
+   * of a session.
    */
   addWatch(path: string, watcher: Watcher, options?: AddWatchOptions): Promise<WatchHandle>;
   /**
-   * Takes back one watcher of a read; the server is told when it was the last of its kind there.
+   * Removes one watcher that a read has left. The server is told if it was the last of its kind
+   * there.
    */
   removeWatcher(path: string, watcher: Watcher): void;
-  /** Removes all watchers of a type; NoWatcherError when there is none. */
+  /** Removes all watchers of a type. Rejects with NoWatcherError if there is none. */
   removeWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void>;
   checkWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void>;
   /**
-   * The events of a persistent watch as an iterator with a bounded queue; on overflow the queue is
-   * replaced by one 'resync'. Ends when the signal is aborted or the loop is left, with the watch
-   * removed; throws ClientClosedError when the client closes.
+   * The events of a persistent watch as an iterator with a bounded queue. If the queue overflows, a
+   * single 'resync' replaces it. The watch is removed when the loop is left or the signal is
+   * aborted. Throws ClientClosedError when the client closes.
    */
   watch(path: string, options?: WatchStreamOptions): AsyncIterable<WatchEvent>;
-  /** How many watchers are registered, of all kinds. */
+  /** The number of registered watchers of all kinds. */
   readonly watchCount: number;
-  /** How many operations are not settled: queued or in flight, at most `outstandingMax`. */
+  /** The number of operations that are queued or in flight, at most `outstandingMax`. */
   readonly outstandingCount: number;
 
-  /** Commits only if the lease's own znode still stands; else LeaseLostError. */
+  /** Commits only if the znode of the lease still exists; otherwise rejects with LeaseLostError. */
   fenced(
     lease: Lease,
     ops: readonly TransactionOp[],
     options?: OperationOptions,
   ): Promise<TransactionResult[]>;
 
-  /** A view in which `path` is the root: its session, watches and close() are this client's. */
+  /**
+   * Returns a view in which `path` is the root. It shares the session, the watches and close() with
+   * this client.
+   */
   namespace(path: string): Client;
   /**
-   * A view with defaults of its own, for the same paths; its session, watches and close() are this
-   * client's. With a codec, for znodes whose data are values of one kind.
+   * Returns a view of the same paths with its own defaults. It shares the session, the watches and
+   * close() with this client. With a codec, it reads and writes the data of znodes as values.
    */
   with<T, In>(options: TypedViewOptions<T, In>): TypedClient<T, In>;
   with(options: ViewOptions): Client;
-  /** Replaces the servers; moves to one of them if the present one is not among them. */
+  /**
+   * Replaces the list of servers. If the current server is not in it, the client moves to one that
+   * is.
+   */
   updateServers(connectString: string): void;
   /**
-   * Deletes in the background until it is done or the session is over (an ephemeral is then gone by
-   * itself; for others: until the client closes). For what must not be orphaned by a lost reply.
+   * Deletes the znode in the background, and retries until that succeeds or the session is over,
+   * when an ephemeral znode is gone anyway; for other znodes, until the client closes. Use it for
+   * znodes that a lost reply must not leave behind.
    */
   deleteGuaranteed(
     path: string,
     options?: { readonly session?: bigint | undefined },
   ): Promise<void>;
-  /** How many guaranteed deletions are not done yet. */
+  /** The number of guaranteed deletions that are not done yet. */
   readonly deletionCount: number;
-  /** Ends the session, so that its ephemeral znodes go at once; idempotent; bounded in time. */
+  /**
+   * Ends the session, so its ephemeral znodes are deleted at once. The time it takes is bounded.
+   * Calling it again has no effect.
+   */
   close(): Promise<void>;
 }
 
 export interface ListOptions extends OperationOptions {
-  /** Names to ask for at a time, 1 to 100,000; default 10,000. */
+  /** How many names one request asks for, 1 to 100,000; default 10,000. */
   readonly pageSize?: number | undefined;
 }
 
@@ -157,14 +184,14 @@ export interface AddWatchOptions extends OperationOptions {
 }
 
 export interface WatchStreamOptions extends AddWatchOptions {
-  /** Events that may wait; default 1024. */
+  /** How many events may wait to be read; default 1024. */
   readonly capacity?: number | undefined;
 }
 
 export interface WatchHandle {
   readonly path: string;
   readonly mode: AddWatchMode;
-  /** Idempotent; after it the watcher is not called again. */
+  /** Removes the watch. The watcher is never called afterwards. Calling it again has no effect. */
   remove(): Promise<void>;
 }
 
@@ -181,6 +208,6 @@ export interface Reconfiguration {
   readonly joining?: string | undefined;
   readonly leaving?: string | undefined;
   readonly members?: string | undefined;
-  /** The configuration it is based on; any by default. */
+  /** The version of the configuration that this change is based on; any by default. */
   readonly fromConfig?: bigint | undefined;
 }

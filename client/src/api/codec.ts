@@ -1,13 +1,13 @@
 /**
- * How values are written as the data of znodes and read from it. Types only; `json` and `text` are
- * codecs.
+ * The interface of codecs, which turn values into the data of znodes and back. Types only; `json`
+ * and `text` implement it.
  */
 import type { Data } from './values.js';
 
 /**
- * `T` is what is read, `In` what may be written: unequal where a schema fills in defaults or
- * transforms. Both functions may throw, InvalidDataError for one; `path` is that of the znode, for
- * the message.
+ * `T` is the type that is read and `In` the type that may be written. They differ if a schema fills
+ * in defaults or transforms values. Both functions may throw, for instance InvalidDataError. `path`
+ * is the znode's path, for use in the error message.
  */
 export interface Codec<T, In = T> {
   readonly parse: (data: Buffer | null, path?: string) => T;
@@ -15,8 +15,8 @@ export interface Codec<T, In = T> {
 }
 
 /**
- * A schema by the Standard Schema specification, version 1: of zod, valibot, arktype and others.
- * Its `validate` must answer at once, not by a promise.
+ * A schema that follows the Standard Schema specification, version 1, as those of zod, valibot and
+ * arktype do. Its `validate` must return a result and not a promise.
  */
 export interface StandardSchema<In = unknown, Out = In> {
   readonly '~standard': {

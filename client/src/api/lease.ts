@@ -1,64 +1,72 @@
 /**
- * The lease: what a recipe gives to whom it lets in. Types only.
+ * The lease, which a recipe returns to whoever has acquired it. Types only.
  */
 
-/** What may end a lease before its holder does. */
+/** The reasons for which a lease may end before its holder releases it. */
 export type LeaseLossCause =
-  /** The connection is gone; the lock may be lost soon. Only where `onSuspended` is 'abort'. */
+  /**
+   * The connection was lost, so the lock may soon be lost too. Only if `onSuspended` is 'abort'.
+   */
   | 'suspended'
-  /** The session is over, or so near its end that nobody can tell. */
+  /** The session has expired, or is so close to expiry that the client cannot tell. */
   | 'expired'
   /**
-   * Somebody deleted the lease's znode: it may be the server, which ends a session so and tells of
-   * the deletion before it tells of the end.
+   * The znode of the lease was deleted. It may have been deleted by the server, which reports the
+   * deletions of an expired session before it reports the expiry.
    */
   | 'deleted'
   /** The client was closed. */
   | 'closed'
-  /** Somebody asked for it and the holder's recipe consented. */
+  /** Another process requested a revocation and the holder's recipe agreed. */
   | 'revoked';
 
 /**
- * The right to act, until released or lost. While `signal` is not aborted nobody else holds it, as
- * far as clocks that run at nearly the same rate can promise; what must be safe even from a
- * stopped process is written through `client.fenced`, or carries `fencingToken` to a resource that
- * refuses lower ones.
+ * The right to act until it is released or lost. While `signal` is not aborted, nobody else holds
+ * the lease, provided that the clocks run at nearly the same rate. Where even a process that was
+ * paused must do no harm, write through `client.fenced`, or pass `fencingToken` to a resource that
+ * rejects lower tokens.
  */
 export interface Lease extends AsyncDisposable {
-  /** The lease's own znode, as the client that took it sees paths. */
+  /** The path of the lease's own znode, as the client that acquired it sees paths. */
   readonly path: string;
   readonly sessionId: bigint;
   /**
-   * The czxid of the lease's znode. Strictly grows from holder to holder of an exclusive lock,
-   * is unique among holders of a shared one.
+   * The czxid of the lease's znode. For an exclusive lock it strictly increases from holder to
+   * holder; for a shared one it is unique to each holder.
    */
   readonly fencingToken: bigint;
   /**
-   * What a fenced transaction checks. By default: that a znode stands at `path`, as the client or
-   * view that is asked sees it, which suffices only where that name never comes back, as with a
-   * GUID in it. A lease on a fixed name must give guards that fail once the lease is over, whoever
-   * holds the next one; best all leases do, for guards mean the same in every namespace.
+   * What a fenced transaction checks. By default it checks that a znode exists at `path`, as seen
+   * by the client or view that is used. That is sufficient only if the name is never used again,
+   * for instance because it contains a GUID. A lease on a fixed name must supply guards that fail
+   * once the lease is over, whoever holds the next one. It is best if every lease supplies guards,
+   * because they mean the same in every namespace.
    */
   readonly guards?: readonly LeaseGuard[];
   /**
-   * Aborted with a LeaseLostError when the lease is lost, with LeaseReleasedError when released.
+   * Aborted with a LeaseLostError when the lease is lost, or a LeaseReleasedError when it is
+   * released.
    */
   readonly signal: AbortSignal;
-  /** True until released or lost. */
+  /** True until the lease is released or lost. */
   readonly held: boolean;
-  /** Idempotent; never throws for want of a connection: the znode is deleted in the background. */
+  /**
+   * Releases the lease. Never rejects because of a lost connection: the znode is then deleted in
+   * the background. Calling it again has no effect.
+   */
   release(): Promise<void>;
 }
 
-/** A znode that must exist, with the version that its data must have, -1 for any. */
+/** A znode that must exist, and the version that its data must have, -1 for any. */
 export interface LeaseGuard {
-  /** As the server sees it: `client.prefix` and the path. */
+  /** The path as the server sees it, which is `client.prefix` followed by the path. */
   readonly path: string;
   readonly version: number;
 }
 
 /**
- * When a lease counts as lost: 'abort' at the first loss of the connection, 'hold-until-lost' (the
- * default) only when the session may be over. Both are safe; the first gives up more easily.
+ * Determines when a lease counts as lost. With 'abort', the first loss of the connection ends it.
+ * With 'hold-until-lost', the default, it ends only when the session may be over. Both are safe,
+ * but 'abort' gives up leases that would have survived.
  */
 export type SuspendedPolicy = 'abort' | 'hold-until-lost';

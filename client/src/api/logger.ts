@@ -1,13 +1,15 @@
 /**
- * Where a client says what an operator should know. Types only.
+ * The log of a client, in which it reports what operators should know. Types only.
  *
- * `Logger` is what the application gives: pino's loggers and the console have it. `Log` is what the
- * client and its recipes write to, whether there is a logger or not.
+ * `Logger` is the interface that the application supplies; loggers of pino and the console have it.
+ * `Log` is the interface to which the client and its recipes write, whether or not there is a
+ * logger.
  */
 
 /**
- * Called with an object of fields and a sentence. Given the console, or another `console.Console`,
- * the sentence comes first. What it throws is reported as uncaught.
+ * Each method is called with an object of fields and a message. For the global console and other
+ * instances of `console.Console`, the message comes first. An exception that it throws is reported
+ * as uncaught.
  */
 export interface Logger {
   debug(fields: object, message: string): void;
@@ -19,8 +21,8 @@ export interface Logger {
 export type LogLevel = keyof Logger;
 
 /**
- * One line for each event: `event` is its constant name, such as 'session.lost'; the message is a
- * sentence for people. Never holds data of znodes, credentials or passwords.
+ * Each event is one line. `event` is its constant name, such as 'session.lost', and the message is
+ * a sentence for people. A line never contains data of znodes, credentials or passwords.
  */
 export interface Log {
   debug(event: string, message: string, fields?: object): void;

@@ -7,78 +7,93 @@ import type { Logger } from './logger.js';
 import type { Surroundings } from './surroundings.js';
 
 export interface ConnectOptions {
-  /** Asked of the server, which may clamp it; milliseconds, 1,000 to 2^31-1; default 30,000. */
+  /**
+   * The session timeout to request, in milliseconds, 1,000 to 2^31-1; default 30,000. The server
+   * may clamp it.
+   */
   readonly sessionTimeoutMs?: number | undefined;
   /**
-   * Of an attempt to reach one server, TCP, TLS and session together; default 1/3 of the session
-   * timeout, at most 10,000.
+   * The time limit of one attempt to reach one server, including TCP, TLS and the handshake, in
+   * milliseconds; default a third of the session timeout, at most 10,000.
    */
   readonly connectTimeoutMs?: number | undefined;
   /**
-   * How long connect() tries to get the first session, milliseconds; default 30,000; 0 for ever.
-   * createClient() does not wait and has no such limit.
+   * How long connect() tries to get the first session, in milliseconds; default 30,000; 0 for no
+   * limit. createClient() does not wait and has no such limit.
    */
   readonly connectDeadlineMs?: number | undefined;
-  /** Of an operation that says none itself; default 30,000; 0 for none. */
+  /**
+   * The timeout of operations that have none of their own, in milliseconds; default 30,000; 0 for
+   * none.
+   */
   readonly operationTimeoutMs?: number | undefined;
   /**
-   * Delay between rounds of attempts: grows from base to max, with full jitter; defaults 50 and
-   * 5,000.
+   * The delay between rounds of connection attempts grows from base to max, in milliseconds, with
+   * full jitter; defaults 50 and 5,000.
    */
   readonly reconnectDelayBaseMs?: number | undefined;
   readonly reconnectDelayMaxMs?: number | undefined;
-  /** Whether a member without quorum will do; default false. */
+  /** Whether a member without a quorum is acceptable; default false. */
   readonly readOnly?: boolean | undefined;
-  /** Credentials for every connection, as addAuth() takes them. */
+  /** Credentials to present on every connection, as for addAuth(). */
   readonly auth?:
     | readonly { readonly scheme: string; readonly auth: Uint8Array | string }[]
     | undefined;
   /**
-   * TLS by Node's own options (ca, cert, key, servername...), true for the system's authorities.
+   * Options of Node's TLS (ca, cert, key, servername...), or true to trust the system's
+   * authorities.
    */
   readonly tls?: ConnectionOptions | boolean | undefined;
-  /** Resume a session instead of opening one; lost if it has expired. */
+  /** Resumes an existing session instead of opening one. If it has expired, the session is lost. */
   readonly resume?: { readonly sessionId: bigint; readonly password: Uint8Array } | undefined;
   /**
-   * Open a new session when one is lost (default), or stay 'lost' and refuse every operation with
-   * SessionExpiredError. No operation crosses from one session to the next either way.
+   * Whether to open a new session when one is lost, the default, or to stay 'lost' and refuse every
+   * operation with SessionExpiredError. In neither case is an operation carried over from one
+   * session to the next.
    */
   readonly renewSession?: boolean | undefined;
-  /** Ask servers in random order, the default, or as given. */
+  /** Whether to try the servers in random order, the default, or in the given order. */
   readonly shuffle?: boolean | undefined;
-  /** Largest frame accepted from a server, bytes; default 16 MiB, so that large lists arrive. */
+  /**
+   * The largest frame to accept from a server, in bytes; default 16 MiB, so that large lists
+   * arrive.
+   */
   readonly frameBytesMax?: number | undefined;
   /**
-   * Largest request, bytes: beyond it an operation is refused with RequestTooLargeError, unsent,
-   * because a server closes the connection without a word. Default 1,048,575, the servers' own
-   * default; for servers that take more (or less), say so.
+   * The largest request, in bytes. A larger operation is refused with RequestTooLargeError and not
+   * sent, because a server would close the connection without an explanation. The default is
+   * 1,048,575, which is the default of servers; change it if your servers have another limit.
    */
   readonly requestBytesMax?: number | undefined;
-  /** Requests queued or in flight at once; beyond it operations are refused; default 100,000. */
+  /**
+   * How many requests may be queued or in flight. Operations beyond that are refused; default
+   * 100,000.
+   */
   readonly outstandingMax?: number | undefined;
   /**
-   * Socket and heartbeats in a worker thread, so that a busy main thread keeps its session. In a
-   * bundled program the URL of the thread's own bundle, whose entry is `@rookery/client/worker`.
+   * Runs the socket and the heartbeats in a worker thread, so that a busy main thread does not lose
+   * its session. In a bundled program, give the URL of the bundle of the thread, whose entry point
+   * is `@rookery/client/worker`.
    */
   readonly worker?: boolean | URL | undefined;
   /**
-   * Whether an open client keeps the process alive; default true. With false it never does, not
-   * even while operations or connect() itself are pending: a process with nothing else to do ends.
+   * Whether an open client keeps the process alive; default true. If false, the process may end
+   * even while operations or connect() itself are pending.
    */
   readonly keepAlive?: boolean | undefined;
   /**
-   * Tells this client from others of the process, in log lines, diagnostics and metrics; default
-   * 'default'.
+   * The name of this client in log messages, diagnostics and metrics, to tell it from other clients
+   * of the process; default 'default'.
    */
   readonly name?: string | undefined;
   /**
-   * Where the client and its recipes say what happens: a pino logger, the console, or whatever has
-   * debug, info, warn and error that take an object of fields and a sentence. Without one, what
-   * nobody should miss is a process warning.
+   * Where the client and its recipes log: a pino logger, the console, or any object whose debug,
+   * info, warn and error take an object of fields and a message. Without a logger, only what must
+   * not be missed is reported, as process warnings.
    */
   readonly logger?: Logger | undefined;
-  /** Gives up connecting: connect() rejects and the client is closed. */
+  /** Aborting it gives up the attempt to connect: connect() rejects and the client is closed. */
   readonly signal?: AbortSignal | undefined;
-  /** For tests. */
+  /** Replaces the clock, timers and randomness, for tests. */
   readonly surroundings?: Surroundings | undefined;
 }

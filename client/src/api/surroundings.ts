@@ -1,14 +1,17 @@
 /**
- * What the client takes from the world: time, timers and randomness. A test gives its own. Types
- * only.
+ * What the client takes from its environment: the time, timers and randomness. Tests supply their
+ * own. Types only.
  */
 export interface Surroundings {
-  /** Monotonic, milliseconds, from any origin; counts the time that the machine slept if it can. */
+  /**
+   * A monotonic time in milliseconds, from any origin. If possible, it includes time in which the
+   * machine was suspended.
+   */
   nowMs(): number;
-  /** Calls back once, after at least `delayMs`; gives what cancels it. */
+  /** Calls back once, after at least `delayMs`. Returns a function that cancels the timer. */
   setTimer(delayMs: number, callback: () => void): () => void;
-  /** From 0 (inclusive) to 1. */
+  /** A random number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
-  /** A fresh random UUID, lower case with dashes. */
+  /** A new random UUID in lower case, with dashes. */
   uuid(): string;
 }

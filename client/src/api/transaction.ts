@@ -21,14 +21,14 @@ export type TransactionOp =
     }
   | { readonly kind: 'check'; readonly path: string; readonly version?: number | undefined };
 
-/** `stat` of a create is null where the server does not tell it in a multi (ZooKeeper 3.8). */
+/** The `stat` of a create is null if the server does not send it in a multi, as ZooKeeper 3.8. */
 export type TransactionResult =
   | { readonly kind: 'create'; readonly path: string; readonly stat: Stat | null }
   | { readonly kind: 'delete' }
   | { readonly kind: 'setData'; readonly stat: Stat }
   | { readonly kind: 'check' };
 
-/** Collects operations, then commits them all at once or not at all; can be committed once. */
+/** Collects operations, then commits either all of them or none. It can be committed only once. */
 export interface Transaction {
   create(
     path: string,

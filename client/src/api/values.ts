@@ -1,32 +1,38 @@
 /**
- * The values that operations take and give: Stat, events, sessions, operation options.
+ * The values that operations take and return: Stat, events, sessions, options of operations.
  *
- * 64-bit values are decided once, here: zxids, session ids and fencing tokens are always `bigint`,
- * for they are compared and handed on, never added up, and ZooKeeper's do not fit in a number.
- * Times are `number`, in milliseconds since 1970; versions and counts are `number`. Types only.
+ * The types of 64-bit values are decided here for the whole API. Zxids, session ids and fencing
+ * tokens are always `bigint`, because they are compared and passed on but never added up, and those
+ * of ZooKeeper do not fit into a number. Times are `number`, in milliseconds since 1970; versions
+ * and counts are `number`. Types only.
  */
 import type { Acl, CreateFlag } from '@rookery/protocol';
 
 export type { Acl };
 
-/** What a znode holds: bytes, a string that is sent as UTF-8, or null, which is not empty bytes. */
+/**
+ * The data of a znode: bytes, a string that is sent as UTF-8, or null, which differs from zero
+ * bytes.
+ */
 export type Data = Uint8Array | string | null;
 
 export interface Stat {
-  /** Zxid of the change that created the znode; unique to this incarnation of the path. */
+  /**
+   * The zxid of the change that created the znode. It is unique to this incarnation of the path.
+   */
   readonly czxid: bigint;
-  /** Zxid of the last change of its data. */
+  /** The zxid of the last change of the data. */
   readonly mzxid: bigint;
-  /** Zxid of the last change of its children. */
+  /** The zxid of the last change of the children. */
   readonly pzxid: bigint;
-  /** Milliseconds since 1970, by the leader's clock. */
+  /** Milliseconds since 1970, by the clock of the leader. */
   readonly ctime: number;
   readonly mtime: number;
-  /** Changes of the data, of the children and of the ACL. */
+  /** The numbers of changes of the data, of the children and of the ACL. */
   readonly version: number;
   readonly cversion: number;
   readonly aversion: number;
-  /** The session that an ephemeral znode belongs to, 0n for any other. */
+  /** The session that an ephemeral znode belongs to, 0n for other znodes. */
   readonly ephemeralOwner: bigint;
   readonly dataLength: number;
   readonly numChildren: number;
@@ -36,37 +42,40 @@ export interface Stat {
 export type CreateMode = keyof typeof CreateFlag;
 
 export interface Created {
-  /** The path as created: with the sequence number, without chroot or namespace. */
+  /** The path as created, with the sequence number and without chroot or namespace. */
   readonly path: string;
   readonly stat: Stat;
 }
 
 export interface Node {
-  /** A copy that belongs to the caller. */
+  /** A copy that the caller owns. */
   readonly data: Buffer | null;
   readonly stat: Stat;
 }
 
 export interface Children {
-  /** Names without the path, in no order. */
+  /** The names without their path, in no particular order. */
   readonly children: readonly string[];
   readonly stat: Stat;
 }
 
 export interface OperationOptions {
   /**
-   * Gives up waiting: the promise is rejected with OperationAbortedError at once. A request that
-   * was sent already may still take effect; the error's `ambiguous` says so.
+   * Aborting it gives up the operation: the promise is rejected with OperationAbortedError at once.
+   * A request that was already sent may still take effect, in which case the error has `ambiguous`
+   * set.
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Milliseconds until OperationTimeoutError, 0 for no bound; by default the client's
-   * `operationTimeoutMs`. OptionError when it is negative or not a number.
+   * The time in milliseconds after which the operation fails with OperationTimeoutError, 0 for no
+   * limit; by default the client's `operationTimeoutMs`. A negative value, or one that is not a
+   * number, is an OptionError.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Only within this session: rejected with SessionExpiredError, unsent, when it is no more the
-   * client's. What depends on an ephemeral znode must say which session it means.
+   * Restricts the operation to this session. If it is no longer the client's session, the operation
+   * is rejected with SessionExpiredError without being sent. An operation that depends on an
+   * ephemeral znode should name the session that owns it.
    */
   readonly session?: bigint | undefined;
 }
@@ -74,28 +83,32 @@ export interface OperationOptions {
 export interface CreateOptions extends OperationOptions {
   /** 'persistent' by default. */
   readonly mode?: CreateMode | undefined;
-  /** OPEN_ACL by default: everything to everybody. */
+  /** OPEN_ACL by default, which grants every permission to everybody. */
   readonly acl?: readonly Acl[] | undefined;
-  /** Milliseconds a childless TTL znode lives after its last change, 1 to TTL_MAX_MS. */
+  /**
+   * How long a TTL znode without children lives after its last change, in milliseconds, 1 to
+   * TTL_MAX_MS.
+   */
   readonly ttlMs?: number | undefined;
 }
 
 export interface VersionOptions extends OperationOptions {
-  /** Fails with BadVersionError unless the znode has it; any by default. */
+  /** The version that the znode must have, else BadVersionError; any by default. */
   readonly version?: number | undefined;
 }
 
 export interface WatchedReadOptions extends OperationOptions {
   /**
-   * Leaves a one-shot watch: called exactly once, with the first change that the read did not
-   * show, or with 'lost' or 'closed' when that can no longer be told. Never called when the read
-   * fails (but exists() of a missing znode succeeds). Never called before the read's promise
-   * has settled. A watcher given twice for one path and kind is called once.
+   * Leaves a one-shot watch. The watcher is called exactly once: with the first change that the
+   * read did not show, or with 'lost' or 'closed' if that change can no longer be observed. It is
+   * never called if the read fails (exists() of a missing znode does not fail), and never before
+   * the promise of the read has settled. A watcher that is given twice for the same path and kind
+   * is called once.
    */
   readonly watcher?: Watcher | undefined;
 }
 
-/** Exceptions that it throws are reported as uncaught; the client is not harmed by them. */
+/** An exception that a watcher throws is reported as uncaught and does not affect the client. */
 export type Watcher = (event: WatchEvent) => void;
 
 export type WatchEvent = NodeEvent | ResyncEvent | EndEvent;
@@ -104,59 +117,66 @@ export type WatchEvent = NodeEvent | ResyncEvent | EndEvent;
 export interface NodeEvent {
   readonly type: 'created' | 'deleted' | 'dataChanged' | 'childrenChanged';
   readonly path: string;
-  /** Zxid of the change; null where the server does not tell (ZooKeeper before 3.9, catch-up). */
+  /**
+   * The zxid of the change, or null if the server does not send it, as ZooKeeper before 3.9, or in
+   * the catch-up after a reconnect.
+   */
   readonly zxid: bigint | null;
 }
 
 /**
- * Changes may have been missed: read again. Only persistent watches get it; one-shot ones are
- * caught up by the server.
+ * Changes may have been missed, so read again. Only persistent watches receive it: the server
+ * itself informs one-shot watches after a reconnect.
  */
 export interface ResyncEvent {
   readonly type: 'resync';
   readonly path: string;
-  /** 're-added': the watch had gone from the server for a moment and stands there again. */
+  /** 're-added': the watch was missing on the server for a moment and is registered again. */
   readonly reason: 'reconnected' | 'new-session' | 'overflow' | 're-added';
 }
 
 /**
- * The watch is over: its session was lost, the client closed, or removeWatches() took it away (its
- * own handle's remove() and removeWatcher() tell nothing). One-shot watches get all three,
- * persistent ones 'lost' only when no session follows (`renewSession: false`).
+ * The watch is over: its session was lost, the client was closed, or removeWatches() removed it. A
+ * call of its own handle's remove(), or of removeWatcher(), emits no event. One-shot watches
+ * receive all three events, persistent ones 'lost' only if no new session follows (`renewSession:
+ * false`).
  */
 export interface EndEvent {
   readonly type: 'lost' | 'closed' | 'removed';
   readonly path: string;
 }
 
-/** One session with the ensemble. */
+/** A session with the ensemble. */
 export interface Session {
   readonly id: bigint;
-  /** 16 bytes; with the id it lets another client resume the session: keep it secret. */
+  /**
+   * 16 bytes. Together with the id it lets another client resume the session, so keep it secret.
+   */
   readonly password: Uint8Array;
-  /** As negotiated, milliseconds. */
+  /** The negotiated timeout, in milliseconds. */
   readonly timeoutMs: number;
-  /** Aborted, with SessionExpiredError or ClientClosedError, when the session is over. */
+  /** Aborted with SessionExpiredError or ClientClosedError when the session is over. */
   readonly signal: AbortSignal;
 }
 
 /**
- * - `connecting`: no session yet, or a new one is being opened after a loss.
- * - `connected`: requests are answered. `client.readOnly` tells of a member without quorum.
- * - `suspended`: the connection is gone; the session lives and is being resumed.
- * - `lost`: the session is over for us: the server said so, or has been silent for so long that it
- *   may be about to. Reported before any other client can see our ephemeral znodes gone.
- * - `closed`: close() was called, or authentication failed for good.
+ * - `connecting`: there is no session yet, or a new one is being opened after a loss.
+ * - `connected`: requests are answered. `client.readOnly` tells whether the member lacks a quorum.
+ * - `suspended`: the connection is lost. The session still lives and is being resumed.
+ * - `lost`: the session is over for this client, because the server said so or has been silent for
+ *   so long that it may be about to expire it. This is reported before any other client can observe
+ *   the deletion of this client's ephemeral znodes.
+ * - `closed`: close() was called, or authentication was refused.
  */
 export type ClientState = 'connecting' | 'connected' | 'suspended' | 'lost' | 'closed';
 
 export interface StateChange {
   readonly state: ClientState;
-  /** The session that it is about, null while there is none. */
+  /** The session that the change concerns, null while there is none. */
   readonly sessionId: bigint | null;
-  /** Whether 'connected' means a session other than the last one that was connected. */
+  /** Whether 'connected' means a session other than the one that was connected before. */
   readonly newSession: boolean;
   readonly readOnly: boolean;
-  /** Why, when it is a change for the worse. */
+  /** The cause of a change for the worse, else null. */
   readonly error: Error | null;
 }

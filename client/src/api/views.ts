@@ -1,5 +1,5 @@
 /**
- * What `client.with(...)` gives: views of a client with defaults of their own. Types only.
+ * The views that `client.with(...)` returns, which have their own defaults. Types only.
  */
 import type { RetryPolicy } from '../helpers/retry-policy.js';
 import type { Codec } from './codec.js';
@@ -15,39 +15,40 @@ import type {
 
 export interface ViewOptions {
   /**
-   * Tries operations again that fail with what passes and cannot have taken effect, as retry()
-   * does: within the session of the call, and never what is `ambiguous`. Watches, listChildren()
-   * and guaranteed deletions have their own ways and are not concerned.
+   * Retries operations that failed with a transient error and cannot have taken effect, as retry()
+   * does: within the session of the call, and never one that is `ambiguous`. It does not apply to
+   * watches, listChildren() and guaranteed deletions, which have their own rules for retries.
    */
   readonly retry?: RetryPolicy | undefined;
-  /** Of znodes that are created without one, in transactions too. */
+  /** The ACL of znodes that are created without one, also in transactions. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
 export interface TypedViewOptions<T, In> extends ViewOptions {
-  /** How values are written as data and read from it, by json(schema) for one. */
+  /** Turns values into data and back, for instance json(schema). */
   readonly codec: Codec<T, In>;
 }
 
-/** A znode's data as a value. */
+/** The data of a znode as a value. */
 export interface TypedNode<T> {
   readonly value: T;
   readonly stat: Stat;
 }
 
 /**
- * Znodes whose data are values of one kind. `T` is what is read, `In` what may be written. Errors
- * are those of the operations of the same name, and what the codec throws, such as
- * InvalidDataError; nothing is written then.
+ * Gives access to znodes whose data are values of one kind. `T` is the type that is read and `In`
+ * the type that may be written. The errors are those of the operation of the same name and those
+ * that the codec throws, such as InvalidDataError; a codec's error means that nothing was written.
  */
 export interface TypedClient<T, In = T> {
   create(path: string, value: In, options?: CreateOptions): Promise<Created>;
   getData(path: string, options?: WatchedReadOptions): Promise<TypedNode<T>>;
   setData(path: string, value: In, options?: VersionOptions): Promise<Stat>;
   /**
-   * Writes what `change` makes of the present value, undefined when there is no znode, and gives it
-   * back; asks again when another write came in between. A missing znode is created, its parent
-   * must exist. May be `ambiguous`, as any write; Configuration knows more then.
+   * Writes the result of `change`, which is called with the current value or with undefined if
+   * there is no znode, and resolves with what was written. It calls `change` again if another write
+   * came in between. A missing znode is created, but its parent must exist. As with any write, the
+   * error may be `ambiguous`; use Configuration to resolve that.
    */
   update(
     path: string,

@@ -1,7 +1,8 @@
 /**
- * What callers give, checked before anything is sent: paths for everybody; kinds, modes and data
- * for those whose compiler has not looked, who would else be told of a byte of a frame. Gives the
- * error instead of throwing it, for an operation's promise to be rejected with. Computes only.
+ * Checks the arguments of operations before anything is sent. Paths are checked for everybody.
+ * Kinds, modes and data are checked for callers without a compiler, who would otherwise get an
+ * error about the encoding of a frame. Returns the error instead of throwing it, so that the
+ * promise of the operation can be rejected with it. Computes only.
  */
 import {
   BadArgumentsError,
@@ -22,20 +23,20 @@ export interface CreateArguments {
   readonly ttlMs?: number | undefined;
 }
 
-/** Null when the path is legal. The server would refuse most, but not all, of the others. */
+/** Returns null if the path is legal. The server would refuse most, but not all, illegal paths. */
 export function pathError(path: unknown, sequential = false): BadArgumentsError | null {
   if (typeof path !== 'string') return bad(undefined, `the path is ${kindOf(path)}, not a string`);
   const problem = validatePath(path, { sequential });
   return problem === null ? null : bad(path, problem);
 }
 
-/** Null for bytes, a string and null. */
+/** Returns null for bytes, a string and null. */
 export function dataError(path: string, data: unknown): BadArgumentsError | null {
   if (typeof data === 'string' || data === null || ArrayBuffer.isView(data)) return null;
   return bad(path, `data is ${kindOf(data)}, neither bytes nor a string nor null`);
 }
 
-/** A time to live is given to TTL znodes and to them only; the server looks at its range. */
+/** Checks that TTL znodes, and only they, have a time to live. The server checks its range. */
 export function createError(path: string, create: CreateArguments): BadArgumentsError | null {
   const { mode = 'persistent', ttlMs } = create;
   if (!Object.hasOwn(CreateFlag, mode)) {

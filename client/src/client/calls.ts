@@ -1,5 +1,5 @@
 /**
- * How operations become calls of the session, and wire values those of the API.
+ * Turns operations into calls of the session, and the values of the wire into those of the API.
  */
 import type { Codec, JuteReader, JuteWriter, Operation, Stat as WireStat } from '@rookery/protocol';
 import type { Data, Stat } from '../api/values.js';
@@ -9,7 +9,7 @@ export interface CallParts<Body, Reply, T> {
   readonly path?: string;
   readonly isWrite?: boolean;
   readonly body: Body;
-  /** Called as the reply's frame is handled. */
+  /** Called while the frame of the reply is being handled. */
   result(reply: Reply): T;
   recover?(code: number): { readonly value: T } | null;
   onSettled?(): void;
@@ -65,12 +65,14 @@ export function statOf(stat: WireStat): Stat {
   };
 }
 
-/** A copy that belongs to the caller. */
+/** Returns a copy that the caller owns. */
 export function dataOf(view: Uint8Array | null): Buffer | null {
   return view === null ? null : Buffer.from(view);
 }
 
-/** `copied` when the request may be written later than now, when the caller may have changed it. */
+/**
+ * `copied` is true if the request may be written later, when the caller may have changed the bytes.
+ */
 export function bytesOf(data: Data, copied: boolean): Uint8Array | null {
   if (typeof data === 'string') return Buffer.from(data);
   return data !== null && copied ? Buffer.from(data) : data;

@@ -1,5 +1,6 @@
 /**
- * Transactions and multiReads: operations into the wire's terms, results and errors out of them.
+ * Converts transactions and multiReads to the records of the wire, and their replies to results and
+ * errors.
  */
 import {
   CreateFlag,
@@ -23,10 +24,10 @@ import type { Acl, CreateMode } from '../api/values.js';
 import { TransactionError } from '../errors.js';
 import { bytesOf, dataOf, statOf } from './calls.js';
 
-/** Everything to everybody. */
+/** Grants every permission to everybody. */
 export const OPEN_ACL: readonly Acl[] = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];
 
-/** Any version. */
+/** Matches any version. */
 export const ANY_VERSION = -1;
 
 export interface CreateParts {
@@ -37,7 +38,7 @@ export interface CreateParts {
   readonly ttlMs: number | undefined;
 }
 
-/** The kinds of create that answer with a Stat, where the server has it to give. */
+/** The kinds of create whose reply contains a Stat, if the server supports that. */
 export type CreateOp =
   | {
       readonly opcode: typeof OpCode.create2 | typeof OpCode.createContainer;
@@ -83,19 +84,19 @@ export function requestOpOf(op: TransactionOp, copied: boolean): MultiRequestOp 
   }
 }
 
-/** The results in the order of the operations, or the error that the reply tells. */
+/** Returns the results in the order of the operations, or the error that the reply contains. */
 export function resultsOf(
   ops: readonly TransactionOp[],
   results: readonly MultiResult[],
 ): TransactionResult[] | TransactionError {
   if (results.length !== ops.length) {
-    throw new MarshallingError(`${results.length} results of ${ops.length} operations`);
+    throw new MarshallingError(`the reply has ${results.length} results for ${ops.length} operations`);
   }
   if (results.some((result) => result.opcode === OpCode.error)) return failureOf(ops, results);
   return results.map((result, index) => resultOf(result, ops[index]));
 }
 
-/** Those before the one at fault have code 0, those behind it -2. */
+/** The operations before the failed one have code 0, those after it -2. */
 function failureOf(
   ops: readonly TransactionOp[],
   results: readonly MultiResult[],
@@ -132,7 +133,7 @@ function resultOf(result: MultiResult, op: TransactionOp | undefined): Transacti
     default:
       return unreachable(op);
   }
-  throw new MarshallingError(`a result of type ${result.opcode} for ${op?.kind}`);
+  throw new MarshallingError(`the reply has a result of type ${result.opcode} for a ${op?.kind}`);
 }
 
 export function readResultOf(result: MultiReadResult, op: ReadOp | undefined): ReadResult {

@@ -1,7 +1,8 @@
 /**
- * The operations that read, and the one-shot watches they leave.
+ * The operations that read, and the one-shot watches that they leave.
  *
- * A watcher is registered as the reply's frame is handled, so that an event behind it finds it.
+ * A watcher is registered while the frame of the reply is being handled, so that an event in the
+ * next frame already finds it.
  */
 import { type ClientInfo, ErrorCode, OPERATIONS, OpCode } from '@rookery/protocol';
 import type { ReadOp, ReadResult } from '../api/client.js';
@@ -27,7 +28,7 @@ export interface ReadsOptions {
   readonly watches: WatchOperations;
 }
 
-/** A read's watcher on its way into the registry. */
+/** The watcher of a read that is not registered yet. */
 interface PendingWatcher {
   stands(kind: WatchKind): void;
   onSettled(): void;
@@ -91,7 +92,10 @@ export class Reads {
     });
   }
 
-  /** A page of names in code-unit order, those above `startAfter`; Rookery's own operation. */
+  /**
+   * Reads one page of names in code-unit order, beginning after `startAfter`. Only Rookery has this
+   * operation.
+   */
   childrenPage(
     page: { readonly path: string; readonly startAfter: string; readonly limit: number },
     options?: OperationOptions,

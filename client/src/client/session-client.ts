@@ -1,8 +1,9 @@
 /**
- * The client: one session and every operation on it. Composes; the work is done elsewhere: the
- * session in ../session, watches in ../watches, what stands on operations in ../helpers.
+ * The client: one session and every operation on it. It only composes: the session is in
+ * ../session, the watches are in ../watches, and what builds on operations is in ../helpers.
  *
- * Its paths are the server's: chroot and namespaces are views in front of it. Made by connect().
+ * Its paths are those of the server; chroot and namespaces are views in front of it. Made by
+ * connect().
  */
 import type { ClientInfo, WatcherType } from '@rookery/protocol';
 import type {
@@ -281,7 +282,7 @@ export class SessionClient implements Client {
     return this.#keeper.close();
   }
 
-  /** Of the member connected to; null when that cannot be told now. */
+  /** Asks the member that the client is connected to; null if that cannot be determined now. */
   #probePages(): Promise<boolean | null> {
     const { address } = this.#keeper;
     if (address === null) return Promise.resolve(null);

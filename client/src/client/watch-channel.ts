@@ -1,5 +1,5 @@
 /**
- * The session as the operations on watches see it.
+ * The session, as the operations on watches use it.
  */
 import { type AddWatchRequest, OPERATIONS, OpCode, type WatchesRequest } from '@rookery/protocol';
 import type { OperationOptions } from '../api/values.js';

@@ -120,7 +120,7 @@ export class Writes {
     });
     const results = await this.#keeper.submit(call, options);
     if (!(results instanceof TransactionError)) return results;
-    // It was made as the reply's frame was handled; whoever awaits the multi is on the stack here.
+    // The error was created while the frame was handled; here the awaiting caller is on the stack.
     Error.captureStackTrace(results);
     throw results;
   }

@@ -1,7 +1,6 @@
 /**
- * A client with defaults of its own: retries, and the ACL of what is created: what `client.with()`
- * gives. Stands right in front of the client itself; a namespace stands in front of it. Owns
- * nothing.
+ * The view that `client.with()` returns: a client with its own retries, and its own ACL for new
+ * znodes. It wraps the client directly, and a namespace wraps it. It owns nothing.
  */
 import type { ClientInfo } from '@rookery/protocol';
 import type { Client, ReadOp, ReadResult } from '../api/client.js';
@@ -29,7 +28,7 @@ import { CodecClient } from './typed-client.js';
 
 const NAMES = ['acl', 'codec', 'retry'];
 
-/** `client.with(options)` of a client without a namespace. */
+/** Implements `client.with(options)` for a client without a namespace. */
 export function adapted(client: Client, options: ViewOptions): Client;
 export function adapted<T, In>(
   client: Client,
@@ -144,8 +143,8 @@ class AdaptedClient extends DelegatingClient {
   }
 
   /**
-   * The first try is made in the caller's turn, so that requests keep the order of the calls. What
-   * follows belongs to the same session.
+   * The first attempt is made synchronously, so that requests keep the order of the calls. Later
+   * attempts belong to the same session.
    */
   #again<Options extends OperationOptions, T>(
     options: Options | undefined,
@@ -156,7 +155,7 @@ class AdaptedClient extends DelegatingClient {
     const session = options?.session ?? this.base.session?.id;
     const within = (given: OperationOptions) => ({ ...options, ...given }) as Options;
     const first = operation(session === undefined ? options : within({ session }));
-    first.catch(() => {}); // it is awaited in the first attempt
+    first.catch(() => {}); // the first attempt awaits it
     const again = (attempt: number, given: OperationOptions) => {
       const { session: same } = given;
       return attempt === 0

@@ -1,18 +1,20 @@
 /**
- * Codecs: JSON, checked by a schema when it is read and when it is written, text, and bytes.
+ * Codecs for JSON, which a schema checks on reading and on writing, for text and for bytes.
  *
- * Checked is what stands in the znode, or is to: the value after its way through JSON, so that what
- * is written can be read by whoever has the same schema. Keeps nothing, throws InvalidDataError.
+ * What is checked is the stored form: the value after its conversion to JSON and back, so that
+ * anyone with the same schema can read what was written. They keep no state and throw
+ * InvalidDataError.
  */
 import type { Codec, SchemaIssue, StandardSchema } from '../api/codec.js';
 import { type DataIssue, InvalidDataError, OptionError } from '../errors.js';
 
-/** Any JSON, unchecked; null data is no JSON. */
+/** Any JSON, unchecked. Null data is not JSON. */
 export function json(): Codec<unknown>;
 /**
- * JSON that the schema accepts, both ways. What is read is what the schema makes of it, with its
- * defaults and transformations; what is written is the value as given. OptionError for what is no
- * Standard Schema. InvalidDataError when there is no JSON or the schema refuses it.
+ * JSON that the schema accepts, in both directions. Reading returns the output of the schema, with
+ * its defaults and transformations; writing stores the value as given. Throws OptionError if the
+ * argument is not a Standard Schema, and InvalidDataError if the data is not JSON or the schema
+ * rejects it.
  */
 export function json<In, Out>(schema: StandardSchema<In, Out>): Codec<Out, In>;
 export function json(schema?: StandardSchema<unknown, unknown>): Codec<unknown> {
@@ -30,39 +32,42 @@ export function json(schema?: StandardSchema<unknown, unknown>): Codec<unknown> 
   };
 }
 
-/** UTF-8; null data is the empty string. */
+/** UTF-8 text. Null data is read as the empty string. */
 export const text: Codec<string> = {
   parse: (data) => data?.toString() ?? '',
   format: (value) => value,
 };
 
-/** Data as it is. */
+/** Data without conversion. */
 export const bytes: Codec<Buffer | null, Uint8Array | string | null> = {
   parse: (data) => data,
   format: (value) => value,
 };
 
 export interface CheckedData {
-  /** Of the znode. */
+  /** The path of the znode. */
   readonly path: string | undefined;
   readonly direction: 'read' | 'write';
 }
 
-/** Gives what the schema makes of a value; throws InvalidDataError. OptionError for no schema. */
+/**
+ * Returns what the schema makes of a value, or throws InvalidDataError; throws OptionError if it is
+ * not a schema.
+ */
 export function checker<Out>(
   schema: StandardSchema<unknown, Out>,
 ): (value: unknown, of: CheckedData) => Out {
   const standard = isSchema(schema) ? schema['~standard'] : null;
   if (standard?.version !== 1 || typeof standard.validate !== 'function') {
-    throw new OptionError('schema', 'is no Standard Schema of version 1');
+    throw new OptionError('schema', 'is not a Standard Schema of version 1');
   }
   return (value, of) => {
     const result = standard.validate(value);
     if (result instanceof Promise) {
-      result.catch(() => {}); // it is not asked for
+      result.catch(() => {}); // nobody awaits it
       throw new OptionError(
         'schema',
-        'answers by a promise; only schemas that do not wait can be used',
+        'validates asynchronously; only synchronous schemas are supported',
       );
     }
     if (result.issues === undefined) return result.value;
@@ -70,7 +75,7 @@ export function checker<Out>(
   };
 }
 
-/** Some are functions. */
+/** Some schemas are functions. */
 function isSchema(schema: unknown): boolean {
   return (typeof schema === 'object' || typeof schema === 'function') && schema !== null;
 }
@@ -95,9 +100,9 @@ function formatted(value: unknown, path: string | undefined): string {
     const json: string | undefined = JSON.stringify(value);
     if (json !== undefined) return json;
   } catch (error) {
-    // A cycle, a bigint.
+    // The value has a cycle or a bigint.
     cause = error;
   }
-  const issues = [{ message: 'it cannot be written as JSON', at: '' }];
+  const issues = [{ message: 'the value cannot be written as JSON', at: '' }];
   throw new InvalidDataError({ path, direction: 'write', issues, cause });
 }

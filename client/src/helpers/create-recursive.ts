@@ -1,6 +1,7 @@
 /**
- * A create that creates the missing parents first, and again when somebody removes them before the
- * child is there. Creates the child once at most; an ambiguous error is always about the child.
+ * A create that first creates missing parents, and does so again if somebody removes them before
+ * the child exists. It creates the child at most once, so an ambiguous error always concerns the
+ * child.
  */
 import { CreateFlag, isSequentialFlag, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -10,13 +11,13 @@ import { type Absolute, absolute } from './namespaced-client.js';
 import { createOptions, operationOptions } from './options.js';
 
 export interface CreateRecursiveOptions extends CreateOptions {
-  /** What missing parents are created as; 'persistent' by default. */
+  /** The mode of parents that are created; 'persistent' by default. */
   readonly parents?: ParentMode | undefined;
-  /** Of parents that are created; open by default. */
+  /** The ACL of parents that are created; OPEN_ACL by default. */
   readonly parentAcl?: readonly Acl[] | undefined;
 }
 
-/** As `client.create`, but NoNodeError comes only when parents vanish again and again. */
+/** Like `client.create`, but rejects with NoNodeError only if parents disappear again and again. */
 export async function createRecursive(
   client: Client,
   path: string,
@@ -32,7 +33,7 @@ export async function createRecursive(
   return await withParent(parent, above, () => client.create(path, data, child));
 }
 
-/** With missing parents when the options say as what, else as `client.create`. */
+/** Creates missing parents if the options name a mode for them; otherwise it is `client.create`. */
 export function createAsAsked(
   client: Client,
   path: string,
@@ -44,7 +45,7 @@ export function createAsAsked(
     : createRecursive(client, path, data, options);
 }
 
-/** The root of a namespace has a parent, which its own view cannot name. */
+/** The root of a namespace has a parent that its own view cannot name. */
 function aboveRoot(client: Client): Absolute {
   const root = absolute(client, '/');
   return { client: root.client, path: parentOf(root.path) };

@@ -1,11 +1,11 @@
 /**
- * Waiting for time to pass, by the surroundings' timers, unless a signal ends it before.
- * Leaves neither timer nor listener behind. Called by the helpers that back off.
+ * Waits for a time to pass, with the timers of the surroundings, unless a signal ends the wait. It
+ * leaves neither a timer nor a listener behind. Called by the helpers that back off.
  */
 import { onAbort } from '../abort-followers.js';
 import type { Surroundings } from '../api/surroundings.js';
 
-/** Resolves after the time; rejects at once with the reason of the first signal aborted. */
+/** Resolves after the time. Rejects with the reason of the first of the signals to be aborted. */
 export function delay(
   surroundings: Surroundings,
   delayMs: number,

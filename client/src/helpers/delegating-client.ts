@@ -1,6 +1,6 @@
 /**
- * A client that hands everything to another one: what a view that changes a few operations is made
- * from. Owns nothing.
+ * A client that delegates every call to another one, as the base of views that change a few
+ * operations. It owns nothing.
  */
 import type { ClientInfo, WatcherType } from '@rookery/protocol';
 import type {
@@ -181,12 +181,12 @@ export abstract class DelegatingClient implements Client {
     return this.base.addWatch(path, watcher, options);
   }
 
-  /** By addWatch(), of the subclass if it has its own. */
+  /** Uses addWatch(), including one that a subclass overrides. */
   watch(path: string, options?: WatchStreamOptions): AsyncIterable<WatchEvent> {
     return watchStream(this, path, options);
   }
 
-  /** By multi(), of the subclass if it has its own. */
+  /** Uses multi(), including one that a subclass overrides. */
   transaction(): Transaction {
     return new TransactionBuilder(this);
   }

@@ -1,13 +1,13 @@
 /**
- * Deletions that must happen whatever becomes of the connection, in the background: one worker for
- * a client, one queue, back-off while the server is in trouble.
+ * Deletions in the background that must succeed whatever happens to the connection. Each client has
+ * one worker and one queue, and backs off while the server has problems.
  *
- * A deletion for a session ends with it, for the ephemeral znode it is about then goes by itself;
- * any other goes on in the next session, and ends when the client closes. Nothing here keeps the
- * process alive after the close: timers are cancelled. A path is deleted whatever incarnation
- * stands there: only names that do not come back belong here. Those of a session have no bound of
- * their own: each stands for a znode that the session has made, and one that was turned away would
- * be a lock that nobody can take. Called by `client.deleteGuaranteed`.
+ * A deletion that is bound to a session ends with it, because its ephemeral znode is then deleted
+ * by the server. Other deletions continue in the next session, and end when the client closes.
+ * After the close no timer keeps the process alive. A path is deleted whatever incarnation of the
+ * znode is there, so only names that are never reused are allowed. The number of deletions bound to
+ * a session is not limited: each is for a znode that the session created, and refusing one would
+ * leave a lock that nobody can acquire. Called by `client.deleteGuaranteed`.
  */
 import { KeeperError, NoNodeError, NotReadOnlyError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -15,9 +15,12 @@ import type { ClientState } from '../api/values.js';
 import { ClientClosedError, ClientError, TooManyOutstandingError } from '../errors.js';
 import { retryForever } from './retry-policy.js';
 
-/** Deletions waiting that end with no session; what hits it has a leak of its own. */
+/**
+ * The limit for waiting deletions that are bound to no session. Only a leak in the caller reaches
+ * it.
+ */
 const DELETIONS_MAX = 10_000;
-/** Asked at the same time, pipelined. */
+/** How many deletions are sent at the same time. */
 const BATCH_MAX = 64;
 const BACKOFF = retryForever({ baseMs: 50, maxMs: 5_000 });
 
@@ -33,10 +36,10 @@ interface Deletion {
 export class GuaranteedDeletions {
   readonly #client: DeletingClient;
   readonly #deletionsMax: number;
-  /** In the order of the calls; what is under way is still in it. */
+  /** In the order of the calls, including those that are in flight. */
   readonly #waiting = new Set<Deletion>();
   #isRunning = false;
-  /** Ends the pause between two attempts; null while there is none. */
+  /** Ends the pause between two attempts; null outside a pause. */
   #wake: (() => void) | null = null;
 
   constructor(client: DeletingClient, options: { readonly deletionsMax?: number } = {}) {
@@ -44,16 +47,16 @@ export class GuaranteedDeletions {
     this.#deletionsMax = options.deletionsMax ?? DELETIONS_MAX;
   }
 
-  /** Deletions that are not done yet. */
+  /** The number of deletions that are not done yet. */
   get size(): number {
     return this.#waiting.size;
   }
 
   /**
-   * Resolves when no znode is there, or the session given is over. Rejects when the server refuses
-   * (NoAuthError, NotEmptyError...), with ClientClosedError, and with TooManyOutstandingError when
-   * too many wait that are for no session. A rejection that nobody awaits is not reported as
-   * unhandled.
+   * Resolves when the znode does not exist, or the given session is over. Rejects if the server
+   * refuses (NoAuthError, NotEmptyError...), with ClientClosedError, and with
+   * TooManyOutstandingError if too many deletions without a session are waiting. A rejection that
+   * nobody handles is not reported as unhandled.
    */
   add(path: string, options: { readonly session?: bigint } = {}): Promise<void> {
     const added = new Promise<void>((resolve, reject) => {
@@ -70,16 +73,17 @@ export class GuaranteedDeletions {
       if (!this.#isRunning) void this.#run();
     });
     added.catch(() => {
-      // For those who do not look: the background is where it was sent.
+      // Callers that do not await the result started the deletion to have it done in the
+      // background.
     });
     return added;
   }
 
   /**
-   * The first attempt is made in the turn of the call, before anything the caller sends next. When
-   * nothing is left it says so in the same turn, with no await in between: what is added after that
-   * begins a run of its own, and would otherwise be sent by nobody. Its listener stands only while
-   * there is work, so that an idle client has none.
+   * The first attempt is made synchronously, before any later request of the caller. When no
+   * deletion is left, the worker is marked as idle synchronously, without an await in between,
+   * because a deletion that is added later starts a new run and would otherwise never be sent. The
+   * listener is registered only while there is work, so an idle client has none.
    */
   async #run(): Promise<void> {
     this.#isRunning = true;
@@ -115,7 +119,7 @@ export class GuaranteedDeletions {
     }
   }
 
-  /** Trouble that passes leaves it waiting. */
+  /** After a transient error the deletion stays in the queue. */
   #onFailure(deletion: Deletion, error: unknown): void {
     if (error instanceof NoNodeError) {
       this.#end(deletion);
@@ -128,7 +132,7 @@ export class GuaranteedDeletions {
     }
   }
 
-  /** The close ends the session, and with it what was to be deleted for it. */
+  /** Closing the client ends the session, and with it the znodes of its deletions. */
   #endByClose(deletion: Deletion): void {
     this.#end(deletion, deletion.session === undefined ? new ClientClosedError() : null);
   }
@@ -154,7 +158,7 @@ export class GuaranteedDeletions {
     });
   }
 
-  /** With a connection it is worth another try at once; after the close nothing is. */
+  /** A new connection makes another attempt worthwhile at once; after the close no attempt is. */
   #onState(state: ClientState): void {
     if (state === 'connected' || state === 'closed') this.#wake?.();
   }
@@ -169,7 +173,7 @@ function firstOf<T>(items: Iterable<T>, countMax: number): T[] {
   return first;
 }
 
-/** A read-only server takes writes again once there is a quorum. */
+/** A read-only member accepts writes again once it has a quorum. */
 function isRetryable(error: unknown): boolean {
   if (error instanceof NotReadOnlyError) return true;
   return (error instanceof KeeperError || error instanceof ClientError) && error.retryable;

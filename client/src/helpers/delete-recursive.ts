@@ -1,10 +1,11 @@
 /**
- * Deletes a znode and all below it, children first, many in one multi.
+ * Deletes a znode and everything below it, children first, with many deletions in one multi.
  *
- * Not atomic: readers see it shrink. Others may create and delete there meanwhile: what is gone is
- * passed over, what comes is deleted too, until a round finds nothing new. A directory of any size
- * is listed in pages where the server has them. Deleting is idempotent, so each batch is tried
- * again after a lost reply, within one session. Depth costs memory, breadth does not.
+ * This is not atomic, and readers see the tree shrink. Others may create and delete there
+ * meanwhile: missing znodes are ignored and new ones are deleted too, until a round finds no
+ * children. A directory of any size is listed in pages if the server supports that. Deleting is
+ * idempotent, so each batch is retried after a lost reply, within one session. Memory grows with
+ * the depth of the tree, but not with its breadth.
  */
 import { BadArgumentsError, joinPath, NoNodeError, NotEmptyError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -15,26 +16,29 @@ import { retry } from './retry.js';
 import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
 
 export interface DeleteRecursiveOptions extends OperationOptions {
-  /** Deletions in one multi, 1 to 1,000; default 250. */
+  /** The number of deletions in one multi, 1 to 1,000; default 250. */
   readonly batchSize?: number | undefined;
-  /** Whether the znode itself goes too, default true; else what comes meanwhile may stay. */
+  /**
+   * Whether to delete the znode itself; default true. If false, children created meanwhile may
+   * remain.
+   */
   readonly deleteSelf?: boolean | undefined;
-  /** Of each batch; 10 retries with growing delays up to 2 seconds by default. */
+  /** The retries of each batch; by default 10 with growing delays of up to 2 seconds. */
   readonly policy?: RetryPolicy | undefined;
 }
 
 const BATCH_SIZE_DEFAULT = 250;
 const BATCH_SIZE_MAX = 1_000;
-/** A request with more would come near the server's largest frame. */
+/** Larger requests would come close to the server's limit for a frame. */
 const BATCH_PATH_BYTES_MAX = 256 * 1024;
-/** Whoever creates faster than we delete, so many times in a row, does not want it deleted. */
+/** If others create faster than we delete for so many rounds, they do it on purpose. */
 const ROUNDS_MAX = 1_000;
 const POLICY = exponentialBackoff({ baseMs: 50, maxMs: 2_000, attemptsMax: 10 });
 
 /**
- * Gives whether there was anything to delete. NotEmptyError when others create without end;
- * NoAuthError and the like at the first znode that may not be deleted. `timeoutMs` is of each
- * operation; the signal ends the whole.
+ * Resolves with whether there was anything to delete. Rejects with NotEmptyError if others keep
+ * creating children, and with NoAuthError and the like at the first znode that may not be deleted.
+ * `timeoutMs` applies to each operation, and the signal to the whole call.
  */
 export async function deleteRecursive(
   client: Client,
@@ -67,11 +71,14 @@ class Deleter {
     this.#settings = settings;
   }
 
-  /** Tries the leaf first: NotEmptyError tells, as no look beforehand can, that there is more. */
+  /**
+   * Tries the znode as a leaf first, because only NotEmptyError can reliably tell that it has
+   * children.
+   */
   async deleteTree(path: string): Promise<boolean> {
     for (let round = 1; ; round++) {
       try {
-        await this.#patiently((options) => this.#client.delete(path, options));
+        await this.#withRetries((options) => this.#client.delete(path, options));
         return true;
       } catch (error) {
         if (error instanceof NoNodeError) return round > 1;
@@ -81,14 +88,14 @@ class Deleter {
     }
   }
 
-  /** One round over the children; false when there were none. */
+  /** Makes one round over the children; false if there were none. */
   async deleteBelow(path: string): Promise<boolean> {
     let found = false;
     let batch: string[] = [];
     let bytes = 0;
     try {
       for await (const name of this.#client.listChildren(path, this.#settings.operation)) {
-        // No client may delete what the server keeps there.
+        // The server does not let any client delete what it keeps there.
         if (path === '/' && name === 'zookeeper' && this.#client.prefix === '') continue;
         found = true;
         const child = joinPath(path, name);
@@ -119,7 +126,7 @@ class Deleter {
     for (const path of trees) await this.deleteTree(path);
   }
 
-  /** Pipelined; rejects when all have settled. */
+  /** Sends all deletions at once. If any fails, rejects after all have settled. */
   async #deleteEach(paths: readonly string[]): Promise<void> {
     const settled = await Promise.allSettled(paths.map((path) => this.deleteTree(path)));
     for (const outcome of settled) {
@@ -127,18 +134,18 @@ class Deleter {
     }
   }
 
-  /** Null when it is gone. */
+  /** Null if the znode does not exist. */
   async #childCount(path: string): Promise<number | null> {
-    const stat = await this.#patiently((options) => this.#client.exists(path, options));
+    const stat = await this.#withRetries((options) => this.#client.exists(path, options));
     return stat === null ? null : stat.numChildren;
   }
 
-  /** False when one of them was gone, or had got children: nothing is deleted then. */
+  /** False if one of them was gone or had children; then nothing is deleted. */
   async #deleteAtOnce(paths: readonly string[]): Promise<boolean> {
     if (paths.length === 0) return true;
     const ops = paths.map((path) => ({ kind: 'delete', path }) as const);
     try {
-      await this.#patiently((options) => this.#client.multi(ops, options));
+      await this.#withRetries((options) => this.#client.multi(ops, options));
       return true;
     } catch (error) {
       const reason = error instanceof TransactionError ? error.error : null;
@@ -147,7 +154,7 @@ class Deleter {
     }
   }
 
-  #patiently<T>(operation: (options: OperationOptions) => Promise<T>): Promise<T> {
+  #withRetries<T>(operation: (options: OperationOptions) => Promise<T>): Promise<T> {
     const { operation: given, policy } = this.#settings;
     const { signal, session } = given;
     return retry(this.#client, policy, () => operation(given), {

@@ -1,10 +1,11 @@
 /**
- * Making sure that a path exists: it and what is missing above it are created, one by one.
+ * Ensures that a path exists: creates the znode and its missing ancestors, one by one.
  *
- * Looks before it creates: who may not create in a directory may still use what is there. Others
- * may create and delete the same paths meanwhile, a container's reaper for one. In a namespace (and
- * under a chroot) the znodes of the prefix itself are created as well. May be repeated at will;
- * depends on no session.
+ * It checks for existence before it creates, so that a client without the permission to create in a
+ * directory can still use what is there. Others may create and delete the same paths meanwhile, for
+ * instance the server when it removes empty containers. In a namespace (and under a chroot) the
+ * znodes of the prefix are created too. It can be repeated any number of times and does not depend
+ * on a session.
  */
 import {
   KeeperError,
@@ -19,20 +20,25 @@ import type { Client } from '../api/client.js';
 import type { Acl, OperationOptions } from '../api/values.js';
 import { absolute } from './namespaced-client.js';
 
-/** Of parents: the server removes containers some time after their last child. */
+/**
+ * The mode of parents. The server removes a container some time after its last child was deleted.
+ */
 export type ParentMode = 'persistent' | 'container';
 
 export interface EnsurePathOptions extends OperationOptions {
   /** 'persistent' by default. */
   readonly mode?: ParentMode | undefined;
-  /** Of the znodes created; open by default. */
+  /** The ACL of the znodes that are created; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
-/** Losing so many races in a row is no race any more, but somebody who deletes on purpose. */
+/** Losing so many races in a row means that somebody deletes the path on purpose. */
 const ROUNDS_MAX = 64;
 
-/** NoAuthError, BadArgumentsError...; ConnectionLossError and the like are never `ambiguous`. */
+/**
+ * Rejects with NoAuthError, BadArgumentsError and others. ConnectionLossError and the like are
+ * never `ambiguous`.
+ */
 export async function ensurePath(
   client: Client,
   path: string,
@@ -46,7 +52,10 @@ export async function ensurePath(
   }
 }
 
-/** Runs what creates something in a parent; whenever that is missing, creates it and runs again. */
+/**
+ * Runs an operation that creates something in a parent. If the parent is missing, creates it and
+ * runs the operation again.
+ */
 export async function withParent<T>(
   parent: { readonly client: Client; readonly path: string },
   options: EnsurePathOptions,
@@ -83,13 +92,13 @@ async function isThere(base: Client, path: string, options: OperationOptions): P
   try {
     return (await base.exists(path, options)) !== null;
   } catch (error) {
-    // It may not be read, so it is there.
+    // A znode that may not be read exists.
     if (error instanceof NoAuthError) return true;
     throw error;
   }
 }
 
-/** Servers before 3.5.1 know no containers. */
+/** Servers before 3.5.1 do not support containers. */
 async function createAs(base: Client, path: string, options: EnsurePathOptions): Promise<void> {
   try {
     await base.create(path, null, options);
@@ -99,7 +108,7 @@ async function createAs(base: Client, path: string, options: EnsurePathOptions):
   }
 }
 
-/** Whether a parent was created does not matter to anybody: it is needed either way. */
+/** It does not matter whether a parent was created, because it is needed in either case. */
 function unambiguous(error: unknown): unknown {
   if (!(error instanceof KeeperError) || !error.ambiguous) return error;
   return keeperError(error.code, error.path, { ambiguous: false, cause: error });

@@ -1,16 +1,16 @@
 /**
- * Fenced transactions: a multi that is committed only if a lease still stands, which the server
- * decides in the same instant, so that not even a process that was stopped for an hour between
- * looking at `lease.held` and writing can do harm.
+ * Fenced transactions: a multi that commits only if a lease is still valid. The server checks that
+ * atomically with the commit, so even a process that is paused for an hour between reading
+ * `lease.held` and writing can do no harm.
  *
- * The protocol's check knows paths and data versions, not czxids: of a znode that was deleted and
- * created again it would see the other's. What makes it safe is a name that never comes back, as a
- * GUID in it guarantees (a sequence number alone does not: it begins anew with its parent). A lease
- * whose znode has a fixed name brings guards of its own (`Lease.guards`), such as the version of a
- * counter that everybody raises in the transaction that takes the lease. Either way the transaction
- * is of the lease's own session, which the server refuses once it has expired: without guards of
- * its own a fixed name is in danger only where others delete it by force. Called by
- * `client.fenced()`; never retries.
+ * The protocol's check compares paths and data versions, but not czxids, so it cannot tell a znode
+ * from a later one at the same path. It is safe if the name is never reused, which a GUID in it
+ * guarantees (a sequence number does not, because it restarts when the parent is created again). A
+ * lease whose znode has a fixed name supplies its own guards (`Lease.guards`), such as the version
+ * of a counter that each holder increments when it acquires the lease. In either case the
+ * transaction belongs to the lease's session, and the server refuses it once that has expired. A
+ * lease with a fixed name and without guards is therefore unsafe only if somebody else deletes its
+ * znode. Called by `client.fenced()`; never retries.
  */
 import {
   BadVersionError,
@@ -27,15 +27,16 @@ import { ClientClosedError, LeaseLostError, TransactionError } from '../errors.j
 export interface FencedTransaction {
   readonly lease: Lease;
   readonly ops: readonly TransactionOp[];
-  /** Where `lease.path` is seen from: added in front of it, unless the lease has guards. */
+  /** Prepended to `lease.path`, unless the lease has guards. */
   readonly prefix: string;
 }
 
 /**
- * The results of `ops`, those of the checks left out. `client` is the one without any prefix: paths
- * of `ops` and guards are the server's. LeaseLostError when a check failed or the lease's session
- * is over; the signal's reason, unsent, when the lease is known to be over; TransactionError, with
- * indexes into `ops`, when an operation failed.
+ * Resolves with the results of `ops`, without those of the checks. `client` is the one without any
+ * prefix, so the paths of `ops` and guards are the server's. Rejects with LeaseLostError if a check
+ * failed or the lease's session is over; with the signal's reason, without sending anything, if the
+ * lease is known to be over; with TransactionError, whose indexes refer to `ops`, if an operation
+ * failed.
  */
 export async function fenced(
   client: Pick<Client, 'multi'>,
@@ -71,7 +72,7 @@ function errorOf(error: unknown, lease: Lease, guards: readonly LeaseGuard[]): u
     return new TransactionError(error.failedIndex - count, error.error, results);
   }
   const isGone = error.error instanceof NoNodeError || error.error instanceof BadVersionError;
-  // A guard that may not be read (NoAuthError) says nothing about the lease.
+  // A guard that may not be read (NoAuthError) tells nothing about the lease.
   return isGone ? new LeaseLostError('deleted', lease.path, { cause: error }) : error.error;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Create, set and delete that go on after a lost reply: each is asked again, and when the answer
- * could be the echo of its own first attempt, what stands there is read and decides.
+ * Versions of create, set and delete that continue after a lost reply. The operation is sent again;
+ * if its error could be caused by the success of an earlier attempt, the znode is read to decide.
  *
- * All attempts belong to one session, the present one by default. What is decided on: the znode was
- * made, or changed, after everything this client had seen when it began (czxid, mzxid), by the
- * session if it is ephemeral, with the very data, and by nobody since (version). Limits: another
- * client that creates or sets the same data at the same path at that moment cannot be told from
- * us, so these do not elect anybody; what others do between two attempts is not undone: a znode
- * deleted in between is created again, a value written in between is overwritten unless a version
- * is given, a znode created anew in between is deleted. Sequential znodes have no name to look for:
- * put a GUID in it. Called by applications.
+ * All attempts belong to one session, the current one by default. The znode counts as ours if it
+ * was created, or changed, after everything this client had seen at the start (czxid, mzxid), by
+ * this session if it is ephemeral, with exactly this data, and was not changed since (version).
+ * There are limits. If another client creates or sets the same data at the same path at that
+ * moment, both believe that it was theirs, so do not elect leaders with these. Changes that others
+ * make between two attempts are overridden: a deleted znode is created again, a value is
+ * overwritten unless a version is given, a znode that was created again is deleted. A sequential
+ * znode must have a GUID in its name to be recognized. Called by applications.
  */
 import {
   BadArgumentsError,
@@ -30,17 +30,17 @@ import { retry } from './retry.js';
 import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
 
 export interface Patience {
-  /** By default 10 retries with growing delays up to 2 seconds. */
+  /** By default 10 retries with growing delays of up to 2 seconds. */
   readonly policy?: RetryPolicy | undefined;
 }
 
-/** Losing so many races in a row is somebody's loop. */
+/** Losing so many races in a row means that another client does the same in a loop. */
 const ROUNDS_MAX = 64;
 const POLICY = exponentialBackoff({ baseMs: 50, maxMs: 2_000, attemptsMax: 10 });
 
 /**
- * As `client.create` (with `parents`, as createRecursive). A NodeExistsError that is `ambiguous`
- * may be about our own znode, which somebody has changed since or does not let us read.
+ * Like `client.create`, or createRecursive if `parents` is given. If a NodeExistsError is
+ * `ambiguous`, the znode may be ours, but somebody has changed it since, or it may not be read.
  */
 export async function idempotentCreate(
   client: Client,
@@ -62,7 +62,7 @@ export async function idempotentCreate(
         const found = await readBack(client, path, operation);
         if (found !== null && !isOurs(found, { path, isMade, data })) throw error;
         if (found !== null) return { path, stat: found.stat };
-        // Deleted since: it is created again.
+        // It was deleted since, so it is created again.
         if (round === ROUNDS_MAX) throw error;
       }
     }
@@ -70,9 +70,10 @@ export async function idempotentCreate(
 }
 
 /**
- * As `client.setData`. Without a version the data is there at the end, though perhaps not by our
- * hand. With one, BadVersionError when another was faster; `ambiguous` when it has been changed
- * more than once, so that the first change may have been ours.
+ * Like `client.setData`. Without a version, the znode has the data at the end, though another
+ * client may have written it. With a version, rejects with BadVersionError if somebody else's write
+ * came first; it is `ambiguous` if there were several changes, because the first of them may have
+ * been ours.
  */
 export async function idempotentSet(
   client: Client,
@@ -84,7 +85,7 @@ export async function idempotentSet(
   const since = await zxidSeen(client, path, options);
   return await insist(client, options, async (operation, doubt) => {
     if (doubt) {
-      // The member that we are connected to now may not know yet what we have written.
+      // The member to which the client is connected now may not have applied our write yet.
       await client.sync(path, operation);
       const { stat, ...node } = await client.getData(path, operation);
       const isNext = version === -1 || stat.version === nextVersion(version);
@@ -98,8 +99,8 @@ export async function idempotentSet(
 }
 
 /**
- * As `client.delete`, but that the znode is gone already is no error: false then, true when it was
- * deleted by this call, or may have been.
+ * Like `client.delete`, but a missing znode is not an error: resolves with false then, and with
+ * true if this call deleted the znode or may have.
  */
 export async function idempotentDelete(
   client: Client,
@@ -118,7 +119,10 @@ export async function idempotentDelete(
   });
 }
 
-/** A client that has seen nothing yet would take whatever is there for new: it looks first. */
+/**
+ * A client that has seen no zxid yet would take any existing znode for a new one, so it reads
+ * first.
+ */
 async function zxidSeen(
   client: Client,
   path: string,
@@ -130,7 +134,7 @@ async function zxidSeen(
   return client.lastZxidSeen;
 }
 
-/** `doubt`: an earlier attempt may have taken effect. */
+/** `doubt` means that an earlier attempt may have taken effect. */
 async function insist<T>(
   client: Client,
   options: OperationOptions & Patience,
@@ -157,12 +161,12 @@ async function insist<T>(
 
 interface Suspicion {
   readonly path: string;
-  /** Whether it was made at our time and for us. */
+  /** Whether the znode was created or changed since we began, and by this client. */
   readonly isMade: (stat: Stat) => boolean;
   readonly data: Data;
 }
 
-/** Throws an ambiguous error if nobody can tell. */
+/** Throws an ambiguous error if it cannot be determined. */
 function isOurs(node: Node, { path, isMade, data }: Suspicion): boolean {
   if (!isMade(node.stat)) return false;
   if (node.stat.version === 0) return isSame(node.data, data);
@@ -188,7 +192,10 @@ function isSame(found: Buffer | null, data: Data): boolean {
   return found.equals(typeof data === 'string' ? Buffer.from(data) : data);
 }
 
-/** Behind the largest comes the smallest, and -1, which means any, is passed over (ZK-4743). */
+/**
+ * After the largest version comes the smallest, and -1, which means any version, is skipped
+ * (ZOOKEEPER-4743).
+ */
 function nextVersion(version: number): number {
   const next = (version + 1) | 0;
   return next === -1 ? 0 : next;

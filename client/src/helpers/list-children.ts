@@ -1,11 +1,12 @@
 /**
- * All names of a directory in code-unit order, page by page where the server has pages.
+ * Lists all names of a directory in code-unit order, page by page if the server supports that.
  *
- * A small directory is listed by one getChildren: it fits in a frame. Only before a large one is it
- * found out whether the server has pages, once for a session and never over the session's own
- * connection (page-probe.ts); a server without them is asked for all names at once, which fails
- * where they do not fit in a frame. A page is asked for again after a lost connection: it is known
- * where it begins. Called by `client.listChildren()`.
+ * A small directory is listed by a single getChildren, because it fits into a frame. Only before it
+ * lists a large one does the client find out whether the server has pages. It does so once per
+ * session, and never on the session's own connection (page-probe.ts). A server without pages is
+ * asked for all names at once, which fails if they do not fit into a frame. After a lost
+ * connection, a page is requested again, because its start is known. Called by
+ * `client.listChildren()`.
  */
 import { NoNodeError, UnimplementedError } from '@rookery/protocol';
 import type { Client, ListOptions } from '../api/client.js';
@@ -16,15 +17,18 @@ import { retry } from './retry.js';
 import { exponentialBackoff } from './retry-policy.js';
 
 export interface ChildrenPage {
-  /** Names above `startAfter`, in code-unit order, at most `limit`. */
+  /** At most `limit` names that follow `startAfter`, in code-unit order. */
   readonly children: readonly string[];
-  /** There are names above the last one. */
+  /** Whether there are further names after the last one. */
   readonly more: boolean;
 }
 
-/** What only the session itself can do. */
+/** What only the session can do. */
 export interface PageSource {
-  /** By operation 10001, on the session's connection; only when it is known there. */
+  /**
+   * Uses operation 10001 on the session's connection, so only call it if the server is known to
+   * support it.
+   */
   getPage(request: PageRequest, options: OperationOptions): Promise<ChildrenPage>;
   /** See probePages. */
   probe(): Promise<boolean | null>;
@@ -38,16 +42,16 @@ export interface PageRequest {
 
 const PAGE_SIZE_DEFAULT = 10_000;
 const PAGE_SIZE_MAX = 100_000;
-/** Even with long names they fit in a frame of 1 MB. */
+/** Even with long names, so many fit into a frame of 1 MB. */
 const SMALL_MAX = 1_000;
 const PROBES_MAX = 3;
 const POLICY = exponentialBackoff({ baseMs: 50, maxMs: 2_000, attemptsMax: 8 });
 
-/** Of one client: what it knows about its servers. */
+/** Lists children for one client, and remembers what its servers support. */
 export class ChildLister {
   readonly #client: ListingClient;
   readonly #source: PageSource;
-  /** The session for which it is known whether its servers have pages. */
+  /** The session for which it is known whether its servers support pages. */
   #known: { readonly session: bigint; readonly pages: boolean } | null = null;
 
   constructor(client: ListingClient, source: PageSource) {
@@ -55,16 +59,16 @@ export class ChildLister {
     this.#source = source;
   }
 
-  /** See `Client.listChildren`. NoNodeError when there is no such znode. */
+  /** See `Client.listChildren`. Throws NoNodeError if there is no such znode. */
   async *list(path: string, options: ListOptions = {}): AsyncGenerator<string, void> {
     const { pageSize = PAGE_SIZE_DEFAULT, ...operation } = options;
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX) {
-      throw new OptionError('pageSize', `is ${pageSize}, not 1 to ${PAGE_SIZE_MAX}`);
+      throw new OptionError('pageSize', `is ${pageSize}, but must be from 1 to ${PAGE_SIZE_MAX}`);
     }
     let startAfter = '';
     while (await this.#needsPages(path, operation)) {
       const page = await this.#page({ path, startAfter, limit: pageSize }, operation);
-      // Another session has begun, maybe with other servers: look again.
+      // Another session has begun, perhaps with other servers, so the check is repeated.
       if (page === null) continue;
       yield* page.children;
       const last = page.children.at(-1);
@@ -84,7 +88,7 @@ export class ChildLister {
     return await this.#ask(operation);
   }
 
-  /** When nobody can tell, it is tried without pages. */
+  /** If it cannot be determined, all names are requested at once. */
   async #ask(operation: OperationOptions): Promise<boolean> {
     const { signal } = operation;
     for (let attempt = 0; attempt < PROBES_MAX; attempt++) {
@@ -105,7 +109,7 @@ export class ChildLister {
     return known !== null && known.session === this.#client.session?.id ? known.pages : null;
   }
 
-  /** Null when the server turns out to have none, or nobody knows any more. */
+  /** Null if the server turns out not to support pages, or that is no longer known. */
   async #page(request: PageRequest, operation: OperationOptions): Promise<ChildrenPage | null> {
     const session = this.#known?.session;
     try {
@@ -121,7 +125,10 @@ export class ChildLister {
     }
   }
 
-  /** Reads depend on no session, so they go on in the next one unless the caller names one. */
+  /**
+   * Reads do not depend on a session, so they continue in the next one, unless the caller names
+   * one.
+   */
   #read<T>(
     operation: OperationOptions,
     read: (options: OperationOptions) => Promise<T>,

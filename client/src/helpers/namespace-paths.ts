@@ -1,9 +1,9 @@
 /**
- * Paths, events, results and errors seen through a prefix: into the server's terms and back.
+ * Translates paths, events, results and errors between a view with a prefix and the server.
  *
- * The prefix has no slash at its end and is never empty. What does not lie below it is given back
- * as it is: an error about such a path is told truthfully rather than cut. Called by the
- * namespaced client.
+ * The prefix has no trailing slash and is never empty. A path that is not below the prefix is
+ * returned unchanged, so that an error about it names the real path. Called by the namespaced
+ * client.
  */
 import {
   BadArgumentsError,
@@ -26,14 +26,17 @@ export class NamespacePaths {
     this.prefix = prefix;
   }
 
-  /** `/` is the prefix itself. BadArgumentsError for what would end up beside the prefix. */
+  /**
+   * `/` is the prefix itself. Throws BadArgumentsError for a path that would not be below the
+   * prefix.
+   */
   in(path: string): string {
     if (path === '/') return this.prefix;
     if (!path.startsWith('/')) throw new BadArgumentsError(path);
     return `${this.prefix}${path}`;
   }
 
-  /** A sequential create in `/` appends its number below the prefix, not to it. */
+  /** A sequential create in `/` appends its number below the prefix, not to the prefix. */
   inOfCreate(path: string, mode: CreateMode | undefined): string {
     const sequential = mode !== undefined && isSequentialFlag(CreateFlag[mode]);
     return path === '/' && sequential ? `${this.prefix}/` : this.in(path);
@@ -70,9 +73,9 @@ export class NamespacePaths {
   }
 
   /**
-   * An error of the same class about the path that the caller knows; the original is its cause.
-   * `created`: the paths, as the caller named them, that the operation was to create: by them it is
-   * told when the prefix itself is missing.
+   * Returns an error of the same class about the path that the caller knows, with the original as
+   * its cause. `created` are the paths, as the caller named them, that the operation was to create;
+   * they show whether the prefix itself is missing.
    */
   outOfError(error: unknown, created: readonly string[] = []): unknown {
     if (error instanceof TransactionError) return this.#outOfTransaction(error, created);

@@ -1,11 +1,12 @@
 /**
- * A client seen through a path prefix: namespaces, and the chroot of the connect string.
+ * A view of a client through a path prefix, for namespaces and for the chroot of the connect
+ * string.
  *
- * Every path that goes in is prefixed, every one that comes out (results, events, errors) is cut;
- * `/` is the prefix itself. Session, connection and close() are those of the client behind it.
- * There is always just one view in front of a client: a namespace in a namespace is one with the
- * longer prefix. A watcher is wrapped once per view, so that one given twice is called once and can
- * be removed; only through the view that it was given to.
+ * It adds the prefix to every path of a request and removes it from those of results, events and
+ * errors; `/` is the prefix itself. The session, the connection and close() are those of the
+ * wrapped client. There is never more than one such view around a client: a namespace in a
+ * namespace is a view with a longer prefix. Each view wraps a watcher only once, so a watcher that
+ * is given twice is called once, and it can be removed only through the same view.
  */
 import { validatePath, type WatcherType } from '@rookery/protocol';
 import type { AddWatchOptions, Client, ListOptions, ReadOp, WatchHandle } from '../api/client.js';
@@ -32,12 +33,12 @@ import { fenced } from './fenced.js';
 import { NamespacePaths } from './namespace-paths.js';
 import { CodecClient } from './typed-client.js';
 
-/** Whatever the prefix, the configuration is read from here. */
+/** The configuration is read from this path, whatever the prefix. */
 const CONFIG_PATH = '/zookeeper/config';
 
 /**
- * The view of `client` in which `path` is the root; the client itself for '/'. OptionError for a
- * path that cannot be one.
+ * Returns the view of `client` in which `path` is the root, or the client itself for '/'. Throws
+ * OptionError for a path that cannot be a root.
  */
 export function namespaced(client: Client, path: string): Client {
   const problem = validatePath(path);
@@ -47,14 +48,14 @@ export function namespaced(client: Client, path: string): Client {
   return new NamespacedClient(client.base, `${client.prefix}${path}`);
 }
 
-/** What a view's paths are to the client behind it. */
+/** A path of a view and its client, in the terms of the client without any prefix. */
 export interface Absolute {
-  /** Without any prefix. */
+  /** The client without any prefix. */
   readonly client: Client;
   readonly path: string;
 }
 
-/** For helpers that must reach above the view's root, to create it. */
+/** For helpers that must create znodes above the root of the view. */
 export function absolute(client: Client, path: string): Absolute {
   if (!(client instanceof NamespacedClient)) return { client, path };
   return { client: client.base, path: client.absolutePath(path) };
@@ -161,7 +162,10 @@ export class NamespacedClient extends DelegatingClient {
     });
   }
 
-  /** The server compares beginnings of paths, `/a` with `/ab`; here only what is in the view. */
+  /**
+   * The server compares the beginnings of strings, so `/a` also matches `/ab`; this returns only
+   * paths in the view.
+   */
   override getEphemerals(prefix = '/', options?: OperationOptions): Promise<readonly string[]> {
     return this.#at(prefix, async (full) => {
       const paths = await this.base.getEphemerals(full, options);
@@ -186,7 +190,7 @@ export class NamespacedClient extends DelegatingClient {
   }
 
   override removeWatcher(path: string, watcher: Watcher): void {
-    // What getConfig() left is the base's, under the path that its events have.
+    // A watcher of getConfig() is registered with the base client, under the path of its events.
     if (path === CONFIG_PATH) this.base.removeWatcher(path, watcher);
     const wrapper = this.#wrappers.get(watcher);
     if (wrapper !== undefined) this.base.removeWatcher(this.#paths.in(path), wrapper);
@@ -236,7 +240,7 @@ export class NamespacedClient extends DelegatingClient {
   override deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void> {
     const deleted = this.#at(path, (full) => this.base.deleteGuaranteed(full, options));
     deleted.catch(() => {
-      // As with the base: a rejection that nobody awaits is not unhandled.
+      // As with the base client, a rejection that nobody handles is not reported as unhandled.
     });
     return deleted;
   }
@@ -245,7 +249,7 @@ export class NamespacedClient extends DelegatingClient {
     return this.#translated(() => operation(this.#paths.in(path)));
   }
 
-  /** The operation is called in the caller's turn, so that requests keep the order of the calls. */
+  /** The operation is called synchronously, so that requests keep the order of the calls. */
   async #translated<T>(operation: () => Promise<T>, created: readonly string[] = []): Promise<T> {
     try {
       return await operation();
@@ -260,7 +264,7 @@ export class NamespacedClient extends DelegatingClient {
   }
 
   #wrap(watcher: Watcher): Watcher {
-    // The client behind says what is wrong with it.
+    // The wrapped client reports what is wrong with it.
     if (typeof watcher !== 'function') return watcher;
     const known = this.#wrappers.get(watcher);
     if (known !== undefined) return known;

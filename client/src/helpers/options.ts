@@ -1,4 +1,6 @@
-/** Picks of options, for helpers that hand a part of theirs on. Absent stays absent. */
+/**
+ * Select a part of the options, for helpers that pass it on. What is absent stays absent.
+ */
 
 import type { CreateOptions, OperationOptions } from '../api/values.js';
 import { checkCallOptions } from '../call-options.js';

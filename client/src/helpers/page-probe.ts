@@ -1,11 +1,12 @@
 /**
- * Whether a server knows pages of children's names (operation 10001), asked at no risk.
+ * Determines, without a risk, whether a server supports pages of children's names (operation
+ * 10001).
  *
- * ZooKeeper closes the connection on an operation that it does not know, and with it goes whatever
- * is in flight there; so nobody asks over a connection that matters. The question is put over one
- * of its own, in a session of its own that owns nothing: not by a version or a four-letter word,
- * which say what a server is called and may be switched off, but by the operation itself. A server
- * that refuses has closed before the session could be; that one ends by its short timeout.
+ * ZooKeeper closes the connection when it receives an unknown operation, and all requests in flight
+ * fail. So the probe uses a connection and a session of its own, which owns nothing. It tries the
+ * operation itself, rather than a version or a four-letter word, because those tell the name of a
+ * server and may be disabled. A server that does not support the operation closes the connection
+ * before the session can be closed, so that session ends by its short timeout.
  */
 import {
   ConnectRequest,
@@ -26,19 +27,19 @@ export interface ProbeOptions {
   readonly address: Address;
   readonly dial: Dial;
   readonly surroundings: Surroundings;
-  /** Of the whole probe. */
+  /** The time limit of the whole probe, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** Asked for; servers raise it to what they allow. */
+/** The timeout to request; servers raise it to their minimum. */
 const SESSION_TIMEOUT_MS = 1_000;
 const FRAME_BYTES_MAX = 1 << 20;
 const PAGE_XID = 1;
 const CLOSE_XID = 2;
 
 /**
- * True or false as the server has answered, null when it has not: out of reach, without quorum, too
- * busy for one more connection, or asking for credentials first.
+ * Resolves with the answer of the server, or with null if there is none: the server is unreachable,
+ * has no quorum, refuses another connection, or requires credentials first.
  */
 export function probePages(options: ProbeOptions): Promise<boolean | null> {
   return new Promise((resolve) => {
@@ -96,7 +97,7 @@ class Probe {
         else this.#onReply(new JuteReader(frame));
       }
     } catch {
-      // Not a server that we understand: it has not answered the question.
+      // The server sent something that cannot be understood, so it has not answered the question.
       this.end();
     }
   }
@@ -128,7 +129,7 @@ class Probe {
     this.end();
   }
 
-  /** Its answer, or whatever comes in its place, ends the probe. */
+  /** The answer to the close, or anything that comes instead, ends the probe. */
   #closeSession(): void {
     this.#send((writer) => {
       writer.int(CLOSE_XID);

@@ -1,10 +1,11 @@
 /**
- * When to try again, as plain functions. Compute only; retry() asks them.
+ * Policies that decide when to try again, as plain functions. Called by retry().
  */
 
 /**
- * How many milliseconds to wait before retry number `attempt` (0 is the first), `elapsedMs` after
- * the first try began; null to give up. `random` gives numbers from 0 (inclusive) to 1.
+ * Returns the delay in milliseconds before retry number `attempt` (0 is the first one), given the
+ * time since the first try began; null to give up. `random` returns numbers from 0 (inclusive) to 1
+ * (exclusive).
  */
 export type RetryPolicy = (
   attempt: number,
@@ -13,17 +14,17 @@ export type RetryPolicy = (
 ) => number | null;
 
 export interface BackoffOptions {
-  /** Upper bound of the first delay, milliseconds; doubles with each attempt. */
+  /** The upper bound of the first delay, in milliseconds. It doubles with each attempt. */
   readonly baseMs: number;
-  /** Upper bound of all delays, milliseconds. */
+  /** The upper bound of all delays, in milliseconds. */
   readonly maxMs: number;
-  /** Retries, after the first try; without end by default. */
+  /** The number of retries after the first try; unlimited by default. */
   readonly attemptsMax?: number | undefined;
 }
 
 /**
- * Full jitter: any delay from 0 to a bound that doubles, so that clients that were disturbed
- * together do not come back together.
+ * Full jitter: a random delay from 0 to a bound that doubles, so that clients that failed together
+ * do not return together.
  */
 export function exponentialBackoff(options: BackoffOptions): RetryPolicy {
   const { attemptsMax = Number.POSITIVE_INFINITY } = options;
@@ -32,7 +33,10 @@ export function exponentialBackoff(options: BackoffOptions): RetryPolicy {
     attempt < attemptsMax ? forever(attempt, elapsedMs, random) : null;
 }
 
-/** The policy's delays, but none that would end later than so long after the first try began. */
+/**
+ * The delays of a policy, but none that would end more than `elapsedMaxMs` after the first try
+ * began.
+ */
 export function retryUntilElapsed(policy: RetryPolicy, elapsedMaxMs: number): RetryPolicy {
   return (attempt, elapsedMs, random) => {
     const delayMs = policy(attempt, elapsedMs, random);
@@ -40,12 +44,12 @@ export function retryUntilElapsed(policy: RetryPolicy, elapsedMaxMs: number): Re
   };
 }
 
-/** Without end, until the signal, the session or the client ends it. */
+/** Retries until the signal, the session or the client ends it. */
 export function retryForever(
   options: Pick<BackoffOptions, 'baseMs' | 'maxMs'>,
 ): (attempt: number, elapsedMs: number, random: () => number) => number {
   const { baseMs, maxMs } = options;
-  // Past 2^30 times the base every bound is reached, and powers would become infinite.
+  // Larger exponents would overflow to infinity, and the maximum is reached long before.
   return (attempt, _elapsedMs, random) =>
     random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30));
 }

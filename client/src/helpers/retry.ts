@@ -1,10 +1,11 @@
 /**
- * Trying again: `retry()`; when, its policy says.
+ * Retries of operations: `retry()`, whose delays a policy determines.
  *
- * A retry never silently crosses from one session to the next: what depended on the old one's
- * ephemeral znodes would go on as if they stood (vespa #3340, CURATOR-498). Nothing that may have
- * taken effect is done again unless the caller says that this does no harm. Waits by the client's
- * surroundings; leaves no timer and no listener behind. Called by applications and helpers.
+ * A retry never silently crosses from one session to the next, because code that depended on
+ * ephemeral znodes of the old session would continue as if they existed (vespa #3340, CURATOR-498).
+ * An operation that may have taken effect is repeated only if the caller says that this is
+ * harmless. Delays use the client's surroundings, and neither a timer nor a listener is left
+ * behind. Called by applications and helpers.
  */
 import { KeeperError, keeperError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -16,32 +17,37 @@ import type { RetryPolicy } from './retry-policy.js';
 export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
   /**
-   * The session that all tries belong to; by default the present one, or else the next. 'any' goes
-   * on in the session that follows a lost one; only for what depends on no ephemeral znode.
+   * The session to which all tries belong; by default the current one, or the next if there is
+   * none. 'any' continues in the session that follows a lost one; use it only for operations that
+   * do not depend on ephemeral znodes.
    */
   readonly session?: bigint | 'any' | undefined;
-  /** Doing it twice does no harm, so that it is tried again also when it may have taken effect. */
+  /**
+   * Whether the operation may be done twice, so that it is retried even if it may have taken
+   * effect.
+   */
   readonly idempotent?: boolean | undefined;
 }
 
-/** What one try is given: to be passed on to its operations. */
+/** The options of one try, which it passes on to its operations. */
 export interface Attempt extends Pick<OperationOptions, 'signal' | 'session'> {
-  /** 0 for the first try. */
+  /** The number of the try, 0 for the first one. */
   readonly attempt: number;
 }
 
-/** What retry() needs of a client. */
+/** The part of a client that retry() needs. */
 export type RetryingClient = Pick<
   Client,
   'connected' | 'onState' | 'session' | 'state' | 'surroundings'
 >;
 
 /**
- * The result of the first try that succeeds. Rejects with the error of a try that is not retryable
- * or that nobody may repeat, with the last one when the policy gives up, with
- * OperationAbortedError, and with SessionExpiredError, whose cause is the last try's error, when
- * the session is over. `ambiguous` then says whether any of the tries may have taken effect; an
- * error that is an answer is given as it is, and what it means after such a try is the caller's.
+ * Resolves with the result of the first try that succeeds. Rejects with the error of a try that is
+ * not retryable or must not be repeated, with the last error if the policy gives up, with
+ * OperationAbortedError, and with SessionExpiredError, whose cause is the last error, if the
+ * session is over. In those cases `ambiguous` tells whether any try may have taken effect. An error
+ * that is an answer of the server is passed on unchanged, and the caller must decide what it means
+ * after an ambiguous try.
  */
 export async function retry<T>(
   client: RetryingClient,
@@ -72,7 +78,7 @@ export async function retry<T>(
   }
 }
 
-/** Undefined for any. */
+/** Undefined for any session. */
 async function sessionOf(
   client: RetryingClient,
   options: RetryOptions,
@@ -120,13 +126,16 @@ async function pause(
 interface Ends {
   readonly signal: AbortSignal | undefined;
   readonly session: bigint | undefined;
-  /** Of the last try. */
+  /** The error of the last try. */
   readonly error: unknown;
   /** Whether any of the tries may have taken effect. */
   readonly ambiguous: boolean;
 }
 
-/** The error after a try that may have taken effect; unless it is an answer it leaves that open. */
+/**
+ * The error to report after a try that may have taken effect: marked as ambiguous unless it is an
+ * answer of the server.
+ */
 function doubtful(error: unknown): unknown {
   if (isAmbiguous(error)) return error;
   const known = { ambiguous: true, cause: error };

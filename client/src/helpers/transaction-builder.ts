@@ -1,8 +1,8 @@
 /**
- * The builder of a transaction: collects operations and commits them by one multi.
+ * The builder of a transaction, which collects operations and commits them as one multi.
  *
- * Checks nothing but that it is used once: what an operation may be is the client's to say. Called
- * by `client.transaction()`.
+ * It only checks that it is committed once; the client checks the operations. Called by
+ * `client.transaction()`.
  */
 import { InvalidStateError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -42,7 +42,7 @@ export class TransactionBuilder implements Transaction {
     return this.#add({ kind: 'check', path, ...options });
   }
 
-  /** InvalidStateError when it was committed before, whatever came of that. */
+  /** Rejects with InvalidStateError if commit() was called before, whatever its result was. */
   async commit(options: OperationOptions = {}): Promise<TransactionResult[]> {
     this.#assertOpen();
     this.#isCommitted = true;
@@ -55,7 +55,7 @@ export class TransactionBuilder implements Transaction {
     return this;
   }
 
-  /** A second commit would do everything twice, and one after a lost reply may do so unnoticed. */
+  /** A second commit would do everything twice, perhaps unnoticed if it followed a lost reply. */
   #assertOpen(): void {
     if (this.#isCommitted) throw new InvalidStateError();
   }

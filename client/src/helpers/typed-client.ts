@@ -1,6 +1,6 @@
 /**
- * Znodes whose data are values of one kind: what `client.with({ codec })` gives. Owns nothing; the
- * client behind it does the work.
+ * The view that `client.with({ codec })` returns, for znodes whose data are values of one kind. It
+ * owns nothing and uses the client that it wraps.
  */
 import { BadVersionError, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -42,7 +42,7 @@ export class CodecClient<T, In> implements TypedClient<T, In> {
     change: (present: T | undefined) => In,
     options?: OperationOptions,
   ): Promise<In> {
-    // Each round that is lost is a write of somebody else's that was won.
+    // A round is lost only to a write of another client, so somebody always makes progress.
     for (;;) {
       const present = await this.#read(path, options);
       const value = change(present?.value);

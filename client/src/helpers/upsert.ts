@@ -1,9 +1,10 @@
 /**
- * Create or set: afterwards the znode has the data, whether it was there before or not.
+ * Creates or sets a znode: afterwards it has the data, whether or not it existed before.
  *
- * Sets first, for what exists is the usual case; a race with creators and deleters is run again.
- * Not retried after a lost reply by itself: doing it twice does no harm but to what others have
- * written in between, so wrap it in `retry(..., { idempotent: true })` where that is acceptable.
+ * It sets first, because the znode usually exists, and starts again if it loses a race with
+ * creators and deleters. It does not retry after a lost reply, because repeating it may overwrite
+ * what others have written since. Where that is acceptable, wrap it in `retry(..., { idempotent:
+ * true })`.
  */
 import { NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -13,26 +14,33 @@ import type { ParentMode } from './ensure-path.js';
 import { operationOptions } from './options.js';
 
 export interface UpsertOptions extends Omit<CreateRecursiveOptions, 'mode' | 'parents'> {
-  /** Of a znode that is created; sequential ones, always new, cannot be set. */
+  /**
+   * The mode of a znode that is created. Sequential modes are excluded, because they always create.
+   */
   readonly mode?: Exclude<
     CreateMode,
     'persistentSequential' | 'ephemeralSequential' | 'persistentSequentialWithTtl'
   >;
-  /** What missing parents are created as; by default they are not, and NoNodeError says so. */
+  /**
+   * The mode of missing parents. By default they are not created, and the call rejects with
+   * NoNodeError.
+   */
   readonly parents?: ParentMode | undefined;
 }
 
 export interface Upserted {
   readonly path: string;
   readonly stat: Stat;
-  /** Whether it was created rather than set. */
+  /** Whether the znode was created rather than set. */
   readonly created: boolean;
 }
 
-/** Losing so many races in a row is somebody's loop. */
+/** Losing so many races in a row means that another client creates and deletes in a loop. */
 const ROUNDS_MAX = 64;
 
-/** Errors of setData and create; the version is not looked at: for that use `setData`. */
+/**
+ * Rejects with the errors of setData and create. It ignores the version; use `setData` to check it.
+ */
 export async function upsert(
   client: Client,
   path: string,

@@ -1,9 +1,10 @@
 /**
- * Waiting for a znode to come, to go, or to have certain data; by watches, nothing polls.
+ * Waits for a znode to exist, to be gone, or to have certain data. It uses watches and never polls.
  *
- * A wait goes on over lost connections and ends with the session that it began in, with the client,
- * by its signal or its deadline; no watcher and no timer is left behind. What is looked for is
- * looked for again after every event, so a change that was undone before it was seen is not seen.
+ * A wait continues after lost connections. It ends with the session in which it began, with the
+ * client, by its signal or its deadline, and leaves neither a watcher nor a timer behind. The
+ * condition is checked again after every event, so a change that is undone before it was read goes
+ * unnoticed.
  */
 
 import {
@@ -28,8 +29,8 @@ import { retry } from './retry.js';
 import { retryForever } from './retry-policy.js';
 
 /**
- * Resolves with the Stat as soon as there is a znode at the path; at once if there is one.
- * `timeoutMs`, here and below, is of the whole wait, forever by default: OperationTimeoutError.
+ * Resolves with the Stat as soon as a znode exists at the path, at once if it does. Here and below,
+ * `timeoutMs` limits the whole wait, with OperationTimeoutError; by default there is no limit.
  */
 export function waitForExistence(
   client: Client,
@@ -42,7 +43,7 @@ export function waitForExistence(
   });
 }
 
-/** Resolves as soon as there is no znode at the path; at once if there is none. */
+/** Resolves as soon as no znode exists at the path, at once if none does. */
 export function waitForDeletion(
   client: Client,
   path: string,
@@ -54,8 +55,9 @@ export function waitForDeletion(
 }
 
 /**
- * Resolves with what is there (null for no znode) as soon as `accepts` says so; asked first about
- * what is there now, then after each change. Rejects with what it throws.
+ * Resolves with the znode (null if there is none) as soon as `accepts` returns true for it.
+ * `accepts` is called first with the current state and then after each change. Rejects with what it
+ * throws.
  */
 export function waitForData<N extends Node | null = Node | null>(
   client: Client,
@@ -75,7 +77,7 @@ type Look<T> = (options: WatchedReadOptions) => Promise<{ readonly value: T } | 
 const PENDING = null;
 const POLICY = retryForever({ baseMs: 20, maxMs: 1_000 });
 
-/** `look` must leave the watcher that it is given whenever it says PENDING. */
+/** When `look` returns PENDING, it must have left the watcher that it was given. */
 async function waitUntil<T>(
   client: Client,
   path: string,
@@ -106,7 +108,7 @@ async function waitUntil<T>(
   }
 }
 
-/** Gives what takes the limits away. */
+/** Returns a function that removes the limits. */
 function limit(
   client: Client,
   path: string,
@@ -150,7 +152,8 @@ async function readOrMiss(
     } catch (error) {
       if (!(error instanceof NoNodeError)) throw error;
     }
-    // Leaves the watch that getData leaves on no missing znode; created in between, it is read.
+    // getData leaves no watch if the znode is missing, so exists() does. If it was created in
+    // between, it is read.
     if ((await client.exists(path, options)) === null) return null;
   }
 }

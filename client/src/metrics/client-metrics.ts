@@ -1,9 +1,10 @@
 /**
- * Metrics of the clients of this process, for Prometheus: as text, or in a registry of prom-client.
+ * Metrics of the clients of this process for Prometheus, as text or in a registry of prom-client.
  *
- * Counts what the channels of node:diagnostics_channel tell, from its construction until close();
- * while there is none, nobody counts. Gauges are read from the clients that were added, when they
- * are asked for. Owns its subscriptions; holds a client until that is closed or taken out.
+ * It counts what the channels of node:diagnostics_channel report, from its construction until
+ * close(); without an instance, nothing is counted. Gauges are read from the clients that were
+ * added, at the time of each scrape. It keeps a reference to a client until that is closed or
+ * removed.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Client } from '../api/client.js';
@@ -17,28 +18,28 @@ import type {
 import { Metric, type MetricSource, type MetricType } from './metric.js';
 import { Counter, Histogram, type Sample } from './series.js';
 
-/** A registry of prom-client, as far as it is needed. */
+/** The part of prom-client's registry that is used here. */
 export interface MetricRegistry {
   registerMetric(metric: RegistryMetric): void;
 }
 
-/** What such a registry asks of a metric. */
+/** What such a registry expects of a metric. */
 export interface RegistryMetric {
   get(): Promise<object>;
   reset(): void;
 }
 
 const STATES: readonly ClientState[] = ['connecting', 'connected', 'suspended', 'lost', 'closed'];
-/** Seconds: from a read next door to the default of `operationTimeoutMs`. */
+/** In seconds: from a read in the same rack to the default of `operationTimeoutMs`. */
 const LATENCY_BOUNDS = [
   ...[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
 ];
 const LATENCY = 'rookery_client_operation_duration_seconds';
 
 export class ClientMetrics {
-  /** Of `text()`. */
+  /** The content type of `text()`. */
   readonly contentType = 'text/plain; version=0.0.4; charset=utf-8';
-  /** With what takes each out. */
+  /** The clients, each with the function that removes it. */
   readonly #clients = new Map<Client, () => void>();
   readonly #operations = new Counter(['client', 'op', 'result']);
   readonly #latency = new Histogram({
@@ -61,8 +62,8 @@ export class ClientMetrics {
   }
 
   /**
-   * Reads gauges from this client, too, until it is closed; gives what takes it out before. Those
-   * of clients of the same name are added up.
+   * Includes a client in the gauges until it is closed. Returns a function that removes it earlier.
+   * The gauges of clients with the same name are added up.
    */
   add(client: Client): () => void {
     const known = this.#clients.get(client);
@@ -78,17 +79,19 @@ export class ClientMetrics {
     return remove;
   }
 
-  /** Registers every metric; throws what the registry does for a name that it has already. */
+  /**
+   * Registers every metric. Throws what the registry throws for a name that is already registered.
+   */
   registerIn(registry: MetricRegistry): void {
     for (const metric of this.#metrics) registry.registerMetric(metric);
   }
 
-  /** All metrics in Prometheus's text format, for a `/metrics` of your own. */
+  /** Returns all metrics in Prometheus's text format, for an application's own `/metrics`. */
   text(): string {
     return this.#metrics.map((metric) => metric.text()).join('\n');
   }
 
-  /** Counts no more; what was counted can still be read. Idempotent. */
+  /** Stops counting. What was counted can still be read. Calling it again has no effect. */
   close(): void {
     unsubscribe('rookery:client:operation', this.#onOperation);
     unsubscribe('rookery:client:state', this.#onState);

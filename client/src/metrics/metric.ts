@@ -1,15 +1,15 @@
 /**
- * A metric with its name and help, as a registry of prom-client and Prometheus's text format have
- * it. Owns no numbers: reads them where they are kept.
+ * A metric with its name and help text, for a registry of prom-client and for Prometheus's text
+ * format. It stores no numbers, but reads them from its source.
  */
 import type { Sample } from './series.js';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** Where the numbers of a metric are kept. */
+/** Where the numbers of a metric are stored. */
 export interface MetricSource {
   read(): Sample[];
-  /** Forgets what was counted. */
+  /** Sets all numbers back to zero. */
   reset(): void;
 }
 
@@ -24,13 +24,15 @@ export interface MetricValues {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
-  /** How a cluster's registry puts those of several processes together. */
+  /** How a cluster's registry combines the values of several processes. */
   readonly aggregator: 'sum';
   readonly values: Sample[];
 }
 
 export class Metric {
-  /** A registry of OpenMetrics takes the `_total` of a counter off, to add it again itself. */
+  /**
+   * Mutable, because a registry of OpenMetrics removes the `_total` of a counter and adds it again.
+   */
   name: string;
   readonly help: string;
   readonly type: MetricType;
@@ -53,7 +55,7 @@ export class Metric {
     this.#source.reset();
   }
 
-  /** In Prometheus's text format, with a newline at the end. */
+  /** Returns the metric in Prometheus's text format, with a newline at the end. */
   text(): string {
     const { name, help, type } = this;
     const lines = this.#source.read().map((sample) => lineOf(name, sample));

@@ -1,11 +1,14 @@
 /**
- * Counters and histograms by labels, as Prometheus counts: each holds one series for each set of
- * label values, up to a bound; what would exceed it is counted under the label value 'other'.
+ * Counters and histograms with labels, as in Prometheus. Each holds one series for each combination
+ * of label values, up to a bound. Beyond that, values are counted under the label value 'other'.
  *
- * Computes only. `read()` gives what a registry of prom-client takes from a metric.
+ * Computes only. `read()` returns what a registry of prom-client expects of a metric.
  */
 
-/** Of one metric; labels hold names of clients, operations, errors and servers, never paths. */
+/**
+ * The bound for one metric. Labels are names of clients, operations, errors and servers, never
+ * paths.
+ */
 const SERIES_MAX = 1_000;
 const OTHER = 'other';
 
@@ -13,13 +16,13 @@ export type Labels = Readonly<Record<string, string | number>>;
 
 /** One line of the text format. */
 export interface Sample {
-  /** When it is not the metric's own: that of a histogram's bucket, sum or count. */
+  /** Set if it differs from the metric's name: the bucket, sum or count of a histogram. */
   readonly metricName?: string;
   readonly labels: Labels;
   readonly value: number;
 }
 
-/** The series of one metric, by the values of its labels. */
+/** The series of one metric, keyed by the values of its labels. */
 class SeriesMap<T> {
   readonly #labelNames: readonly string[];
   readonly #create: () => T;
@@ -30,7 +33,7 @@ class SeriesMap<T> {
     this.#create = create;
   }
 
-  /** `values` in the order of the names. */
+  /** `values` has one value for each label, in the order of the label names. */
   at(values: readonly string[]): { value: T } {
     const key = values.join('\0');
     const known = this.#series.get(key);
@@ -74,7 +77,7 @@ export class Counter {
 }
 
 interface Distribution {
-  /** How many values are at most each bound, not counting those of lower bounds. */
+  /** For each bound, the number of values up to it that exceed the previous bound. */
   readonly counts: number[];
   sum: number;
   count: number;
@@ -83,7 +86,7 @@ interface Distribution {
 export interface HistogramOptions {
   readonly name: string;
   readonly labelNames: readonly string[];
-  /** Upper bounds, rising; the last bucket, +Inf, is added. */
+  /** Upper bounds in ascending order. The last bucket, +Inf, is added to them. */
   readonly bounds: readonly number[];
 }
 

@@ -1,20 +1,22 @@
 /**
- * AtomicLong: a number that many change: Curator's DistributedAtomicLong, or kazoo's Counter.
+ * AtomicLong: a number that many clients change, as Curator's DistributedAtomicLong or kazoo's
+ * Counter.
  *
- * **Guarantee.** A change that says `succeeded` was applied exactly once to the number `pre` and
- * gave `post`; one that does not was not applied. One that rejects with an error whose `ambiguous`
- * is true was applied once or not at all: its reply was lost, and the znode does not show whose
- * write it was.
+ * **Guarantee.** A change with `succeeded` true was applied exactly once: the number was `pre`
+ * before and `post` after. A change with `succeeded` false was not applied. A change that rejects
+ * with an error whose `ambiguous` is true was applied once or not at all: its reply was lost, and
+ * the znode does not show who wrote it.
  *
- * **Znodes.** `<path>`, persistent, with the number: 8 bytes, big-endian, or another `format`.
- * Created by the first change; missing, it counts as 0. Parents are made as containers. Changes are
- * tried on condition of the version, again and again with growing pauses while others are faster;
- * when a lock is given, after some tries under that Lock (Curator's promotion to an
- * InterProcessMutex), where fewer are in the way. A change ends without success only where that was
- * asked for: by a limit of tries, or by the value that a compareAndSet expects.
+ * **Znodes.** `<path>`, persistent, holds the number as 8 bytes, big-endian, or in another
+ * `format`. The first change creates it; a missing znode counts as 0. Parents are created as
+ * containers. A change is tried with the version that was read, again and again with growing pauses
+ * while others are faster. If a lock is configured, the change continues under that Lock after some
+ * tries (Curator's promotion to an InterProcessMutex), where it has fewer competitors. A change
+ * ends with `succeeded` false only if that was asked for, by a limit of tries or by the expected
+ * value of a compareAndSet.
  *
- * **Suspended.** A change waits, within its own time limit. **Lost.** It goes on in the next
- * session if nothing can have been applied; the number belongs to no session.
+ * **Suspended.** A change waits, within its time limit. **Lost.** A change continues in the next
+ * session if it cannot have been applied yet. The number belongs to no session.
  */
 import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
@@ -35,29 +37,29 @@ import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 
 export interface AtomicLongOptions {
-  /** How the number is written; 'int64' by default. */
+  /** The encoding of the number; 'int64' by default. */
   readonly format?: NumberFormat | undefined;
-  /** Of the znode, its parents and the lock's znodes; open by default. */
+  /** The ACL of the znode, its parents and the lock's znodes; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
   /**
-   * How often a change is tried before it ends with `succeeded` false, or goes on under the lock;
-   * default: until it succeeds or its wait ends, or 10 times where there is a promotion.
+   * How often a change is tried before it ends with `succeeded` false or continues under the lock.
+   * By default it is tried until it succeeds or its wait ends, or 10 times if there is a promotion.
    */
   readonly optimisticTries?: number | undefined;
-  /** Curator's promotion; without it there is none. */
+  /** Curator's promotion to a lock; by default there is none. */
   readonly promotion?: {
-    /** Of the Lock; a path of its own. */
+    /** The path of the Lock, which must differ from the path of the number. */
     readonly lockPath: string;
-    /** How often a change is tried while the lock is held; default: until it succeeds. */
+    /** How often a change is tried while the lock is held; by default until it succeeds. */
     readonly tries?: number;
   };
 }
 
 export interface AtomicResult {
   readonly succeeded: boolean;
-  /** The number before the change, or the one in the way of it. */
+  /** The number before the change, or the number that prevented it. */
   readonly pre: bigint;
-  /** After it; `pre` if it did not succeed. */
+  /** The number after the change; equal to `pre` if it did not succeed. */
   readonly post: bigint;
   /** How often it was tried without the lock, and with it. */
   readonly optimisticTries: number;
@@ -69,7 +71,7 @@ type Outcome =
   | { readonly kind: 'result'; readonly result: AtomicResult }
   | { readonly kind: 'doubtful'; readonly error: unknown };
 
-/** Where there is a promotion. */
+/** The default if there is a promotion. */
 const OPTIMISTIC_TRIES = 10;
 
 export class AtomicLong {
@@ -85,7 +87,10 @@ export class AtomicLong {
     this.#format = options.format ?? 'int64';
   }
 
-  /** At least as new as the call; 0 while there is no znode. CorruptDataError. */
+  /**
+   * Resolves with a number at least as new as the call; 0 if there is no znode. Rejects with
+   * CorruptDataError.
+   */
   async get(options: WaitOptions = {}): Promise<bigint> {
     return await this.#within(options, async (within) => {
       const node = await readNewest(this.#client, this.path, within);
@@ -93,7 +98,10 @@ export class AtomicLong {
     });
   }
 
-  /** NumberRangeError when the sum does not fit; CorruptDataError; see the guarantee. */
+  /**
+   * Rejects with NumberRangeError if the sum is out of range, and with CorruptDataError; see the
+   * guarantee.
+   */
   async add(delta: bigint, options: WaitOptions = {}): Promise<AtomicResult> {
     return await this.#change(options, (pre) => pre + delta);
   }
@@ -110,7 +118,7 @@ export class AtomicLong {
     return await this.add(-1n, options);
   }
 
-  /** Fails if the number is another, or if there is no znode. */
+  /** Does not succeed if the number differs or if there is no znode. */
   async compareAndSet(
     expected: bigint,
     value: bigint,
@@ -121,15 +129,15 @@ export class AtomicLong {
     );
   }
 
-  /** Sets it and says what it was before. */
+  /** Sets the number and returns its previous value. */
   async trySet(value: bigint, options: WaitOptions = {}): Promise<AtomicResult> {
     return await this.#change(options, () => value);
   }
 
   /**
-   * Sets it whatever was there, corrupt data too. Goes on over lost replies, so what others wrote
-   * meanwhile may be overwritten. When the wait ends before it is known whether the number was set,
-   * the error is `ambiguous`.
+   * Sets the number whatever the data was, even if it was corrupt. It continues after lost replies,
+   * so it may overwrite what others wrote meanwhile. If the wait ends before it is known whether
+   * the number was set, the error is `ambiguous`.
    */
   async set(value: bigint, options: WaitOptions = {}): Promise<void> {
     const data = this.#encode(value);
@@ -144,7 +152,7 @@ export class AtomicLong {
     );
   }
 
-  /** Creates the znode with the value; false if there is one. */
+  /** Creates the znode with the value; resolves with false if the znode exists. */
   async initialize(value: bigint, options: WaitOptions = {}): Promise<boolean> {
     const { acl } = this.#options;
     const wanted = { path: this.path, data: this.#encode(value), expected: null, acl };
@@ -157,7 +165,8 @@ export class AtomicLong {
     const { promotion } = this.#options;
     const defaultTries = promotion === undefined ? Number.POSITIVE_INFINITY : OPTIMISTIC_TRIES;
     const { optimisticTries = defaultTries } = this.#options;
-    // A doubt is handed out as a result, for an error would be told as that of the wait.
+    // An ambiguous outcome is returned as a result, because an error would be reported as that of
+    // the wait.
     const outcome = await this.#within(options, async (within) => {
       const first = await this.#tries(within, compute, optimisticTries);
       if (first.kind !== 'refused') return outcomeOf(first, first.tries, 0);
@@ -168,7 +177,8 @@ export class AtomicLong {
         const second = await this.#tries(within, compute, tries);
         return outcomeOf(second, first.tries, second.tries);
       } finally {
-        // What came of the change is what the caller must hear; the lease sees to its own znode.
+        // The caller must learn the result of the change; the lease deletes its own znode in any
+        // case.
         await lease.release().catch(() => {});
       }
     });
@@ -223,7 +233,7 @@ export class AtomicLong {
 
 type Tries = { readonly tries: number } & (
   | { readonly kind: 'done'; readonly pre: bigint; readonly post: bigint }
-  /** The number is not one that is to be changed; others were faster each time. */
+  /** The change does not apply to this number, or others were faster each time. */
   | { readonly kind: 'declined' | 'refused'; readonly pre: bigint }
   | { readonly kind: 'doubtful'; readonly error: unknown }
 );

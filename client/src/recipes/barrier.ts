@@ -1,15 +1,16 @@
 /**
- * Barrier: holds back whoever waits while it is set, and lets all go when it is removed.
+ * Barrier: blocks everybody who waits while it is set, and lets all go when it is removed.
  *
- * **Guarantee.** A wait that resolves has seen the barrier not set at a moment between its call and
- * its end. A waiter misses no removal that lasts: it looks and watches in one step, and looks again
- * after a lost connection. One that was set again before a waiter could look holds that one again.
+ * **Guarantee.** When a wait resolves, the barrier was not set at some moment between the call and
+ * its end. A waiter misses no removal that lasts, because it reads and watches in one request, and
+ * reads again after a lost connection. If the barrier is set again before a waiter could read, that
+ * waiter stays blocked.
  *
- * **Znodes.** `<path>`, persistent, without data: Curator's DistributedBarrier. It exists = it is
- * set. Nothing else; whoever waits has no znode. Parents are made as containers.
+ * **Znodes.** `<path>`, persistent, without data, as for Curator's DistributedBarrier. The barrier
+ * is set while it exists. Waiters have no znodes. Parents are created as containers.
  *
- * **Suspended.** A wait goes on. **Lost.** A wait fails with SessionExpiredError, or goes on in the
- * next session (`onSessionLost: 'rejoin'`). The barrier itself belongs to no session.
+ * **Suspended.** A wait continues. **Lost.** A wait fails with SessionExpiredError, or continues in
+ * the next session (`onSessionLost: 'rejoin'`). The barrier itself belongs to no session.
  */
 import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
@@ -23,7 +24,7 @@ import { inSession } from './shared/waiting.js';
 import type { SessionLossOptions } from './shared/waiting-line.js';
 
 export interface BarrierOptions extends SessionLossOptions {
-  /** Of the znode and of the parents; open by default. */
+  /** The ACL of the znode and of its parents; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
@@ -38,7 +39,7 @@ export class Barrier {
     this.#options = options;
   }
 
-  /** Whoever waits from now on is held back; does nothing if it is set already. */
+  /** Sets the barrier, which blocks all later waits. Does nothing if it is already set. */
   async set(options: WaitOptions = {}): Promise<void> {
     const { acl } = this.#options;
     const given = acl === undefined ? {} : { acl };
@@ -46,14 +47,14 @@ export class Barrier {
   }
 
   /**
-   * Lets all go; does nothing if it is not set. Goes on over lost connections, so one that somebody
-   * sets again meanwhile may be removed as well.
+   * Removes the barrier and lets all waiters go. Does nothing if it is not set. It continues after
+   * lost connections, so it may also remove a barrier that somebody sets again meanwhile.
    */
   async remove(options: WaitOptions = {}): Promise<void> {
     await this.#change(options, (within) => ensureGone(this.#client, this.path, within));
   }
 
-  /** Whether it is set, as of a reading that is at least as new as the call. */
+  /** Resolves with whether it is set, from a read that is at least as new as the call. */
   async isSet(options: WaitOptions = {}): Promise<boolean> {
     const wait = { ...this.#timed(options), onSessionLost: 'rejoin' as const };
     return await inSession(this.#client, wait, (within) =>
@@ -65,13 +66,14 @@ export class Barrier {
   }
 
   /**
-   * Resolves when it is not set, at once if so already. WaitTimeoutError, OperationAbortedError,
-   * SessionExpiredError, ClientClosedError, or the server's answer, such as NoAuthError.
+   * Resolves when the barrier is not set, at once if it is not set now. Rejects with
+   * WaitTimeoutError, OperationAbortedError, SessionExpiredError, ClientClosedError, or an error of
+   * the server, such as NoAuthError.
    */
   async wait(options: WaitOptions = {}): Promise<void> {
     const { onSessionLost } = this.#options;
     await inSession(this.#client, { ...this.#timed(options), onSessionLost }, async (within) => {
-      // A member that is behind might not know of it yet.
+      // A member that lags behind might not know of the barrier yet.
       await persist(this.#client, within, () => this.#client.sync(this.path, bounds(within)));
       await waitUntilGone(this.#client, this.path, within);
     });

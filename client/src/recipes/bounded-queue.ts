@@ -1,16 +1,17 @@
 /**
- * BoundedQueue: a queue with at most so many entries; who puts into a full one waits.
+ * BoundedQueue: a queue with a limited number of entries. A put into a full queue waits.
  *
- * **Guarantee.** As of Queue, and there are never more than `entriesMax` entries, locked ones
- * included, as long as everybody puts through a BoundedQueue (entries that are requeued take the
- * place of their own). Producers are served in the order of their puts.
+ * **Guarantee.** The same as for Queue. In addition there are never more than `entriesMax` entries,
+ * including locked ones, as long as all producers use a BoundedQueue (a requeued entry replaces
+ * itself). Producers are served in the order of their puts.
  *
- * **Znodes.** As of Queue (consumers may use either class), and `<path>-gate`, a Lock: who holds it
- * watches the directory until there is room and puts together with a check of its lock; the others
- * wait in its line. So one client hears of what is consumed, not all who wait to put.
+ * **Znodes.** The same as for Queue, and consumers may use either class. In addition `<path>-gate`
+ * is a Lock: its holder watches the directory until there is room, then puts together with a check
+ * of its lock, while other producers wait in its line. So only one client is notified when an entry
+ * is consumed.
  *
- * **Suspended.** Waits go on. **Lost.** As of Queue; a producer that dies at the gate holds the
- * others up until its session has expired.
+ * **Suspended.** Waits continue. **Lost.** The same as for Queue. A producer that dies while it
+ * holds the gate delays the others until its session has expired.
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -28,13 +29,16 @@ import { changeOf, lookAtChildren } from './shared/sight.js';
 import { type WaitOptions, WaitScope } from './shared/wait-scope.js';
 
 export interface BoundedQueueOptions<T = Buffer, In = RawItem> extends QueueOptions<T, In> {
-  /** From 1. */
+  /** The limit, at least 1. */
   readonly entriesMax: number;
-  /** The producers' lock; `<path>-gate` by default. */
+  /** The path of the producers' lock; `<path>-gate` by default. */
   readonly gatePath?: string | undefined;
 }
 
-/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+/**
+ * `T` is the type of the items read, `In` of those put, both by the codec; without one, they are
+ * bytes.
+ */
 export class BoundedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
   readonly entriesMax: number;
   readonly #gate: Lock;
@@ -47,12 +51,12 @@ export class BoundedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
     this.#gate = new Lock(client, gatePath, acl === undefined ? {} : { acl });
   }
 
-  /** Puts one item at the end, when there is room. Errors as of Queue.put. */
+  /** Appends one item as soon as there is room. Rejects with the errors of Queue.put. */
   async put(item: In, options: WaitOptions = {}): Promise<void> {
     await this.putAll([item], options);
   }
 
-  /** Several items as one entry. */
+  /** Appends several items as one entry. */
   async putAll(items: readonly In[], options: WaitOptions = {}): Promise<void> {
     if (items.length === 0) return;
     const data = this.encode(items);
@@ -61,19 +65,19 @@ export class BoundedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
     });
   }
 
-  /** False when the place in the line was lost before anything was put. */
+  /** False if the lock was lost before anything was put. */
   async #putThroughGate(data: Buffer, within: Within, doubt: Doubt): Promise<boolean> {
     const gate = await this.#gate.acquire({ signal: within.signal });
     try {
       if (!(await this.#waitForRoom(gate, within))) return false;
       return await this.#putWith(gate, data, { within, doubt });
     } finally {
-      // What came of the put is what the caller must hear; the lease sees to its own znode.
+      // The caller must learn the result of the put; the lease deletes its own znode in any case.
       await gate.release().catch(() => {});
     }
   }
 
-  /** False when the gate was lost meanwhile. */
+  /** False if the gate was lost meanwhile. */
   async #waitForRoom(gate: Lease, within: Within): Promise<boolean> {
     const scope = WaitScope.open(this.client, {}, () => new Error('there is no time limit'));
     scope.follow(within.signal);

@@ -1,15 +1,16 @@
 /**
- * ChildrenCache: the children of a znode with their data: Curator's PathChildrenCache.
+ * ChildrenCache: the children of a znode with their data, as Curator's PathChildrenCache.
  *
- * **Guarantee.** As TreeCache's: each child is as it was at some moment and never goes back in
- * zxid; what it holds ends equal to the directory, and the events give what it holds at each
- * moment.
+ * **Guarantee.** The same as for TreeCache: each child is shown as it was at some moment, and its
+ * zxid never decreases. In the end the content equals the directory, and the events describe the
+ * content at each moment.
  *
- * **Znodes.** `<path>/<name>`, only read. The directory itself is not told of; while it is missing
- * there are no children. What is below the children is not looked at.
+ * **Znodes.** `<path>/<name>`, which are only read. The directory itself is not reported; if it is
+ * missing, there are no children. Znodes below the children are ignored.
  *
- * **Suspended.** What it holds grows old; when the connection has come back all is compared with
- * the server's, changes are told, then 'resynced'. **Lost.** The same in the client's next session.
+ * **Suspended.** The content becomes outdated. After a reconnect everything is compared with the
+ * server, changes are reported, and then 'resynced'. **Lost.** The same happens in the client's
+ * next session.
  */
 import { joinPath, nameOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -21,13 +22,13 @@ import type { WaitOptions } from './shared/wait-scope.js';
 import { TreeCache } from './tree-cache.js';
 
 export interface ChildrenCacheOptions<T = Buffer | null> extends DecodingOptions<T> {
-  /** Which children to hold, by name; all by default. */
+  /** Which children to include, by name; all by default. */
   readonly accepts?: ((name: string) => boolean) | undefined;
-  /** Whether data is held, the default, or Stats only. */
+  /** Whether to keep the data, the default, or only the Stats. */
   readonly withData?: boolean | undefined;
 }
 
-/** `T` is what the codec reads data as; without one the data itself. */
+/** `T` is the type that the codec reads; without one, it is the data itself. */
 export class ChildrenCache<T = Buffer | null> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #tree: TreeCache;
@@ -46,17 +47,19 @@ export class ChildrenCache<T = Buffer | null> extends BackgroundRecipe implement
     return this.#tree.isInitialized;
   }
 
-  /** Reads and follows from now on, in the background; idempotent. */
+  /**
+   * Reads and follows the children from now on, in the background. Calling it again has no effect.
+   */
   start(): void {
     this.#tree.start();
   }
 
-  /** Starts if need be and waits until it holds all children. */
+  /** Starts if necessary, and waits until the cache contains all children. */
   async ready(options: WaitOptions = {}): Promise<void> {
     await this.#tree.ready(options);
   }
 
-  /** By name; a copy. */
+  /** A copy of the children by name. */
   children(): Map<string, CachedNode> {
     return this.#tree.children(this.path) ?? new Map();
   }
@@ -65,30 +68,30 @@ export class ChildrenCache<T = Buffer | null> extends BackgroundRecipe implement
     return this.#tree.get(joinPath(this.path, name));
   }
 
-  /** As get(), decoded; throws what the codec does, such as InvalidDataError. */
+  /** Like get(), but decoded; throws the errors of the codec, such as InvalidDataError. */
   value(name: string): T | null {
     const node = this.get(name);
     return node === null ? null : this.decode(node);
   }
 
-  /** By name. What the codec cannot read is left out, and told in the log. */
+  /** The decoded children by name. A child that the codec cannot read is omitted and logged. */
   values(): Map<string, T> {
     return this.#decoder.values(this.children());
   }
 
-  /** As TreeCache.decode(). */
+  /** See TreeCache.decode(). */
   decode(node: CachedNode): T {
     return this.#decoder.value(node);
   }
 
-  /** As TreeCache.listen(). */
+  /** See TreeCache.listen(). */
   listen(listener: (event: CacheEvent) => void): () => void {
     return this.#tree.listen((event) => {
       if (!this.#isOfDirectory(event)) listener(event);
     });
   }
 
-  /** As TreeCache.events(). */
+  /** See TreeCache.events(). */
   async *events(options: StreamOptions = {}): AsyncGenerator<CacheEvent, void> {
     for await (const event of this.#tree.events(options)) {
       if (event.type === 'snapshot')
@@ -97,7 +100,7 @@ export class ChildrenCache<T = Buffer | null> extends BackgroundRecipe implement
     }
   }
 
-  /** Idempotent; what it holds stays readable. */
+  /** Stops following; the content remains readable. Calling it again has no effect. */
   close(): Promise<void> {
     return this.#tree.close();
   }

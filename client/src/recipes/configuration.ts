@@ -1,14 +1,15 @@
 /**
  * Configuration: a typed value that follows its znode.
  *
- * **Guarantee.** While there is a connection `value` is what the znode holds, as soon as the server
- * has told; without one it is what it held last. What cannot be parsed replaces no value that
- * could: `state` tells of it. A follower is given the state at first, then after each change; it
- * may skip states, never the last. update() changes what it has read and nothing else.
+ * **Guarantee.** While connected, `value` is the content of the znode as soon as the server has
+ * reported it; without a connection it is the last known one. Data that cannot be parsed never
+ * replaces a valid value, but `state` shows it. A follower receives the current state and then each
+ * change; it may miss intermediate states, but never the last one. update() never overwrites a
+ * change that it has not read.
  *
- * **Znodes.** `<path>`, persistent. Parents are made as containers by update().
+ * **Znodes.** `<path>`, persistent. update() creates missing parents as containers.
  *
- * **Suspended.** The value stands, and may be out of date. **Lost.** The same; following goes on in
+ * **Suspended.** The value remains and may be outdated. **Lost.** The same; following continues in
  * the client's next session.
  */
 
@@ -26,16 +27,16 @@ import { changeOf, lookAt } from './shared/sight.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 
-/** The codec says how the value is written and read: json(schema) gives one. */
+/** The codec determines how the value is written and read, for instance json(schema). */
 export interface ConfigurationOptions<T, In = T> extends Codec<T, In> {
-  /** Of the znode and its parents, should update() make them; open by default. */
+  /** The ACL of the znode and its parents if update() creates them; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
 export type ConfigurationState<T> =
   /** `version` and `zxid` are those of the data. */
   | { readonly kind: 'valid'; readonly value: T; readonly version: number; readonly zxid: bigint }
-  /** `error` is what `parse` has thrown. */
+  /** `error` is what `parse` threw. */
   | { readonly kind: 'invalid'; readonly error: unknown; readonly zxid: bigint }
   /** There is no such znode. */
   | { readonly kind: 'missing' };
@@ -57,25 +58,27 @@ export class Configuration<T, In = T> extends BackgroundRecipe implements AsyncD
     this.#runner = new Runner({ client, recipe: 'Configuration', path, task });
   }
 
-  /** Follows the znode from now on, in the background; idempotent. */
+  /** Follows the znode from now on, in the background. Calling it again has no effect. */
   start(): void {
     this.#runner.start();
   }
 
-  /** The last one that could be parsed, also when the znode is gone; undefined before the first. */
+  /**
+   * The last value that could be parsed, even if the znode is gone; undefined before the first one.
+   */
   get value(): T | undefined {
     return this.#lastValid?.value;
   }
 
-  /** As the znode was read last; null before that. */
+  /** The state of the znode when it was last read; null before that. */
   get state(): ConfigurationState<T> | null {
     return this.#state;
   }
 
-  /** Starts if need be and waits for a first value. */
+  /** Starts if necessary, and waits for a first value. */
   async whenValid(options: WaitOptions = {}): Promise<T> {
     this.start();
-    // One that nobody keeps up to date any more is none.
+    // A value that is no longer kept up to date does not count.
     const valid = await this.#runner.until(options, () =>
       this.failure === null ? this.#lastValid : null,
     );
@@ -83,8 +86,8 @@ export class Configuration<T, In = T> extends BackgroundRecipe implements AsyncD
   }
 
   /**
-   * The state now and after each change. Ends with the signal, the loop or close(); throws
-   * ClientClosedError, or the server's answer.
+   * Yields the current state and then each change. Ends with the signal, the loop or close().
+   * Throws ClientClosedError, or an error of the server.
    */
   async *states(
     options: { readonly signal?: AbortSignal | undefined } = {},
@@ -92,7 +95,7 @@ export class Configuration<T, In = T> extends BackgroundRecipe implements AsyncD
     checkCallOptions(options);
     const { signal } = options;
     this.start();
-    // Who loops is thrown the failure.
+    // The failure is thrown in the loop, so it must not also be reported as unhandled.
     const listening = this.onFailure(() => {});
     let given: ConfigurationState<T> | null = null;
     const isNew = (state: ConfigurationState<T> | null) => state !== given;
@@ -112,11 +115,11 @@ export class Configuration<T, In = T> extends BackgroundRecipe implements AsyncD
   }
 
   /**
-   * Replaces the value by what `change` makes of the present one (undefined when there is no
-   * znode), provided that nobody has changed it meanwhile; else asks `change` again. Gives what was
-   * written. Errors of `parse` and `change` end it. Should a reply be lost, a change that another
-   * made at that moment to the very same bytes counts as this one; if nobody can tell whether it
-   * was made, the ambiguous error is thrown.
+   * Replaces the value by the result of `change` for the current value (undefined if there is no
+   * znode), provided that nobody has changed it meanwhile; otherwise calls `change` again. Resolves
+   * with what was written. Errors of `parse` and `change` end it. If a reply is lost, an identical
+   * change that another client made at that moment counts as this one. If it cannot be determined
+   * whether the change was made, the ambiguous error is thrown.
    */
   async update(change: (present: T | undefined) => In, options: WaitOptions = {}): Promise<In> {
     const { parse, format, acl } = this.#options;
@@ -135,7 +138,7 @@ export class Configuration<T, In = T> extends BackgroundRecipe implements AsyncD
     );
   }
 
-  /** Follows no more; `value` and `state` stay. Idempotent. */
+  /** Stops following; `value` and `state` remain. Calling it again has no effect. */
   async close(): Promise<void> {
     await this.#runner.stop();
   }
@@ -171,7 +174,7 @@ export class Configuration<T, In = T> extends BackgroundRecipe implements AsyncD
   #stateOf(node: Node | null): ConfigurationState<T> {
     if (node === null) return { kind: 'missing' };
     const { version, mzxid: zxid } = node.stat;
-    // Parsed once for each change, so that the same data is the same object.
+    // Parsed only once for each change, so that the same data is always the same object.
     if (this.#state !== null && this.#state.kind !== 'missing' && this.#state.zxid === zxid) {
       return this.#state;
     }

@@ -1,20 +1,22 @@
 /**
  * DoubleBarrier: members begin together, when there are enough of them, and end together.
  *
- * **Guarantee.** enter() resolves when `memberCount` members have been inside at one time, or join
- * a group that has begun (more than `memberCount` may enter). leave() resolves when all who were
- * inside when it was called have called leave() or have lost their sessions. No member waits for
- * one that comes later, and a `ready` that a crashed group has left lets nobody in.
+ * **Guarantee.** enter() resolves when `memberCount` members were inside at the same time, or joins
+ * a group that has already begun, so more than `memberCount` may enter. leave() resolves when all
+ * members that were inside when it was called have called leave() or lost their sessions. No member
+ * waits for one that arrives later, and a `ready` znode that a crashed group has left behind lets
+ * nobody in.
  *
- * **Znodes.** Curator's DistributedDoubleBarrier: `<path>` (a container), `<path>/<uuid>` for each
- * member, ephemeral, and `<path>/ready`, persistent, made by the member that completes the group,
- * deleted with the last member's. To enter, a member watches `ready` only. To leave, as in the
- * ZooKeeper documentation: the member of the lowest name waits for the highest to go, every other
- * deletes its own znode and waits for the lowest.
+ * **Znodes.** The same as for Curator's DistributedDoubleBarrier: `<path>` (a container),
+ * `<path>/<uuid>` for each member, ephemeral, and `<path>/ready`, persistent. The member that
+ * completes the group creates `ready`, and it is deleted with the last member's znode. To enter, a
+ * member watches only `ready`. Leaving follows the ZooKeeper documentation: the member with the
+ * lowest name waits for the highest one to go, and every other member deletes its own znode and
+ * waits for the lowest one.
  *
- * **Suspended.** Waiting goes on, and a member stays inside ('hold-until-lost'); or it is out
- * ('abort'). **Lost.** The member is out: its lease's signal is aborted, enter() and leave() fail,
- * and the others do not wait for it any more.
+ * **Suspended.** Waits continue, and a member either stays inside ('hold-until-lost') or is outside
+ * ('abort'). **Lost.** The member is outside: its lease's signal is aborted, enter() and leave()
+ * fail, and the others no longer wait for it.
  */
 import { joinPath, nameOf, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -34,9 +36,9 @@ import { type WaitOptions, WaitScope } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 
 export interface DoubleBarrierOptions {
-  /** How many begin together, 1 or more. */
+  /** How many members begin together, at least 1. */
   readonly memberCount: number;
-  /** Data of the member's znode, for people; this machine's address by default. */
+  /** The data of the member's znode, for people; this machine's address by default. */
   readonly data?: Data | undefined;
   readonly acl?: readonly Acl[] | undefined;
   readonly onSuspended?: SuspendedPolicy | undefined;
@@ -61,10 +63,10 @@ export class DoubleBarrier {
   }
 
   /**
-   * Waits for the others. The lease stands for the place inside: its signal tells when it is lost,
-   * its release() leaves without waiting. WaitTimeoutError, OperationAbortedError,
-   * SessionExpiredError, ClientClosedError, LeaseLostError if somebody deleted the member's znode;
-   * then the member is outside and nothing of it stays.
+   * Waits for the others. The lease represents the membership: its signal tells when that is lost,
+   * and its release() leaves without waiting. Rejects with WaitTimeoutError, OperationAbortedError,
+   * SessionExpiredError, ClientClosedError, or LeaseLostError if somebody deleted the member's
+   * znode. In these cases the member is outside and leaves no znode behind.
    */
   async enter(options: WaitOptions = {}): Promise<Lease> {
     this.#expectOutside();
@@ -81,8 +83,9 @@ export class DoubleBarrier {
   }
 
   /**
-   * Waits until the others leave as well. However it ends, this member is outside. LeaseLostError
-   * when the place had been lost: the others may have left without waiting.
+   * Waits until the others leave too. However it ends, this member is outside. Rejects with
+   * LeaseLostError if the membership had been lost, because the others may have left without
+   * waiting.
    */
   async leave(options: WaitOptions = {}): Promise<void> {
     if (typeof this.#state === 'string') throw new RecipeStateError(this.path, 'not inside');
@@ -101,8 +104,9 @@ export class DoubleBarrier {
   }
 
   /**
-   * Enters, runs the function, leaves. If the function fails, without waiting for the others. If it
-   * does not, but the others are not left together with, BarrierLeaveError, which has its result.
+   * Enters, runs the function and leaves. If the function fails, it leaves without waiting for the
+   * others. If the function succeeds but leaving together fails, rejects with BarrierLeaveError,
+   * which contains the result.
    */
   async run<T>(fn: (lease: Lease) => T | PromiseLike<T>, options: WaitOptions = {}): Promise<T> {
     const lease = await this.enter(options);
@@ -140,7 +144,7 @@ export class DoubleBarrier {
     }
   }
 
-  /** Ends when the member is lost as well, even though `ready` would never tell. */
+  /** Ends if the membership is lost too, because `ready` would never show that. */
   async #waitForGroup(lease: LeaseHolder, within: Within): Promise<void> {
     const scope = WaitScope.open(this.#client, {}, this.#timeoutError({}));
     scope.follow(within.signal);
@@ -168,8 +172,8 @@ export class DoubleBarrier {
   }
 
   /**
-   * The member that came last sees everybody, for its list is no older than its znode; so one of
-   * the group always completes it, and the others watch nothing but `ready`.
+   * The member that arrived last sees all members, because its list is no older than its znode. So
+   * one member always completes the group, and the others need to watch only `ready`.
    */
   async #letsIn(ready: Stat | null, own: bigint, within: Within): Promise<boolean> {
     if (ready !== null && ready.mzxid > own) return true;
@@ -230,9 +234,9 @@ export class DoubleBarrier {
   }
 }
 
-/** Who leaves because of a failure waits for nothing; the znode goes in any case. */
+/** A member that leaves because of a failure does not wait; its znode is deleted in any case. */
 function releaseInBackground(lease: LeaseHolder): void {
   lease.release().catch(() => {
-    // Not permitted to delete it: the end of the session does.
+    // If the server refuses the deletion, the end of the session deletes the znode.
   });
 }

@@ -1,20 +1,21 @@
 /**
- * Election: candidates lead in turns, each for one term, and say when they are ready to be
+ * Election: candidates lead in turns, each for one term, and announce when they are ready to be
  * followed.
  *
- * **Guarantee.** At most one term with an unaborted signal at a time, as long as clocks run at
- * nearly the same rate; `token` grows strictly from term to term. That a candidate is the first in
- * line does not tell that it knows: only its acknowledgement does, which it makes when its leader's
- * procedure has run, and which is committed only while its term lasts.
+ * **Guarantee.** At most one term has an unaborted signal at a time, provided that clocks run at
+ * nearly the same rate, and `token` strictly increases from term to term. That a candidate is the
+ * first in line does not mean that it knows. Only its acknowledgement shows that: it makes it when
+ * its procedure for becoming the leader has run, and the server commits it only while the term
+ * lasts.
  *
- * **Znodes.** As in the ZooKeeper documentation: `<path>` (a container), `<guid>-n_<number>` for
- * each candidate, ephemeral, data its id; the lowest leads, each other watches the one before it.
- * `<guid>-n_<number>-ack`, ephemeral, is the acknowledgement of that candidate, with data for the
- * followers; it goes with the term. Its name never comes back, so no leader can find, and no
- * deletion can hit, another's.
+ * **Znodes.** As in the ZooKeeper documentation: `<path>` (a container), with `<guid>-n_<number>`
+ * for each candidate, ephemeral, whose data is its id. The lowest number leads, and each other
+ * candidate watches the one before it. `<guid>-n_<number>-ack`, ephemeral, is the acknowledgement
+ * of that candidate, with data for the followers; it is deleted at the end of the term. Its name is
+ * never reused, so it cannot be confused with that of another leader.
  *
- * **Suspended.** The term stands ('hold-until-lost') or ends at once ('abort'). **Lost.** The term
- * ends, acknowledgement and all; the loop goes on in the client's next session.
+ * **Suspended.** The term continues ('hold-until-lost') or ends at once ('abort'). **Lost.** The
+ * term and its acknowledgement end; the loop continues in the client's next session.
  */
 import { joinPath, nameOf } from '@rookery/protocol';
 import { onAbort } from '../abort-followers.js';
@@ -43,15 +44,15 @@ export interface Term extends Lease {
   /** The fencing token. */
   readonly token: bigint;
   /**
-   * Tells the followers, with data for them, that the leader's procedure has run; again, to change
-   * the data. Rejects with the reason of `signal` once the term is over: then nobody was told, or
-   * what was told is taken back.
+   * Tells the followers, with data for them, that the leader is ready. Call it again to change the
+   * data. Rejects with the reason of `signal` once the term is over; then no acknowledgement
+   * exists.
    */
   acknowledge(data?: Data): Promise<void>;
 }
 
 export interface ElectionOptions {
-  /** Tells this candidate to the others; empty by default. */
+  /** Identifies this candidate to the others; empty by default. */
   readonly id?: string | undefined;
   readonly acl?: readonly Acl[] | undefined;
   readonly onSuspended?: SuspendedPolicy | undefined;
@@ -80,10 +81,11 @@ export class Election {
   }
 
   /**
-   * A candidate for as long as the loop lasts. The term is the body's: when the body is done the
-   * term is given up, and the candidate goes to the end of the line. The body ends itself when
-   * `term.signal` is aborted; that of the options aborts it as well and ends the loop. Lost
-   * sessions are waited out. Throws ClientClosedError or the server's answer, such as NoAuthError.
+   * Takes part for as long as the loop lasts, and yields each term. When the loop's body has
+   * finished, the term is released and the candidate goes to the end of the line. The body must end
+   * when `term.signal` is aborted. Aborting the signal of the options aborts the term's signal too
+   * and ends the loop. After a lost session the loop continues in the next one. Throws
+   * ClientClosedError or an error of the server, such as NoAuthError.
    */
   async *terms(
     options: { readonly signal?: AbortSignal | undefined } = {},
@@ -95,11 +97,12 @@ export class Election {
       const term = await this.#elected(signal);
       if (term === null) return;
       if (isAborted()) {
-        // The abort came after the wait for the term had ended and is not reported a second time.
+        // The wait for the term was already over when the signal was aborted, so this throws
+        // nothing.
         await term.release();
         return;
       }
-      // The loop's own release tells, should the server refuse it.
+      // If the server refuses this release, the one at the end of the loop reports it.
       const resign = () => void term.release().catch(() => {});
       const unfollow = signal === undefined ? () => {} : onAbort(signal, resign);
       try {
@@ -111,7 +114,7 @@ export class Election {
     }
   }
 
-  /** One term: waits to be elected, runs the function, gives the term up. */
+  /** Runs the function in one term: waits to be elected, calls it, releases the term. */
   async run<T>(
     fn: (term: Term) => T | PromiseLike<T>,
     options: WaitOptions & RunOptions = {},
@@ -120,14 +123,17 @@ export class Election {
     return await runWithLease(term, () => fn(term), options);
   }
 
-  /** The first in line, and its acknowledgement if it has made one; null without candidates. */
+  /**
+   * The first candidate in line, and its acknowledgement if it has made one; null without
+   * candidates.
+   */
   async leader(options: OperationOptions = {}): Promise<ElectedLeader | null> {
     return await leaderOf(this.#client, this.#line, options);
   }
 
   /**
-   * The leader that has acknowledged, once there is one. WaitTimeoutError, OperationAbortedError,
-   * ClientClosedError, SessionExpiredError unless `onSessionLost` is 'rejoin'.
+   * Waits until a leader has acknowledged. Rejects with WaitTimeoutError, OperationAbortedError,
+   * ClientClosedError, and with SessionExpiredError unless `onSessionLost` is 'rejoin'.
    */
   async waitForLeader(options: WaitOptions & SessionLossOptions = {}): Promise<ElectedLeader> {
     const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);

@@ -1,17 +1,18 @@
 /**
- * Group membership: who is there, for ever. Group is for those who look, GroupMember for those who
- * are there as well.
+ * Group membership: shows continuously who belongs to a group. Group is for observers, GroupMember
+ * for members.
  *
- * **Guarantee.** A member's znode stands while its client has its session, is made anew in the next
- * one, and goes with close() or the session's end. A follower is given the members at first, then
- * after each change; several changes may be given as one, the last one always is. A member sees
- * itself always, also while its znode is yet to be made.
+ * **Guarantee.** A member's znode exists while its client has its session, is created again in the
+ * next session, and is deleted by close() or with the session. A follower receives the members and
+ * then each change; several changes may be combined, but the last one is always reported. A member
+ * always sees itself, even before its znode is created.
  *
- * **Znodes.** Curator's GroupMember: `<path>` (a container), `<path>/<id>` for each member,
- * ephemeral, with data that the member may change. An id that is taken is waited for.
+ * **Znodes.** The same as for Curator's GroupMember: `<path>` (a container), `<path>/<id>` for each
+ * member, ephemeral, with data that the member may change. If an id is in use, the member waits
+ * until it is free.
  *
- * **Suspended.** The znode stands; followers are told nothing and catch up later. **Lost.** The
- * others see the member go; it comes again in the client's next session. Following goes on.
+ * **Suspended.** The znode remains; followers receive nothing and catch up later. **Lost.** The
+ * others see the member leave; it returns in the client's next session. Following continues.
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -21,7 +22,7 @@ import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js
 import { followChildren, readChildren } from './shared/follow-children.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-/** Ids and data. */
+/** The ids and data of the members. */
 export type GroupMembers = ReadonlyMap<string, Buffer | null>;
 
 export class Group {
@@ -33,14 +34,14 @@ export class Group {
     this.#client = client;
   }
 
-  /** As of one reading. */
+  /** Reads the members once. */
   async members(options: OperationOptions = {}): Promise<GroupMembers> {
     return await readChildren(this.#client, this.path, true, options);
   }
 
   /**
-   * The members now and after each change, until the signal is aborted or the loop is left. Throws
-   * ClientClosedError, or the server's answer, such as NoAuthError.
+   * Yields the current members, and again after each change, until the signal is aborted or the
+   * loop is left. Throws ClientClosedError, or an error of the server, such as NoAuthError.
    */
   follow(
     options: { readonly signal?: AbortSignal | undefined } = {},
@@ -50,7 +51,7 @@ export class Group {
 }
 
 export interface GroupMemberOptions {
-  /** What the others are told of this member; can be changed. */
+  /** The data that other members see; it can be changed. */
   readonly data?: Data | undefined;
   readonly acl?: readonly Acl[] | undefined;
 }
@@ -61,7 +62,7 @@ export class GroupMember extends BackgroundRecipe implements AsyncDisposable {
   readonly #group: Group;
   readonly #node: PersistentNode;
 
-  /** The id is a znode's name, unique in the group. */
+  /** The id is the name of a znode and must be unique in the group. */
   constructor(client: Client, path: string, id: string, options: GroupMemberOptions = {}) {
     super();
     this.path = path;
@@ -70,34 +71,39 @@ export class GroupMember extends BackgroundRecipe implements AsyncDisposable {
     this.#node = new PersistentNode(client, joinPath(path, id), options);
   }
 
-  /** Is a member from now on, in the background; idempotent. */
+  /** Becomes a member, in the background. Calling it again has no effect. */
   start(): void {
     this.#node.start();
   }
 
-  /** Starts if need be and waits until the others can see this member. */
+  /** Starts if necessary, and waits until the others can see this member. */
   async join(options: WaitOptions = {}): Promise<void> {
     await this.#node.whenStanding(options);
   }
 
-  /** Resolves when the others can see it; when the wait ends before, it is set later. */
+  /**
+   * Resolves when the others can see the data. If the wait ends earlier, the data is still set
+   * later.
+   */
   async setData(data: Data, options: WaitOptions = {}): Promise<void> {
     await this.#node.setData(data, options);
   }
 
-  /** As of one reading, this one always among them. */
+  /** Reads the members once, always including this one. */
   async members(options: OperationOptions = {}): Promise<GroupMembers> {
     return this.#withSelf(await this.#group.members(options));
   }
 
-  /** As Group.follow(), this one always among them. */
+  /** Like Group.follow(), always including this member. */
   async *follow(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<GroupMembers, void> {
     for await (const members of this.#group.follow(options)) yield this.#withSelf(members);
   }
 
-  /** Leaves; in the background while there is no connection. Idempotent. */
+  /**
+   * Leaves the group, in the background if there is no connection. Calling it again has no effect.
+   */
   close(): Promise<void> {
     return this.#node.close();
   }

@@ -1,22 +1,24 @@
 /**
- * IdempotentQueue: an enqueue that may be repeated: after an error that tells nothing, by another
- * process, after a restart. Who enqueues chooses an id; consumers check its flag.
+ * IdempotentQueue: a queue in which an enqueue may be repeated, after an ambiguous error, by
+ * another process, or after a restart. The producer chooses an id, and consumers check the flag of
+ * that id.
  *
- * **Guarantee.** However often an id is enqueued, it is in the queue once, and once it is done it
- * does not come back, until it is forgotten. At least once out: an entry is locked while somebody
- * is busy with it and free again when they die; its end is committed together with its flag, so it
- * is done once, and so are the effects on znodes in `done(ops)`. In the order of the enqueues.
+ * **Guarantee.** However often an id is enqueued, it is in the queue once. Once it is done it does
+ * not come back until it is forgotten. Delivery is at least once: an entry is locked while a
+ * consumer processes it, and is free again if the consumer dies. Its removal is committed together
+ * with its flag, so it is done once, and so are the effects on znodes in `done(ops)`. Entries are
+ * delivered in the order of the enqueues.
  *
- * **Znodes.** `<path>/flags/<id>`, persistent: `queued`, then `done`. It is created in one
- * transaction with `<path>/items/item-|<id>|<number>`, which has the data; ids are
- * percent-encoded. An item counts only if its flag is `queued` and was created with it (czxid); a
- * consumer removes any other. `<path>/locks/<item>`, ephemeral, while somebody is busy with it.
- * Flags stay until `forget(id)`: a queue that nobody ever tells to forget grows by a small znode
+ * **Znodes.** `<path>/flags/<id>`, persistent, is `queued` and later `done`. It is created in one
+ * transaction with `<path>/items/item-|<id>|<number>`, which has the data; ids are percent-encoded.
+ * An item counts only if its flag is `queued` and was created with it (czxid); a consumer removes
+ * any other item. `<path>/locks/<item>`, ephemeral, exists while a consumer processes the item.
+ * Flags remain until `forget(id)`, so a queue in which no id is forgotten grows by a small znode
  * for each id.
  *
- * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others
- * are given it. An enqueue or a wait fails with SessionExpiredError, or goes on in the next
- * session (`onSessionLost: 'rejoin'`), which harms nobody here; consume() and entries() do so
+ * **Suspended.** Waits continue, and held entries stay held. **Lost.** Held entries are lost and go
+ * to other consumers. An enqueue or a wait fails with SessionExpiredError, or continues in the next
+ * session (`onSessionLost: 'rejoin'`), which is harmless here. consume() and entries() continue
  * unless told 'fail'.
  */
 import { joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
@@ -38,7 +40,7 @@ import type { WaitOptions } from './shared/wait-scope.js';
 import type { SessionLossOptions } from './shared/waiting-line.js';
 
 export interface IdempotentQueueOptions extends SessionLossOptions {
-  /** Of all znodes; open by default. */
+  /** The ACL of all znodes; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
@@ -69,8 +71,8 @@ export class IdempotentQueue {
   }
 
   /**
-   * Resolves when the id is in the queue or done, by whomever. After any error it may be repeated.
-   * The data of the first one counts.
+   * Resolves when the id is in the queue or done, whoever enqueued it. It may be repeated after any
+   * error. The data of the first enqueue counts.
    */
   async enqueue(id: string, data: Data, options: WaitOptions = {}): Promise<void> {
     const { acl } = this.#options;
@@ -98,8 +100,8 @@ export class IdempotentQueue {
   }
 
   /**
-   * Forgets an id, for who knows that nobody will enqueue it again by mistake. One that still waits
-   * is withdrawn: its item is given to nobody any more.
+   * Forgets an id. Use it only if nobody will enqueue the id again by mistake. If its entry is
+   * still waiting, no consumer receives it.
    */
   async forget(id: string, options: WaitOptions = {}): Promise<void> {
     const path = this.#flagOf(id);
@@ -108,26 +110,32 @@ export class IdempotentQueue {
     );
   }
 
-  /** Waits for an entry and takes it; errors as of Queue.take, never `ambiguous`. */
+  /** Waits for an entry and takes it. The errors are those of Queue.take, but never `ambiguous`. */
   take(options: WaitOptions = {}): Promise<IdempotentEntry> {
     return this.#take(options, this.#options);
   }
 
-  /** An entry if one is free, else null, as of a reading at least as new as the call. */
+  /**
+   * Takes an entry if one is free, else resolves with null, from a read that is at least as new as
+   * the call.
+   */
   async poll(options: WaitOptions = {}): Promise<IdempotentEntry | null> {
     return await this.#asking(options, (within) =>
       this.#feed.nextNow(within, (entry) => this.#claim(entry, within)),
     );
   }
 
-  /** As of Queue: going on to the next one says that the entry is done, leaving gives it back. */
+  /**
+   * Like Queue.entries(): continuing the loop marks the entry as done, and leaving it gives the
+   * entry back.
+   */
   entries(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<IdempotentEntry, void> {
     return entriesOf((given) => this.#take(given, inLoops(this.#options)), options);
   }
 
-  /** As of Queue. */
+  /** See Queue.consume(). */
   async consume(
     handle: (entry: IdempotentEntry) => unknown,
     options: ConsumeOptions = {},
@@ -136,7 +144,7 @@ export class IdempotentQueue {
     await consumeAll(this.#client, take, handle, options);
   }
 
-  /** May be repeated: the flag says that it was done. */
+  /** It may be repeated, because the flag shows that it was already done. */
   async #commit(ops: readonly TransactionOp[], within: Within): Promise<void> {
     const { acl } = this.#options;
     for (let round = 1; ; round++) {
@@ -214,7 +222,7 @@ export class IdempotentQueue {
   }
 }
 
-/** As a part of a name: no slash, no bar, and never `.` or `..`. */
+/** Encodes an id as a part of a name: without slashes and bars, and never `.` or `..`. */
 function encoded(id: string): string {
   if (id === '') throw new OptionError('id', 'must not be empty');
   return encodeURIComponent(id).replaceAll('.', '%2E');

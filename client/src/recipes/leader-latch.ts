@@ -1,20 +1,23 @@
 /**
- * LeaderLatch: one of many leads, until it is closed or loses its session; then the next in line.
+ * LeaderLatch: one of many participants leads until it is closed or loses its session; then the
+ * next in line leads.
  *
- * **Guarantee.** At most one participant has a term with an unaborted signal at a time, as long as
- * clocks run at nearly the same rate; `fencingToken` grows strictly from term to term. A term
- * begins only when the server has shown the participant's own znode, of this very session, to be
- * the first in line and still there; it ends before anybody else's can begin.
+ * **Guarantee.** At most one participant has a term with an unaborted signal at a time, provided
+ * that clocks run at nearly the same rate, and `fencingToken` strictly increases from term to term.
+ * A term begins only when the server has shown that the participant's own znode, of the current
+ * session, exists and is the first in line. It ends before that of any other participant can begin.
  *
- * **Znodes.** Curator's LeaderLatch: `<path>` (a container), `_c_<uuid>-latch-<number>` for each
- * participant, ephemeral, data its id. The lowest leads; each other watches the one before it.
+ * **Znodes.** The same as for Curator's LeaderLatch: `<path>` (a container), with
+ * `_c_<uuid>-latch-<number>` for each participant, ephemeral, whose data is its id. The lowest
+ * number leads, and each other participant watches the one before it.
  *
- * **Suspended.** The term stands ('hold-until-lost'), or ends at once, and the participant goes to
- * the end of the line ('abort'). **Lost.** The term ends; in the client's next session the latch
- * takes a new place by itself.
+ * **Suspended.** The term continues ('hold-until-lost'), or it ends at once and the participant
+ * goes to the end of the line ('abort'). **Lost.** The term ends, and in the client's next session
+ * the latch joins the line again by itself.
  *
- * One task does all of it, in order: take a place, wait, lead, lose, again. Connection events and
- * watches end what it waits for and do nothing beside it, so no two of them can race.
+ * A single task does all of this in a fixed order: join the line, wait, lead, lose, repeat.
+ * Connection events and watches only end what the task waits for, so they cannot race with each
+ * other.
  */
 import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
@@ -30,7 +33,7 @@ import type { WaitOptions } from './shared/wait-scope.js';
 import { acquiring, type Line, leaseInLine, nextBefore } from './shared/waiting-line.js';
 
 export interface LeaderLatchOptions {
-  /** Tells this participant to the others; empty by default. */
+  /** Identifies this participant to the others; empty by default. */
   readonly id?: string | undefined;
   readonly acl?: readonly Acl[] | undefined;
   readonly onSuspended?: SuspendedPolicy | undefined;
@@ -39,15 +42,18 @@ export interface LeaderLatchOptions {
 export interface Participant {
   readonly id: string;
   readonly path: string;
-  /** Whether it is the first in line: it leads, or is about to. */
+  /** Whether it is the first in line, so that it leads or is about to lead. */
   readonly isLeader: boolean;
 }
 
-/** With a term when one begins, with null when it is over; exceptions are reported as uncaught. */
+/**
+ * Called with the term when one begins, and with null when it is over. Exceptions are reported as
+ * uncaught.
+ */
 export type LeadershipListener = (term: Lease | null) => void;
 
 export interface LatchCloseOptions {
-  /** Whether listeners are told that the term is over by the close; 'silent' by default. */
+  /** Whether listeners are called if close() ends the term; 'silent' by default. */
   readonly mode?: 'silent' | 'notify';
 }
 
@@ -81,12 +87,12 @@ export class LeaderLatch extends BackgroundRecipe implements AsyncDisposable {
     this.#runner = new Runner({ client, recipe: 'LeaderLatch', path, task });
   }
 
-  /** Takes part from now on, in the background; idempotent. */
+  /** Takes part from now on, in the background. Calling it again has no effect. */
   start(): void {
     this.#runner.start();
   }
 
-  /** The term while it lasts, null otherwise. */
+  /** The current term, or null. */
   get term(): Lease | null {
     return this.#term?.held === true ? this.#term : null;
   }
@@ -96,9 +102,10 @@ export class LeaderLatch extends BackgroundRecipe implements AsyncDisposable {
   }
 
   /**
-   * Starts if need be and waits for a term. WaitTimeoutError and OperationAbortedError end only the
-   * wait: the latch still takes part. Otherwise the error that has ended it: RecipeStateError after
-   * close(), ClientClosedError, or the server's answer, such as NoAuthError.
+   * Starts if necessary, and waits for a term. WaitTimeoutError and OperationAbortedError end only
+   * the wait, and the latch still takes part. Any other error is the one that ended the latch:
+   * RecipeStateError after close(), ClientClosedError, or an error of the server, such as
+   * NoAuthError.
    */
   async waitForLeadership(options: WaitOptions = {}): Promise<Lease> {
     this.start();
@@ -106,20 +113,21 @@ export class LeaderLatch extends BackgroundRecipe implements AsyncDisposable {
   }
 
   /**
-   * Takes part for as long as the loop lasts: gives each term when it begins, and the next after it
-   * is lost, however early the loop's body is done. When the signal is aborted the latch is closed
-   * at once, also while the body runs: a term that lasts is given up, and its own signal tells the
-   * body. The same when the loop is left. Ends with close() as well.
+   * Takes part for as long as the loop lasts, and yields each term when it begins. The next one
+   * comes only after the current one was lost, however early the loop's body finishes. When the
+   * signal is aborted, the latch is closed at once, even while the body runs; the current term
+   * ends, and its signal informs the body. Leaving the loop does the same. The loop also ends with
+   * close().
    */
   async *leadership(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<Lease, void> {
     const { signal } = options;
     const isAborted = () => signal?.aborted === true;
-    // The close that ends the loop reports it, should the server refuse the deletion.
+    // If the server refuses the deletion, the close() at the end of the loop reports it.
     const onEnd = () => void this.close().catch(() => {});
     const unfollow = signal === undefined ? () => {} : onAbort(signal, onEnd);
-    // Who loops is thrown the failure.
+    // The failure is thrown in the loop, so it must not also be reported as unhandled.
     const listening = this.onFailure(() => {});
     try {
       while (!isAborted()) {
@@ -137,13 +145,13 @@ export class LeaderLatch extends BackgroundRecipe implements AsyncDisposable {
     }
   }
 
-  /** Gives what undoes it. */
+  /** Returns a function that removes the listener. */
   onChange(listener: LeadershipListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** In line, as of one reading. */
+  /** Reads once which participants are in line. */
   async participants(options: OperationOptions = {}): Promise<Participant[]> {
     const { directory, markers } = this.#line;
     const contestants = await contestantsIn(this.#client, directory, markers, options);
@@ -152,15 +160,15 @@ export class LeaderLatch extends BackgroundRecipe implements AsyncDisposable {
     });
   }
 
-  /** The first in line, or null when nobody takes part. */
+  /** The first participant in line, or null if there is none. */
   async leader(options: OperationOptions = {}): Promise<Participant | null> {
     const [first] = await this.participants(options);
     return first ?? null;
   }
 
   /**
-   * Takes no part any more: ends the term and deletes the znode, in the background while there is
-   * no connection. Idempotent.
+   * Stops taking part: ends the term and deletes the znode, in the background if there is no
+   * connection. Calling it again has no effect.
    */
   close({ mode = 'silent' }: LatchCloseOptions = {}): Promise<void> {
     if (mode === 'silent') this.#listeners.clear();
@@ -212,7 +220,7 @@ export class LeaderLatch extends BackgroundRecipe implements AsyncDisposable {
       else onEnd();
     }
     await ended;
-    // A place that was given up is gone, if the server can be reached, before a new one is taken.
+    // The old znode is deleted, if a server can be reached, before a new one is created.
     await term.release();
   }
 

@@ -1,21 +1,22 @@
 /**
- * Lock: an exclusive lock, given in the order of asking, reentrant per holder.
+ * Lock: an exclusive lock, granted in the order of requests and reentrant per holder.
  *
- * **Guarantee.** At most one lease with an unaborted signal at a time, as long as clocks run at
- * nearly the same rate; `fencingToken` grows strictly from holder to holder. A waiter watches only
- * the one before it, so a release wakes one. An acquire that fails, for whatever reason, leaves no
- * znode: what may exist is deleted in the background.
+ * **Guarantee.** At most one lease has an unaborted signal at a time, provided that clocks run at
+ * nearly the same rate, and `fencingToken` strictly increases from holder to holder. A waiter
+ * watches only the one before it, so a release wakes only one. An acquire that fails for any reason
+ * leaves no znode: if one may exist, it is deleted in the background.
  *
- * **Znodes.** `<path>` (a container) with one ephemeral sequential child for each contender:
- * `_c_<uuid>-lock-<number>`, Curator's InterProcessMutex, data its address; or, with
- * `naming: 'kazoo'`, `<uuid>__lock__<number>`, data an identifier. The lowest number holds.
- * Children of both names are seen, whichever is used. kazoo's Lock sees Curator's names when it is
- * given `extra_lock_patterns=["lock-"]`; Curator sees none but its own.
+ * **Znodes.** `<path>` (a container) has one ephemeral sequential child for each contender:
+ * `_c_<uuid>-lock-<number>`, as for Curator's InterProcessMutex, whose data is its address; or with
+ * `naming: 'kazoo'`, `<uuid>__lock__<number>`, whose data is an identifier. The lowest number holds
+ * the lock. Both kinds of names are recognized, whichever is used. kazoo's Lock recognizes
+ * Curator's names if it is given `extra_lock_patterns=["lock-"]`; Curator recognizes only its own.
  *
- * **Suspended.** The lease stands (`onSuspended: 'hold-until-lost'`) until the session is lost,
- * which is told before the server can give the lock to another; or is lost at once (`'abort'`).
- * Waiting goes on. **Lost.** The lease is lost ('expired'). A wait fails with SessionExpiredError,
- * or goes to the end of the line in the next session (`onSessionLost: 'rejoin'`).
+ * **Suspended.** With `onSuspended: 'hold-until-lost'`, the lease continues until the session is
+ * lost, which is reported before the server can grant the lock to another; with `'abort'` it is
+ * lost at once. Waits continue. **Lost.** The lease is lost ('expired'). A wait fails with
+ * SessionExpiredError, or goes to the end of the line in the next session (`onSessionLost:
+ * 'rejoin'`).
  */
 
 import type { Client } from '../api/client.js';
@@ -47,18 +48,18 @@ import {
 export interface LockOptions extends SessionLossOptions {
   /** Whose names to use; Curator's by default. */
   readonly naming?: 'curator' | 'kazoo' | undefined;
-  /** Data of this contender's znode, for people; this machine's address by default. */
+  /** The data of this contender's znode, for people; this machine's address by default. */
   readonly data?: Data | undefined;
-  /** Of the znodes; open by default. Whoever contends must be permitted to read them. */
+  /** The ACL of the znodes; OPEN_ACL by default. All contenders must be permitted to read them. */
   readonly acl?: readonly Acl[] | undefined;
   readonly onSuspended?: SuspendedPolicy | undefined;
 }
 
 export interface AcquireOptions extends WaitOptions {
   /**
-   * Who acquires: any object, or a lease of this lock. A holder that has the lock gets a further
-   * lease on it at once. Without it every acquire stands in line for itself, so that two tasks of
-   * one process exclude each other.
+   * Who acquires the lock: any object, or a lease of this lock. A holder that already has the lock
+   * gets another lease on it at once. Without a holder, every acquire queues on its own, so that
+   * two tasks of one process exclude each other.
    */
   readonly holder?: object | undefined;
 }
@@ -74,7 +75,7 @@ export class Lock implements Acquirable {
   readonly #holders = new Holders();
 
   constructor(client: Client, path: string, options?: LockOptions);
-  /** @internal For locks that are told of more. */
+  /** @internal For locks that receive further events. */
   constructor(client: Client, path: string, options: LockOptions, terms: LeaseTerms);
   constructor(client: Client, path: string, options: LockOptions = {}, terms: LeaseTerms = {}) {
     const isKazoo = options.naming === 'kazoo';
@@ -94,9 +95,9 @@ export class Lock implements Acquirable {
   }
 
   /**
-   * Waits for the lock. LockTimeoutError, OperationAbortedError (at once), SessionExpiredError,
-   * ClientClosedError, or the server's answer, such as NoAuthError; trouble with the connection is
-   * waited out.
+   * Waits for the lock. Rejects with LockTimeoutError, OperationAbortedError (at once),
+   * SessionExpiredError, ClientClosedError, or an error of the server, such as NoAuthError. It
+   * waits through problems of the connection.
    */
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
     return await this.#enter<never>(options, (within) =>
@@ -104,7 +105,10 @@ export class Lock implements Acquirable {
     );
   }
 
-  /** The lock if nobody has it or waits for it, null otherwise; waits for the server only. */
+  /**
+   * Resolves with a lease if nobody holds the lock or waits for it, otherwise with null. It waits
+   * only for the server.
+   */
   async tryAcquire(options: AcquireOptions = {}): Promise<Lease | null> {
     return await this.#enter<null>(options, (within) =>
       leaseIfFirst(this.#client, this.#line, within, this.#terms),
@@ -119,7 +123,7 @@ export class Lock implements Acquirable {
     return await runWithLease(await this.acquire(options), fn, options);
   }
 
-  /** Those in line as of one reading; the first one holds the lock, or is about to. */
+  /** Reads once who is in line. The first one holds the lock or is about to. */
   async contestants(options: OperationOptions = {}): Promise<Contestant[]> {
     return await contestantsIn(this.#client, this.path, MARKERS, options);
   }

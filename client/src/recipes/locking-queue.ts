@@ -1,23 +1,24 @@
 /**
- * LockingQueue: entries are taken under a lock, consumed when they are done, and taken by somebody
- * else when their holder dies; kazoo's LockingQueue. A crawler's queue: a page is done when it is
- * stored, not when it is fetched.
+ * LockingQueue: entries are locked when they are taken, removed when they are done, and go to
+ * another consumer if their holder dies, as in kazoo's LockingQueue. An example is the queue of a
+ * crawler, in which a page is done when it is stored, not when it is fetched.
  *
- * **Guarantee.** A put is in the queue exactly once when it resolves. At least once out: an entry
- * that is not done is given again after its holder's lease was lost, which the lease's `signal`
- * tells before; while it is held, to nobody else. `done(ops)` commits its effects on znodes
- * exactly once. Lower priorities first, then in the order of the puts; what is given back has its
- * old place.
+ * **Guarantee.** When a put resolves, the entry is in the queue exactly once. Delivery is at least
+ * once: an entry that is not done is delivered again after its holder's lease was lost, which the
+ * lease's `signal` reports before that; while it is held, it goes to nobody else. `done(ops)`
+ * commits its effects on znodes exactly once. Entries with lower priority numbers come first, then
+ * the order of the puts decides; an entry that is given back keeps its position.
  *
- * **Znodes.** `<path>/entries/entry-<priority, 3 digits>-<number>`, persistent sequential, data as
- * put; `<path>/taken/<entry>`, ephemeral, while somebody has it, data a GUID, a line feed and the
- * worker's name. All directories are persistent, as kazoo's. Marks of puts under way, ephemeral,
- * in `<path>/in-flight`, a container. Unlike kazoo's, one object may hold several entries at once.
+ * **Znodes.** `<path>/entries/entry-<priority, 3 digits>-<number>`, persistent sequential, has the
+ * data. `<path>/taken/<entry>`, ephemeral, exists while a worker has the entry; its data is a GUID,
+ * a line feed and the worker's name. All directories are persistent, as kazoo's. Markers of puts in
+ * progress, ephemeral, are in `<path>/in-flight`, a container. Unlike in kazoo, one object may hold
+ * several entries at once.
  *
- * **Suspended.** Waits go on, what is held stays held. **Lost.** What is held is lost and others
- * are given it. A wait fails with SessionExpiredError, or goes on in the next session
- * (`onSessionLost: 'rejoin'`), as consume() and entries() do unless told 'fail'. A put that was
- * under way may have happened; the error is `ambiguous`.
+ * **Suspended.** Waits continue, and held entries stay held. **Lost.** Held entries are lost and go
+ * to other consumers. A wait fails with SessionExpiredError, or continues in the next session
+ * (`onSessionLost: 'rejoin'`), as consume() and entries() do unless told 'fail'. A put in progress
+ * may have happened, so its error is `ambiguous`.
  */
 import { joinPath, nameOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -36,16 +37,16 @@ import type { WaitOptions } from './shared/wait-scope.js';
 import type { SessionLossOptions } from './shared/waiting-line.js';
 
 export interface LockingQueueOptions extends SessionLossOptions {
-  /** Written into the locks of this worker, for people; this machine's address by default. */
+  /** The name of this worker in its locks, for people; this machine's address by default. */
   readonly worker?: string | undefined;
-  /** Of all znodes; open by default. */
+  /** The ACL of all znodes; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
-  /** As of PriorityQueue. */
+  /** See PriorityQueue. */
   readonly entriesPerListing?: number | undefined;
 }
 
 export interface LockingPutOptions extends WaitOptions {
-  /** 0 to 999, lower ones first; default 100. */
+  /** A number from 0 to 999; lower numbers come first; default 100. */
   readonly priority?: number | undefined;
 }
 
@@ -72,12 +73,12 @@ export class LockingQueue {
     this.#feed = new EntryFeed(client, new DirectorySource(client, place), { perListing });
   }
 
-  /** Errors as of Queue.put. */
+  /** Rejects with the errors of Queue.put. */
   async put(data: Data, options: LockingPutOptions = {}): Promise<void> {
     await this.putAll([data], options);
   }
 
-  /** An entry for each, all of them or none. */
+  /** Puts an entry for each item, either all of them or none. */
   async putAll(all: readonly Data[], options: LockingPutOptions = {}): Promise<void> {
     const { priority = 100 } = options;
     if (!Number.isInteger(priority) || priority < 0 || priority > 999) {
@@ -89,26 +90,32 @@ export class LockingQueue {
     await putEntries(this.#client, plan, entries, options);
   }
 
-  /** Waits for an entry and takes it; errors as of Queue.take, never `ambiguous`. */
+  /** Waits for an entry and takes it. The errors are those of Queue.take, but never `ambiguous`. */
   take(options: WaitOptions = {}): Promise<HeldEntry> {
     return this.#take(options, this.#options);
   }
 
-  /** An entry if one is free, else null, as of a reading at least as new as the call. */
+  /**
+   * Takes an entry if one is free, else resolves with null, from a read that is at least as new as
+   * the call.
+   */
   async poll(options: WaitOptions = {}): Promise<HeldEntry | null> {
     return await this.#taking(options, this.#options, (within) =>
       this.#feed.nextNow(within, (entry) => this.#claim(entry, within)),
     );
   }
 
-  /** As of Queue: going on to the next one says that the entry is done, leaving gives it back. */
+  /**
+   * Like Queue.entries(): continuing the loop marks the entry as done, and leaving it gives the
+   * entry back.
+   */
   entries(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<HeldEntry, void> {
     return entriesOf((given) => this.#take(given, inLoops(this.#options)), options);
   }
 
-  /** As of Queue. */
+  /** See Queue.consume(). */
   async consume(
     handle: (entry: HeldEntry) => unknown,
     options: ConsumeOptions = {},
@@ -133,7 +140,7 @@ export class LockingQueue {
 
   async #claim(entry: Entry, within: Within): Promise<HeldEntry | null> {
     const { acl, worker: holderName } = this.#options;
-    // Once: kazoo expects the directory to stay.
+    // Only once, because kazoo expects that the directory stays.
     if (!this.#isReady) {
       await ensureThere(this.#client, this.#taken, acl === undefined ? {} : { acl }, within);
       this.#isReady = true;

@@ -1,16 +1,16 @@
 /**
- * MultiLock: several locks as one, all or none.
+ * MultiLock: several locks as one. Either all are acquired or none.
  *
- * **Guarantee.** The lease is given when all locks are held, and is lost as soon as one of them is.
- * An acquire that fails releases those that it had taken. They are taken in the order of their
- * paths, whatever the order given, so that two multi-locks cannot wait for each other.
+ * **Guarantee.** The lease begins when all locks are held, and is lost as soon as one of them is.
+ * An acquire that fails releases the locks that it had. Locks are acquired in the order of their
+ * paths, whatever the given order, so two multi-locks cannot wait for each other.
  *
- * **Znodes.** Those of its locks. `path`, `sessionId` and `fencingToken` of the lease are those of
- * the lock with the last path; `leases` are all of them, in the order of paths. `client.fenced`
- * checks all.
+ * **Znodes.** Those of its locks. The lease's `path`, `sessionId` and `fencingToken` are those of
+ * the lock with the last path; `leases` has all of them, in the order of their paths.
+ * `client.fenced` checks all.
  *
- * **Suspended, lost.** As each of its locks has it; one lost lease makes the acquire fail, or the
- * lease lost, and the others are released.
+ * **Suspended, lost.** As for each of its locks. If one lease is lost, the acquire fails or the
+ * common lease is lost, and the others are released.
  */
 import { setMaxListeners } from 'node:events';
 import { onAbort } from '../abort-followers.js';
@@ -30,14 +30,14 @@ export class MultiLock implements Acquirable {
   readonly #client: Client;
   readonly #locks: readonly Acquirable[];
 
-  /** OptionError without a lock, and when two have the same path. */
+  /** Throws OptionError if there is no lock, or if two have the same path. */
   constructor(client: Client, locks: readonly Acquirable[]) {
     const sorted = [...locks].sort((left, right) => (left.path < right.path ? -1 : 1));
     const last = sorted.at(-1);
-    if (last === undefined) throw new OptionError('locks', 'must name one lock at least');
+    if (last === undefined) throw new OptionError('locks', 'must name at least one lock');
     const twice = sorted.find(({ path }, index) => path === sorted[index - 1]?.path);
     if (twice !== undefined) {
-      // The second would wait for the first, which is released only after the second is held.
+      // The second would wait for the first, which is released only after the second was acquired.
       throw new OptionError('locks', `must differ in their paths, has ${twice.path} twice`);
     }
     this.path = last.path;
@@ -45,7 +45,10 @@ export class MultiLock implements Acquirable {
     this.#locks = sorted;
   }
 
-  /** Waits for all of them; the time is that of all together. Errors as of Lock.acquire. */
+  /**
+   * Waits for all of them; the timeout is for all together. Rejects with the errors of
+   * Lock.acquire.
+   */
   async acquire(options: WaitOptions = {}): Promise<MultiLease> {
     const timeoutError = () => new LockTimeoutError(this.path, options.timeoutMs ?? 0);
     const scope = WaitScope.open(this.#client, options, timeoutError);
@@ -88,7 +91,7 @@ class LeaseOfAll implements MultiLease {
 
   constructor(leases: readonly Lease[]) {
     const last = leases.at(-1);
-    if (last === undefined) throw new OptionError('leases', 'must be one at least');
+    if (last === undefined) throw new OptionError('leases', 'must be at least one');
     this.leases = leases;
     this.guards = leases.flatMap(({ guards = [] }) => guards);
     this.path = last.path;
@@ -109,7 +112,7 @@ class LeaseOfAll implements MultiLease {
     return !this.#controller.signal.aborted;
   }
 
-  /** In the reverse order. Rejects with the first error, when all have been tried. */
+  /** Releases in reverse order. Rejects with the first error after all were tried. */
   release(): Promise<void> {
     return this.#end(new LeaseReleasedError(this.path));
   }
@@ -128,7 +131,9 @@ class LeaseOfAll implements MultiLease {
   }
 }
 
-/** All are sent off at once, last first; an error of one does not keep another. */
+/**
+ * All requests are sent at once, the last lock first. An error of one does not prevent the others.
+ */
 async function releaseAll(leases: readonly Lease[]): Promise<void> {
   const released = leases.toReversed().map((lease) => lease.release());
   for (const result of await Promise.allSettled(released)) {
@@ -137,5 +142,5 @@ async function releaseAll(leases: readonly Lease[]): Promise<void> {
 }
 
 function ignoreRefusal(): void {
-  // Who holds the lease is told by release(), which gives the same promise.
+  // The holder of the lease learns of it from release(), which returns the same promise.
 }

@@ -1,13 +1,14 @@
 /**
- * Mutex: an exclusive lock that is not reentrant, and that whoever has its lease may release.
+ * Mutex: an exclusive lock that is not reentrant and that anybody who has its lease may release.
  *
- * **Guarantee.** As of a Semaphore with one lease: at most one lease with an unaborted signal, in
- * the order of asking; `fencingToken` grows strictly from holder to holder.
+ * **Guarantee.** The same as for a Semaphore with one lease: at most one lease has an unaborted
+ * signal, leases are granted in the order of requests, and `fencingToken` strictly increases from
+ * holder to holder.
  *
- * **Znodes.** Curator's InterProcessSemaphoreMutex: those of its InterProcessSemaphoreV2 with one
- * lease, `<path>/locks` and `<path>/leases`.
+ * **Znodes.** The same as for Curator's InterProcessSemaphoreMutex, which are those of its
+ * InterProcessSemaphoreV2 with one lease: `<path>/locks` and `<path>/leases`.
  *
- * **Suspended, lost.** As of Lock.
+ * **Suspended, lost.** The same as for Lock.
  */
 import type { Client } from '../api/client.js';
 import { Semaphore, type SemaphoreOptions } from './semaphore.js';

@@ -1,16 +1,17 @@
 /**
- * NameService: names that lead to addresses, in a tree, for things that keep their name for long.
+ * NameService: a tree of names with addresses, for things that keep their names for a long time.
  *
- * **Guarantee.** A lookup gives an address that the name had at a moment not before the call; a
- * name registered stays until it is unregistered, whoever comes and goes. Followers see the last
- * address, not necessarily each one. For what lives and dies with a process, see ServiceDiscovery.
+ * **Guarantee.** A lookup resolves with an address that the name had at some moment not before the
+ * call. A registered name stays until it is unregistered, whatever sessions end. Followers see the
+ * last address, but not necessarily each one. For names that should exist only as long as a
+ * process, see ServiceDiscovery.
  *
- * **Znodes.** `<path>/<name>`, persistent, the data being the address; a name may have several
- * parts, `db/orders/primary`, and each part may be a name of its own. A part without an address of
- * its own has no data (null). Parents that are missing are made as persistent znodes.
+ * **Znodes.** `<path>/<name>`, persistent, whose data is the address. A name may have several
+ * parts, as `db/orders/primary`, and each part may be a name of its own. A part without an address
+ * has no data (null). Missing parents are created as persistent znodes.
  *
- * **Suspended.** Calls wait, within their own time limits. **Lost.** They go on in the next
- * session: names belong to no session.
+ * **Suspended.** Calls wait, within their time limits. **Lost.** Calls continue in the next
+ * session, because names belong to no session.
  */
 import {
   BadArgumentsError,
@@ -29,7 +30,7 @@ import { readNewest } from './shared/swap.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface NameServiceOptions {
-  /** Of the znodes made; open by default. */
+  /** The ACL of new znodes; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
@@ -45,8 +46,8 @@ export class NameService {
   }
 
   /**
-   * Gives the name this address, instead of another it may have. When the wait ends before it is
-   * known whether it has it, the error is `ambiguous`.
+   * Sets the address of the name, replacing any other. If the wait ends before it is known whether
+   * the address was set, the error is `ambiguous`.
    */
   async register(name: string, address: Exclude<Data, null>, options: WaitOptions = {}) {
     const path = this.#pathOf(name);
@@ -59,7 +60,10 @@ export class NameService {
     );
   }
 
-  /** Takes the address away; the znode too, unless there are names below it. Idempotent. */
+  /**
+   * Removes the address, and the znode too unless there are names below it. Calling it again has no
+   * effect.
+   */
   async unregister(name: string, options: WaitOptions = {}): Promise<void> {
     const path = this.#pathOf(name);
     await this.#within(options, (within, doubt) =>
@@ -67,7 +71,7 @@ export class NameService {
     );
   }
 
-  /** Null for a name that has none. */
+  /** Null for a name without an address. */
   async lookup(name: string, options: WaitOptions = {}): Promise<Buffer | null> {
     const path = this.#pathOf(name);
     const node = await this.#within<Node | null>(options, (within) =>
@@ -76,7 +80,7 @@ export class NameService {
     return node?.data ?? null;
   }
 
-  /** The parts right below a name, or at the top; sorted. They need not have addresses. */
+  /** The parts directly below a name, or at the top, sorted. They need not have addresses. */
   async list(name = '', options: WaitOptions = {}): Promise<string[]> {
     const path = name === '' ? this.path : this.#pathOf(name);
     return await this.#within(options, (within) =>
@@ -92,7 +96,10 @@ export class NameService {
     );
   }
 
-  /** The address now, null for none, and each other one; until the signal or the loop ends. */
+  /**
+   * Yields the current address, null for none, and then each change, until the signal is aborted or
+   * the loop is left.
+   */
   async *follow(
     name: string,
     options: { readonly signal?: AbortSignal | undefined } = {},

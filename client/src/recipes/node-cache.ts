@@ -1,15 +1,15 @@
 /**
- * NodeCache: one znode, as it is: Curator's NodeCache.
+ * NodeCache: a local copy of one znode, as Curator's NodeCache.
  *
- * **Guarantee.** What it holds is the znode as it was at some moment, never goes back in zxid, and
- * ends equal to the znode however the connection was lost. Each reading leaves a watch, so no
- * change that lasts is missed; several in a row may be told as one, but a znode that was deleted
- * and created again is told as deleted and created.
+ * **Guarantee.** The content is the znode as it was at some moment. Its zxid never decreases, and
+ * in the end it equals the znode, however connections were lost. Each read leaves a watch, so no
+ * change that lasts is missed. Several changes in a row may be reported as one, but a znode that
+ * was deleted and created again is reported as deleted and created.
  *
- * **Znodes.** `<path>`, which need not exist; only read.
+ * **Znodes.** `<path>`, which need not exist, and is only read.
  *
- * **Suspended.** What it holds grows old; after the connection has come back it is read again and
- * 'resynced' is told. **Lost.** The same in the client's next session.
+ * **Suspended.** The content becomes outdated; after a reconnect it is read again and 'resynced' is
+ * reported. **Lost.** The same happens in the client's next session.
  */
 import type { Client } from '../api/client.js';
 import type { Node } from '../api/values.js';
@@ -23,12 +23,12 @@ import { unlessAborted } from './shared/wait-scope.js';
 
 export interface NodeCacheOptions<T> extends DecodingOptions<T> {}
 
-/** `T` is what the codec reads the data as; without one the data itself. */
+/** `T` is the type that the codec reads; without one, it is the data itself. */
 export class NodeCache<T = Buffer | null> extends CacheBase<T> {
   readonly #client: Client;
   readonly #returns = new Changes();
   #node: CachedNode | null = null;
-  /** Connections that came after a loss: those seen, and those after which it was read. */
+  /** How many reconnects were seen, and how many of them were followed by a read. */
   #returnsSeen = 0;
   #returnsRead = 0;
   #stopListening: (() => void) | null = null;
@@ -38,12 +38,12 @@ export class NodeCache<T = Buffer | null> extends CacheBase<T> {
     this.#client = client;
   }
 
-  /** Null while there is no such znode, and before the first reading. */
+  /** Null if there is no such znode, and before the first read. */
   get(): CachedNode | null {
     return this.#node;
   }
 
-  /** As get(), decoded; throws what the codec does. */
+  /** Like get(), but decoded; throws the errors of the codec. */
   get value(): T | null {
     return this.#node === null ? null : this.decode(this.#node);
   }
@@ -103,12 +103,12 @@ export class NodeCache<T = Buffer | null> extends CacheBase<T> {
     if (!isFirst) this.tell({ type: 'resynced' });
   }
 
-  /** Readings come one after the other, each at least as new as the one before. */
+  /** Reads are sequential, and each is at least as new as the one before. */
   #take(seen: Node | null): void {
     const { path } = this;
     const old = this.#node;
     const node = seen === null ? null : { path, ...seen };
-    // A recreated znode has a higher one, too.
+    // A znode that was created again also has a higher mzxid.
     if (old !== null && node !== null && node.stat.mzxid <= old.stat.mzxid) return;
     this.#node = node;
     if (old !== null && (node === null || node.stat.czxid !== old.stat.czxid)) {

@@ -1,17 +1,18 @@
 /**
- * NonBlockingLease: the right to do something until a moment in time, for work that should stay on
- * one machine, such as hourly jobs. Asking never waits for another holder. MultiNonBlockingLease:
- * the same for so many holders at a time.
+ * NonBlockingLease: the right to do something until a given time, for work that should stay on one
+ * machine, such as hourly jobs. A request for it never waits for another holder.
+ * MultiNonBlockingLease is the same for several holders at a time.
  *
- * **Guarantee.** Until `endsAtMs`, by their own clocks, no other holder obtains it; so it is as
- * good as the clocks of the machines agree. It outlives processes and sessions: a holder that comes
- * back under its name renews it. It is no lock: it has no signal and no fencing token.
+ * **Guarantee.** Until `endsAtMs`, by their own clocks, no other holder obtains it, so it is only
+ * as good as the clocks agree. It outlives processes and sessions: a holder that comes back with
+ * the same name renews it. It is not a lock and has neither a signal nor a fencing token.
  *
- * **Znodes.** kazoo's: `<path>/lease_holder`, persistent, JSON `{"version": 1, "holder": name,
- * "end": "YYYY-MM-DDTHH:MM:SS"}` in UTC; read and written under a kazoo Lock on `<path>`. The
- * Multi: `<path>/0`, `<path>/1`... each such a lease.
+ * **Znodes.** The same as for kazoo: `<path>/lease_holder`, persistent, has the JSON `{"version":
+ * 1, "holder": name, "end": "YYYY-MM-DDTHH:MM:SS"}` in UTC. It is read and written under a kazoo
+ * Lock on `<path>`. MultiNonBlockingLease has such leases at `<path>/0`, `<path>/1`...
  *
- * **Suspended, lost.** Nothing happens to what was obtained. While asking, as of Lock.
+ * **Suspended, lost.** A lease that was obtained is not affected. A request behaves like that of a
+ * Lock.
  */
 import { hostname } from 'node:os';
 import { joinPath, NoNodeError } from '@rookery/protocol';
@@ -23,12 +24,15 @@ import { Lock } from './lock.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface NonBlockingLeaseOptions {
-  /** How long it is obtained for; kept to the whole second. */
+  /** How long it is obtained for, in milliseconds; rounded to whole seconds. */
   readonly durationMs: number;
-  /** The name of the holder, this machine's by default; whoever uses the same is the same. */
+  /**
+   * The name of the holder, this machine's name by default. Processes with the same name are the
+   * same holder.
+   */
   readonly holder?: string | undefined;
   readonly acl?: readonly Acl[] | undefined;
-  /** Milliseconds since 1970; the system's clock by default. */
+  /** The clock, in milliseconds since 1970; the system's clock by default. */
   readonly wallClockMs?: (() => number) | undefined;
 }
 
@@ -66,7 +70,8 @@ export class NonBlockingLease {
   }
 
   /**
-   * The lease, obtained or renewed; null while another holder has it. Errors as of Lock.acquire.
+   * Resolves with the lease if it was obtained or renewed, or null if another holder has it.
+   * Rejects with the errors of Lock.acquire.
    */
   async obtain(options: WaitOptions = {}): Promise<ObtainedLease | null> {
     return await this.#lock.run(async (lease) => {
@@ -77,7 +82,7 @@ export class NonBlockingLease {
       if (node !== null && !this.#mayTake(node, nowMs)) return null;
       const endsAtMs = Math.floor((nowMs + this.#options.durationMs) / 1000) * 1000;
       const record = { version: VERSION, holder: this.#holder, endsAtMs };
-      // Only while the lock's znode stands: the lock is no help against a process that had stopped.
+      // Fenced, because the lock alone would not stop a process that was paused while it held it.
       await this.#client.fenced(lease, [this.#write(path, node, record)], { signal });
       return { path: this.path, holder: this.#holder, endsAtMs };
     }, options);
@@ -119,7 +124,7 @@ export class MultiNonBlockingLease {
     );
   }
 
-  /** The first that can be had or renewed; null when others have all. */
+  /** Resolves with the first lease that can be obtained or renewed; null if others have all. */
   async obtain(options: WaitOptions = {}): Promise<ObtainedLease | null> {
     for (const lease of this.#leases) {
       const obtained = await lease.obtain(options);
@@ -134,7 +139,7 @@ function encode({ version, holder, endsAtMs }: Entry): string {
   return JSON.stringify({ version, holder, end });
 }
 
-/** Null for what is no such record. */
+/** Null if the data is not such a record. */
 function decode(data: Buffer | null): Entry | null {
   let value: unknown;
   try {

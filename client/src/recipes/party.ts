@@ -1,14 +1,15 @@
 /**
- * Party and ShallowParty, kazoo's: who takes part, without names that must be unique. The shallow
- * one keeps the identifiers in the names, so that one request lists all.
+ * Party and ShallowParty, as in kazoo: a group whose members' names need not be unique. The shallow
+ * party stores the identifiers in the znodes' names, so that one request lists all.
  *
- * **Guarantee.** Who has joined takes part while its client has its session, is back in the next
- * one, and goes with leave() or the session's end. Followers as of Group.
+ * **Guarantee.** A participant that has joined takes part while its client has its session, is back
+ * in the next one, and is removed by leave() or with the session. Followers have the guarantee of
+ * Group.
  *
- * **Znodes.** `<path>` (a container); Party: `<path>/<uuid>__party__`, ephemeral, data the
- * identifier; ShallowParty: `<path>/<uuid>-<identifier>`, ephemeral. The uuid has no dashes.
+ * **Znodes.** `<path>` (a container). Party: `<path>/<uuid>__party__`, ephemeral, whose data is the
+ * identifier. ShallowParty: `<path>/<uuid>-<identifier>`, ephemeral. The uuid has no dashes.
  *
- * **Suspended, lost.** As of GroupMember.
+ * **Suspended, lost.** The same as for GroupMember.
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -21,14 +22,17 @@ import { type ChildrenByName, followChildren, readChildren } from './shared/foll
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface PartyOptions {
-  /** Tells this participant; empty by default. In a shallow party it is part of a znode's name. */
+  /**
+   * Identifies this participant; empty by default. In a shallow party it is part of the znode's
+   * name.
+   */
   readonly identifier?: string | undefined;
   readonly acl?: readonly Acl[] | undefined;
 }
 
 const PARTY_NAME = '__party__';
 
-/** What the two have in common. */
+/** The common part of both classes. */
 abstract class AnyParty extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly identifier: string;
@@ -37,7 +41,7 @@ abstract class AnyParty extends BackgroundRecipe implements AsyncDisposable {
   readonly #uuid: string;
   readonly #failures: Failures;
   #node: PersistentNode | null = null;
-  /** The one whose failure is told, as no call of join() waits for it any more. */
+  /** The node whose failure is reported, because no call of join() waits for it any more. */
   #joined: PersistentNode | null = null;
 
   constructor(client: Client, path: string, options: PartyOptions = {}) {
@@ -52,10 +56,12 @@ abstract class AnyParty extends BackgroundRecipe implements AsyncDisposable {
 
   protected abstract readonly withData: boolean;
   protected abstract nodeOf(uuid: string): { readonly name: string; readonly data: Data };
-  /** Null for what is not a participant's znode. */
+  /** Null if the znode is not that of a participant. */
   protected abstract identifierOf(name: string, data: Buffer | null): string | null;
 
-  /** Takes part until leave(); resolves when the others can see it. Idempotent. */
+  /**
+   * Takes part until leave(). Resolves when the others can see it. Calling it again has no effect.
+   */
   async join(options: WaitOptions = {}): Promise<void> {
     this.#node ??= this.#newNode();
     const node = this.#node;
@@ -65,7 +71,7 @@ abstract class AnyParty extends BackgroundRecipe implements AsyncDisposable {
     node.onFailure((error) => this.#failures.tell(error, { isAwaited: false }));
   }
 
-  /** Takes part no more; may join again later. RecipeStateError for who has not joined. */
+  /** Stops taking part; it may join again later. Throws RecipeStateError if it has not joined. */
   async leave(): Promise<void> {
     const node = this.#node;
     if (node === null) throw new RecipeStateError(this.path, 'has not joined');
@@ -73,17 +79,23 @@ abstract class AnyParty extends BackgroundRecipe implements AsyncDisposable {
     await node.close();
   }
 
-  /** Whether the others could see it when last heard of. */
+  /** Whether the others could see it, as far as is known. */
   get isParticipating(): boolean {
     return this.#node?.isStanding === true;
   }
 
-  /** Their identifiers, sorted, as of one reading; one that several have is there so often. */
+  /**
+   * Reads once the identifiers, sorted. An identifier that several participants have occurs as many
+   * times.
+   */
   async participants(options: OperationOptions = {}): Promise<string[]> {
     return this.#identifiersOf(await readChildren(this.#client, this.path, this.withData, options));
   }
 
-  /** The same now and after each change, until the signal is aborted or the loop is left. */
+  /**
+   * Yields the identifiers now and after each change, until the signal is aborted or the loop is
+   * left.
+   */
   async *follow(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<string[], void> {
@@ -145,7 +157,7 @@ export class ShallowParty extends AnyParty {
   }
 }
 
-/** What follows the first dash; null without one. */
+/** Returns what follows the first dash; null if there is none. */
 export function shallowIdentifier(name: string): string | null {
   const dash = name.indexOf('-');
   return dash < 0 ? null : name.slice(dash + 1);

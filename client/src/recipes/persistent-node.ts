@@ -1,20 +1,20 @@
 /**
- * PersistentNode: a znode that heals itself. As long as the object is open and the client has a
- * connection the znode stands: created anew when it is deleted, when the session is lost, when the
- * connection comes back.
+ * PersistentNode: a znode that is created again whenever it is missing. As long as the object is
+ * open and the client is connected, the znode exists: it is created again when it is deleted, when
+ * the session is lost, and after a reconnect.
  *
- * **Guarantee.** Data set last is what the znode gets, also if it was set while there was no
- * connection; data that others write is let stand until the next setData(). An ephemeral znode at
- * the path that belongs to another session, such as our own last one's, is never touched: ours is
- * made as soon as that is gone. After close() none of ours stays.
+ * **Guarantee.** The znode gets the data that was set last, even if it was set without a
+ * connection. Data that others write remains until the next setData(). An ephemeral znode at the
+ * path that belongs to another session, such as this client's previous one, is never touched; ours
+ * is created as soon as it is gone. After close() no znode of ours remains.
  *
- * **Znodes.** `<path>`, in the mode asked for; with 'ephemeralSequential'
- * `_c_<uuid>-<name><number>` beside it, Curator's protected name, which is kept for later
- * incarnations. Its parents are made as containers.
+ * **Znodes.** `<path>`, in the requested mode. With 'ephemeralSequential' it is
+ * `_c_<uuid>-<name><number>` in the same directory, Curator's protected name, which later
+ * incarnations keep. Its parents are created as containers.
  *
- * **Suspended.** The znode stands; what is to be done waits. **Lost.** An ephemeral znode is gone,
- * or about to go; it is made anew in the client's next session. What the server refuses
- * (NoAuthError) ends it: `onFailure` and `failure` tell, and every wait rejects with it.
+ * **Suspended.** The znode remains, and changes wait. **Lost.** An ephemeral znode is gone or about
+ * to go; it is created again in the client's next session. If the server refuses (NoAuthError), the
+ * recipe ends: `onFailure` and `failure` report it, and every wait rejects with it.
  */
 import {
   joinPath,
@@ -49,7 +49,8 @@ export interface PersistentNodeOptions {
   readonly data?: Data | undefined;
   readonly acl?: readonly Acl[] | undefined;
   /**
-   * Whether close() deletes the znode, the default, or lets it stand; an ephemeral one always goes.
+   * Whether close() deletes the znode, the default, or keeps it. An ephemeral znode is always
+   * deleted.
    */
   readonly deleteOnClose?: boolean | undefined;
 }
@@ -59,12 +60,12 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
   readonly #options: PersistentNodeOptions;
   readonly #isEphemeral: boolean;
   readonly #runner: Runner;
-  /** Nothing that runs in the background has a time limit. */
+  /** Work in the background has no time limit. */
   readonly #timeoutError = () => new WaitTimeoutError(this.#path, 0);
   #path: string;
   #isNamed: boolean;
   #data: Data;
-  /** How often data was set, and how much of that the incarnation `#czxid` has got. */
+  /** How often data was set, and which of these settings the incarnation `#czxid` already has. */
   #wishes = 0;
   #written = -1;
   #czxid: bigint | null = null;
@@ -86,33 +87,33 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
     this.#runner = new Runner({ client, recipe: 'PersistentNode', path, task });
   }
 
-  /** As given; in a sequential mode the one that was made, once it is. */
+  /** As given, but in a sequential mode the path of the znode once it is created. */
   get path(): string {
     return this.#path;
   }
 
-  /** What was set last. */
+  /** The data that was set last. */
   get data(): Data {
     return this.#data;
   }
 
   /**
-   * Whether the znode stood when it was looked at last, and nothing was heard since. An ephemeral
-   * one does not stand any more when the client says that its session is lost.
+   * Whether the znode existed when it was last read, and nothing was reported since. An ephemeral
+   * one no longer counts when the client reports that its session is lost.
    */
   get isStanding(): boolean {
     const isOver = this.#isEphemeral && this.#session?.signal.aborted === true;
     return this.#isStanding && !isOver;
   }
 
-  /** Creates and keeps the znode from now on, in the background; idempotent. */
+  /** Creates and keeps the znode from now on, in the background. Calling it again has no effect. */
   start(): void {
     this.#runner.start();
   }
 
   /**
-   * Starts if need be and waits until the znode stands; gives its path. WaitTimeoutError and
-   * OperationAbortedError end only the wait.
+   * Starts if necessary, waits until the znode exists and resolves with its path. WaitTimeoutError
+   * and OperationAbortedError end only the wait.
    */
   async whenStanding(options: WaitOptions = {}): Promise<string> {
     this.start();
@@ -120,8 +121,8 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
   }
 
   /**
-   * Resolves when the znode has it; when the wait ends before, it still gets it later, and the
-   * error is `ambiguous`.
+   * Resolves when the znode has the data. If the wait ends earlier, the data is still written
+   * later, and the error is `ambiguous`.
    */
   async setData(data: Data, options: WaitOptions = {}): Promise<void> {
     this.start();
@@ -135,8 +136,8 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
   }
 
   /**
-   * Lets go of the znode and deletes it, in the background while there is no connection.
-   * Idempotent. Rejects only when the server refuses the deletion.
+   * Stops keeping the znode and deletes it, in the background if there is no connection. Calling it
+   * again has no effect. Rejects only if the server refuses the deletion.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -175,7 +176,7 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
     return this.#runner;
   }
 
-  /** Looks, mends, waits for a change of the znode or of what is wished for, and again. */
+  /** A loop that reads, repairs, and waits for a change of the znode or of the desired data. */
   async #keep(within: Within): Promise<never> {
     this.#session = within.session;
     try {
@@ -203,7 +204,7 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
     }
   }
 
-  /** Whatever it does here changes the znode, so that there is another look. */
+  /** Whatever is done here changes the znode, which leads to another read. */
   async #mend(node: Node | null, within: Within): Promise<void> {
     if (node === null) {
       this.#standing(false);
@@ -234,7 +235,7 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
       );
       this.#made(stat, wish);
     } catch (error) {
-      // Ours, made by a create whose reply was lost, or another's: the next look tells.
+      // It may be ours, if a reply was lost, or another client's; the next read will tell.
       if (!(error instanceof NodeExistsError)) throw error;
     }
   }

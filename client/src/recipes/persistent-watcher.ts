@@ -1,18 +1,18 @@
 /**
- * PersistentWatcher: hears of every change of a znode, or of a whole subtree, for as long as it is
- * open: Curator's PersistentWatcher.
+ * PersistentWatcher: receives every change of a znode or of a whole subtree for as long as it is
+ * open, as Curator's PersistentWatcher.
  *
- * **Guarantee.** From the moment it stands, each change is told once and in order while there is a
- * connection; where changes may have been missed a 'resync' says so, and whoever then reads sees
- * them. Nothing is told after close(), and no watch is left behind on the client or the server,
- * also when it is closed while the watch is being set.
+ * **Guarantee.** While it is connected and the watch is set, each change is reported once and in
+ * order. When changes may have been missed, a 'resync' is reported, and a read after that shows
+ * them. After close() nothing is reported, and no watch is left behind on the client or the server,
+ * even if it is closed while the watch is being set.
  *
- * **Znodes.** None; the path need not exist. Servers before 3.6 have no such watches
- * (UnimplementedError ends it); those before 3.9 tell no zxids.
+ * **Znodes.** None; the path need not exist. Servers before 3.6 do not support such watches
+ * (UnimplementedError ends the recipe), and those before 3.9 do not send zxids.
  *
- * **Suspended.** Nothing is heard. The client sets the watch again on the next connection:
- * 'resync'. **Lost.** The same in the next session. If somebody takes the watch away
- * (removeWatches), that is told ('removed'), it is set again, and then 'resync' is told.
+ * **Suspended.** Nothing is reported. The client sets the watch again on the next connection:
+ * 'resync'. **Lost.** The same happens in the next session. If somebody removes the watch
+ * (removeWatches), 'removed' is reported, the watch is set again, and then 'resync' is reported.
  */
 import type { Client, WatchHandle } from '../api/client.js';
 import type { WatchEvent } from '../api/values.js';
@@ -24,7 +24,10 @@ import { inEachSession, Runner } from './shared/runner.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface PersistentWatcherOptions {
-  /** The path and all below it (without 'childrenChanged'), or the path only, the default. */
+  /**
+   * Whether to watch the path and everything below it (without 'childrenChanged'), or only the
+   * path, the default.
+   */
   readonly recursive?: boolean | undefined;
 }
 
@@ -47,28 +50,30 @@ export class PersistentWatcher extends BackgroundRecipe implements AsyncDisposab
     this.#runner = new Runner({ client, recipe: 'PersistentWatcher', path, task });
   }
 
-  /** Whether it has been set; while there is no connection nothing is heard all the same. */
+  /** Whether the watch has been set. Without a connection nothing is reported even so. */
   get isStanding(): boolean {
     return this.#handle !== null;
   }
 
-  /** Sets the watch, in the background; idempotent. */
+  /** Sets the watch, in the background. Calling it again has no effect. */
   start(): void {
     this.#runner.start();
   }
 
-  /** Starts if need be and waits until the watch stands: every later change is told. */
+  /**
+   * Starts if necessary, and waits until the watch is set, so that every later change is reported.
+   */
   async whenStanding(options: WaitOptions = {}): Promise<void> {
     this.start();
     await this.#runner.until(options, () => (this.isStanding ? true : null));
   }
 
-  /** Calls back with each event; gives what undoes it. */
+  /** Calls the listener with each event. Returns a function that removes it. */
   listen(listener: (event: WatchEvent) => void): () => void {
     return this.#feed.listen(listener);
   }
 
-  /** Idempotent; never waits for a connection. */
+  /** Removes the watch without waiting for a connection. Calling it again has no effect. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -89,7 +94,9 @@ export class PersistentWatcher extends BackgroundRecipe implements AsyncDisposab
     if (handle !== null) await unlessAway(this.#client, handle.remove());
   }
 
-  /** The client keeps the watch over sessions; only what was taken away is set again. */
+  /**
+   * The client keeps the watch across sessions; only a watch that was removed must be set again.
+   */
   async #stand(within: Within): Promise<void> {
     for (;;) {
       if (this.#handle === null) await this.#add(within);
@@ -107,7 +114,7 @@ export class PersistentWatcher extends BackgroundRecipe implements AsyncDisposab
     const handle = await persist(this.#client, within, () =>
       this.#client.addWatch(this.path, watcher, options),
     );
-    // Both replies may come together: it is taken away before the handle is here.
+    // Both replies may arrive together, so the watch may be removed before its handle is here.
     if (watch.isTakenAway) return;
     this.#handle = handle;
     this.#runner.changes.notify();

@@ -1,15 +1,15 @@
 /**
- * PriorityQueue: entries with a lower priority number go first, those with the same in the order of
- * the puts; Curator's DistributedPriorityQueue.
+ * PriorityQueue: entries with a lower priority number come first, and those with the same priority
+ * in the order of the puts, as in Curator's DistributedPriorityQueue.
  *
- * **Guarantee.** As of Queue: exactly once in, at most once out without `lockPath`, at least once
- * with it. The directory is listed anew for each entry (or for each so many, `entriesPerListing`),
- * so an entry that is put before a take is called, and seen by the member that is asked, goes
- * before all with higher numbers.
+ * **Guarantee.** The same as for Queue: exactly once in; at most once out without `lockPath`, at
+ * least once with it. The directory is listed again for each entry, or for every
+ * `entriesPerListing` entries. So an entry that was put before a take is called, and that the
+ * client's member has applied, precedes all with higher numbers.
  *
- * **Znodes.** `<path>/queue-<1 or 0><priority><number>`: the priority as 8 hexadecimal digits
- * (two's complement), 0 before it if it is negative, so that negative ones sort first. Everything
- * else, and what **suspended** and **lost** mean, as of Queue.
+ * **Znodes.** `<path>/queue-<1 or 0><priority><number>`. The priority has 8 hexadecimal digits
+ * (two's complement); the digit before it is 0 for a negative priority, so that negative ones sort
+ * first. Everything else, including **suspended** and **lost**, is the same as for Queue.
  */
 import type { Client } from '../api/client.js';
 import { OptionError } from '../errors.js';
@@ -20,8 +20,8 @@ import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface PriorityQueueOptions<T = Buffer, In = RawItem> extends QueueOptions<T, In> {
   /**
-   * How many entries of one listing may be given before the directory is listed again: more is
-   * cheaper, and what is put meanwhile waits for so many. Default 1.
+   * How many entries of one listing may be delivered before the directory is listed again. Larger
+   * values are cheaper, but entries put meanwhile wait longer. Default 1.
    */
   readonly entriesPerListing?: number | undefined;
 }
@@ -31,7 +31,10 @@ export interface PriorityPutOptions extends WaitOptions {
   readonly priority?: number | undefined;
 }
 
-/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+/**
+ * `T` is the type of the items read, `In` of those put, both by the codec; without one, they are
+ * bytes.
+ */
 export class PriorityQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
   constructor(client: Client, path: string, options: PriorityQueueOptions<T, In> = {}) {
     const { entriesPerListing: perListing = 1 } = options;
@@ -43,7 +46,7 @@ export class PriorityQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
     await this.putAll([item], options);
   }
 
-  /** Several items as one entry. */
+  /** Puts several items as one entry. */
   async putAll(items: readonly In[], options: PriorityPutOptions = {}): Promise<void> {
     const { priority = 0 } = options;
     if (priority !== (priority | 0)) throw new OptionError('priority', 'must be an int32');

@@ -1,24 +1,25 @@
 /**
- * ReadWriteLock: many readers or one writer, given in the order of asking; both sides reentrant per
- * holder.
+ * ReadWriteLock: many readers or one writer, granted in the order of requests; both sides are
+ * reentrant per holder.
  *
- * **Guarantee.** While a write lease's signal is not aborted nobody else has a lease of either
- * kind, as long as clocks run at nearly the same rate. Nobody starves: a reader waits for the
- * writers before it, and a writer for all before it. A write lease's `fencingToken` is greater than
- * that of every lease given before; a reader's is unique. A waiter watches one znode: a writer the
- * one just before it, a reader the last writer before it, so a writer's release wakes those readers
- * and nobody in vain.
+ * **Guarantee.** While the signal of a write lease is not aborted, nobody else has a lease of
+ * either kind, provided that clocks run at nearly the same rate. Nobody starves: a reader waits for
+ * the writers before it, and a writer for all before it. A write lease's `fencingToken` is greater
+ * than that of every earlier lease; a reader's is unique. A waiter watches one znode: a writer the
+ * one just before it, a reader the last writer before it. So a writer's release wakes exactly the
+ * readers that can proceed.
  *
- * **Down, not up.** A holder of the write lock gets the read lock at once, on a znode that takes
- * its place in line, and may then release the write lock: `downgrade()` does both. A holder of the
- * read lock that asks for the write lock would wait for itself: LockUpgradeError, at once. A holder
- * is who says so by `holder` (see Lock); a task that says nothing is not protected from itself.
+ * **Downgrade, no upgrade.** A holder of the write lock gets the read lock at once, on a znode that
+ * takes its position in line, and may then release the write lock; `downgrade()` does both. A
+ * holder of the read lock that requests the write lock would wait for itself, so it gets a
+ * LockUpgradeError at once. The `holder` option says who the holder is (see Lock); a task that does
+ * not set it is not protected from itself.
  *
- * **Znodes.** Curator's InterProcessReadWriteLock: `<path>` (a container) with the ephemeral
- * sequential children `_c_<uuid>-__READ__<number>` and `_c_<uuid>-__WRIT__<number>`; or kazoo's
- * `<uuid>__rlock__<number>` and `<uuid>__lock__<number>`. All four are seen.
+ * **Znodes.** The same as for Curator's InterProcessReadWriteLock: `<path>` (a container) with the
+ * ephemeral sequential children `_c_<uuid>-__READ__<number>` and `_c_<uuid>-__WRIT__<number>`; or
+ * kazoo's `<uuid>__rlock__<number>` and `<uuid>__lock__<number>`. All four are recognized.
  *
- * **Suspended, lost.** As of Lock, for each lease by itself.
+ * **Suspended, lost.** The same as for Lock, for each lease.
  */
 
 import { NoNodeError, SessionExpiredError } from '@rookery/protocol';
@@ -47,7 +48,7 @@ import { acquiring, type Line, leaseInLine, nextBefore } from './shared/waiting-
 
 const WRITERS = [CuratorName.write, KazooName.lock] as const;
 const READERS = [CuratorName.read, KazooName.readLock] as const;
-/** A reader that has a writer's number stands behind it: it was made by that writer. */
+/** A reader with the number of a writer comes after it, because that writer created it. */
 const MARKERS = [...WRITERS, ...READERS];
 type Marker = (typeof MARKERS)[number];
 
@@ -81,8 +82,8 @@ export class ReadWriteLock {
   }
 
   /**
-   * A read lease for a write lease, which is released; no other writer comes between. When it fails
-   * the write lease is as it was.
+   * Exchanges a write lease for a read lease, without another writer in between. If it fails, the
+   * write lease is unchanged.
    */
   async downgrade(lease: Lease, options: Omit<AcquireOptions, 'holder'> = {}): Promise<Lease> {
     const read = await this.read.acquire({ ...options, holder: lease });
@@ -90,7 +91,7 @@ export class ReadWriteLock {
     return read;
   }
 
-  /** Those in line as of one reading, of both kinds; `marker` tells which. */
+  /** Reads once who is in line, of both kinds; `marker` tells which. */
   async contestants(options: OperationOptions = {}): Promise<Contestant[]> {
     return await contestantsIn(this.#client, this.path, MARKERS, options);
   }
@@ -139,8 +140,9 @@ export class ReadWriteLock {
   }
 
   /**
-   * The read lease of who has the write lock, under the same number. Safe only if the write lock's
-   * znode outlasted the creation, for else another writer may have come between; so that is asked.
+   * The read lease of the writer, with the same number. It is safe only if the write lock's znode
+   * existed until after the creation, because otherwise another writer may have come in between; so
+   * that is checked.
    */
   async #leaseOfWriter(written: Lease, within: Within): Promise<LeaseHolder> {
     const place = placeOf(written.path, WRITERS);
@@ -157,7 +159,7 @@ export class ReadWriteLock {
       if (await this.#stands(written, within)) return lease;
       throw new LeaseLostError('deleted', written.path);
     } catch (error) {
-      lease.release().catch(() => {}); // the error that counts is thrown
+      lease.release().catch(() => {}); // the caller gets the original error
       throw error;
     }
   }
@@ -197,7 +199,10 @@ function side(path: string, acquire: (options: AcquireOptions) => Promise<Lease>
   };
 }
 
-/** Of a lower number only (kazoo #649): never the writer whose number the reader has taken over. */
+/**
+ * Only writers with a lower number count (kazoo #649), never the writer whose number the reader has
+ * taken over.
+ */
 function lastWriterBefore(
   line: readonly Place<Marker>[],
   own: Place<Marker>,

@@ -1,16 +1,18 @@
 /**
- * Rendezvous: one who knows only a place opens it, another who has something to tell fills it in
- * later, and others wait there for what it tells: a scheduler, a master with an address, workers.
+ * Rendezvous: one party opens a meeting point, another one fills in a value later, and others wait
+ * there for the value. In the example of the ZooKeeper documentation, these are a scheduler, a
+ * master with its address, and workers.
  *
- * **Guarantee.** It is filled once: a second fill() with something else fails. Whoever meets is
- * given what was filled in, and a signal that is aborted when the rendezvous is over.
+ * **Guarantee.** It is filled only once: a second fill() with another value fails. Whoever meets
+ * there receives the value and a signal that is aborted when the rendezvous is over.
  *
- * **Znodes.** `<path>`, ephemeral, of the one who opens it; without data until it is filled. Its
- * data version tells: 0 is open, 1 is filled. Parents are made as containers.
+ * **Znodes.** `<path>`, ephemeral, of the session that opens it, without data until it is filled.
+ * Its data version is 0 while it is open and 1 when it is filled. Parents are created as
+ * containers.
  *
- * **Suspended.** Waiting goes on. **Lost.** The opener's session ends the rendezvous; of the others
- * a wait fails with SessionExpiredError, or goes on in the next session (`onSessionLost:
- * 'rejoin'`); a meeting goes on in any case.
+ * **Suspended.** Waits continue. **Lost.** If the opener's session is lost, the rendezvous is over.
+ * For others, a wait fails with SessionExpiredError, or continues in the next session
+ * (`onSessionLost: 'rejoin'`); a meeting continues in any case.
  */
 import { BadVersionError, nameOf, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -28,7 +30,7 @@ import type { WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 import type { SessionLossOptions } from './shared/waiting-line.js';
 
-/** The codec says how what is filled in is written as bytes and read from them. */
+/** The codec determines how the value is written as bytes and read from them. */
 export interface RendezvousOptions<T> extends SessionLossOptions, Codec<T> {
   readonly acl?: readonly Acl[] | undefined;
 }
@@ -36,10 +38,10 @@ export interface RendezvousOptions<T> extends SessionLossOptions, Codec<T> {
 export interface Meeting<T> extends AsyncDisposable {
   readonly value: T;
   /**
-   * Aborted with a LeaseLostError when the rendezvous is over, with LeaseReleasedError by end().
+   * Aborted with a LeaseLostError when the rendezvous is over, or a LeaseReleasedError by end().
    */
   readonly signal: AbortSignal;
-  /** Stops following the rendezvous; idempotent. */
+  /** Stops following the rendezvous. Calling it again has no effect. */
   end(): Promise<void>;
 }
 
@@ -55,14 +57,14 @@ export class Rendezvous<T> {
   }
 
   /**
-   * Opens it. The lease stands for it: its release ends the rendezvous, its signal tells when it
-   * has ended. NodeExistsError when it is open already.
+   * Opens the rendezvous. The lease represents it: releasing the lease ends it, and the lease's
+   * signal tells when it has ended. Rejects with NodeExistsError if it is already open.
    */
   async open(options: WaitOptions = {}): Promise<Lease> {
     const { acl } = this.#options;
     const [parent, prefix] = [parentOf(this.path), nameOf(this.path)];
     return await inSession(this.#client, this.#wait(options), async (within) => {
-      // Whoever finds an empty one of this session after a lost reply has made it.
+      // After a lost reply, an empty znode of this session was created by this call.
       const plan = { parent, prefix, mode: 'ephemeral' as const, data: null, token: '', acl };
       const contender = await createContender(this.#client, plan, within);
       let lease: LeaseHolder | null = null;
@@ -77,8 +79,8 @@ export class Rendezvous<T> {
   }
 
   /**
-   * Fills it in. NoNodeError when it is not open, RecipeStateError when it was filled with
-   * something else. To fill in the same twice is no mistake.
+   * Fills in the value. Rejects with NoNodeError if it is not open, and with RecipeStateError if it
+   * was filled with another value. Filling in the same value twice is allowed.
    */
   async fill(value: T, options: WaitOptions = {}): Promise<void> {
     const data = this.#options.format(value);
@@ -185,7 +187,7 @@ class FollowedMeeting<T> implements Meeting<T> {
       });
       this.#over.abort(new LeaseLostError('deleted', this.#path));
     } catch (error) {
-      // Whoever cannot find out whether it is on does not rely on it.
+      // If it cannot be determined whether it still exists, nobody may rely on it.
       const cause = error instanceof ClientClosedError ? 'closed' : 'expired';
       this.#over.abort(new LeaseLostError(cause, this.#path, { cause: error }));
     }

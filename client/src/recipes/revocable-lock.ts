@@ -1,14 +1,16 @@
 /**
- * RevocableLock: a Lock whose holder can be asked to give it back, and decides by itself.
+ * RevocableLock: a Lock whose holder can be asked to give it back, and decides itself.
  *
- * **Guarantee.** As of Lock. A request is told to the holder once; when it consents, its leases'
- * signals are aborted ('revoked') and then the znode is deleted. Nothing is taken by force.
+ * **Guarantee.** The same as for Lock. A request reaches the holder once; if the holder consents,
+ * its leases' signals are aborted ('revoked') and then the znode is deleted. Nothing is taken by
+ * force.
  *
- * **Znodes.** As of Lock, Curator's. A request writes `__REVOKE__` into the holder's znode, as
- * Curator's Revoker does, so that either can ask the other. Whoever asks must be permitted to write
- * there. Who waits may be asked as well; it is told when it gets the lock.
+ * **Znodes.** The same as for Lock, with Curator's names. A request writes `__REVOKE__` into the
+ * holder's znode, as Curator's Revoker does, so that either library can ask the other. The
+ * requester must be permitted to write there. A waiter may be asked too, and learns of it when it
+ * gets the lock.
  *
- * **Suspended, lost.** As of Lock; a request made meanwhile is told when there is a connection.
+ * **Suspended, lost.** The same as for Lock; a request made meanwhile arrives after the reconnect.
  */
 import { NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -18,13 +20,14 @@ import { Lock, type LockOptions } from './lock.js';
 import { REVOKE_MESSAGE } from './shared/curator.js';
 import type { LeaseHolder } from './shared/lease-holder.js';
 
-/** 'consent' gives the lock back at once; 'refuse' keeps it, for now: the request is forgotten. */
+/** 'consent' gives the lock back at once; 'refuse' keeps it, and the request is forgotten. */
 export type RevocationAnswer = 'consent' | 'refuse';
 
 export interface RevocableLockOptions extends LockOptions {
   /**
-   * Called with the lease that is asked for. Who has work to finish does that first and then
-   * answers 'consent', or releases the lease. An exception is reported as uncaught, and refuses.
+   * Called with the lease that is requested. A holder with unfinished work can complete it first
+   * and then return 'consent', or release the lease. An exception is reported as uncaught and
+   * counts as 'refuse'.
    */
   readonly onRevocationRequested: (lease: Lease) => RevocationAnswer | Promise<RevocationAnswer>;
 }
@@ -41,8 +44,8 @@ export class RevocableLock extends Lock {
 }
 
 /**
- * Asks the holder (or waiter) whose znode it is; see `Lock.contestants()`. False when that has gone
- * already. Whether it consents shows in its going.
+ * Asks the holder (or waiter) that owns the znode; see `Lock.contestants()`. Resolves with false if
+ * the znode is already gone. If the holder consents, the znode disappears.
  */
 export async function requestRevocation(
   client: Client,

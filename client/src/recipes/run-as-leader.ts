@@ -1,15 +1,15 @@
 /**
- * runAsLeader: work that one of many processes does, for as long as it leads.
+ * runAsLeader: work that one of many processes does for as long as it leads.
  *
- * **Guarantee.** The work runs in at most one process at a time, as far as LeaderLatch promises it;
- * and in one process never twice at once: the next run waits until the one before has settled. A
- * process that is stopped keeps its place until its work has settled, so the next leader begins
- * after it, not beside it.
+ * **Guarantee.** The work runs in at most one process at a time, as far as LeaderLatch promises it,
+ * and never twice at once in one process: the next run waits until the previous one has settled. A
+ * process that is to stop keeps leading until its work has settled, so the next leader begins after
+ * it.
  *
- * **Znodes.** LeaderLatch's; both may take part on one path.
+ * **Znodes.** Those of LeaderLatch; both may take part on one path.
  *
- * **Suspended.** As for LeaderLatch. **Lost.** The signal of the work tells; once the work has
- * settled, this process takes part again, in the client's next session.
+ * **Suspended.** The same as for LeaderLatch. **Lost.** The signal of the work is aborted. Once the
+ * work has settled, this process takes part again in the client's next session.
  */
 import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
@@ -19,26 +19,26 @@ import { delay } from '../helpers/delay.js';
 import { exponentialBackoff, type RetryPolicy } from '../helpers/retry-policy.js';
 import { LeaderLatch, type LeaderLatchOptions } from './leader-latch.js';
 
-/** What the work is given. */
+/** The argument of the work. */
 export interface Leadership {
-  /** For client.fenced(), and its fencing token for other resources. */
+  /** For client.fenced(), and for its fencing token. */
   readonly lease: Lease;
-  /** Aborted when the lease is lost, or when the runner is to stop: settle soon then. */
+  /** Aborted when the lease is lost or the runner is to stop; the work should then settle soon. */
   readonly signal: AbortSignal;
 }
 
 export interface LeaderRunOptions extends LeaderLatchOptions {
-  /** Ends it: takes part no more, once the work has settled. */
+  /** Aborting it ends the run: once the work has settled, this process no longer takes part. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * What becomes of an error of the work, while it led: 'rejoin', the default, hands over to the
-   * next in line, says so in the log and takes part again after a pause; 'stop' hands over and
-   * rejects with it.
+   * What happens if the work fails while it leads: 'rejoin', the default, hands over to the next in
+   * line, logs the error and takes part again after a pause; 'stop' hands over and rejects with the
+   * error.
    */
   readonly onError?: 'rejoin' | 'stop' | undefined;
   /**
-   * Pauses after runs that have failed one after the other; from 0 to 1 s at first and to 60 s
-   * later by default. When it gives up, the error ends it as with 'stop'.
+   * The pauses after runs that failed one after the other; by default random, up to 1 s at first
+   * and up to 60 s later. When the policy gives up, the error ends the run as with 'stop'.
    */
   readonly backoff?: RetryPolicy | undefined;
 }
@@ -47,10 +47,10 @@ const BACKOFF = exponentialBackoff({ baseMs: 1_000, maxMs: 60_000 });
 const NAMES = ['acl', 'backoff', 'id', 'onError', 'onSuspended', 'signal'];
 
 /**
- * Takes part until the signal is aborted, and does the work whenever this process leads. Work that
- * returns hands over to the next in line, and takes part again behind it. Resolves when the signal
- * was aborted and the work has settled. Rejects with ClientClosedError, with OptionError, or with
- * the server's answer, such as NoAuthError.
+ * Takes part until the signal is aborted, and does the work whenever this process leads. When the
+ * work returns, the next in line leads, and this process takes part again after it. Resolves when
+ * the signal was aborted and the work has settled. Rejects with ClientClosedError, with
+ * OptionError, or with an error of the server, such as NoAuthError.
  */
 export async function runAsLeader(
   client: Client,
@@ -82,7 +82,10 @@ export async function runAsLeader(
   }
 }
 
-/** The error of the work, null when it ended well, or because its lease or the runner ended. */
+/**
+ * Resolves with the error of the work, or null if it ended well or because its lease or the runner
+ * ended.
+ */
 async function leadOnce(
   latch: LeaderLatch,
   work: (leadership: Leadership) => unknown,
@@ -96,7 +99,7 @@ async function leadOnce(
     if (stop?.aborted === true) return null;
     throw error;
   }
-  // A latch takes a new place by itself; here that waits for the work.
+  // A latch joins the line again by itself; closing it delays that until the work has settled.
   const unfollow = onAbort(lease.signal, () => void latch.close().catch(() => {}));
   const signal = stop === undefined ? lease.signal : AbortSignal.any([lease.signal, stop]);
   try {
@@ -110,7 +113,7 @@ async function leadOnce(
   }
 }
 
-/** Resolves early when the runner is to stop or the client is closed; the loop looks for both. */
+/** Resolves early when the runner is to stop or the client is closed; the loop checks both. */
 async function pauseBeforeNext(
   client: Client,
   delayMs: number,

@@ -1,19 +1,19 @@
 /**
- * ScheduledJob: work at certain times, each time done by one of many processes, with its history.
+ * ScheduledJob: work at certain times, each time done by one of many processes, with a history.
  *
  * **Guarantee.** Each due time is begun by one process, once: the beginning is written before the
  * work is called, and only while its process leads. Work whose process dies is 'interrupted', and
- * called again only where the job says `onInterrupted: 'again'`. Of several times that passed while
- * no process was there, the last one is made up for. One run at a time: a time that comes while the
- * work of another runs waits.
+ * is called again only with `onInterrupted: 'again'`. Of several times that passed while no process
+ * was there, only the last one is caught up. There is one run at a time: a due time waits until the
+ * work of the previous one has settled.
  *
- * **Znodes.** `<path>/runs/<due>`, persistent, for each run: its due time in milliseconds since
- * 1970, 16 digits, data JSON as of JobRun; the oldest are deleted beyond `historyMax`.
- * `<path>/leader` is a LeaderLatch's. Times are those of the leader's clock. Clocks that differ
- * move runs by as much, and make none of them run twice.
+ * **Znodes.** `<path>/runs/<due>`, persistent, for each run: its name is the due time in
+ * milliseconds since 1970, 16 digits, and its data is a JobRun as JSON. Beyond `historyMax` the
+ * oldest are deleted. `<path>/leader` is that of a LeaderLatch. Times are those of the leader's
+ * clock. Clocks that differ shift runs by the difference, but never make one run twice.
  *
- * **Suspended.** The work goes on, and what came of it is written later. **Lost.** The signal of
- * the work tells; another process takes over, and calls that run interrupted.
+ * **Suspended.** The work continues, and its result is written later. **Lost.** The signal of the
+ * work is aborted; another process takes over and marks the run as interrupted.
  */
 import { joinPath, NodeExistsError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -37,20 +37,20 @@ import {
 import { bounds, persist, type Within } from './shared/persist.js';
 
 export interface ScheduledJobOptions {
-  /** When it is due: every(ms), or a function of a cron library; equal in all processes. */
+  /** The due times: every(ms), or a function of a cron library. All processes must use the same. */
   readonly schedule: Schedule;
-  /** Tells this process to those who read the history; empty by default. */
+  /** Identifies this process in the history; empty by default. */
   readonly id?: string | undefined;
-  /** How many runs the history keeps, from 1; 20 by default. */
+  /** How many runs the history keeps, at least 1; 20 by default. */
   readonly historyMax?: number | undefined;
-  /** What becomes of work whose process died: 'skip', the default, or 'again', from its start. */
+  /** What happens to work whose process died: 'skip', the default, or 'again', from its start. */
   readonly onInterrupted?: 'skip' | 'again' | undefined;
   readonly acl?: readonly Acl[] | undefined;
-  /** The clock, milliseconds since 1970; Date.now by default. */
+  /** The clock, in milliseconds since 1970; Date.now by default. */
   readonly now?: (() => number) | undefined;
 }
 
-/** What the work is given: as of runAsLeader, and which run it is. */
+/** The argument of the work: that of runAsLeader, and which run it is. */
 export interface JobTurn extends Leadership {
   readonly dueMs: number;
   /** 1, or more after interruptions. */
@@ -58,14 +58,14 @@ export interface JobTurn extends Leadership {
 }
 
 export interface JobRunOptions {
-  /** Ends it: takes part no more, once the work under way has settled. */
+  /** Aborting it ends the participation, once the current work has settled. */
   readonly signal?: AbortSignal | undefined;
-  /** Pauses after trouble with the znodes of the job, such as NoAuthError; runAsLeader's. */
+  /** The pauses after problems with the znodes of the job, such as NoAuthError; see runAsLeader. */
   readonly backoff?: RetryPolicy | undefined;
 }
 
 const HISTORY_MAX = 20;
-/** Timers of the system are no longer than 24 days. */
+/** Node's timers are limited to 24 days, so a longer wait uses several timers. */
 const TIMER_MS_MAX = 86_400_000;
 
 export class ScheduledJob {
@@ -76,7 +76,7 @@ export class ScheduledJob {
   readonly #now: () => number;
   readonly #runs: string;
 
-  /** OptionError. */
+  /** Throws OptionError. */
   constructor(client: Client, path: string, options: ScheduledJobOptions) {
     const { schedule, historyMax = HISTORY_MAX, now = Date.now } = options;
     if (typeof schedule !== 'function') throw new OptionError('schedule', 'must be a function');
@@ -93,9 +93,9 @@ export class ScheduledJob {
 
   /**
    * Takes part until the signal is aborted, and does the work whenever this process leads and a
-   * time is due. An error of the work is in the history and in the log, and ends nothing. Rejects
-   * with ClientClosedError, or with OptionError for a schedule that does not go on. Also ends when
-   * the schedule has no further time.
+   * time is due. An error of the work goes into the history and the log and ends nothing. Also ends
+   * when the schedule has no further time. Rejects with ClientClosedError, or with OptionError for
+   * a schedule that does not advance.
    */
   async run(work: (turn: JobTurn) => unknown, options: JobRunOptions = {}): Promise<void> {
     const { signal, backoff } = options;
@@ -108,7 +108,7 @@ export class ScheduledJob {
       try {
         if (await this.#lead(leadership, work)) finished.abort();
       } catch (error) {
-        // No other process would do better with such a schedule.
+        // Such a schedule would fail in any other process too.
         if (!(error instanceof OptionError)) throw error;
         mistake = error;
         finished.abort();
@@ -120,7 +120,7 @@ export class ScheduledJob {
     if (mistake !== null) throw mistake;
   }
 
-  /** Its runs, the newest first, as of one reading. */
+  /** Reads its runs once, the newest first. */
   async history(options: OperationOptions = {}): Promise<JobRun[]> {
     const found = await readChildren(this.#client, this.#runs, true, options);
     return [...found]
@@ -129,7 +129,9 @@ export class ScheduledJob {
       .map(([name, data]) => runCodec.parse(data, joinPath(this.#runs, name)));
   }
 
-  /** Until the lease is lost or the runner is stopped; true when nothing will be due any more. */
+  /**
+   * Runs until the lease is lost or the runner is stopped. True if nothing will be due any more.
+   */
   async #lead(leadership: Leadership, work: (turn: JobTurn) => unknown): Promise<boolean> {
     const { signal, lease } = leadership;
     const { schedule, onInterrupted = 'skip' } = this.#options;
@@ -137,7 +139,7 @@ export class ScheduledJob {
     const startMs = this.#now();
     await this.#ensureRuns(within);
     const [newest] = await persist(this.#client, within, async () => {
-      // The last leader's runs must not be missing.
+      // The runs of the previous leader must be visible.
       await this.#client.sync(this.#runs, bounds(within));
       return await this.history(bounds(within));
     });
@@ -159,7 +161,7 @@ export class ScheduledJob {
     return false;
   }
 
-  /** Begins it, does it, writes what came of it. */
+  /** Writes that it begins, does the work, writes the result. */
   async #attempt(
     leadership: Leadership,
     work: (turn: JobTurn) => unknown,
@@ -185,8 +187,8 @@ export class ScheduledJob {
   }
 
   /**
-   * Writes a run for as long as the lease stands, also when the runner is to stop. False when the
-   * run was begun by another.
+   * Writes a run for as long as the lease is held, even when the runner is to stop. False if
+   * another process began the run.
    */
   async #write({ lease }: Leadership, run: JobRun): Promise<boolean> {
     const session = this.#sessionOf(lease);
@@ -204,14 +206,14 @@ export class ScheduledJob {
     } catch (error) {
       const isThere = error instanceof TransactionError && error.error instanceof NodeExistsError;
       if (!isFirst || !isThere) throw error;
-      // Ours, if the reply to an earlier try was lost.
+      // The znode is ours if the reply to an earlier try was lost.
       const read = () => this.#client.getData(path, bounds(within));
       const { data: present } = await persist(this.#client, within, read);
       return present?.toString() === data;
     }
   }
 
-  /** Throws when it is over: then the lease is lost. */
+  /** Throws if the session is over, because then the lease is lost. */
   #sessionOf({ sessionId, signal }: Lease): Session {
     signal.throwIfAborted();
     const { session } = this.#client;
@@ -241,7 +243,9 @@ export class ScheduledJob {
     }
   }
 
-  /** Or until the signal is aborted, or so long that the clock is looked at again. */
+  /**
+   * Also returns when the signal is aborted, and after the longest timer, to read the clock again.
+   */
   async #waitUntil(dueMs: number, signal: AbortSignal): Promise<void> {
     const waitMs = Math.min(dueMs - this.#now(), TIMER_MS_MAX);
     if (waitMs <= 0) return;

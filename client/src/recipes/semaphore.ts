@@ -1,17 +1,19 @@
 /**
- * Semaphore: at most so many leases at a time, given in the order of asking.
+ * Semaphore: a limited number of leases, granted in the order of requests.
  *
- * **Guarantee.** At most `maxLeases` leases with unaborted signals, as long as clocks run at nearly
- * the same rate and everybody gives the same maximum. Several at once are given all or none, and
- * two who ask for several cannot hold half each. Each lease's `fencingToken` is unique. An acquire
- * that fails leaves no znode. Lowering a shared maximum takes no lease from anybody.
+ * **Guarantee.** At most `maxLeases` leases have unaborted signals at a time, provided that clocks
+ * run at nearly the same rate and everybody uses the same maximum. A request for several leases
+ * gets all or none, so two such requests cannot block each other with half of theirs. Each lease's
+ * `fencingToken` is unique. An acquire that fails leaves no znode. Lowering a shared maximum takes
+ * no lease away.
  *
- * **Znodes.** Curator's InterProcessSemaphoreV2, in containers: `<path>/locks`, a Lock that whoever
- * acquires holds meanwhile, so that only one waits for leases; `<path>/leases`, an ephemeral
- * sequential `_c_<uuid>-lease-<number>` for each lease, of which one more than the maximum means to
- * wait. A shared maximum is Curator's SharedCount: a znode of 4 bytes, big-endian.
+ * **Znodes.** The same as for Curator's InterProcessSemaphoreV2, in containers. `<path>/locks` is a
+ * Lock that is held while acquiring, so that only one client waits for leases. `<path>/leases` has
+ * an ephemeral sequential `_c_<uuid>-lease-<number>` for each lease; a client waits while there are
+ * more of them than the maximum. A shared maximum is Curator's SharedCount: a znode of 4 bytes,
+ * big-endian.
  *
- * **Suspended, lost.** As of Lock, for each lease by itself.
+ * **Suspended, lost.** The same as for Lock, for each lease.
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -33,9 +35,9 @@ import {
 } from './shared/waiting-line.js';
 
 export interface SemaphoreOptions extends SessionLossOptions {
-  /** How many leases there are: a number, 1 to 2^31-1, or a znode that says it. */
+  /** The number of leases, 1 to 2^31-1, or a znode that contains it. */
   readonly maxLeases: number | SharedMaximum;
-  /** Data of a lease's znode, for people; this machine's address by default. */
+  /** The data of a lease's znode, for people; this machine's address by default. */
   readonly data?: Data | undefined;
   readonly acl?: readonly Acl[] | undefined;
   readonly onSuspended?: SuspendedPolicy | undefined;
@@ -67,16 +69,16 @@ export class Semaphore implements Acquirable {
     this.#space = { directory, data, acl, count, onSuspended: options.onSuspended };
   }
 
-  /** Waits for one lease; errors as of Lock.acquire. */
+  /** Waits for one lease. Rejects with the errors of Lock.acquire. */
   async acquire(options: WaitOptions = {}): Promise<Lease> {
     const [lease] = await this.acquireMany(1, options);
-    if (lease === undefined) throw new OptionError('count', 'must be 1 at least');
+    if (lease === undefined) throw new OptionError('count', 'must be at least 1');
     return lease;
   }
 
   /**
-   * Waits for `count` leases, each to be released by itself. OptionError when a fixed maximum is
-   * less; of a shared one it waits until it is not.
+   * Waits for `count` leases, each of which is released separately. Rejects with OptionError if a
+   * fixed maximum is less than that; with a shared maximum it waits until that is large enough.
    */
   async acquireMany(count: number, options: WaitOptions = {}): Promise<Lease[]> {
     this.#space.count.check(count);
@@ -88,7 +90,7 @@ export class Semaphore implements Acquirable {
           const leases = await takeLeases(this.#client, this.#space, { count, gate, within });
           if (leases !== null) return leases;
         } finally {
-          gate.release().catch(() => {}); // in the background; nothing hangs on it
+          gate.release().catch(() => {}); // in the background; nobody depends on it
         }
       }
     });
@@ -102,7 +104,10 @@ export class Semaphore implements Acquirable {
     return await runWithLease(await this.acquire(options), fn, options);
   }
 
-  /** The leases as of one reading, and perhaps those of who is about to get or give up theirs. */
+  /**
+   * Reads the leases once. They may include those of clients that are about to get or release
+   * theirs.
+   */
   async holders(options: OperationOptions = {}): Promise<Contestant[]> {
     return await contestantsIn(this.#client, this.#space.directory, [CuratorName.lease], options);
   }

@@ -1,15 +1,16 @@
 /**
- * ServiceCache and ServiceProvider: the instances of a service, as they come and go, and one of
- * them at a time: Curator's.
+ * ServiceCache follows the instances of a service, and ServiceProvider selects one of them at a
+ * time, as in Curator.
  *
- * **Guarantee.** As ChildrenCache's: what it holds ends equal to what is registered. What cannot be
- * read as an instance is left out. A provider gives only instances that are enabled, accepted by
- * its filter and not reported down lately, chosen by its strategy; null when there is none.
+ * **Guarantee.** The same as for ChildrenCache: in the end the content equals what is registered.
+ * Data that cannot be read as an instance is omitted. A provider returns only instances that are
+ * enabled, accepted by its filter and not recently reported as down, in the order of its strategy;
+ * null if there is none.
  *
- * **Znodes.** `<base>/<service>/<id>`, only read.
+ * **Znodes.** `<base>/<service>/<id>`, which are only read.
  *
- * **Suspended.** The instances grow old and are given all the same: better an old address than
- * none. **Lost.** The same; all is compared in the next session.
+ * **Suspended.** The instances become outdated and are still returned, because an old address is
+ * better than none. **Lost.** The same; everything is compared in the next session.
  */
 import type { Client } from '../api/client.js';
 import type { Log } from '../api/logger.js';
@@ -28,17 +29,17 @@ import type { Json, ServiceInstance } from './shared/service-instance.js';
 import { CorruptDataError } from './shared/value-errors.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-/** `P` is the payload, by the schema if there is one. */
+/** `P` is the type of the payload, by the schema if there is one. */
 export class ServiceCache<P = Json> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #cache: ChildrenCache;
-  /** Decoded once for each znode and version, for there may be many. */
+  /** Each znode and version is decoded only once, because there may be many. */
   readonly #decoded = new WeakMap<CachedNode, readonly ServiceInstance<P>[]>();
   readonly #payloads: Payloads<P, unknown>;
   readonly #log: Log;
   #instances: readonly ServiceInstance<P>[] | null = null;
 
-  /** `path` is the service's. */
+  /** `path` is that of the service. */
   constructor(client: Client, path: string, options: PayloadOptions<P, unknown> = {}) {
     super();
     this.path = path;
@@ -58,19 +59,19 @@ export class ServiceCache<P = Json> extends BackgroundRecipe implements AsyncDis
     return this.#instances;
   }
 
-  /** Follows the service, in the background; idempotent. */
+  /** Follows the service, in the background. Calling it again has no effect. */
   start(): void {
     this.#cache.start();
   }
 
-  /** Starts if need be and waits until it holds all that is registered. */
+  /** Starts if necessary, and waits until it contains everything that is registered. */
   async ready(options: WaitOptions = {}): Promise<void> {
     await this.#cache.ready(options);
   }
 
   /**
-   * Calls back with the instances when it holds all that is registered, then whenever they are
-   * others; gives what undoes it.
+   * Calls the listener when it contains everything that is registered, and then with each change.
+   * Returns a function that removes it.
    */
   listen(listener: (instances: readonly ServiceInstance<P>[]) => void): () => void {
     return this.#cache.listen((event) => {
@@ -78,7 +79,7 @@ export class ServiceCache<P = Json> extends BackgroundRecipe implements AsyncDis
     });
   }
 
-  /** Idempotent. */
+  /** Calling it again has no effect. */
   close(): Promise<void> {
     return this.#cache.close();
   }
@@ -91,7 +92,7 @@ export class ServiceCache<P = Json> extends BackgroundRecipe implements AsyncDis
     return this.#cache;
   }
 
-  /** Not of each of thousands that it reads at first. */
+  /** The first read may find thousands of znodes, which are not reported one by one. */
   #isTold(event: CacheEvent): boolean {
     return 'path' in event ? this.#cache.isInitialized : event.type === 'initialized';
   }
@@ -104,7 +105,7 @@ export class ServiceCache<P = Json> extends BackgroundRecipe implements AsyncDis
     return decoded;
   }
 
-  /** None for what is not an instance; somebody else's mistake must not hide the others. */
+  /** Returns no instance for invalid data, because one faulty entry must not hide the others. */
   #decode({ path, data }: CachedNode): ServiceInstance<P>[] {
     try {
       return [this.#payloads.decode(path, data)];
@@ -121,11 +122,11 @@ export interface ServiceProviderOptions<P = Json> {
   /** Round robin by default. */
   readonly strategy?: ProviderStrategy<P> | undefined;
   readonly downPolicy?: DownInstancePolicy | undefined;
-  /** Which instances may be given; all that are enabled by default. */
+  /** Which instances may be returned; all that are enabled by default. */
   readonly filter?: ((instance: ServiceInstance<P>) => boolean) | undefined;
 }
 
-/** When its following has failed, the instances grow old. */
+/** If its updates fail, the instances become outdated. */
 export class ServiceProvider<P = Json> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
@@ -134,7 +135,7 @@ export class ServiceProvider<P = Json> extends BackgroundRecipe implements Async
   readonly #down: DownInstances;
   readonly #filter: (instance: ServiceInstance<P>) => boolean;
 
-  /** `path` is the service's. */
+  /** `path` is that of the service. */
   constructor(
     client: Client,
     path: string,
@@ -149,17 +150,17 @@ export class ServiceProvider<P = Json> extends BackgroundRecipe implements Async
     this.#filter = options.filter ?? (() => true);
   }
 
-  /** Follows the service, in the background; idempotent. */
+  /** Follows the service, in the background. Calling it again has no effect. */
   start(): void {
     this.#cache.start();
   }
 
-  /** Starts if need be and waits until it knows the instances. */
+  /** Starts if necessary, and waits until it knows the instances. */
   async ready(options: WaitOptions = {}): Promise<void> {
     await this.#cache.ready(options);
   }
 
-  /** All that may be given, sorted by id. */
+  /** All instances that may be returned, sorted by id. */
   get instances(): readonly ServiceInstance<P>[] {
     const nowMs = this.#client.surroundings.nowMs();
     return this.#cache.instances.filter(
@@ -168,17 +169,17 @@ export class ServiceProvider<P = Json> extends BackgroundRecipe implements Async
     );
   }
 
-  /** The one to use next, null for none. */
+  /** The instance to use next, or null if there is none. */
   next(): ServiceInstance<P> | null {
     return this.#strategy(this.instances);
   }
 
-  /** It did not work: after some such reports it is not given for a while. */
+  /** Reports that an instance failed. After several such reports it is not returned for a while. */
   noteError(instance: Pick<ServiceInstance<P>, 'id'>): void {
     this.#down.noteError(instance.id, this.#client.surroundings.nowMs());
   }
 
-  /** Idempotent. */
+  /** Calling it again has no effect. */
   close(): Promise<void> {
     return this.#cache.close();
   }

@@ -1,17 +1,18 @@
 /**
- * ServiceDiscovery: who offers a service, and where: Curator's x-discovery, in its formats.
+ * ServiceDiscovery: registers and finds the instances of services, in the formats of Curator's
+ * x-discovery.
  *
- * **Guarantee.** What is registered here is to be found from the time that register() resolves
- * until it is unregistered or this object is closed, is registered anew in each session of the
- * client, and is gone at the latest with the session. An instance of the same id that another
- * session has registered is not overwritten: ours comes when that one has gone.
+ * **Guarantee.** An instance that is registered here can be found from when register() resolves
+ * until it is unregistered or this object is closed. It is registered again in each session of the
+ * client, and is gone at the latest with its session. An instance of the same id that another
+ * session has registered is not overwritten: ours is created when that one is gone.
  *
- * **Znodes.** `<path>/<service>/<id>`, ephemeral (or persistent, by its type), with JSON {name, id,
- * address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled}. Parents are
- * made as containers.
+ * **Znodes.** `<path>/<service>/<id>`, ephemeral (or persistent, depending on its type), with the
+ * JSON {name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec,
+ * enabled}. Parents are created as containers.
  *
- * **Suspended.** What is registered stands; register() and the like wait. **Lost.** The others see
- * our instances go; they come again in the next session.
+ * **Suspended.** Registered instances remain; register() and other calls wait. **Lost.** The others
+ * see our instances disappear; they return in the next session.
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -27,14 +28,14 @@ import { type PayloadOptions, Payloads } from './shared/payloads.js';
 import type { Json, ServiceInstance, ServiceType } from './shared/service-instance.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-/** What register() is told; the rest is filled in. */
+/** The arguments of register(); all other fields are filled in. */
 export interface ServiceInstanceInit<In = Json>
   extends Partial<Omit<ServiceInstance<In>, 'name' | 'registrationTimeUTC'>> {
   readonly name: string;
 }
 
 export interface ServiceDiscoveryOptions<P = Json, In = P> extends PayloadOptions<P, In> {
-  /** Of the znodes; open by default. */
+  /** The ACL of the znodes; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
@@ -43,7 +44,10 @@ interface Registration<In> {
   instance: ServiceInstance<In>;
 }
 
-/** `P` is the payload as it is read, `In` as it may be written, by the schema if there is one. */
+/**
+ * `P` is the type of the payload that is read, and `In` of the one that may be written, by the
+ * schema if there is one.
+ */
 export class ServiceDiscovery<P = Json, In = P>
   extends BackgroundRecipe
   implements AsyncDisposable
@@ -52,9 +56,9 @@ export class ServiceDiscovery<P = Json, In = P>
   readonly #client: Client;
   readonly #options: ServiceDiscoveryOptions<P, In>;
   readonly #payloads: Payloads<P, In>;
-  /** By id: several services may use the same one, so the name is part of it. */
+  /** By name and id, because several services may use the same id. */
   readonly #registrations = new Map<string, Registration<In>>();
-  /** What register() has rejected for, while its znode is being deleted. */
+  /** The deletions of znodes for which register() has rejected. */
   readonly #withdrawn = new Set<Promise<void>>();
   readonly #failures: Failures;
   #closed: Promise<void> | null = null;
@@ -70,9 +74,9 @@ export class ServiceDiscovery<P = Json, In = P>
 
   /**
    * Resolves with the instance when others can find it. When it rejects, the instance is not
-   * registered: a znode that was created already is deleted (but for a PERMANENT one), if need be
-   * once there is a connection again. An id registered here already is RecipeStateError, a payload
-   * that the schema refuses InvalidDataError.
+   * registered: a znode that was already created is deleted (except for a PERMANENT one), after the
+   * next reconnect if necessary. Rejects with RecipeStateError if the id is already registered
+   * here, and with InvalidDataError if the schema rejects the payload.
    */
   async register(
     init: ServiceInstanceInit<In>,
@@ -96,7 +100,7 @@ export class ServiceDiscovery<P = Json, In = P>
     this.#registrations.set(key, registration);
     try {
       await node.whenStanding(options);
-      // A persistent znode may stand there since an earlier run of the program.
+      // A persistent znode may remain from an earlier run of the program.
       if (MODES[serviceType] === 'persistent') {
         await node.setData(data, options);
       }
@@ -109,7 +113,10 @@ export class ServiceDiscovery<P = Json, In = P>
     return instance;
   }
 
-  /** Changes what was registered under its name and id; RecipeStateError if nothing was. */
+  /**
+   * Changes the instance registered with its name and id. Rejects with RecipeStateError if there is
+   * none.
+   */
   async update(instance: ServiceInstance<In>, options: WaitOptions = {}): Promise<void> {
     const registration = this.#registrations.get(keyOf(instance));
     const path = this.#pathOf(instance.name, instance.id);
@@ -119,7 +126,7 @@ export class ServiceDiscovery<P = Json, In = P>
     await registration.node.setData(data, options);
   }
 
-  /** Takes back what was registered here; does nothing for what was not. */
+  /** Removes an instance that was registered here; does nothing for any other. */
   async unregister(instance: Pick<ServiceInstance, 'name' | 'id'>): Promise<void> {
     const key = keyOf(instance);
     const registration = this.#registrations.get(key);
@@ -131,12 +138,12 @@ export class ServiceDiscovery<P = Json, In = P>
     await unlessAway(this.#client, this.#client.deleteGuaranteed(path));
   }
 
-  /** The names of all services; some may have no instances at the moment. */
+  /** The names of all services. Some of them may have no instances at the moment. */
   async names(options: OperationOptions = {}): Promise<string[]> {
     return [...(await readChildren(this.#client, this.path, false, options)).keys()].sort();
   }
 
-  /** Sorted by id, as of one reading. CorruptDataError, InvalidDataError. */
+  /** Reads the instances once, sorted by id. Rejects with CorruptDataError and InvalidDataError. */
   async instances(name: string, options: OperationOptions = {}): Promise<ServiceInstance<P>[]> {
     const path = joinPath(this.path, name);
     const found = await readChildren(this.#client, path, true, options);
@@ -145,7 +152,7 @@ export class ServiceDiscovery<P = Json, In = P>
       .sort((left, right) => (left.id < right.id ? -1 : 1));
   }
 
-  /** Null for none. CorruptDataError, InvalidDataError. */
+  /** Resolves with null if there is none. Rejects with CorruptDataError and InvalidDataError. */
   async instance(
     name: string,
     id: string,
@@ -160,18 +167,21 @@ export class ServiceDiscovery<P = Json, In = P>
     }
   }
 
-  /** To be started and closed by the caller. */
+  /** Returns a cache that the caller must start and close. */
   cache(name: string): ServiceCache<P> {
     return new ServiceCache(this.#client, joinPath(this.path, name), this.#payloadOption);
   }
 
-  /** To be started and closed by the caller. */
+  /** Returns a provider that the caller must start and close. */
   provider(name: string, options: ServiceProviderOptions<P> = {}): ServiceProvider<P> {
     const path = joinPath(this.path, name);
     return new ServiceProvider(this.#client, path, { ...options, ...this.#payloadOption });
   }
 
-  /** Takes back all that was registered here but PERMANENT instances. Idempotent. */
+  /**
+   * Removes everything that was registered here except PERMANENT instances. Calling it again has no
+   * effect.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -202,7 +212,7 @@ export class ServiceDiscovery<P = Json, In = P>
     await Promise.all([...closed, ...this.#withdrawn]);
   }
 
-  /** It is registered no more, and may be registered again. */
+  /** It is no longer registered, and may be registered again. */
   #onRegistrationFailed(key: string, registration: Registration<In>, error: unknown): void {
     if (this.#registrations.get(key) !== registration) return;
     this.#registrations.delete(key);
@@ -210,7 +220,7 @@ export class ServiceDiscovery<P = Json, In = P>
   }
 
   #withdraw(node: PersistentNode): void {
-    // Its error, if any, is told by what register() was rejected with.
+    // If it fails, register() has already rejected with the cause.
     const withdrawn = node
       .close()
       .catch(() => {})
@@ -225,7 +235,7 @@ export class ServiceDiscovery<P = Json, In = P>
       address: init.address ?? null,
       port: init.port ?? null,
       sslPort: init.sslPort ?? null,
-      // A schema that wants one refuses null.
+      // A schema that requires a payload rejects null.
       payload: init.payload ?? (null as In),
       registrationTimeUTC: Date.now(),
       serviceType: init.serviceType ?? 'DYNAMIC',

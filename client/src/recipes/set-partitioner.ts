@@ -1,19 +1,19 @@
 /**
- * SetPartitioner: the members of a party divide a set among them, and divide it anew when one comes
- * or goes.
+ * SetPartitioner: the members of a party divide a set among them, and divide it again when the
+ * party changes.
  *
- * **Guarantee.** No item is in two partitions with unaborted signals at a time, whatever members
- * think of who is there, for each item has a lock. When the party has been the same for `settleMs`
- * and partitions of before are released, each item is in one partition, if all use the same
- * function and set.
+ * **Guarantee.** No item is in two partitions with unaborted signals at a time, even if members
+ * disagree on who belongs to the party, because each item has a lock. When the party has been the
+ * same for `settleMs` and earlier partitions were released, each item is in one partition, if all
+ * members use the same function and set.
  *
- * **Znodes.** kazoo's: `<path>/party/<uuid>-<identifier>`, a ShallowParty; `<path>/locks/<item>`, a
- * kazoo Lock for each item. Directories are containers.
+ * **Znodes.** The same as for kazoo: `<path>/party/<uuid>-<identifier>`, a ShallowParty, and
+ * `<path>/locks/<item>`, a kazoo Lock for each item. Directories are containers.
  *
- * **States.** As kazoo's: 'allocating'; 'acquired'; 'release' when the party has changed and the
- * partition is to be given back; 'failure'. **Suspended.** Partitions stand ('hold-until-lost') or
- * are lost ('abort'). **Lost.** The partition is lost and the loop joins the party in the next
- * session, or fails with SessionExpiredError (`onSessionLost: 'fail'`).
+ * **States.** The same as for kazoo: 'allocating'; 'acquired'; 'release' when the party has changed
+ * and the partition should be released; 'failure'. **Suspended.** Partitions are kept
+ * ('hold-until-lost') or lost ('abort'). **Lost.** The partition is lost, and the loop joins the
+ * party in the next session, or fails with SessionExpiredError (`onSessionLost: 'fail'`).
  */
 import { hostname } from 'node:os';
 import { joinPath, SessionExpiredError } from '@rookery/protocol';
@@ -35,7 +35,10 @@ import { unlessAborted, WaitScope } from './shared/wait-scope.js';
 import { openSession } from './shared/waiting.js';
 import type { SessionLossOptions } from './shared/waiting-line.js';
 
-/** Which items of the set are the member's; the same for all members, and must not overlap. */
+/**
+ * Selects the member's items of the set. All members must use the same function, and its results
+ * must not overlap.
+ */
 export type PartitionFunction = (
   identifier: string,
   members: readonly string[],
@@ -43,13 +46,18 @@ export type PartitionFunction = (
 ) => readonly string[];
 
 export interface SetPartitionerOptions extends SessionLossOptions {
-  /** Names of items: parts of paths, without a slash. */
+  /** The names of the items, which are parts of paths without slashes. */
   readonly set: readonly string[];
-  /** Unique in the party; made of this machine's name, the process and a GUID by default. */
+  /**
+   * Must be unique in the party; by default made of this machine's name, the process id and a GUID.
+   */
   readonly identifier?: string | undefined;
   /** Every nth item of the sorted set by default. */
   readonly partition?: PartitionFunction | undefined;
-  /** How long the party must have been the same before it is divided by; default 30,000. */
+  /**
+   * How long the party must be unchanged before the set is divided, in milliseconds; default
+   * 30,000.
+   */
   readonly settleMs?: number | undefined;
   readonly acl?: readonly Acl[] | undefined;
   readonly onSuspended?: SuspendedPolicy | undefined;
@@ -57,16 +65,22 @@ export interface SetPartitionerOptions extends SessionLossOptions {
 
 export type PartitionState = 'allocating' | 'acquired' | 'release' | 'failure';
 
-/** A share of the set, this member's until lost or released. */
+/** A share of the set, which this member owns until it is lost or released. */
 export interface Partition extends AsyncDisposable {
   readonly items: readonly string[];
-  /** By whom the set was divided, sorted. */
+  /** The members among which the set was divided, sorted. */
   readonly members: readonly string[];
-  /** Aborted, like a lease's, when an item may be another's: by loss or release. */
+  /**
+   * Aborted, like that of a lease, when an item may belong to another member, after a loss or a
+   * release.
+   */
   readonly signal: AbortSignal;
-  /** Aborted when the party has changed: finish the work at hand and give the partition back. */
+  /** Aborted when the party has changed; then finish the current work and release the partition. */
   readonly changed: AbortSignal;
-  /** Idempotent; never throws for want of a connection. */
+  /**
+   * Releases the partition. Never rejects because of a lost connection. Calling it again has no
+   * effect.
+   */
   release(): Promise<void>;
 }
 
@@ -94,13 +108,13 @@ export class SetPartitioner {
   }
 
   /**
-   * Takes part for as long as the loop lasts. While the body runs the partition is its own: when
-   * `changed` is aborted it should end soon. When the body is done the partition stands until the
-   * party changes or it is lost; then it is released and the next one given. When the signal of
-   * the options is aborted the partition is released and the party left at once, also while the
-   * body runs, which the partition's signal tells; the loop then ends. The same when the loop is
-   * left. Throws SessionExpiredError, ClientClosedError, or the server's answer, such as
-   * NoAuthError.
+   * Takes part for as long as the loop lasts. The member owns the partition while the body runs,
+   * which should end soon after `changed` is aborted. When the body has finished, the partition is
+   * kept until the party changes or it is lost; then it is released and the next one is yielded.
+   * Aborting the signal of the options releases the partition and leaves the party at once, even
+   * while the body runs, which the partition's signal informs; the loop then ends. Leaving the loop
+   * does the same. Throws SessionExpiredError, ClientClosedError, or an error of the server, such
+   * as NoAuthError.
    */
   async *partitions(
     options: { readonly signal?: AbortSignal | undefined } = {},
@@ -148,7 +162,7 @@ export class SetPartitioner {
     let given: Partition | null = null;
     let hasLeft = false;
     const leave = () => {
-      // The loop's own release reports it, should the server refuse a deletion.
+      // If the server refuses a deletion, the release at the end of the loop reports it.
       given?.release().catch(() => {});
       if (!hasLeft) abandonContender(this.#client, member);
       hasLeft = true;
@@ -163,7 +177,8 @@ export class SetPartitioner {
         if (partition === null) continue;
         given = partition;
         const isOver = AbortSignal.any([partition.signal, within.signal]);
-        // Told in the turn of the loss: the loop's body, or the wait for a session, may last.
+        // Called synchronously with the loss, because the loop's body, or the wait for a session,
+        // may take long.
         const unfollow = onAbort(isOver, () => {
           this.#state = 'allocating';
         });
@@ -186,7 +201,7 @@ export class SetPartitioner {
     }
   }
 
-  /** Who is in the party, once that has been the same for so long. */
+  /** Resolves with the members of the party once they have been the same for the required time. */
   async #settled(party: Latest<ChildrenByName>, signal: AbortSignal): Promise<ChildrenByName> {
     const { settleMs = SETTLE_MS } = this.#options;
     for (;;) {
@@ -209,7 +224,7 @@ export class SetPartitioner {
     }
   }
 
-  /** Null when the party has changed before all the locks were to be had. */
+  /** Resolves with null if the party has changed before all locks could be acquired. */
   async #allocate(
     names: ChildrenByName,
     party: Latest<ChildrenByName>,
@@ -250,7 +265,7 @@ export class SetPartitioner {
   }
 }
 
-/** kazoo's: the sorted set dealt out to the sorted members. */
+/** kazoo's function: deals the sorted set out to the sorted members. */
 export function everyNth(
   identifier: string,
   members: readonly string[],

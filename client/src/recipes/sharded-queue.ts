@@ -1,18 +1,19 @@
 /**
- * ShardedQueue: one queue in several directories, for more entries than one bears; like Curator's
- * QueueSharder.
+ * ShardedQueue: one queue in several directories, for more entries than one directory can hold,
+ * like Curator's QueueSharder.
  *
- * **Guarantee.** As of Queue for each entry: exactly once in, at most once out without `lockPath`,
- * at least once with it. Only the entries of one shard are in order; a put goes into any shard.
+ * **Guarantee.** The same as for Queue, for each entry: exactly once in; at most once out without
+ * `lockPath`, at least once with it. Only the entries of one shard are in order, and a put goes
+ * into any shard.
  *
- * **Znodes.** `<path>/queue-<uuid>`, persistent: the shards, each a Queue in Curator's format, so
- * that Curator's consumers can share them. `<lockPath>/queue-<uuid>/...`: locks, by shard. Marks
- * of transactions under way in `<path>-in-flight`. `<path>-leader`, a LeaderLatch: of the
- * processes that called `maintain()` one looks every `checkMs` whether all shards are full, and
- * then adds one; this look is the only thing here that goes by the clock. Shards are never
- * removed.
+ * **Znodes.** `<path>/queue-<uuid>`, persistent, are the shards, each of them a Queue in Curator's
+ * format, so that Curator's consumers can share them. `<lockPath>/queue-<uuid>/...` has the locks
+ * of each shard. Markers of transactions in progress are in `<path>-in-flight`. `<path>-leader` is
+ * a LeaderLatch of the processes that called `maintain()`: every `checkMs` the leader checks
+ * whether all shards are full, and if so adds one. This check is the only thing here that depends
+ * on time. Shards are never removed.
  *
- * **Suspended, lost.** As of Queue; the leader's work goes to another.
+ * **Suspended, lost.** The same as for Queue; another process becomes the leader.
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -30,17 +31,20 @@ import { bounds, isTrouble, persist, type Within } from './shared/persist.js';
 import { pause, type WaitOptions } from './shared/wait-scope.js';
 
 export interface ShardedQueueOptions<T = Buffer, In = RawItem> extends QueueOptions<T, In> {
-  /** A shard with so many entries is full; 10,000 by default. */
+  /** A shard with this many entries is full; 10,000 by default. */
   readonly shardEntriesMax?: number | undefined;
-  /** No more shards than this are added; 10 by default. */
+  /** The maximum number of shards; 10 by default. */
   readonly shardsMax?: number | undefined;
-  /** Between two looks of the leader, milliseconds; 30,000 by default. */
+  /** The interval of the leader's checks, in milliseconds; 30,000 by default. */
   readonly checkMs?: number | undefined;
   /** `<path>-leader` by default. */
   readonly leaderPath?: string | undefined;
 }
 
-/** `T` is what its codec reads an item as, `In` what may be put; without one, bytes. */
+/**
+ * `T` is the type of the items read, `In` of those put, both by the codec; without one, they are
+ * bytes.
+ */
 export class ShardedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
   readonly #leaderPath: string;
   readonly #shardEntriesMax: number;
@@ -57,12 +61,14 @@ export class ShardedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
     if (!(this.#checkMs >= 1)) throw new OptionError('checkMs', 'must be at least 1');
   }
 
-  /** Puts one item into a shard; the first put makes one. Errors as of Queue.put. */
+  /**
+   * Puts one item into a shard; the first put creates one. Rejects with the errors of Queue.put.
+   */
   async put(item: In, options: WaitOptions = {}): Promise<void> {
     await this.putAll([item], options);
   }
 
-  /** Several items as one entry. */
+  /** Puts several items as one entry. */
   async putAll(items: readonly In[], options: WaitOptions = {}): Promise<void> {
     if (items.length === 0) return;
     const { marks, client } = this;
@@ -75,12 +81,12 @@ export class ShardedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
     await putEntries(client, plan, [{ head: CURATOR_ENTRY, data: this.encode(items) }], options);
   }
 
-  /** Names of the shards. */
+  /** The names of the shards. */
   async shards(options: WaitOptions = {}): Promise<readonly string[]> {
     return await this.#asking(options, (within) => shardsIn(this.client, this.path, within));
   }
 
-  /** Entries of all shards that are not removed, locked ones as well. */
+  /** The number of entries of all shards that are not removed, including locked ones. */
   override async size(options: WaitOptions = {}): Promise<number> {
     return await this.#asking(options, async (within) => {
       const sizes = await this.#sizes(within);
@@ -89,8 +95,8 @@ export class ShardedQueue<T = Buffer, In = RawItem> extends EntryQueue<T, In> {
   }
 
   /**
-   * Takes part in the care for the shards until the signal is aborted. Rejects with what has ended
-   * it, such as NoAuthError or ClientClosedError.
+   * Takes part in the maintenance of the shards until the signal is aborted. Rejects with what has
+   * ended it, such as NoAuthError or ClientClosedError.
    */
   async maintain({ signal }: { readonly signal: AbortSignal }): Promise<void> {
     const { acl } = this.options;

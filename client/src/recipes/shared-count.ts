@@ -1,14 +1,15 @@
 /**
- * SharedCount: a small whole number that several processes see and change: Curator's SharedCount.
+ * SharedCount: a small integer that several processes read and change, as Curator's SharedCount.
  *
- * **Guarantee.** As SharedValue's: `current` never goes back and follows the znode; trySet()
- * changes the count only from the very version seen. For sums that many add to, see AtomicLong.
+ * **Guarantee.** The same as for SharedValue: `current` never goes back and follows the znode, and
+ * trySet() changes the count only from the version that the caller has seen. For sums to which many
+ * add, see AtomicLong.
  *
- * **Znodes.** `<path>`, persistent, with 4 bytes, big-endian; created with the seed by whoever
- * starts first. What is not 4 bytes is CorruptDataError to whoever reads it, until a count is set.
+ * **Znodes.** `<path>`, persistent, has 4 bytes, big-endian. The first process to start creates it
+ * with the seed. Reading other data is a CorruptDataError, until a count is set.
  *
- * **Suspended.** `current` may be old; writes wait. When the connection has come back the znode is
- * read again. **Lost.** The same in the next session; the count belongs to no session.
+ * **Suspended.** `current` may be outdated, and writes wait. After a reconnect the znode is read
+ * again. **Lost.** The same in the next session; the count belongs to no session.
  */
 import type { Client } from '../api/client.js';
 import type { Stat } from '../api/values.js';
@@ -27,35 +28,38 @@ export class SharedCount extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #value: SharedValue;
 
-  /** Counts are whole numbers from -2^31 to 2^31-1. */
+  /** Counts are integers from -2^31 to 2^31-1. */
   constructor(client: Client, path: string, seed: number, options: SharedValueOptions = {}) {
     super();
     this.path = path;
     this.#value = new SharedValue(client, path, encode(path, seed), options);
   }
 
-  /** Null before the first reading. CorruptDataError. */
+  /** Null before the first read. Throws CorruptDataError. */
   get current(): VersionedCount | null {
     const { current } = this.#value;
     return current === null ? null : this.#decode(current);
   }
 
-  /** Creates the znode if need be and follows it, in the background; idempotent. */
+  /**
+   * Creates the znode if necessary and follows it, in the background. Calling it again has no
+   * effect.
+   */
   start(): void {
     this.#value.start();
   }
 
-  /** Starts if need be and waits until there is a count. */
+  /** Starts if necessary, and waits until there is a count. */
   async ready(options: WaitOptions = {}): Promise<VersionedCount> {
     return this.#decode(await this.#value.ready(options));
   }
 
-  /** As SharedValue.set(). NumberRangeError. */
+  /** See SharedValue.set(). Rejects with NumberRangeError. */
   async set(count: number, options: WaitOptions = {}): Promise<VersionedCount> {
     return this.#decode(await this.#value.set(encode(this.path, count), options));
   }
 
-  /** As SharedValue.trySet(). */
+  /** See SharedValue.trySet(). */
   async trySet(
     previous: VersionedCount,
     count: number,
@@ -65,7 +69,10 @@ export class SharedCount extends BackgroundRecipe implements AsyncDisposable {
     return await this.#value.trySet({ data: null, stat }, encode(this.path, count), options);
   }
 
-  /** Calls back with each newer count, but not for what is none; gives what undoes it. */
+  /**
+   * Calls the listener with each newer count, but not for invalid data. Returns a function that
+   * removes it.
+   */
   listen(listener: (count: VersionedCount) => void): () => void {
     return this.#value.listen(({ data, stat }) => {
       const count = decodeInt32(data);
@@ -73,14 +80,14 @@ export class SharedCount extends BackgroundRecipe implements AsyncDisposable {
     });
   }
 
-  /** As SharedValue.values(). CorruptDataError. */
+  /** See SharedValue.values(). Throws CorruptDataError. */
   async *values(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<VersionedCount> {
     for await (const value of this.#value.values(options)) yield this.#decode(value);
   }
 
-  /** Idempotent; the znode stays. */
+  /** Stops following; the znode remains. Calling it again has no effect. */
   close(): Promise<void> {
     return this.#value.close();
   }
@@ -104,5 +111,5 @@ function encode(path: string, count: number): Buffer {
   if (Number.isInteger(count) && (count | 0) === count) return encodeInt32(count);
   throw Number.isInteger(count)
     ? new NumberRangeError(path, BigInt(count), '4 bytes')
-    : new TypeError(`a count is a whole number, not ${count}`);
+    : new TypeError(`a count must be an integer, not ${count}`);
 }

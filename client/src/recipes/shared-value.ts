@@ -1,17 +1,17 @@
 /**
- * SharedValue: a few bytes that several processes see and change: Curator's SharedValue.
+ * SharedValue: a few bytes that several processes read and change, as Curator's SharedValue.
  *
- * **Guarantee.** `current` is a value that the znode had, the newest that this object has seen or
- * written; it never goes back (values are compared by the zxid of their write) and, while there is
- * a connection, follows the znode. trySet() changes the value only from the very version that the
- * caller has seen; `true` and `false` are certain, and where a lost reply leaves doubt it rejects
- * with an error whose `ambiguous` is true.
+ * **Guarantee.** `current` is the newest value of the znode that this object has seen or written.
+ * It never goes back (values are ordered by the zxid of their write), and it follows the znode
+ * while connected. trySet() changes the value only from the version that the caller has seen. Its
+ * results `true` and `false` are certain; if a lost reply leaves it unknown, it rejects with an
+ * error whose `ambiguous` is true.
  *
- * **Znodes.** `<path>`, persistent, with the bytes as they are; created with the seed by whoever
- * starts first. Parents are made as containers. While it is deleted the last value stands.
+ * **Znodes.** `<path>`, persistent, has the raw bytes. The first process to start creates it with
+ * the seed. Parents are created as containers. While it is deleted, the last value remains.
  *
- * **Suspended.** `current` may be old; writes wait. When the connection has come back the znode is
- * read again. **Lost.** The same in the next session; the value belongs to no session.
+ * **Suspended.** `current` may be outdated, and writes wait. After a reconnect the znode is read
+ * again. **Lost.** The same in the next session; the value belongs to no session.
  */
 import type { Client } from '../api/client.js';
 import type { Acl, Data, Node, Stat } from '../api/values.js';
@@ -32,13 +32,13 @@ import { inSession } from './shared/waiting.js';
 
 /** A value as it was at some moment. */
 export interface VersionedValue {
-  /** Not to be changed: it belongs to the SharedValue. */
+  /** Must not be changed, because the SharedValue owns it. */
   readonly data: Buffer | null;
   readonly stat: Stat;
 }
 
 export interface SharedValueOptions {
-  /** Of the znode and its parents; open by default. */
+  /** The ACL of the znode and its parents; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
@@ -65,25 +65,29 @@ export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
     this.#runner = new Runner({ client, recipe: 'SharedValue', path, task });
   }
 
-  /** Null before the first reading. */
+  /** Null before the first read. */
   get current(): VersionedValue | null {
     return this.#current;
   }
 
-  /** Creates the znode if need be and follows it, in the background; idempotent. */
+  /**
+   * Creates the znode if necessary and follows it, in the background. Calling it again has no
+   * effect.
+   */
   start(): void {
     this.#runner.start();
   }
 
-  /** Starts if need be and waits until there is a value. */
+  /** Starts if necessary, and waits until there is a value. */
   async ready(options: WaitOptions = {}): Promise<VersionedValue> {
     this.start();
     return await this.#runner.until(options, () => this.#current);
   }
 
   /**
-   * Whatever the value is now. Goes on over lost replies, so it may overwrite later writes. When
-   * the wait ends before it is known whether the value was set, the error is `ambiguous`.
+   * Sets the value, whatever it is now. It continues after lost replies, so it may overwrite later
+   * writes. If the wait ends before it is known whether the value was set, the error is
+   * `ambiguous`.
    */
   async set(data: Data, options: WaitOptions = {}): Promise<VersionedValue> {
     const bytes = toBuffer(data);
@@ -101,8 +105,9 @@ export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
   }
 
   /**
-   * Only if the value is still `previous`; false if not, and then `current` is at least as new as
-   * what was in the way. IllegalVersionError for version -1, which would mean any.
+   * Sets the value only if it is still `previous`. If it resolves with false, `current` is at least
+   * as new as the value that prevented it. Rejects with IllegalVersionError for version -1, which
+   * would match any version.
    */
   async trySet(previous: VersionedValue, data: Data, options: WaitOptions = {}): Promise<boolean> {
     if (previous.stat.version === -1) throw new IllegalVersionError(this.path);
@@ -122,14 +127,17 @@ export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
     return true;
   }
 
-  /** Calls back with each newer value, also those written here; gives what undoes it. */
+  /**
+   * Calls the listener with each newer value, including those written here. Returns a function that
+   * removes it.
+   */
   listen(listener: (value: VersionedValue) => void): () => void {
     return this.#feed.listen(listener);
   }
 
   /**
-   * The value, and each newer one; a slow consumer skips values but not the last. Ends with the
-   * signal, the loop or close(); throws `failure`.
+   * Yields the value and each newer one; a slow consumer may miss values, but not the last one.
+   * Ends with the signal, the loop or close(); throws `failure`.
    */
   async *values(
     options: { readonly signal?: AbortSignal | undefined } = {},
@@ -138,7 +146,7 @@ export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
     const { signal } = options;
     const isAborted = () => signal?.aborted === true;
     this.start();
-    // Who loops is thrown the failure.
+    // The failure is thrown in the loop, so it must not also be reported as unhandled.
     const listening = this.onFailure(() => {});
     try {
       for (let last: VersionedValue | null = null; !isAborted(); ) {
@@ -154,7 +162,10 @@ export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
     }
   }
 
-  /** Idempotent; the znode stays, and `current` stays readable. */
+  /**
+   * Stops following. The znode remains, and `current` can still be read. Calling it again has no
+   * effect.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -172,7 +183,7 @@ export class SharedValue extends BackgroundRecipe implements AsyncDisposable {
     await Promise.all([this.#runner.stop(), this.#cache.close()]);
   }
 
-  /** Only once: a znode that somebody deletes stays deleted. */
+  /** Creates it only once, so a znode that somebody deletes stays deleted. */
   async #follow(within: Within): Promise<void> {
     if (!this.#isSeeded) {
       const given = this.#acl === undefined ? {} : { acl: this.#acl };

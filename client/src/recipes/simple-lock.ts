@@ -1,17 +1,19 @@
 /**
- * SimpleLock: an exclusive lock on one znode. For few contenders: each release wakes all who wait,
- * and they are let in in no order. Use Lock for more than a handful.
+ * SimpleLock: an exclusive lock on one znode. It is for few contenders: each release wakes all
+ * waiters, and they are admitted in no particular order. Use Lock for more than a handful.
  *
- * **Guarantee.** At most one lease with an unaborted signal at a time, as long as clocks run at
- * nearly the same rate; `fencingToken` grows strictly from holder to holder. Not reentrant.
+ * **Guarantee.** At most one lease has an unaborted signal at a time, provided that clocks run at
+ * nearly the same rate, and `fencingToken` strictly increases from holder to holder. It is not
+ * reentrant.
  *
- * **Znodes.** `<path>` itself, ephemeral; its data is the GUID of the acquire, a line feed, and
- * `data`. Its parents are made as containers.
+ * **Znodes.** `<path>` itself, ephemeral, whose data is the GUID of the acquire, a line feed, and
+ * `data`. Its parents are created as containers.
  *
- * `client.fenced` with its lease asks whether a znode stands at the path, for the session. That
- * would be another's only if somebody deleted ours by force and the news is still on its way.
+ * With its lease, `client.fenced` checks whether a znode exists at the path, in the session of the
+ * lease. That could be the znode of another holder only if somebody deleted ours and the event has
+ * not arrived yet.
  *
- * **Suspended, lost.** As of Lock.
+ * **Suspended, lost.** The same as for Lock.
  */
 import { NodeExistsError, nameOf, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -39,7 +41,7 @@ export class SimpleLock implements Acquirable {
     this.#options = options;
   }
 
-  /** Waits for the lock; errors as of Lock.acquire. */
+  /** Waits for the lock. Rejects with the errors of Lock.acquire. */
   async acquire(options: WaitOptions = {}): Promise<Lease> {
     const { onSessionLost } = this.#options;
     return await acquiring(
@@ -56,7 +58,10 @@ export class SimpleLock implements Acquirable {
     );
   }
 
-  /** The lock if nobody has it, null otherwise; waits for the server only. */
+  /**
+   * Resolves with a lease if nobody holds the lock, otherwise with null. It waits only for the
+   * server.
+   */
   async tryAcquire(options: WaitOptions = {}): Promise<Lease | null> {
     const { onSessionLost } = this.#options;
     return await acquiring(this.#client, this.path, { ...options, onSessionLost }, (within) =>
@@ -85,7 +90,7 @@ export class SimpleLock implements Acquirable {
     }
   }
 
-  /** Null when somebody has the lock. */
+  /** Null if somebody holds the lock. */
   async #create(within: Within): Promise<Contender | null> {
     const { data, acl } = this.#options;
     const token = this.#client.surroundings.uuid();

@@ -1,18 +1,18 @@
 /**
- * SimpleQueue: the queue of the ZooKeeper documentation: bytes in, bytes out, first in first out;
- * Curator's SimpleDistributedQueue.
+ * SimpleQueue: the queue of the ZooKeeper documentation, with bytes as entries, first in, first
+ * out, as Curator's SimpleDistributedQueue.
  *
- * **Guarantee.** Exactly once in: what `offer` has put is there once; an error that is not
- * `ambiguous` means not at all. At most once out: an entry is removed as it is given, so what a
- * consumer dies with is lost; nothing is given twice. Queue has entries that survive their
- * consumers.
+ * **Guarantee.** Exactly once in: when `offer` resolves, the entry is in the queue once; when it
+ * rejects with an error that is not `ambiguous`, nothing was put. At most once out: an entry is
+ * removed when it is delivered, so a consumer that dies takes its entry with it, and nothing is
+ * delivered twice. Use Queue for entries that survive their consumers.
  *
- * **Znodes.** `<path>/qn-<number>`, persistent sequential, data as given, in `<path>`. Marks
- * of transactions under way, ephemeral, in `<path>-in-flight`.
+ * **Znodes.** `<path>/qn-<number>`, persistent sequential, with the data as given, in `<path>`.
+ * Markers of transactions in progress, ephemeral, are in `<path>-in-flight`.
  *
- * **Suspended.** Waits go on. **Lost.** A wait fails with SessionExpiredError, or goes on in the
- * next session (`onSessionLost: 'rejoin'`); an entry that was being removed at that moment may be
- * lost, the error then is `ambiguous`. Sizes: see Queue.
+ * **Suspended.** Waits continue. **Lost.** A wait fails with SessionExpiredError, or continues in
+ * the next session (`onSessionLost: 'rejoin'`). An entry that was being removed at that moment may
+ * be lost; the error is then `ambiguous`. For sizes, see Queue.
  */
 import type { Client } from '../api/client.js';
 import type { Data } from '../api/values.js';
@@ -45,15 +45,15 @@ export class SimpleQueue {
     this.#feed = new EntryFeed(client, this.#source);
   }
 
-  /** Puts it at the end; errors as of Queue.put. */
+  /** Appends an entry. Rejects with the errors of Queue.put. */
   async offer(data: Data, options: WaitOptions = {}): Promise<void> {
     const plan = { directory: this.path, marks: this.#plan.marks, acl: this.#plan.acl };
     await putEntries(this.#client, plan, [{ head: SIMPLE_ENTRY, data }], options);
   }
 
   /**
-   * Removes and gives the first; waits for one. Null data is given as no bytes. Errors:
-   * Queue.take.
+   * Removes the first entry and resolves with its data; waits if there is none. Null data becomes
+   * an empty Buffer. Rejects with the errors of Queue.take.
    */
   async take(options: WaitOptions = {}): Promise<Buffer> {
     const { onSessionLost } = this.#options;
@@ -66,7 +66,10 @@ export class SimpleQueue {
     return data ?? Buffer.alloc(0);
   }
 
-  /** Removes and gives the first; null when there is none, as of a reading newer than the call. */
+  /**
+   * Removes the first entry and resolves with its data, or with null if there is none, from a read
+   * newer than the call.
+   */
   async poll(options: WaitOptions = {}): Promise<Buffer | null> {
     const { onSessionLost } = this.#options;
     const given = { ...options, onSessionLost };
@@ -78,7 +81,10 @@ export class SimpleQueue {
     return removed === null ? null : (removed.data ?? Buffer.alloc(0));
   }
 
-  /** The first without removing it, null when there is none; it may be gone when this resolves. */
+  /**
+   * Resolves with the first entry without removing it, or null if there is none. It may be gone
+   * when this resolves.
+   */
   async peek(options: WaitOptions = {}): Promise<Buffer | null> {
     const given = { ...options, onSessionLost: 'rejoin' as const };
     return await asDoubtful(this.#client, this.path, given, async (within) => {

@@ -1,12 +1,12 @@
 /**
- * TransactionSite: a site's part in a two-phase commit; see TwoPhaseCommit for guarantee, znodes
- * and what suspended and lost mean.
+ * TransactionSite: a site's part in a two-phase commit. See TwoPhaseCommit for the guarantee, the
+ * znodes, and the behaviour when suspended and lost.
  *
- * A site joins, prepares, votes once, waits for the outcome, carries it out, and says so. Whoever
- * has voted 'abort' need not wait: that is the outcome. Whoever has voted 'commit' must be able to
- * do either until it is known. A site that starts again in between takes the same name and asks
- * for the outcome; in the ephemeral kind its death has aborted the transaction, if it was not
- * decided before.
+ * A site joins, prepares, votes once, waits for the outcome, carries it out, and reports that. A
+ * site that has voted 'abort' need not wait, because that is the outcome. A site that has voted
+ * 'commit' must be able to do either until the outcome is known. A site that restarts in between
+ * uses the same name and asks for the outcome. In the ephemeral kind its death has aborted the
+ * transaction, unless it was already decided.
  */
 import { BadVersionError, joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -29,7 +29,7 @@ import {
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface TransactionSiteOptions {
-  /** Of the znode that a site of the ephemeral kind makes; open by default. */
+  /** The ACL of the znode that a site creates in the ephemeral kind; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
@@ -52,11 +52,11 @@ export class TransactionSite {
   }
 
   /**
-   * Waits until the transaction is there and takes part; its payload. RecipeStateError when the
-   * site is not one of its sites. In the ephemeral kind it waits while another session takes part
-   * under the name: after a restart that is the site's own, until the server ends it, which aborts
-   * a transaction that is not decided. An error that is `ambiguous` means that the site may take
-   * part: its session ends that.
+   * Waits until the transaction exists, takes part, and resolves with its payload. Rejects with
+   * RecipeStateError if the site is not one of its sites. In the ephemeral kind it waits while
+   * another session takes part under the name. After a restart that is the site's own previous
+   * session, until the server ends it, which aborts a transaction that is not decided. An
+   * `ambiguous` error means that the site may take part until its session ends.
    */
   async join(options: WaitOptions = {}): Promise<Buffer> {
     return await this.#asking(options, async (within, doubt) => {
@@ -78,19 +78,21 @@ export class TransactionSite {
   }
 
   /**
-   * Votes, once: RecipeStateError when it has voted otherwise, or has not joined (or has died, in
-   * the ephemeral kind). 'abort' decides the transaction before this resolves.
+   * Votes, once. Rejects with RecipeStateError if the site has voted otherwise or has not joined
+   * (or has died, in the ephemeral kind). 'abort' decides the transaction before this resolves.
    */
   async vote(vote: Decision, options: WaitOptions = {}): Promise<void> {
     await this.#asking(options, async (within, doubt) => {
       await persistWrite(this.#client, within, doubt, () => this.#write(vote, within));
-      // From here on it has voted: an error is about the decision, which others can draw as well.
+      // From here on it has voted: an error concerns the decision, which others can make too.
       doubt.mayBeDone = true;
       if (vote === 'abort') await decide(this.#client, this.path, 'abort', { within, doubt });
     });
   }
 
-  /** Waits for the decision. NoNodeError when there is no transaction (any more). */
+  /**
+   * Waits for the decision. Rejects with NoNodeError if the transaction does not exist (any more).
+   */
   async outcome(options: WaitOptions = {}): Promise<Decision> {
     return await this.#asking(options, async (within, doubt) => {
       for (;;) {
@@ -100,14 +102,17 @@ export class TransactionSite {
     });
   }
 
-  /** Decides if the votes allow it now, for when the coordinator does not; null otherwise. */
+  /** Decides if the votes allow it now, in case the coordinator does not; null otherwise. */
   async resolve(options: WaitOptions = {}): Promise<Decision | null> {
     return await this.#asking(options, (within, doubt) =>
       tryToDecide(this.#client, this.path, within, doubt),
     );
   }
 
-  /** Says that the decision is carried out. RecipeStateError when nothing is decided yet. */
+  /**
+   * Reports that the decision was carried out. Rejects with RecipeStateError if nothing is decided
+   * yet.
+   */
   async finish(options: WaitOptions = {}): Promise<void> {
     await this.#asking(options, async (within, doubt) => {
       let state: TransactionState;
@@ -124,7 +129,7 @@ export class TransactionSite {
     });
   }
 
-  /** False while another session is this site. */
+  /** False while another session represents this site. */
   async #enter(state: TransactionState, within: Within, doubt: Doubt): Promise<boolean> {
     if (!state.sites.includes(this.name)) {
       throw new RecipeStateError(this.path, `${this.name} is not one of the sites`);
@@ -165,14 +170,15 @@ export class TransactionSite {
       }
       if (!(error instanceof BadVersionError)) throw error;
       const { data } = await this.#client.getData(this.#votePath, options);
-      // The same: an earlier attempt, whose reply was lost, or an earlier life of this site.
+      // The same vote was written by an earlier attempt whose reply was lost, or before a restart
+      // of this site.
       if (data?.toString() !== vote) {
         throw new RecipeStateError(this.#votePath, `the site has voted ${data}`);
       }
     }
   }
 
-  /** Null when there is none yet, after something has changed. */
+  /** Null if there is none yet, after something has changed. */
   async #decisionAfterChange(within: Within, doubt: Doubt): Promise<Decision | null> {
     const transaction = await lookAt(this.#client, this.path, within);
     try {

@@ -1,18 +1,20 @@
 /**
- * TreeCache: a subtree, or a part of one, as it is: Curator's TreeCache and CuratorCache.
+ * TreeCache: a local copy of a subtree, or of a part of one, as Curator's TreeCache and
+ * CuratorCache.
  *
- * **Guarantee.** Each znode that it holds is as it was at some moment, never goes back in zxid, and
- * what it holds ends equal to the tree however connections and sessions were lost. The events,
- * applied one after the other, give what it holds at each moment; parents come before their
- * children and go after them. Not a snapshot: znodes are read one by one. Several changes of a
- * znode may be told as one, but one that was deleted and created again is told as both.
+ * **Guarantee.** Each znode in the cache is as it was at some moment, and its zxid never decreases.
+ * In the end the content equals the tree, however connections and sessions were lost. Applying the
+ * events one after the other yields the content at each moment; parents are created before their
+ * children and deleted after them. The content is not a consistent snapshot, because znodes are
+ * read one by one. Several changes of a znode may be reported as one, but one that was deleted and
+ * created again is reported as both.
  *
- * **Znodes.** `<path>` and all below it, only read; the root may be missing, be deleted and come
- * again. Needs recursive watches: ZooKeeper 3.6. What may not be read (NoAuthError) is left out,
- * but if it is the root the cache ends with that `failure`.
+ * **Znodes.** `<path>` and everything below it, which are only read. The root may be missing, be
+ * deleted and be created again. It needs recursive watches, so ZooKeeper 3.6. Znodes that may not
+ * be read (NoAuthError) are omitted; if it is the root, the cache ends with that `failure`.
  *
- * **Suspended.** What it holds grows old; when the connection has come back each znode is compared
- * with the server's, changes are told, then 'resynced'. **Lost.** The same in the next session.
+ * **Suspended.** The content becomes outdated. After a reconnect each znode is compared with the
+ * server's, changes are reported, and then 'resynced'. **Lost.** The same in the next session.
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -25,23 +27,23 @@ import type { Within } from './shared/persist.js';
 import { TreeFollower, type TreeScope } from './shared/tree-follower.js';
 import { TreeModel } from './shared/tree-model.js';
 
-/** What part of the tree is held; must answer alike for a path each time. */
+/** Selects a part of the tree. It must always return the same result for a path. */
 export interface TreeSelector {
-  /** Whether to hold this znode and what is below it; all by default. Not asked for the root. */
+  /** Whether to include this znode and those below it; all by default. Not called for the root. */
   readonly accepts?: ((path: string) => boolean) | undefined;
-  /** Whether to look below this znode; all by default. */
+  /** Whether to include the znodes below this one; all by default. */
   readonly traverses?: ((path: string) => boolean) | undefined;
 }
 
 export interface TreeCacheOptions<T = Buffer | null> extends DecodingOptions<T> {
-  /** Levels below the root that are held: 0 for the root only; all by default. */
+  /** How many levels below the root to include: 0 for only the root; all by default. */
   readonly maxDepth?: number | undefined;
   readonly selector?: TreeSelector | undefined;
-  /** Whether data is held, the default, or Stats only, for large trees. */
+  /** Whether to keep the data, the default, or only the Stats, for large trees. */
   readonly withData?: boolean | undefined;
 }
 
-/** `T` is what the codec reads data as; without one the data itself. */
+/** `T` is the type that the codec reads; without one, it is the data itself. */
 export class TreeCache<T = Buffer | null> extends CacheBase<T> {
   readonly #watcher: PersistentWatcher;
   readonly #model: TreeModel;
@@ -60,23 +62,23 @@ export class TreeCache<T = Buffer | null> extends CacheBase<T> {
     this.#watcher.listen((event) => this.#follower.onEvent(event));
   }
 
-  /** How many znodes it holds. */
+  /** The number of znodes in the cache. */
   get size(): number {
     return this.#model.size;
   }
 
-  /** Null for a znode that is not there, or not held. */
+  /** Null for a znode that does not exist or is not included. */
   get(path: string): CachedNode | null {
     return this.#model.get(path);
   }
 
-  /** As get(), decoded; throws what the codec does. */
+  /** Like get(), but decoded; throws the errors of the codec. */
   value(path: string): T | null {
     const node = this.#model.get(path);
     return node === null ? null : this.decode(node);
   }
 
-  /** The znodes right below the path, by name; null when the path is not held. */
+  /** The znodes directly below the path, by name; null if the path is not in the cache. */
   children(path: string): Map<string, CachedNode> | null {
     if (!this.#model.has(path)) return null;
     const children = new Map<string, CachedNode>();

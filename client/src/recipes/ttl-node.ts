@@ -1,17 +1,19 @@
 /**
- * TtlNode: a znode that outlives its keeper's session, but not for long: it is kept by touching it,
- * and goes by itself when nobody does.
+ * TtlNode: a znode that outlives the session of its owner, but not for long: owners keep it by
+ * touching it, and it is deleted by the server when nobody does.
  *
- * **Guarantee.** While an owner is open and connected the znode stands. When the last owner has
- * gone, closed or crashed, the server removes it some time after `ttlMs`. Several owners may keep
- * the same znode.
+ * **Guarantee.** While an owner is open and connected, the znode exists. When the last owner has
+ * closed or crashed, the server removes it some time after `ttlMs`. Several owners may keep the
+ * same znode.
  *
- * **Znodes.** Curator's PersistentTtlNode: `<path>`, a container, which goes when it is empty;
- * `<path>/touch`, a TTL znode that each owner touches every `ttlMs / 2`. Needs a server that has
- * TTL znodes (`extendedTypesEnabled` in ZooKeeper); otherwise UnimplementedError.
+ * **Znodes.** The same as for Curator's PersistentTtlNode: `<path>`, a container, which is removed
+ * when it is empty, and `<path>/touch`, a TTL znode that each owner touches every `ttlMs / 2`. It
+ * needs a server that supports TTL znodes (`extendedTypesEnabled` in ZooKeeper), otherwise it fails
+ * with UnimplementedError.
  *
- * **Suspended.** Touching waits for the connection; away for longer than `ttlMs` the znode may go,
- * and is then made anew. **Lost.** As suspended: nothing here belongs to a session.
+ * **Suspended.** Touching waits for the connection. After more than `ttlMs` the znode may be
+ * deleted, and is then created again. **Lost.** The same as suspended, because nothing here belongs
+ * to a session.
  */
 import { joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -29,7 +31,7 @@ import { pause, type WaitOptions } from './shared/wait-scope.js';
 import { inSession } from './shared/waiting.js';
 
 export interface TtlNodeOptions {
-  /** How long the znode may stand untouched; milliseconds, 2 or more. */
+  /** How long the znode may exist without being touched, in milliseconds, at least 2. */
   readonly ttlMs: number;
   readonly data?: Data | undefined;
   readonly acl?: readonly Acl[] | undefined;
@@ -61,13 +63,13 @@ export class TtlNode extends BackgroundRecipe implements AsyncDisposable {
     this.#node.onFailure((error) => this.#runner.fail(error));
   }
 
-  /** Keeps the znode from now on, in the background; idempotent. */
+  /** Keeps the znode from now on, in the background. Calling it again has no effect. */
   start(): void {
     this.#runner.start();
     this.#node.start();
   }
 
-  /** Starts if need be and waits until the znode stands and has been touched. */
+  /** Starts if necessary, and waits until the znode exists and has been touched. */
   async whenStanding(options: WaitOptions = {}): Promise<string> {
     this.start();
     return await this.#heard(async () => {
@@ -78,18 +80,26 @@ export class TtlNode extends BackgroundRecipe implements AsyncDisposable {
     });
   }
 
-  /** Resolves when the znode has it; when the wait ends before, it still gets it later. */
+  /**
+   * Resolves when the znode has the data. If the wait ends earlier, the data is still written
+   * later.
+   */
   async setData(data: Data, options: WaitOptions = {}): Promise<void> {
     this.start();
     await this.#heard(() => this.#node.setData(data, options));
   }
 
-  /** Touches it no more: it goes when its time is up and no other owner keeps it. Idempotent. */
+  /**
+   * Stops touching it, so the server deletes it when its time is up, unless another owner keeps it.
+   * Calling it again has no effect.
+   */
   async close(): Promise<void> {
     await Promise.all([this.#runner.stop(), this.#node.close()]);
   }
 
-  /** Closes, and deletes the znode at once; another owner, if there is one, makes it anew. */
+  /**
+   * Closes, and deletes the znode at once. If there is another owner, that one creates it again.
+   */
   async delete(options: WaitOptions = {}): Promise<void> {
     await this.close();
     const timeoutError = () => new WaitTimeoutError(this.path, options.timeoutMs ?? 0);
@@ -116,7 +126,7 @@ export class TtlNode extends BackgroundRecipe implements AsyncDisposable {
     return this.#runner;
   }
 
-  /** Who waits is told a failure by what it waits for. */
+  /** A caller that waits receives the failure from what it waits for. */
   async #heard<T>(wait: () => Promise<T>): Promise<T> {
     const listening = this.onFailure(() => {});
     try {
@@ -153,7 +163,7 @@ export class TtlNode extends BackgroundRecipe implements AsyncDisposable {
         this.#client.create(this.#touchPath, null, given),
       );
     } catch (error) {
-      // Another owner was faster.
+      // Another owner created it first.
       if (!(error instanceof NodeExistsError)) throw error;
     }
   }

@@ -1,22 +1,22 @@
 /**
- * TwoPhaseCommit: several sites agree to commit or to abort, all of them the same. This is its
- * coordinator; TransactionSite is a site's part.
+ * TwoPhaseCommit: several sites agree to commit or to abort. This is the coordinator;
+ * TransactionSite is a site's part.
  *
  * **Guarantee.** There is one decision, and it never changes. It is 'commit' only if every site has
- * voted so: the votes are checked in the very transaction that writes the decision. Whoever learns
- * it, learns the same. A single 'abort' decides at once. As in every two-phase commit, a site that
- * has voted 'commit' must wait for the decision; it is written down, so that nobody's death loses
- * it, and whoever can read the votes can draw it (`resolve()`), not only the coordinator.
+ * voted for that: the votes are checked in the same transaction that writes the decision. All who
+ * learn it learn the same. A single 'abort' decides at once. As in every two-phase commit, a site
+ * that has voted 'commit' must wait for the decision. The decision is stored, so no death loses it,
+ * and everybody who can read the votes can make it (`resolve()`), not only the coordinator.
  *
- * **Znodes.** `<path>`, persistent, JSON: the state (open, commit or abort), the sites, the kind
- * and the payload. `<path>/<site>`: its vote, written once. Made with the transaction and
- * persistent; or, in the ephemeral kind, made by the site when it joins, with
- * `<path>/_coordinator`, ephemeral too: the death of a site or of the coordinator before the
- * decision then aborts. Each site deletes its own znode when it has carried out the decision, and
- * the coordinator the rest (`finish()`).
+ * **Znodes.** `<path>`, persistent, has JSON: the state (open, commit or abort), the sites, the
+ * kind and the payload. `<path>/<site>` has the site's vote, written once. In the persistent kind
+ * it is created with the transaction. In the ephemeral kind the site creates it when it joins, and
+ * `<path>/_coordinator` is ephemeral too; the death of a site or of the coordinator before the
+ * decision then aborts the transaction. Each site deletes its own znode when it has carried out the
+ * decision, and the coordinator deletes the rest (`finish()`).
  *
- * **Suspended.** Waits go on. **Lost.** Waits go on in the next session. In the ephemeral kind a
- * lost session counts as a death. Only the coordinator watches the votes; a site watches the
+ * **Suspended.** Waits continue. **Lost.** Waits continue in the next session. In the ephemeral
+ * kind a lost session counts as a death. Only the coordinator watches the votes; a site watches the
  * decision.
  */
 
@@ -46,11 +46,14 @@ import {
 import { unlessAborted, type WaitOptions } from './shared/wait-scope.js';
 
 export interface TwoPhaseCommitOptions extends WaitOptions {
-  /** Whether the death of a participant aborts; 'persistent' (it does not) by default. */
+  /**
+   * Whether the death of a participant aborts the transaction; 'persistent' (it does not) by
+   * default.
+   */
   readonly kind?: 'persistent' | 'ephemeral' | undefined;
-  /** For the sites: what it is about. */
+  /** Data for the sites that describes the transaction. */
   readonly payload?: Uint8Array | string | undefined;
-  /** Of all znodes; open by default. */
+  /** The ACL of all znodes; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
@@ -59,13 +62,13 @@ export class TwoPhaseCommit {
   readonly sites: readonly string[];
   readonly #client: Client;
   readonly #isEphemeral: boolean;
-  /** Sites that have been seen; of the ephemeral kind one that is missing then is dead. */
+  /** The sites that were seen. In the ephemeral kind, one of them that is missing later is dead. */
   readonly #joined = new Set<string>();
 
   /**
-   * Begins one at a path that must not exist yet; NodeExistsError. Names of sites must differ, and
-   * must not begin with an underscore. After an error that is `ambiguous` it may have begun: resume
-   * it, to abort and finish it at least.
+   * Begins a transaction at a path that must not exist yet, else NodeExistsError. The names of
+   * sites must differ and must not begin with an underscore. After an `ambiguous` error it may have
+   * begun; then resume it, at least to abort and finish it.
    */
   static async begin(
     client: Client,
@@ -89,7 +92,10 @@ export class TwoPhaseCommit {
     return new TwoPhaseCommit(client, path, state);
   }
 
-  /** One that was begun before, for a coordinator that has started again. NoNodeError. */
+  /**
+   * Returns a transaction that was begun before, for a coordinator that has restarted. Rejects with
+   * NoNodeError.
+   */
   static async resume(
     client: Client,
     path: string,
@@ -111,7 +117,7 @@ export class TwoPhaseCommit {
 
   /**
    * Waits for the votes and decides. WaitTimeoutError leaves it open: call again, or `abort()`.
-   * OperationAbortedError, ClientClosedError, or the server's answer.
+   * Rejects with OperationAbortedError, ClientClosedError, or an error of the server.
    */
   async decision(options: WaitOptions = {}): Promise<Decision> {
     return await waiting(this.#client, this.path, options, (within, doubt) =>
@@ -119,7 +125,7 @@ export class TwoPhaseCommit {
     );
   }
 
-  /** Aborts unless it is decided already; what is decided. */
+  /** Aborts unless it is already decided. Resolves with the decision. */
   async abort(options: WaitOptions = {}): Promise<Decision> {
     return await waiting(this.#client, this.path, options, (within, doubt) =>
       decide(this.#client, this.path, 'abort', { within, doubt }),
@@ -134,8 +140,9 @@ export class TwoPhaseCommit {
   }
 
   /**
-   * Waits until every site has carried out the decision and deletes the transaction. A dead site of
-   * the ephemeral kind is not waited for. RecipeStateError when nothing is decided yet.
+   * Waits until every site has carried out the decision, and deletes the transaction. It does not
+   * wait for a dead site of the ephemeral kind. Rejects with RecipeStateError if nothing is decided
+   * yet.
    */
   async finish(options: WaitOptions = {}): Promise<void> {
     await waiting(this.#client, this.path, options, async (within, doubt) => {
@@ -154,7 +161,7 @@ export class TwoPhaseCommit {
     });
   }
 
-  /** False when a site has come between; it finds that all is decided. */
+  /** False if a site joined meanwhile; it will find the decision. */
   async #isRemoved(within: Within): Promise<boolean> {
     try {
       await ensureGone(this.#client, joinPath(this.path, COORDINATOR), within);
@@ -178,7 +185,7 @@ export class TwoPhaseCommit {
     }
   }
 
-  /** A watch on the decision and on each vote; after a change only what has changed is read. */
+  /** Watches the decision and each vote; after a change, reads only what has changed. */
   async #follow(within: Within, doubt: Doubt): Promise<Decision> {
     const sights = new Map<string, Sight<Node>>();
     const names = this.#isEphemeral ? [COORDINATOR, ...this.sites] : this.sites;
@@ -257,7 +264,7 @@ async function create(
     } catch (error) {
       if (!(error instanceof TransactionError)) throw error;
       if (error.error instanceof NodeExistsError) {
-        // Ours, if the reply to an earlier attempt was lost.
+        // It is ours if the reply to an earlier attempt was lost.
         if ((await idAt(client, path, within)) === state.id) return;
         throw error.error;
       }
@@ -267,7 +274,7 @@ async function create(
   }
 }
 
-/** Null when there is no transaction (any more). */
+/** Null if the transaction does not exist (any more). */
 async function idAt(client: Client, path: string, within: Within): Promise<string | null> {
   try {
     return (await readTransaction(client, path, within)).state.id;

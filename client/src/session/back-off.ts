@@ -1,9 +1,10 @@
 /**
- * How long to wait before the next round of attempts: grows exponentially, with full jitter.
+ * The delay before the next round of connection attempts, which grows exponentially with full
+ * jitter.
  *
- * The first round after a connection that lasted comes at once. A connection that was lost soon
- * after it was made does not count as a success: a server that accepts sessions and drops them
- * would else be asked without a pause.
+ * After a connection that lasted, the next round starts at once. A connection that was lost soon
+ * after it was made does not count as a success; otherwise a server that accepts sessions and then
+ * drops them would be retried without a pause.
  */
 import type { Surroundings } from '../api/surroundings.js';
 
@@ -13,12 +14,12 @@ export interface BackOffOptions {
   readonly reconnectDelayMaxMs: number;
 }
 
-/** Beyond it the delay has long reached any maximum. */
+/** With this exponent the delay has long reached its maximum. */
 const ATTEMPTS_MAX = 30;
 
 export class BackOff {
   readonly #options: BackOffOptions;
-  /** Rounds since the last connection that lasted. */
+  /** The number of rounds since the last connection that lasted. */
   #rounds = 0;
   #connectedAtMs = 0;
 
@@ -26,7 +27,7 @@ export class BackOff {
     this.#options = options;
   }
 
-  /** What was tried in vain says nothing of what is tried next. */
+  /** Forgets earlier failures, because they say nothing about the servers that are tried next. */
   reset(): void {
     this.#rounds = 0;
   }
@@ -40,7 +41,7 @@ export class BackOff {
     if (surroundings.nowMs() - this.#connectedAtMs >= reconnectDelayMaxMs) this.#rounds = 0;
   }
 
-  /** 0 for the first round. */
+  /** Returns 0 for the first round. */
   nextDelayMs(): number {
     const { surroundings, reconnectDelayBaseMs, reconnectDelayMaxMs } = this.#options;
     const round = this.#rounds;

@@ -1,22 +1,29 @@
 /**
- * What an operation is to the session: how it is written, how its reply is read. Types only.
+ * An operation as the session sees it: how its request is written and how its reply is read. Types
+ * only.
  *
- * Made by the operations in ../client; knows nothing of queues, deadlines or connections.
+ * Calls are made by the operations in ../client and know nothing of queues, deadlines or
+ * connections.
  */
 import type { JuteReader, JuteWriter } from '@rookery/protocol';
 
 export interface Call<T> {
   readonly opcode: number;
-  /** The server's path it is about, chroot included; for errors and diagnostics. */
+  /** The server's path that the operation concerns, chroot included, for errors and diagnostics. */
   readonly path: string | undefined;
-  /** Whether a lost reply leaves open if something was changed. */
+  /** Whether it is unknown, after a lost reply, if the operation changed something. */
   readonly isWrite: boolean;
-  /** The request's body, behind the header. */
+  /** Writes the body of the request, which follows the header. */
   write(writer: JuteWriter): void;
-  /** The reply's body; called once, in the order of the wire, before the promise resolves. */
+  /**
+   * Reads the body of the reply. Called once, in the order of the replies, before the promise
+   * resolves.
+   */
   read(reader: JuteReader): T;
-  /** Makes a result of an error of the server's, if for this operation it is one. */
+  /**
+   * Turns an error code of the server into a result, for operations in which it is one; else null.
+   */
   recover?(code: number): { readonly value: T } | null;
-  /** Called once when it is settled, whatever came of it. */
+  /** Called once when the operation is settled, whatever its result. */
   onSettled?(): void;
 }

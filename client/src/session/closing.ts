@@ -1,5 +1,5 @@
 /**
- * A close under way, and its end, which comes once.
+ * A close() in progress. Its end is reported once.
  */
 export class Closing {
   isDone = false;

@@ -1,13 +1,14 @@
 /**
- * One connection to one server: the handshake, frames in and out, heartbeats, silence.
+ * One connection to one server: the handshake, frames in both directions, heartbeats, silence.
  *
- * Owns the link, the requests in flight and their order. Never reconnects, knows no session state
- * and queues nothing that was not sent. Always: replies settle requests in the order they were
- * sent; whatever the server sends, the connection ends with a typed error and nothing is thrown out
- * of a socket callback; `onClosed` is told once, last, with everything still in flight.
+ * It owns the link and the requests in flight, in their order. It never reconnects, knows no
+ * session state and queues nothing that was not sent. Replies settle requests in the order in which
+ * they were sent. Whatever the server sends, the connection ends with a typed error, and nothing is
+ * thrown out of a socket callback. `onClosed` is called once, as the last event, with all requests
+ * that are still in flight.
  *
- * When an event follows replies that were settled in the same turn, the frames behind wait for
- * setImmediate, so that code that awaited those replies has run before the watcher is called.
+ * If an event follows replies that were settled in the same turn, the frames from there on wait for
+ * setImmediate, so that code that awaited those replies runs before the watcher is called.
  */
 import {
   AUTH_XID,
@@ -33,14 +34,16 @@ import { Pulse } from './pulse.js';
 import type { Request } from './request.js';
 
 export interface ConnectionEvents {
-  /** The link is open; the handshake may begin. */
+  /** The link is open, so the handshake may begin. */
   onOpen(): void;
-  /** The server has answered the handshake. Refused when its timeout is not positive. */
+  /**
+   * The server has answered the handshake. It refused the session if the timeout is not positive.
+   */
   onHandshake(response: ConnectResponse): void;
-  /** A reply has shown this zxid; before the reply is settled. */
+  /** A reply has this zxid. Called before the reply settles its request. */
   onZxid(zxid: Int64): void;
   onEvent(event: WatcherEvent, zxid: Int64): void;
-  /** Of an auth packet; 0 for success. */
+  /** The server has answered an auth packet; 0 means success. */
   onAuthReply(error: number): void;
   onClosed(error: Error, inFlight: readonly Request[]): void;
 }
@@ -54,7 +57,10 @@ export interface ConnectionOptions {
   readonly events: ConnectionEvents;
 }
 
-/** Of the silent part of the session timeout, and the longest pause between heartbeats. */
+/**
+ * The share of the session timeout after which the server counts as silent, and the longest pause
+ * between heartbeats.
+ */
 const SILENCE_SHARE = 2 / 3;
 const BEAT_SHARE = 1 / 3;
 const BEAT_MS_MAX = 10_000;
@@ -67,20 +73,20 @@ export class Connection {
   readonly #link: Link;
   readonly #frames: FrameReader;
   readonly #writer: FrameWriter;
-  /** Sent and not answered, in the order of their answers. */
+  /** The requests that were sent and are not answered, in the order of their replies. */
   readonly #inFlight = new Fifo<Request>();
   #phase: 'opening' | 'handshake' | 'open' | 'closed' = 'opening';
   #pulse: Pulse | null = null;
   #xid = 0;
-  /** The time of this turn's first send, or NaN: earlier than the true one, never later. */
+  /** The time of this turn's first send, or NaN. It is never later than the true time of a send. */
   #turnMs = Number.NaN;
   #handshakeSentMs = Number.NaN;
   #pingSentMs = Number.NaN;
   #lastAnsweredMs = Number.NEGATIVE_INFINITY;
   #lastSentMs = Number.NEGATIVE_INFINITY;
-  /** An event that waits, with all frames behind it, for the code that awaits earlier replies. */
+  /** An event that waits, as do all frames behind it, for the code that awaits earlier replies. */
   #heldEvent: { readonly event: WatcherEvent; readonly zxid: Int64 } | null = null;
-  /** Why the link has ended, while frames that came before are still held. */
+  /** The reason why the link has ended, while frames that arrived earlier are still waiting. */
   #endedBy: Error | null = null;
 
   constructor(options: ConnectionOptions) {
@@ -108,15 +114,17 @@ export class Connection {
   }
 
   /**
-   * When the last request that has been answered was sent: the session lived then. -Infinity
-   * before the handshake is answered.
+   * When the last request was sent that has been answered; the session was alive at that time.
+   * -Infinity until the handshake is answered.
    */
   get lastAnsweredMs(): number {
     const heartMs = this.#link.heart?.lastAnsweredMs() ?? Number.NEGATIVE_INFINITY;
     return Math.max(this.#lastAnsweredMs, heartMs);
   }
 
-  /** When this thread sent its last request: no answer that it has not read proves more. */
+  /**
+   * When this thread sent its last request. No reply that is still unread can prove a later time.
+   */
   get lastSentMs(): number {
     return this.#lastSentMs;
   }
@@ -127,13 +135,13 @@ export class Connection {
     this.#writer.bare(ConnectRequest, request);
   }
 
-  /** Sends it now; it is settled here or given back by `onClosed`. */
+  /** Sends a request at once. It is settled here, or returned through `onClosed`. */
   send(request: Request): void {
     this.#xid = this.#xid === XID_MAX ? 1 : this.#xid + 1;
     try {
       this.#writer.request(this.#xid, request.opcode, request);
     } catch (cause) {
-      // Else only what no request can hold comes here: a version beyond 32 bits, for one.
+      // Other errors are values that the wire cannot hold, such as a version beyond 32 bits.
       const isTooLarge = cause instanceof RequestTooLargeError;
       request.fail(isTooLarge ? cause : new BadArgumentsError(request.path, { cause }));
       return;
@@ -150,7 +158,7 @@ export class Connection {
     this.#sendingMs();
   }
 
-  /** Ends it at once; what is in flight is given back by `onClosed`. */
+  /** Ends the connection at once; the requests in flight are returned through `onClosed`. */
   fail(error: Error): void {
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
@@ -161,7 +169,7 @@ export class Connection {
     this.#events.onClosed(error, this.#inFlight.takeAll());
   }
 
-  /** Ends it at once and tells nobody. Nothing may be in flight. */
+  /** Ends the connection at once without calling anybody. No request may be in flight. */
   discard(): void {
     this.#phase = 'closed';
     this.#pulse?.stop();
@@ -228,7 +236,7 @@ export class Connection {
         }
       }
     } catch (cause) {
-      const violation = new ProtocolViolationError('what the server sent is not the protocol', {
+      const violation = new ProtocolViolationError('the server sent something that violates the protocol', {
         cause,
       });
       this.fail(new ConnectionLossError(undefined, { cause: violation }));
@@ -255,7 +263,8 @@ export class Connection {
     }
     if (zxid > 0) this.#events.onZxid(zxid);
     request.zxid = zxid;
-    // Throws when it cannot be read; then the request is still in flight and fails with the rest.
+    // Throws if the reply cannot be read. The request is then still in flight and fails with the
+    // others.
     if (error === 0) request.succeed(reader);
     else request.refuse(error);
     this.#inFlight.shift();
@@ -263,7 +272,7 @@ export class Connection {
   }
 
   #onPong(): void {
-    // One that was not asked for proves nothing.
+    // A reply to a ping that was never sent proves nothing.
     if (Number.isNaN(this.#pingSentMs)) return;
     this.#lastAnsweredMs = Math.max(this.#lastAnsweredMs, this.#pingSentMs);
     this.#pingSentMs = Number.NaN;
@@ -271,7 +280,7 @@ export class Connection {
 
   #onHandshakeFrame(frame: Uint8Array): void {
     if (this.#phase !== 'handshake') {
-      throw new ProtocolViolationError('the server spoke before it was asked');
+      throw new ProtocolViolationError('the server sent data before the handshake');
     }
     const response = ConnectResponse.read(new JuteReader(frame));
     const password = response.password === null ? null : Buffer.from(response.password);
@@ -301,12 +310,12 @@ export class Connection {
 
   #ping(): void {
     this.#writer.request(PING_XID, OpCode.ping, null);
-    // With several under way, the oldest counts: it is the one whose reply comes first.
+    // If several pings are in flight, the oldest counts, because its reply comes first.
     const sentMs = this.#sendingMs();
     if (Number.isNaN(this.#pingSentMs)) this.#pingSentMs = sentMs;
   }
 
-  /** A method, for the phase changes under the compiler's eyes in any call. */
+  /** A method, because the compiler does not expect that a call changes the phase. */
   #isClosed(): boolean {
     return this.#phase === 'closed';
   }

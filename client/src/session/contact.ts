@@ -1,16 +1,16 @@
 /**
- * Since when nobody can tell whether the session still lives: the time at which the last request
- * was sent that was answered by a member who can know.
+ * The last time at which the session was known to be alive: when the last request was sent that a
+ * member with a quorum has answered.
  *
- * One without a quorum cannot know of a session of the ensemble, whatever it answers: the others
- * may expire it meanwhile (ZooKeeper's read-only members let such sessions be resumed). Never goes
- * back within a session.
+ * Answers of a member without a quorum do not count, because the other members may expire the
+ * session meanwhile; ZooKeeper's read-only members even let such a session be resumed. Within a
+ * session the time never decreases.
  */
 import type { Connection } from './connection.js';
 
 export class Contact {
   #lastAnsweredMs = Number.NEGATIVE_INFINITY;
-  /** The present one, if its answers count. */
+  /** The current connection, or null if its answers do not count. */
   #connection: Connection | null = null;
 
   get lastAnsweredMs(): number {
@@ -18,13 +18,13 @@ export class Contact {
     return Math.max(this.#lastAnsweredMs, presentMs);
   }
 
-  /** The latest time that an unread answer on the present connection can prove. */
+  /** The latest time that an unread answer on the current connection can prove. */
   get provableMs(): number {
     const sentMs = this.#connection?.lastSentMs ?? Number.NEGATIVE_INFINITY;
     return Math.max(this.lastAnsweredMs, sentMs);
   }
 
-  /** Of a session that nothing was known of before, at least its handshake counts. */
+  /** For a session without any earlier contact, the handshake counts even without a quorum. */
   onConnected(connection: Connection, canKnow: boolean): void {
     const isFirst = this.#lastAnsweredMs === Number.NEGATIVE_INFINITY;
     if (isFirst) this.#lastAnsweredMs = connection.lastAnsweredMs;
@@ -36,7 +36,7 @@ export class Contact {
     this.#connection = null;
   }
 
-  /** The session is over. */
+  /** Called when the session is over. */
   reset(): void {
     this.#connection = null;
     this.#lastAnsweredMs = Number.NEGATIVE_INFINITY;

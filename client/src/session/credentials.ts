@@ -1,8 +1,9 @@
 /**
- * Auth packets: what every connection begins with, and who waits for the answers.
+ * The auth packets, with which every connection begins, and the requests that wait for their
+ * answers.
  *
- * A credential is kept from the moment it is added, and sent on the present and on each later
- * connection. Answers come in the order of the packets.
+ * A credential is kept from the moment it is added, and is sent on the current and on each later
+ * connection. Answers arrive in the order of the packets.
  */
 import { type AuthPacket, JuteReader, OpCode } from '@rookery/protocol';
 import type { Call } from './call.js';
@@ -16,7 +17,7 @@ export interface Credential {
 
 interface Entry {
   readonly packet: AuthPacket;
-  /** Who waits for its first answer. */
+  /** The request that the first answer settles, or null. */
   request: Request | null;
 }
 
@@ -24,7 +25,7 @@ const NOTHING = new JuteReader(new Uint8Array(0));
 
 export class Credentials {
   readonly #entries: Entry[] = [];
-  /** Of the present connection, in order. */
+  /** The packets of the current connection that are not answered, in order. */
   #unanswered: Entry[] = [];
   #connection: Connection | null = null;
 
@@ -39,7 +40,7 @@ export class Credentials {
     if (this.#connection !== null) this.#send(entry, this.#connection);
   }
 
-  /** Sends all; nothing of an earlier connection is awaited any more. */
+  /** Sends all credentials. Answers on an earlier connection are no longer expected. */
   attach(connection: Connection): void {
     this.#unanswered = [];
     this.#connection = connection;
@@ -70,7 +71,10 @@ export class Credentials {
   }
 }
 
-/** What settles when a credential is accepted. It is sent by other ways. */
+/**
+ * The call whose request is settled when a credential is accepted. It is never sent as a request
+ * itself.
+ */
 export const AUTH_CALL: Call<void> = {
   opcode: OpCode.auth,
   path: undefined,

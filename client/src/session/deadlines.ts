@@ -1,20 +1,22 @@
 /**
- * The deadlines of all pending requests on one timer.
+ * The deadlines of all pending requests, on one timer.
  *
- * Requests of one timeout are in a list of their own, in which deadlines only grow; so a request
- * costs a few assignments when it comes and when it goes, and the next deadline is the least of the
- * lists' heads. Always: what expires was overdue, and was still so after the sockets were polled,
- * for a reply that waits there while the process is busy has not come too late.
+ * Requests with the same timeout share a list, in which deadlines only grow. A request therefore
+ * costs a few assignments when it is added and removed, and the next deadline is the smallest one
+ * at the head of a list. A request expires only if it is still overdue after the sockets were
+ * polled: a reply that waited in a socket because the process was busy was not late.
  */
 import type { Surroundings } from '../api/surroundings.js';
 
-/** What the lists are linked by; a request's own fields, so that none is allocated for each. */
+/**
+ * The links of a list. They are fields of the request itself, so nothing is allocated for each one.
+ */
 export interface Dated {
   deadlineMs: number;
   list: DeadlineList | null;
   previous: Dated | null;
   next: Dated | null;
-  /** The deadline has passed; the request is in no list any more. */
+  /** Called when the deadline has passed, after the request was removed from its list. */
   expire(): void;
 }
 
@@ -28,14 +30,14 @@ export class Deadlines {
   readonly #surroundings: Surroundings;
   readonly #lists = new Map<number, DeadlineList>();
   #cancelTimer: (() => void) | null = null;
-  /** When the timer fires, or infinity. */
+  /** The time for which the timer is set, or infinity. */
   #wakeAtMs = Number.POSITIVE_INFINITY;
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
   }
 
-  /** Whether nothing has a deadline. */
+  /** Whether no request has a deadline. */
   get isEmpty(): boolean {
     return this.#lists.size === 0;
   }
@@ -55,7 +57,7 @@ export class Deadlines {
     if (dated.deadlineMs < this.#wakeAtMs) this.#arm(dated.deadlineMs);
   }
 
-  /** Idempotent. */
+  /** Calling it again has no effect. */
   remove(dated: Dated): void {
     const { list, previous, next } = dated;
     if (list === null) return;
@@ -69,7 +71,7 @@ export class Deadlines {
     if (list.head === null) this.#lists.delete(list.timeoutMs);
   }
 
-  /** No timer is left behind; nothing expires any more. */
+  /** Cancels the timer, so that nothing expires any more. */
   stop(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

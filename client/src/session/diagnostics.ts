@@ -1,86 +1,94 @@
 /**
- * What observers may subscribe to by node:diagnostics_channel. Costs nothing when nobody does.
+ * The channels of node:diagnostics_channel to which observers may subscribe. Without a subscriber
+ * they cost nothing.
  *
  * - `tracing:rookery:client:operation:*`: the TracingChannel `rookery:client:operation` with an
  *   OperationTrace, from the call of each operation (start) to its settlement (asyncEnd).
- * - `rookery:client:operation`: OperationMessage, once for each settled operation.
- * - `rookery:client:state`: StateMessage, for each change of the client's state.
- * - `rookery:client:attempt`: AttemptMessage, for each server that was asked in vain for a session.
- * - `rookery:client:lag`: LagMessage, when this process was busy for so long that the session may
+ * - `rookery:client:operation`: an OperationMessage for each operation when it settles.
+ * - `rookery:client:state`: a StateMessage for each change of the client's state.
+ * - `rookery:client:attempt`: an AttemptMessage for each server from which no session could be got.
+ * - `rookery:client:lag`: a LagMessage when this process was busy for so long that the session may
  *   be lost.
  *
- * Subscribers are called synchronously; what they throw, Node reports as uncaught.
+ * Subscribers are called synchronously. Node reports what they throw as uncaught.
  */
 import { channel, tracingChannel } from 'node:diagnostics_channel';
 import { type Int64, opcodeName } from '@rookery/protocol';
 import type { StateChange } from '../api/values.js';
 
 export interface OperationMessage {
-  /** The client's `name`. */
+  /** The `name` option of the client. */
   readonly client: string;
-  /** The server's path, chroot included. */
+  /** The path as the server sees it, chroot included. */
   readonly path: string | undefined;
-  /** As in @rookery/protocol's OpCode. */
+  /** The operation's name in OpCode of @rookery/protocol. */
   readonly op: string;
-  /** "host:port" of the member connected to when it settled, or null. */
+  /**
+   * The member to which the client was connected when the operation settled, as "host:port", or
+   * null.
+   */
   readonly server: string | null;
-  /** From the call to the settlement, milliseconds. */
+  /** The time from the call to the settlement, in milliseconds. */
   readonly latencyMs: number;
-  /** Of the reply, 0n without one. */
+  /** The zxid of the reply, 0n if there was none. */
   readonly zxid: bigint;
   readonly error: Error | null;
 }
 
 /**
- * One object for each operation, the same in all of its messages: a WeakMap may hold what belongs
- * to it, such as a span. Stores that are bound to `start` hold while the operation is called.
+ * Each operation has one such object, which all of its messages share, so a WeakMap can associate
+ * data with it, such as a span. A store that is bound to `start` is active while the operation is
+ * called.
  */
 export interface OperationTrace {
-  /** The client's `name`. */
+  /** The `name` option of the client. */
   readonly client: string;
-  /** As in @rookery/protocol's OpCode. */
+  /** The operation's name in OpCode of @rookery/protocol. */
   readonly op: string;
-  /** The server's path, chroot included. */
+  /** The path as the server sees it, chroot included. */
   readonly path: string | undefined;
-  /** "host:port" of the member connected to when it settled, or null. */
+  /**
+   * The member to which the client was connected when the operation settled, as "host:port", or
+   * null.
+   */
   server: string | null;
-  /** Of the reply, 0n without one. */
+  /** The zxid of the reply, 0n if there was none. */
   zxid: bigint;
-  /** Set before `error` and `asyncEnd` are published, for an operation that has failed. */
+  /** The error of a failed operation. Set before `error` and `asyncEnd` are published. */
   error?: Error;
 }
 
 export interface StateMessage extends StateChange {
-  /** The client's `name`. */
+  /** The `name` option of the client. */
   readonly client: string;
-  /** The state before. */
+  /** The previous state. */
   readonly from: StateChange['state'];
-  /** How long the client was in it, milliseconds. */
+  /** How long the client was in the previous state, in milliseconds. */
   readonly fromMs: number;
-  /** "host:port" of the member connected to, or null. */
+  /** The member that the client is connected to, as "host:port", or null. */
   readonly server: string | null;
 }
 
 export interface AttemptMessage {
-  /** The client's `name`. */
+  /** The `name` option of the client. */
   readonly client: string;
-  /** "host:port", as in the connect string. */
+  /** The server as "host:port", as in the connect string. */
   readonly server: string;
   readonly error: Error;
 }
 
 export interface LagMessage {
-  /** The client's `name`. */
+  /** The `name` option of the client. */
   readonly client: string;
-  /** For how long the event loop did not run, milliseconds. */
+  /** How long the event loop did not run, in milliseconds. */
   readonly lagMs: number;
   readonly sessionTimeoutMs: number;
 }
 
-/** An operation that somebody observes. */
+/** An operation that has observers. */
 export interface Observation {
   readonly calledAtMs: number;
-  /** Null when the tracing channel had no subscriber at the call. */
+  /** Null if the tracing channel had no subscriber at the time of the call. */
   readonly trace: OperationTrace | null;
 }
 
@@ -107,8 +115,8 @@ export function areOperationsObserved(): boolean {
 }
 
 /**
- * Tells of the start and calls `place`, which sends or queues the operation, within the stores that
- * are bound to the start.
+ * Publishes the start, then calls `place`, which sends or queues the operation, with the stores
+ * that are bound to the start.
  */
 export function observeOperation(
   operation: ObservedOperation,

@@ -1,16 +1,16 @@
 /**
- * Frames out: written into one buffer and given to the link once per turn.
+ * Writes outgoing frames into one buffer and passes it to the link once per turn.
  *
- * The flush comes by `process.nextTick`, which runs when the code that is running now, with all
- * promises it has settled, is through; so what it asks for goes out in one write. A frame that
- * cannot be encoded leaves no byte behind.
+ * The flush is scheduled by `process.nextTick`, which runs after the current code and all promises
+ * that it has settled, so all requests of that code leave in one write. A frame that cannot be
+ * encoded leaves no bytes in the buffer.
  */
 import { type Codec, JuteWriter } from '@rookery/protocol';
 import { RequestTooLargeError } from '../errors.js';
 
-/** Beyond it a turn's requests go out in several writes, so that no giant buffer is copied. */
+/** A turn's requests beyond this size leave in several writes, so that no huge buffer is copied. */
 const FLUSH_BYTES = 256 * 1024;
-/** What a frame begins with; a limit does not count it. */
+/** The length prefix of a frame, which limits do not include. */
 const LENGTH_BYTES = 4;
 
 export class FrameWriter {
@@ -25,12 +25,12 @@ export class FrameWriter {
     this.#output = output;
   }
 
-  /** Nothing is written any more. */
+  /** Discards everything from here on. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Throws what the body throws, or RequestTooLargeError, and then nothing is sent. */
+  /** Writes a request. If the body throws, or with RequestTooLargeError, nothing is sent. */
   request(xid: number, opcode: number, body: { write(writer: JuteWriter): void } | null): void {
     const writer = this.#writer;
     const before = writer.length;
@@ -51,7 +51,7 @@ export class FrameWriter {
     this.#schedule();
   }
 
-  /** A frame without a header: the handshake. */
+  /** Writes a frame without a header, as the handshake is one. */
   bare<T>(codec: Codec<T>, value: T): void {
     this.#writer.beginFrame();
     codec.write(this.#writer, value);

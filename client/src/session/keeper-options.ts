@@ -1,12 +1,12 @@
 /**
- * What a session keeper is made of and asked for. Types only.
+ * The parts and the options of a session keeper. Types only.
  */
 import type { CheckedOptions } from '../options-check.js';
 import type { WatchRegistry } from '../watches/watch-registry.js';
 import type { HostList } from '../wire/host-list.js';
 import type { Dial } from '../wire/link.js';
 
-/** Of the options of connect(), those that are not used up in making the sockets. */
+/** The options of connect(), without those that only concern sockets. */
 type SessionOptions = Omit<
   CheckedOptions,
   'connectDeadlineMs' | 'keepAlive' | 'shuffle' | 'tls' | 'worker'
@@ -16,8 +16,8 @@ export interface KeeperOptions extends SessionOptions {
   readonly hosts: HostList;
   readonly dial: Dial;
   readonly registry: WatchRegistry;
-  /** Heartbeats are sent by another thread: lag of this one does no harm. */
+  /** Whether another thread sends the heartbeats, so that lag of this thread does no harm. */
   readonly isLagProof: boolean;
-  /** The client is closed and nothing of it is left: what serves it may end. */
+  /** Called when the client is closed, so that what it uses may be ended. */
   onClosed(): void;
 }

@@ -1,12 +1,12 @@
 /**
- * Watches the event loop's lag while heartbeats depend on it, and warns when it endangers the
- * session: on the channel `rookery:client:lag` each time, and in the log now and then.
+ * Measures the lag of the event loop while heartbeats depend on it, and reports lag that endangers
+ * the session: each time on the channel `rookery:client:lag`, and at most once a minute in the log.
  */
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import { publishLag } from './diagnostics.js';
 
-/** Of the session timeout: how often the lag is measured, and from which lag on it is told. */
+/** Shares of the session timeout: the interval of measurements, and the lag that is reported. */
 const MEASURE_SHARE = 1 / 12;
 const DANGER_SHARE = 1 / 4;
 const MEASURE_MS_MIN = 50;
@@ -15,7 +15,7 @@ const WARNING_PAUSE_MS = 60_000;
 export interface LagMonitorOptions {
   readonly surroundings: Surroundings;
   readonly log: Log;
-  /** The client's, for diagnostics. */
+  /** The name of the client, for diagnostics. */
   readonly name: string;
 }
 
@@ -28,7 +28,7 @@ export class LagMonitor {
     this.#options = options;
   }
 
-  /** Also when it runs already, with another timeout. */
+  /** Starts, or restarts with another timeout. */
   start(sessionTimeoutMs: number): void {
     this.stop();
     this.#measure(sessionTimeoutMs);
@@ -56,8 +56,8 @@ export class LagMonitor {
     if (nowMs - this.#warnedAtMs < WARNING_PAUSE_MS) return;
     this.#warnedAtMs = nowMs;
     const message =
-      `the event loop stood still for ${Math.round(lag.lagMs)} ms and sent no heartbeats; ` +
-      `the session is lost after ${lag.sessionTimeoutMs} ms. The option "worker" avoids it.`;
+      `the event loop was blocked for ${Math.round(lag.lagMs)} ms, so no heartbeats were sent; ` +
+      `the session is lost after ${lag.sessionTimeoutMs} ms. The option "worker" avoids this.`;
     this.#options.log.warn('session.lag', message, lag);
   }
 }

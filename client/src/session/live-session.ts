@@ -1,5 +1,5 @@
 /**
- * One session, as the application sees it, and its end.
+ * One session, as the application sees it, until its end.
  */
 import { setMaxListeners } from 'node:events';
 import type { Session } from '../api/values.js';
@@ -7,9 +7,9 @@ import type { Session } from '../api/values.js';
 export class LiveSession implements Session {
   readonly id: bigint;
   readonly password: Uint8Array;
-  /** Changes when a resumed connection negotiates another. */
+  /** It changes if a resumed connection negotiates another timeout. */
   timeoutMs: number;
-  /** Whether a read-only member gave it, which alone knows it. */
+  /** Whether the session was opened by a read-only member, which alone knows it. */
   isLocal = false;
   readonly #controller = new AbortController();
 
@@ -17,7 +17,7 @@ export class LiveSession implements Session {
     this.id = id;
     this.password = password;
     this.timeoutMs = timeoutMs;
-    // Whatever an application has that ends with the session may listen.
+    // An application may have any number of listeners for the end of a session.
     setMaxListeners(0, this.#controller.signal);
   }
 
@@ -25,7 +25,10 @@ export class LiveSession implements Session {
     return this.#controller.signal;
   }
 
-  /** Idempotent. What listeners throw is reported by Node as uncaught, not to us. */
+  /**
+   * Ends the session. Calling it again has no effect. Node reports what listeners throw as
+   * uncaught.
+   */
   end(reason: Error): void {
     this.#controller.abort(reason);
   }

@@ -1,16 +1,19 @@
 /**
- * Tells when a session must be counted as lost, because the server has been silent for so long that
- * it may soon expire it.
+ * Determines when a session must count as lost because the server has been silent for so long that
+ * it may soon expire the session.
  *
- * The deadline is counted from the sending of the last request that was answered: the server had
- * received that one, so it cannot have been waiting for longer. Answers that wait in the socket
- * while this process was busy are read before the judgement, unless no answer to a request of the
- * session can change it: what waits in other sockets is then not handled as if the session stood.
+ * The deadline counts from when the last answered request was sent. The server received that
+ * request, so its own clock started no earlier. Answers that arrived while this process was busy
+ * are read before the decision, unless no answer to a request of the session could change it. In
+ * that case the session is lost at once, before the data in other sockets is handled as if it still
+ * existed.
  */
 import type { Surroundings } from '../api/surroundings.js';
 import type { Contact } from './contact.js';
 
-/** Of the session timeout: how long before the server may, we count the session as lost. */
+/**
+ * How long before the server could expire the session it counts as lost, as a share of its timeout.
+ */
 const MARGIN_SHARE = 0.1;
 
 export interface LostTimerOptions {
@@ -29,7 +32,7 @@ export class LostTimer {
     this.#options = options;
   }
 
-  /** Also when it runs already, with another timeout. */
+  /** Starts, or restarts with another timeout. */
   start(sessionTimeoutMs: number): void {
     this.#timeoutMs = sessionTimeoutMs;
     this.#isRunning = true;

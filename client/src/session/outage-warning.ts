@@ -1,15 +1,14 @@
 /**
- * Warns, once in each outage, when no server has given a session for a while: with the reason of
- * each server, in the log. Whoever wants every attempt subscribes to the channel
- * `rookery:client:attempt`.
+ * Logs a warning, once per outage, if no server has given a session for a while. It names the last
+ * error of each server. Each single attempt is published on the channel `rookery:client:attempt`.
  */
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import { type ServerName, serverText } from '../wire/connect-string.js';
 
-/** Shorter outages, such as the change of a leader, are not worth a warning. */
+/** Shorter outages, such as the election of a leader, do not deserve a warning. */
 const OUTAGE_MS = 5_000;
-/** What the warning names, of an ensemble with many addresses. */
+/** How many errors the warning names if an ensemble has many addresses. */
 const REASONS_MAX = 10;
 
 export interface OutageWarningOptions {
@@ -49,7 +48,7 @@ export class OutageWarning {
     this.#options.log.warn('session.no_server', message, { outageMs: Math.round(outageMs) });
   }
 
-  /** The outage is over, or other servers are asked: what was said is forgotten. */
+  /** Called when the outage is over or the servers were replaced; forgets the errors. */
   reset(): void {
     this.#sinceMs = null;
     this.#isSaid = false;
@@ -57,7 +56,7 @@ export class OutageWarning {
   }
 }
 
-/** An error of ours that wraps one of the system says less than that. */
+/** Prefers the system's error to the error that wraps it, because it says more. */
 function reasonOf(error: Error): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -1,7 +1,7 @@
 /**
- * The requests that the session makes for itself: watches set again, a marker, the session's end.
+ * The requests that the session itself makes: to register watches again, as a marker, and to close.
  *
- * They are in nobody's queue and have no deadline: the connection settles them or is lost.
+ * They are in no queue and have no deadline. The connection settles them, or they fail with it.
  */
 import { type JuteWriter, OPERATIONS, OpCode } from '@rookery/protocol';
 import type { RearmRequest } from '../watches/rearm.js';
@@ -10,7 +10,7 @@ import { PendingRequest, type Request, type RequestOwner } from './request.js';
 
 const NOBODY: RequestOwner = { trouble: null, onSettled: () => undefined };
 
-/** `onSettled` is called once, with null when it was answered without an error. */
+/** `onSettled` is called once, with null if the request was answered without an error. */
 export function ownRequest(
   opcode: number,
   write: (writer: JuteWriter) => void,
@@ -36,7 +36,7 @@ export function closeRequest(onSettled: (error: Error | null) => void): Request 
   return ownRequest(OpCode.closeSession, () => undefined, onSettled);
 }
 
-/** Answered when everything sent before is. */
+/** A request that is answered after everything that was sent before it. */
 export function markerRequest(onSettled: (error: Error | null) => void): Request {
   const { request } = OPERATIONS[OpCode.exists];
   const write = (writer: JuteWriter) => request.write(writer, { path: '/', watch: false });

@@ -1,10 +1,10 @@
 /**
- * Heartbeats of a connection, and its silence noticed.
+ * Sends the heartbeats of a connection and detects its silence.
  *
- * A ping goes out when nothing else was sent for `intervalMs`. The connection is silent when
- * something has been waiting for an answer and nothing was received for `silenceMs`. Time during
- * which this process was busy and asked nothing is no silence of the server, and bytes that wait in
- * the socket are read before the judgement. One timer.
+ * A ping is sent if nothing else was sent for `intervalMs`. The connection is silent if a request
+ * waits for an answer and nothing was received for `silenceMs`. Time in which this process was busy
+ * and sent nothing does not count as silence of the server, and bytes that wait in the socket are
+ * read before the decision. There is one timer.
  */
 import type { Surroundings } from '../api/surroundings.js';
 
@@ -20,7 +20,7 @@ export class Pulse {
   readonly #options: PulseOptions;
   #lastSentMs: number;
   #lastReceivedMs: number;
-  /** When the first request was sent that nothing has been received after, or NaN. */
+  /** When the first request was sent since something was last received, or NaN. */
   #waitingSinceMs = Number.NaN;
   #cancelTimer: (() => void) | null = null;
   #isStopped = false;
@@ -72,7 +72,7 @@ export class Pulse {
     else this.#arm();
   }
 
-  /** Infinity while nothing waits for an answer. */
+  /** Infinity while no request waits for an answer. */
   #silenceAtMs(): number {
     if (Number.isNaN(this.#waitingSinceMs)) return Number.POSITIVE_INFINITY;
     const { intervalMs, silenceMs } = this.#options;

@@ -1,10 +1,11 @@
 /**
- * One round of attempts to get a session, from any of the servers, quickly.
+ * One round of attempts to get a session quickly from any of the servers.
  *
- * Links are opened one after the other without waiting long for the one before; the handshake is
- * made on one at a time, so that a session is claimed by one server only, and passed on soon when
- * that server is silent and another link is open. Ends once: with a connection handed over, with
- * the session refused, or with every address of every server tried in vain. No back-off here.
+ * Links are opened one after the other, without waiting long for the previous one. Only one
+ * handshake is in progress at a time, so that a single server claims the session; if that server is
+ * silent and another link is open, the handshake soon moves on to that link. A round ends once: the
+ * session's connection is handed over, the session is refused, or every address of every server has
+ * failed. The delays between rounds are in back-off.ts.
  */
 import { ConnectionLossError, type ConnectRequest, type ConnectResponse } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
@@ -23,42 +24,42 @@ export interface PursuitOptions {
   readonly frameBytesMax: number;
   readonly requestBytesMax: number;
   readonly connectTimeoutMs: number;
-  /** The client's, for diagnostics. */
+  /** The name of the client, for diagnostics. */
   readonly name: string;
-  /** Whether a member without quorum will do. */
+  /** Whether a member without a quorum is acceptable. */
   readonly readOnly: boolean;
-  /** Made when it is sent. */
+  /** Makes the handshake at the time it is sent. */
   handshake(): ConnectRequest;
-  /** What the connection that is handed over tells from then on. */
+  /** What the connection calls after it was handed over. */
   readonly events: Pick<ConnectionEvents, 'onAuthReply' | 'onEvent' | 'onZxid'> & {
     onClosed(connection: Connection, error: Error, inFlight: readonly Request[]): void;
   };
   onConnected(connection: Connection, response: ConnectResponse): void;
-  /** The server says that the session, if one was to be resumed, is over. */
+  /** The server says that the session to be resumed is over. */
   onRefused(): void;
-  /** One server was asked in vain; others may still be asked. */
+  /** One server has failed; others may still be tried. */
   onAttemptFailed(server: ServerName, error: Error): void;
-  /** `error` is that of the last attempt. */
+  /** Every address has failed; `error` is that of the last attempt. */
   onExhausted(error: Error): void;
 }
 
-/** How long an attempt is given before the next is begun beside it. */
+/** How long an attempt runs before the next one starts in parallel. */
 const STAGGER_MS_MAX = 250;
-/** Attempts under way at once. */
+/** The number of attempts that may be in progress at once. */
 const PARALLEL_MAX = 4;
 
 export class Pursuit {
   readonly #options: PursuitOptions;
   readonly #servers: ReturnType<HostList['round']>;
   readonly #staggerMs: number;
-  /** How long a handshake may take while another link is open. */
+  /** How long a handshake may take if another link is open. */
   readonly #patienceMs: number;
   readonly #addresses: Address[] = [];
   readonly #attempts = new Set<Attempt>();
   readonly #ready: Attempt[] = [];
   #shaking: Attempt | null = null;
   #isImpatient = false;
-  /** Names being resolved, with what cancels their timers. */
+  /** The names that are being resolved, with the functions that cancel their timers. */
   readonly #resolving = new Map<unknown, () => void>();
   #isOver = false;
   #lastError: Error = new ConnectionLossError();
@@ -73,12 +74,12 @@ export class Pursuit {
     this.#patienceMs = shareMs;
   }
 
-  /** The options' callbacks are not called before it has returned. */
+  /** Starts the round. The callbacks of the options are not called before this returns. */
   start(): void {
     this.#startNext();
   }
 
-  /** Nothing is called any more; every link but the one handed over is closed. */
+  /** Ends the round without calling anybody. Closes every link except one that was handed over. */
   stop(): void {
     this.#isOver = true;
     this.#cancelStagger?.();
@@ -100,7 +101,10 @@ export class Pursuit {
     else if (this.#attempts.size === 0 && this.#resolving.size === 0) this.#exhaust();
   }
 
-  /** One that hangs does not hold up the servers behind, and is given up in the end. */
+  /**
+   * Resolves a name. A lookup that hangs does not delay the next servers, and is abandoned in the
+   * end.
+   */
   #resolve(server: ReturnType<HostList['round']>[number]): void {
     const { surroundings, connectTimeoutMs } = this.#options;
     const settle = (addresses: readonly Address[], error: Error | null) => {
@@ -203,10 +207,13 @@ export class Pursuit {
 }
 
 function unasked(): Error {
-  return new ProtocolViolationError('a read-only session was given and not asked for');
+  return new ProtocolViolationError('the server opened a read-only session, which was not requested');
 }
 
-/** One address tried: routes what its connection tells, to the pursuit and then to the session. */
+/**
+ * An attempt with one address. It passes the events of its connection to the round, then to the
+ * session.
+ */
 class Attempt implements ConnectionEvents {
   readonly connection: Connection;
   isHandedOver = false;

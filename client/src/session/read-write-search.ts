@@ -1,8 +1,8 @@
 /**
- * While connected to a read-only member: looks for one that serves writes.
+ * While the client is connected to a read-only member, looks for a member that serves writes.
  *
- * Asks one server after the other by the four letters `isro`, on connections of their own, with a
- * growing pause. Tells of the first that answers `rw`, once; then, and after `stop`, nothing more.
+ * It sends the four-letter word `isro` to one server after the other, on connections of its own,
+ * with a growing pause. It reports the first server that answers `rw`, and then stops.
  */
 import type { Surroundings } from '../api/surroundings.js';
 import type { ServerName } from '../wire/connect-string.js';
@@ -26,7 +26,7 @@ export class ReadWriteSearch {
   #pauseMs = PAUSE_MS_MIN;
   #cancelTimer: (() => void) | null = null;
   #link: Link | null = null;
-  /** Grows with each question and with `stop`, so that what comes late is known as such. */
+  /** Incremented with each question and by `stop`, so that late answers are recognized. */
   #turn = 0;
   #next = 0;
 

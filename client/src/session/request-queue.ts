@@ -1,10 +1,10 @@
 /**
- * The requests of a client that are not settled: those that wait for a connection, in the order of
- * the calls, and the deadlines and number of all.
+ * The unsettled requests of a client: the ones that wait for a connection, in the order of the
+ * calls, and the deadlines and the number of all.
  *
- * Never sends one twice: what is handed to a connection is settled there or by its loss. Always:
- * `size` is what is pending here or in flight, and 0 when all is settled; what was settled by its
- * signal or deadline before it was sent is gone at once.
+ * It never sends a request twice: after it was passed to a connection, it is settled there or fails
+ * with it. `size` is the number of requests waiting here or in flight. A request that its signal or
+ * deadline settles before it was sent is removed at once.
  */
 
 import type { Surroundings } from '../api/surroundings.js';
@@ -26,9 +26,9 @@ import {
 export interface RequestQueueOptions {
   readonly surroundings: Surroundings;
   readonly outstandingMax: number;
-  /** Of requests that say none themselves; 0 for none. */
+  /** The timeout of requests without one of their own, in milliseconds; 0 for none. */
   readonly operationTimeoutMs: number;
-  /** For diagnostics: the client's name, and the member connected to. */
+  /** For diagnostics: the name of the client, and the member that it is connected to. */
   readonly name: string;
   server(): string | null;
 }
@@ -37,7 +37,7 @@ export class RequestQueue implements RequestOwner {
   readonly #options: RequestQueueOptions;
   readonly #deadlines: Deadlines;
   readonly #unsent = new Set<Request>();
-  /** Why there is no connection; the cause of deadlines that pass meanwhile. */
+  /** Why there is no connection. It becomes the cause of timeouts meanwhile. */
   trouble: Error | null = null;
   #connection: Connection | null = null;
   #refusal: ErrorMaker | null = null;
@@ -59,7 +59,10 @@ export class RequestQueue implements RequestOwner {
     return this.submitApart(call, options, this.#place);
   }
 
-  /** As submit, but the caller places it: it counts nowhere here, only its deadline is kept. */
+  /**
+   * Like submit, but the caller sends it. It is not counted here; only its deadline is managed
+   * here.
+   */
   submitApart<T>(
     call: Call<T>,
     options: OperationOptions | undefined,
@@ -83,7 +86,7 @@ export class RequestQueue implements RequestOwner {
     return settled.catch(retrace);
   }
 
-  /** Sends what waits, and from now on all at once. */
+  /** Sends the waiting requests and, from then on, each new one at once. */
   attach(connection: Connection): void {
     this.#connection = connection;
     const waiting = [...this.#unsent];
@@ -106,7 +109,7 @@ export class RequestQueue implements RequestOwner {
     this.#refusal = make;
   }
 
-  /** No timer is left behind. */
+  /** Cancels the timer of the deadlines. */
   stop(): void {
     this.#deadlines.stop();
   }
@@ -148,8 +151,8 @@ export class RequestQueue implements RequestOwner {
 }
 
 /**
- * An error is made where a frame is handled, far from whoever called. Here its stack is taken anew:
- * the functions that await the operation are on it.
+ * An error is created where a frame is handled, far from the caller. Here it gets a new stack
+ * trace, with the functions that await the operation.
  */
 function retrace(error: unknown): never {
   if (error instanceof Error) Error.captureStackTrace(error, retrace);

@@ -1,9 +1,9 @@
 /**
- * A request: one operation on its way, from the call to the one settlement of its promise.
+ * A request: one operation, from its call to the settlement of its promise.
  *
- * Settles exactly once, by whatever comes first: reply, abort, deadline, loss or close. What comes
- * later is ignored. Holds no place in a queue itself; `RequestOwner` is told when it is settled
- * from outside the queues, by its signal or deadline.
+ * It settles exactly once, by the first of reply, abort, deadline, loss or close; later ones are
+ * ignored. It has no position in a queue itself. Its `RequestOwner` is told when its signal or
+ * deadline settles it, which happens outside the queues.
  */
 import {
   type Int64,
@@ -18,36 +18,38 @@ import type { Call } from './call.js';
 import type { Dated, DeadlineList } from './deadlines.js';
 import type { Observation } from './diagnostics.js';
 
-/** A request as the queues see it, whatever its result is. */
+/** A request as the queues see it, whatever the type of its result. */
 export interface Request extends Dated {
   readonly opcode: number;
   readonly path: string | undefined;
   readonly isWrite: boolean;
   readonly isSettled: boolean;
-  /** Of the connection that it was sent on. */
+  /** Its xid on the connection on which it was sent. */
   xid: number;
   /** When it was sent, or NaN. */
   sentAtMs: number;
-  /** Of the reply, or 0. */
+  /** The zxid of the reply, or 0. */
   zxid: Int64;
-  /** Null when nobody observes it. */
+  /** Null if nobody observes it. */
   observation: Observation | null;
   write(writer: JuteWriter): void;
-  /** May throw MarshallingError, and is then still pending. */
+  /**
+   * Settles it with a reply. May throw MarshallingError, after which the request is still pending.
+   */
   succeed(reader: JuteReader): void;
-  /** By an error of the server's. */
+  /** Settles it with an error code of the server. */
   refuse(code: number): void;
   fail(error: Error): void;
 }
 
 export interface RequestOwner {
-  /** Why nothing can be sent now, null when it can: the cause of a deadline that passes. */
+  /** Why nothing can be sent now, or null. It becomes the cause if the deadline passes. */
   readonly trouble: Error | null;
-  /** It has been settled, by whatever; it is in no list of deadlines any more. */
+  /** Called when the request was settled, for any reason; it has no deadline any more. */
   onSettled(request: Request, error: Error | null): void;
 }
 
-/** Whether it was sent and may have changed something. */
+/** Whether the request was sent and may have changed something. */
 export function isAmbiguous(request: Request): boolean {
   return request.isWrite && !Number.isNaN(request.sentAtMs);
 }
@@ -139,7 +141,7 @@ export class PendingRequest<T> implements Request, AbortFollower {
   }
 }
 
-/** Makes the error of a request that is settled together with others. */
+/** Makes the error of a request that fails together with others. */
 export type ErrorMaker = (path: string | undefined, ambiguous: boolean) => Error;
 
 export function failWith(request: Request, make: ErrorMaker): void {

@@ -1,9 +1,9 @@
 /**
- * Seeks a connection until there is one: rounds of attempts, with a growing pause between them, and
- * a warning when it takes long.
+ * Tries to connect until it succeeds: rounds of attempts, with a growing pause between them, and a
+ * warning if it takes long.
  *
- * Owns the hosts' order, the back-off and the round under way. Always: at most one round at a time;
- * after `stop` nothing is called until the next `seek`.
+ * It owns the order of the hosts, the back-off and the current round. At most one round is in
+ * progress. After `stop`, nothing is called until the next `seek`.
  */
 import type { ConnectRequest, ConnectResponse } from '@rookery/protocol';
 import { type ServerName, serverText } from '../wire/connect-string.js';
@@ -18,9 +18,9 @@ export interface SeekerOptions
     Omit<PursuitOptions, 'onAttemptFailed' | 'onConnected' | 'onExhausted' | 'onRefused'> {
   handshake(): ConnectRequest;
   onConnected(connection: Connection, response: ConnectResponse): void;
-  /** The server says that the session to be resumed is over, or that it gives none. */
+  /** The server says that the session to be resumed is over, or refuses to open one. */
   onRefused(): void;
-  /** Every address was tried in vain; the next round comes by itself, unless it is stopped. */
+  /** Every address has failed. The next round starts by itself, unless `stop` is called. */
   onRoundFailed(error: Error): void;
 }
 
@@ -37,19 +37,19 @@ export class Seeker {
     this.#outage = new OutageWarning(options);
   }
 
-  /** Whether a round is under way; not so in the pause between two. */
+  /** Whether a round is in progress, rather than the pause between two. */
   get isTrying(): boolean {
     return this.#pursuit !== null;
   }
 
-  /** The first round after a connection that lasted comes at once. */
+  /** Starts with the first round, which comes at once after a connection that lasted. */
   seek(): void {
     const delayMs = this.#backOff.nextDelayMs();
     if (delayMs === 0) this.#try();
     else this.#cancelPause = this.#options.surroundings.setTimer(delayMs, () => this.#try());
   }
 
-  /** There are other servers: the next round comes at once. */
+  /** Called when the list of servers has changed: the next round starts at once. */
   restart(): void {
     this.stop();
     this.#backOff.reset();
@@ -64,7 +64,7 @@ export class Seeker {
     this.#pursuit = null;
   }
 
-  /** The connection that was found is lost; the next round starts behind its server. */
+  /** The connection that was found is lost. The next round starts after its server in the list. */
   onLost(connection: Connection): void {
     this.#backOff.onDisconnected();
     this.#options.hosts.startBehind(connection.address.server);
@@ -89,7 +89,7 @@ export class Seeker {
       onExhausted: (error) => {
         this.#pursuit = null;
         this.#outage.onRoundFailed();
-        // Set before the call, so that it may stop us.
+        // Scheduled before the call, so that the callee may stop it.
         this.seek();
         this.#options.onRoundFailed(error);
       },
@@ -100,6 +100,6 @@ export class Seeker {
   #onAttemptFailed(server: ServerName, error: Error): void {
     this.#outage.onAttemptFailed(server, error);
     const fields = { server: serverText(server), err: error };
-    this.#options.log.debug('session.attempt_failed', 'a server has given no session', fields);
+    this.#options.log.debug('session.attempt_failed', 'an attempt to get a session from a server has failed', fields);
   }
 }

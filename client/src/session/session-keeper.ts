@@ -1,10 +1,11 @@
 /**
- * The session: gets one, keeps it over connections, notices its end, opens the next, closes.
+ * The session: opens it, keeps it across connections, detects its end, opens the next one, closes.
  *
- * States: connecting -> connected <-> suspended -> lost -> connecting, and closed from everywhere,
- * for good. Always: 'lost' is told before the server can have expired the session, and what was
- * lost is never resumed; no request goes from one session to the next; each connection begins with
- * the credentials, then the watches, then what waited. Owns no sockets or frames: connection.ts.
+ * The states are connecting -> connected <-> suspended -> lost -> connecting, and closed from
+ * everywhere, for good. 'lost' is reported before the server can have expired the session, and a
+ * lost session is never resumed. No request is carried over from one session to the next. Each
+ * connection first sends the credentials, then the watches, then the waiting requests. Sockets and
+ * frames are in connection.ts.
  */
 import {
   AuthFailedError,
@@ -50,7 +51,7 @@ export class SessionKeeper {
   readonly #credentials: Credentials;
   readonly #seeker: Seeker;
   #session: LiveSession | null = null;
-  /** What to resume, before it was seen alive. */
+  /** The session to resume, until it was resumed for the first time. */
   #resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
   #connection: Connection | null = null;
   #lastZxid: Int64 = 0;
@@ -58,7 +59,7 @@ export class SessionKeeper {
   #readOnly = false;
   #closing: Closing | null = null;
   readonly #vigil: Vigil;
-  /** What pending requests fail with once the session or the client is over. */
+  /** Makes the errors of pending requests once the session or the client is over. */
   #over: ErrorMaker = expired;
 
   constructor(options: KeeperOptions) {
@@ -88,7 +89,7 @@ export class SessionKeeper {
     return this.#connection === null ? null : serverText(this.#connection.address.server);
   }
 
-  /** Of the member connected to, or null. */
+  /** The address of the member that the client is connected to, or null. */
   get address(): Address | null {
     return this.#connection?.address ?? null;
   }
@@ -101,22 +102,22 @@ export class SessionKeeper {
     return this.#options.surroundings;
   }
 
-  /** Whether what is submitted is sent at once. */
+  /** Whether a request that is submitted is sent at once. */
   get isConnected(): boolean {
     return this.#queue.isAttached;
   }
 
-  /** Whether no session can come any more. */
+  /** Whether there can be no further session. */
   get isOver(): boolean {
     return this.#isIn('closed') || (this.#isIn('lost') && !this.#options.renewSession);
   }
 
-  /** Why there is no connection, null when there is one. */
+  /** Why there is no connection, or null if there is one. */
   get trouble(): Error | null {
     return this.#queue.trouble;
   }
 
-  /** Requests queued or in flight. */
+  /** The number of requests queued or in flight. */
   get outstandingCount(): number {
     return this.#queue.size;
   }
@@ -150,7 +151,7 @@ export class SessionKeeper {
       return;
     }
     if (hosts.has(connection.address.server)) return;
-    // What is in flight is answered first; what comes meanwhile waits for the next server.
+    // Requests in flight are answered first; those submitted meanwhile wait for the next server.
     this.#queue.detach();
     connection.send(markerRequest(() => connection.fail(new ConnectionLossError())));
   }
@@ -234,12 +235,14 @@ export class SessionKeeper {
     else this.#options.registry.onResumed();
   }
 
-  /** Credentials first, then watches, then what has waited: nothing is asked without them. */
+  /**
+   * The order is credentials, watches, waiting requests: no request may run without the other two.
+   */
   #restore(connection: Connection): void {
     this.#credentials.attach(connection);
     for (const rearm of this.#options.registry.rearm(this.lastZxidSeen, REARM_PATH_BYTES_MAX)) {
       const request = rearmRequest(rearm, (error) => {
-        // Without its watches the session is deaf; another server may take them.
+        // Without its watches the session would miss events; another server may accept them.
         if (error !== null) connection.fail(error);
       });
       connection.send(request);
@@ -286,7 +289,7 @@ export class SessionKeeper {
     if (this.#isIn('suspended')) this.#seeker.seek();
   }
 
-  /** A session that a member without quorum has given is known to that member alone. */
+  /** A session that a member without a quorum has opened is known only to that member. */
   #onReadWriteFound(server: ServerName): void {
     this.#options.hosts.startWith(server);
     if (this.#session?.isLocal === true) this.#lose();
@@ -303,7 +306,7 @@ export class SessionKeeper {
       this.#closeFor(error === AuthFailedError.code ? new AuthFailedError() : keeperError(error));
   }
 
-  /** The protocol has it that a client whose credential is refused is at its end. */
+  /** In this protocol, a client whose credential is refused must end. */
   #closeFor(error: Error): void {
     if (this.#closing !== null) return;
     this.#closing = new Closing();
@@ -311,7 +314,7 @@ export class SessionKeeper {
     this.#finishClosing();
   }
 
-  /** The session is over, because the server says so or may be about to. */
+  /** The session is over, because the server says so or may be about to expire it. */
   #lose(): void {
     const session = this.#session;
     const sessionId = session?.id ?? this.#resume?.sessionId ?? null;
@@ -338,7 +341,7 @@ export class SessionKeeper {
     if (this.#isIn('connecting')) this.#seeker.seek();
   }
 
-  /** Whatever connection there is or was to be; what is in flight fails with the session. */
+  /** Drops the connection or the attempt to get one. Requests in flight fail with the session. */
   #abandonConnection(): void {
     this.#vigil.stop();
     this.#seeker.stop();
@@ -350,7 +353,7 @@ export class SessionKeeper {
     connection?.fail(new ConnectionLossError());
   }
 
-  /** Nothing new is taken on, and nobody trusts the session from here on. */
+  /** Accepts no further requests and ends the session for the application. */
   #beginClosing(error: Error | null): void {
     const cause = error === null ? {} : { cause: error };
     const closed: ErrorMaker = (_, ambiguous) => new ClientClosedError({ ambiguous, ...cause });

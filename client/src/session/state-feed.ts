@@ -1,8 +1,9 @@
 /**
- * The client's state and all who follow it: listeners, iterators and who waits for a session.
+ * The client's state, and everybody who follows it: listeners, iterators and calls that wait for a
+ * session.
  *
- * Changes are told in order, also when a listener causes the next one. Listeners' exceptions are
- * reported as uncaught and harm nobody here.
+ * Changes are reported in order, even if a listener causes the next one. An exception of a listener
+ * is reported as uncaught and affects nobody else.
  */
 import { onAbort } from '../abort-followers.js';
 import type { ClientState, StateChange } from '../api/values.js';
@@ -25,7 +26,7 @@ export class StateFeed {
     return this.#last.state;
   }
 
-  /** The last change, or the state at the start. */
+  /** The last change, or the initial state. */
   get last(): StateChange {
     return this.#last;
   }
@@ -41,7 +42,7 @@ export class StateFeed {
     this.#isTelling = false;
   }
 
-  /** A function given twice is called twice. Gives what undoes it. */
+  /** A function that is added twice is called twice. Returns a function that removes it. */
   on(listener: StateListener): () => void {
     const entry = { listener };
     this.#listeners.add(entry);
@@ -50,7 +51,7 @@ export class StateFeed {
     };
   }
 
-  /** Starts with the present state; ends after 'closed', or when the signal is aborted. */
+  /** Starts with the current state, and ends after 'closed' or when the signal is aborted. */
   async *iterate(signal: AbortSignal | undefined): AsyncGenerator<StateChange, void, void> {
     const queue: StateChange[] = [this.#last];
     let wake: (() => void) | null = null;

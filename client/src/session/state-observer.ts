@@ -1,7 +1,7 @@
 /**
- * Tells observers of each change of the client's state: on the channel `rookery:client:state` and
- * in the log. The first of all listeners, so that what an application does in its own comes after
- * it in the log.
+ * Reports each change of the client's state on the channel `rookery:client:state` and in the log.
+ * It is the first listener, so that the log shows the change before what the application does about
+ * it.
  */
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
@@ -12,7 +12,7 @@ import type { StateFeed } from './state-feed.js';
 export interface StateObserverOptions {
   readonly surroundings: Surroundings;
   readonly log: Log;
-  /** The client's. */
+  /** The name of the client. */
   readonly name: string;
   readonly keeper: { readonly server: string | null; readonly session: Session | null };
 }

@@ -1,14 +1,14 @@
 /**
- * What is watched over while there is a session: its end, this process's lag, a better server.
+ * The monitors of a session: for its end, for lag of this process, and for a member with a quorum.
  *
- * The end is watched for as long as the session lives, the others only while it is connected.
+ * The end is monitored for as long as the session lives, the others only while it is connected.
  */
 import { LagMonitor, type LagMonitorOptions } from './lag-monitor.js';
 import { LostTimer, type LostTimerOptions } from './lost-timer.js';
 import { ReadWriteSearch, type ReadWriteSearchOptions } from './read-write-search.js';
 
 export interface VigilOptions extends LagMonitorOptions, LostTimerOptions, ReadWriteSearchOptions {
-  /** Heartbeats are sent by another thread: lag of this one does no harm. */
+  /** Whether another thread sends the heartbeats, so that lag of this thread does no harm. */
   readonly isLagProof: boolean;
 }
 
@@ -36,7 +36,7 @@ export class Vigil {
     this.#readWriteSearch.stop();
   }
 
-  /** The session is over. */
+  /** Called when the session is over. */
   stop(): void {
     this.onDisconnected();
     this.#lostTimer.stop();

@@ -1,5 +1,5 @@
 /**
- * Waiting for a session that is connected.
+ * Waits for a session that is connected.
  */
 import { OperationTimeoutError, SessionExpiredError } from '@rookery/protocol';
 import { onAbort } from '../abort-followers.js';
@@ -9,14 +9,14 @@ import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import type { SessionKeeper } from './session-keeper.js';
 
 export interface WaitOptions extends OperationOptions {
-  /** 0 for none. */
+  /** In milliseconds, 0 for no limit. */
   readonly timeoutMs: number;
   readonly keeper: SessionKeeper;
 }
 
 /**
- * Resolves at once if it is so already. Rejects with ClientClosedError (or AuthFailedError) when
- * the client is closed, with SessionExpiredError when no session can come any more.
+ * Resolves at once if the client is connected. Rejects with ClientClosedError (or AuthFailedError)
+ * if the client is closed, and with SessionExpiredError if there can be no further session.
  */
 export function waitConnected(options: WaitOptions): Promise<Session> {
   const { keeper, signal, timeoutMs } = options;

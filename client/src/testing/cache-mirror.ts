@@ -1,7 +1,7 @@
 /**
- * Checks what a cache tells: applies its events one after the other, and notes what is not as it
- * promises: a znode created that is there, changed that is not, a parent that comes late or goes
- * early, a zxid that goes back. Only for tests.
+ * Checks the events of a cache: applies them one after the other and records those that break its
+ * promises. Examples are the creation of a known znode, a change of an unknown one, a parent that
+ * is created after or deleted before its child, or a zxid that decreases. Only for tests.
  */
 import { parentOf } from '@rookery/protocol';
 import {
@@ -17,7 +17,7 @@ export class CacheMirror {
   readonly #root: string | null;
   readonly #mzxids = new Map<string, bigint>();
 
-  /** `root`: of the tree; null where parents are not told of. */
+  /** `root` is the root of the tree, or null if the cache does not report parents. */
   constructor(root: string | null) {
     this.#root = root;
   }
@@ -28,7 +28,7 @@ export class CacheMirror {
     replayCacheEvent(this.nodes, event);
   };
 
-  /** Type and path of each. */
+  /** The type and path of each event. */
   get told(): string[] {
     return this.events.map((event) =>
       'path' in event ? `${event.type} ${event.path}` : event.type,
@@ -39,7 +39,7 @@ export class CacheMirror {
     return this.events.filter((event) => event.type === type).length;
   }
 
-  /** Path to data. */
+  /** The data by path. */
   get data(): Record<string, string | null> {
     return dataOf(this.nodes);
   }

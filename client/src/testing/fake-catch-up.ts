@@ -1,12 +1,12 @@
 /**
- * What a server tells a client that comes back with its watches: the changes since the zxid that
- * the client saw last, as far as the znodes still show them. Only for tests.
+ * Computes the events that a server sends to a client that reconnects with its watches: the changes
+ * since the zxid that the client saw last, as far as the znodes still show them. Only for tests.
  */
 import { EventType, OpCode, unreachable, type WatcherEvent } from '@rookery/protocol';
 import type { RearmRequest } from '../watches/rearm.js';
 import type { FakeServer } from './fake-server.js';
 
-/** Persistent watches are not caught up; they get 'resync'. */
+/** Persistent watches are not caught up; they receive 'resync'. */
 export function caughtUp(
   server: FakeServer,
   requests: readonly RearmRequest[],

@@ -1,11 +1,12 @@
 /**
- * A client of a FakeServer, for unit tests of what stands on the `Client` interface.
+ * A client of a FakeServer, for unit tests of code that uses the `Client` interface.
  *
- * An operation is applied in the turn of its call while there is a connection, and waits for one
- * otherwise; replies and events arrive one in a turn of the event loop, in the order in which the
- * server gave them. So "applied, but its reply was lost" is a call and then `loseConnection()`, or
- * `failNext(op, 'reply-lost')`. After a lost connection or session it comes back by itself in the
- * next turn, unless `comesBack` is false; then by `comeBack()`. Deterministic; only for tests.
+ * While connected, an operation is applied synchronously with its call; otherwise it waits for a
+ * connection. Replies and events arrive one per turn of the event loop, in the order of the server.
+ * To simulate that an operation was applied but its reply was lost, call it and then
+ * `loseConnection()`, or use `failNext(op, 'reply-lost')`. After the loss of a connection or
+ * session the client reconnects in the next turn, unless `comesBack` is false; then `comeBack()`
+ * reconnects it. It is deterministic and only for tests.
  */
 import {
   AddWatchMode,
@@ -34,16 +35,16 @@ import { type FakeChange, FakeServer } from './fake-server.js';
 import { FakeSurroundings } from './fake-surroundings.js';
 
 /**
- * What happens to a request instead of being answered: lost with the connection before or after it
- * was applied, or refused with an error.
+ * The failure of a request: its connection is lost before or after it was applied, or it is refused
+ * with an error.
  */
 export type Fault = 'request-lost' | 'reply-lost' | KeeperError;
 
 interface Pending extends Sent {
   readonly isWrite: boolean;
-  /** Whether the server may have got it. */
+  /** Whether the server may have received it. */
   isSent: boolean;
-  /** Applies it; gives what handles the reply. */
+  /** Applies the request. Returns a function that handles the reply. */
   apply(session: bigint): () => void;
   reject(error: Error): void;
 }
@@ -59,11 +60,11 @@ export class FakeClient extends FakeOperations {
   override readonly name = 'fake';
   override readonly log: Log;
   override readonly surroundings: Surroundings;
-  /** Whether connection and session are replaced by themselves. */
+  /** Whether a lost connection or session is replaced automatically. */
   comesBack: boolean;
   /** All requests that were sent, in order. */
   readonly sent: Sent[] = [];
-  /** Called right before a request is applied: what others do just before it. */
+  /** Called right before a request is applied, to let others act just before it. */
   onSend: ((sent: Sent) => void) | null = null;
   readonly #server: FakeServer;
   readonly #timeoutMs: number;
@@ -71,17 +72,17 @@ export class FakeClient extends FakeOperations {
   readonly #faults: { readonly op: string; readonly fault: Fault }[] = [];
   readonly #listeners = new Set<(change: StateChange) => void>();
   readonly #stopListening: () => void;
-  /** Not sent yet; sent and not answered. */
+  /** The requests that are not sent yet, and those that are sent and not answered. */
   #queued: Pending[] = [];
   readonly #inFlight = new Set<Pending>();
-  /** Replies and events on their way to us. */
+  /** Replies and events on their way to the client. */
   readonly #inbound = new Fifo<() => void>();
   #connection = 0;
   #state: ClientState = 'connecting';
   #session: { readonly session: Session; readonly over: AbortController } | null = null;
   #lastZxidSeen = 0n;
 
-  /** Connected from the beginning. */
+  /** Creates a client that is already connected. */
   constructor(server: FakeServer = new FakeServer(), options: FakeClientOptions = {}) {
     super();
     this.#server = server;
@@ -121,17 +122,17 @@ export class FakeClient extends FakeOperations {
     return this.#registry;
   }
 
-  /** The next `count` requests of the method suffer it. */
+  /** Lets the next `count` requests of the method fail in this way. */
   failNext(op: string, fault: Fault, count = 1): void {
     for (let index = 0; index < count; index++) this.#faults.push({ op, fault });
   }
 
-  /** How many requests of the method were sent. */
+  /** The number of requests of the method that were sent. */
   sentCount(op: string): number {
     return this.sent.filter((sent) => sent.op === op).length;
   }
 
-  /** What is in flight fails, what is queued waits; the session lives. */
+  /** Requests in flight fail and queued ones wait; the session lives. */
   loseConnection(): void {
     if (this.#state !== 'connected') return;
     this.#dropConnection();
@@ -140,7 +141,7 @@ export class FakeClient extends FakeOperations {
     if (this.comesBack) setImmediate(() => this.comeBack());
   }
 
-  /** The server ends the session; the client learns it at once. */
+  /** The server ends the session, and the client learns of it at once. */
   expire(): void {
     const { session } = this;
     if (session === null) return;
@@ -148,7 +149,9 @@ export class FakeClient extends FakeOperations {
     this.loseSession();
   }
 
-  /** The session is over for the client; its ephemeral znodes stand until the server's expiry. */
+  /**
+   * The client considers the session lost; its ephemeral znodes remain until the server expires it.
+   */
   loseSession(): void {
     const lost = this.#session;
     if (lost === null) return;
@@ -166,7 +169,7 @@ export class FakeClient extends FakeOperations {
     if (this.comesBack) setImmediate(() => this.comeBack());
   }
 
-  /** Resumes the session, or opens another when there is none or the server has ended it. */
+  /** Resumes the session, or opens another one if there is none or the server has ended it. */
   comeBack(): void {
     if (this.#state === 'closed' || this.#state === 'connected') return;
     if (this.session === null) {
@@ -184,7 +187,7 @@ export class FakeClient extends FakeOperations {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Listeners of states at this moment: none is left behind. */
+  /** The number of listeners for states, to check that none is left behind. */
   get listenerCount(): number {
     return this.#listeners.size;
   }
@@ -271,7 +274,7 @@ export class FakeClient extends FakeOperations {
     return new SessionExpiredError(path);
   }
 
-  /** Signal and deadline; gives what takes them back. */
+  /** Applies the signal and the deadline. Returns functions that remove them. */
   #limit(pending: Pending, options: OperationOptions | undefined): (() => void)[] {
     const { signal, timeoutMs } = options ?? {};
     const { path } = pending;
@@ -326,7 +329,9 @@ export class FakeClient extends FakeOperations {
     this.#receive(() => this.#registry.onEvent({ type, state: 3, path }, zxid));
   }
 
-  /** One in a turn, so that code that awaits a reply has run before the next one is handled. */
+  /**
+   * Handles one message per turn, so that code that awaits a reply runs before the next message.
+   */
   #receive(handle: () => void): void {
     this.#inbound.push(handle);
     const connection = this.#connection;

@@ -1,7 +1,7 @@
 /**
- * The operations of a fake client: what each of them asks of the FakeServer. How a request gets
- * there, and is lost on the way, is the subclass's. What stands on other operations (transactions,
- * namespaces, fenced, guaranteed deletion, streams) is the real code. Only for tests.
+ * The operations of a fake client, each as a request to the FakeServer. The subclass decides how
+ * requests arrive and how they are lost. What is built on other operations (transactions,
+ * namespaces, fenced, guaranteed deletion, streams) is the product's code. Only for tests.
  */
 import {
   type ClientInfo,
@@ -51,7 +51,7 @@ import type { WatchRegistry } from '../watches/watch-registry.js';
 import { watchStream } from '../watches/watch-stream.js';
 import type { FakeServer } from './fake-server.js';
 
-/** The method that was called: 'create', 'delete', 'getData', ... */
+/** The name of the method that was called: 'create', 'delete', 'getData', ... */
 export interface Sent {
   readonly op: string;
   readonly path: string;
@@ -60,9 +60,9 @@ export interface Sent {
 export interface FakeRequest<T> extends Sent {
   readonly isWrite: boolean;
   readonly options: OperationOptions | undefined;
-  /** Asks the server, as the session. */
+  /** Applies the request on the server in the name of the session. */
   apply(session: bigint): T;
-  /** The reply is handled, before its promise is settled. */
+  /** Handles the reply before its promise is settled. */
   onReply?(result: T): void;
 }
 
@@ -238,7 +238,7 @@ export abstract class FakeOperations implements Client {
   }
 
   async addAuth(): Promise<void> {
-    // Everybody may do everything here.
+    // The fake server lets everybody do everything.
   }
 
   getConfig(options?: WatchedReadOptions): Promise<Node> {
@@ -288,7 +288,7 @@ export abstract class FakeOperations implements Client {
   }
 
   updateServers(): void {
-    // There is only the one.
+    // There is only one server.
   }
 
   deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void> {
@@ -325,7 +325,7 @@ export abstract class FakeOperations implements Client {
     });
   }
 
-  /** Also what does no harm but needs to know the session. */
+  /** Also for reads whose result depends on the session. */
   #write<T>(
     op: string,
     path: string,

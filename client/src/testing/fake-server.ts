@@ -1,11 +1,12 @@
 /**
- * A server for unit tests of what stands on the `Client` interface: one tree in memory, its
- * sessions, and its changes told to whoever listens. Applies one operation after the other, at
- * once; nothing here waits, nothing is random.
+ * A server for unit tests of code that uses the `Client` interface: a tree in memory, its sessions,
+ * and listeners for its changes. It applies one operation after the other, synchronously and
+ * deterministically.
  *
- * Faithful where recipes depend on it: sequence numbers, versions, the order of a change's events,
- * all-or-nothing multis, errors' codes. ACLs are kept and not enforced; without quotas and reapers.
- * Only for tests; clients of it are in fake-client.ts.
+ * It behaves like a real server where recipes depend on it: sequence numbers, versions, the order
+ * of the events of a change, atomic multis, error codes. ACLs are stored but not enforced; there
+ * are no quotas, and containers and TTL znodes are not removed. Only for tests; its clients are in
+ * fake-client.ts.
  */
 import {
   BadArgumentsError,
@@ -54,7 +55,7 @@ interface Znode {
   acl: readonly Acl[];
   aversion: number;
   readonly owner: bigint;
-  /** All children ever created: the next sequence number. */
+  /** How many children were ever created, which is the next sequence number. */
   creates: number;
   readonly children: Set<string>;
 }
@@ -65,7 +66,7 @@ export class FakeServer {
   readonly #sessions = new Set<bigint>();
   readonly #listeners = new Set<(change: FakeChange) => void>();
   #lastSession = 0x1_0000_0000_0000n;
-  /** What takes back the changes of the multi under way. */
+  /** Functions that undo the changes of the current multi. */
   #undo: (() => void)[] = [];
   #changes: FakeChange[] = [];
 
@@ -85,7 +86,9 @@ export class FakeServer {
     return this.#sessions.has(session);
   }
 
-  /** By expiry or by a close: its ephemeral znodes go, all with one zxid. */
+  /**
+   * Ends a session by expiry or by a close: its ephemeral znodes are deleted, all with one zxid.
+   */
   endSession(session: bigint): void {
     if (!this.#sessions.delete(session)) return;
     this.#commit(() => {
@@ -93,7 +96,9 @@ export class FakeServer {
     });
   }
 
-  /** Calls back with each change, when it is committed; gives what undoes it. */
+  /**
+   * Calls the listener with each change when it is committed. Returns a function that removes it.
+   */
   onChange(listener: (change: FakeChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -151,7 +156,7 @@ export class FakeServer {
     return { data: node.data === null ? null : Buffer.from(node.data), stat: statOf(node) };
   }
 
-  /** Sorted, so that tests do not depend on the order in which they were made. */
+  /** Sorted, so that tests do not depend on the order of creation. */
   children(path: string): string[] {
     return [...this.#find(path).children].sort();
   }
@@ -160,7 +165,7 @@ export class FakeServer {
     return [...this.#nodes].filter(([, node]) => node.owner === session).map(([path]) => path);
   }
 
-  /** All paths but those of the system, sorted: what has been left behind. */
+  /** All paths except those of the system, sorted, to check what has been left behind. */
   paths(): string[] {
     const all = [...this.#nodes.keys()].sort();
     return all.filter((path) => path !== '/' && !`${path}/`.startsWith('/zookeeper/'));
@@ -253,7 +258,7 @@ export class FakeServer {
     this.#changes.push({ type, path, zxid: this.zxid });
   }
 
-  /** A write that fails uses up a zxid as well and leaves nothing behind. */
+  /** A write that fails also uses up a zxid, but changes nothing. */
   #commit<T>(write: () => T): T {
     this.zxid++;
     this.#undo = [];

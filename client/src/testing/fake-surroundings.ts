@@ -1,6 +1,6 @@
 /**
- * Surroundings of a test: time passes only by `advance`, random numbers and GUIDs are a fixed
- * series. Only for tests.
+ * Surroundings for tests: time passes only with `advance`, and random numbers and UUIDs are a fixed
+ * sequence. Only for tests.
  */
 import type { Surroundings } from '../api/surroundings.js';
 
@@ -27,7 +27,7 @@ export class FakeSurroundings implements Surroundings {
     };
   }
 
-  /** Steps through [0, 1) so that neighbours differ and none is 0. */
+  /** Steps through the range from 0 to 1 so that consecutive numbers differ and none is 0. */
   random(): number {
     this.#draws++;
     return (this.#draws * 0.6180339887498949) % 1;
@@ -38,18 +38,18 @@ export class FakeSurroundings implements Surroundings {
     return `00000000-0000-4000-8000-${String(this.#uuids).padStart(12, '0')}`;
   }
 
-  /** Timers that have not fired and were not cancelled. */
+  /** The number of timers that have neither fired nor been cancelled. */
   get timerCount(): number {
     return this.#timers.length;
   }
 
-  /** Milliseconds until the next timer, or null. */
+  /** The milliseconds until the next timer fires, or null. */
   get nextTimerMs(): number | null {
     const [first] = this.#due(Number.POSITIVE_INFINITY);
     return first === undefined ? null : first.dueMs - this.#nowMs;
   }
 
-  /** Lets time pass; timers fire in order, each at its own time, also those set meanwhile. */
+  /** Lets time pass. Timers fire in order, each at its own time, including those set meanwhile. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;
     for (let [next] = this.#due(endMs); next !== undefined; [next] = this.#due(endMs)) {
@@ -61,7 +61,7 @@ export class FakeSurroundings implements Surroundings {
     this.#nowMs = endMs;
   }
 
-  /** Lets everything that is on its way arrive, then time pass, until nothing waits for it. */
+  /** Lets all messages arrive, then lets time pass, until no timer is left. */
   async settle(turnsMax = 1_000): Promise<void> {
     for (let turn = 0; turn < turnsMax; turn++) {
       for (let index = 0; index < 20; index++) await new Promise(setImmediate);

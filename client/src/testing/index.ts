@@ -1,6 +1,6 @@
 /**
- * `@rookery/client/testing`: a client of a server in memory, with faults and a clock at hand, for
- * the unit tests of whoever builds on the `Client` interface. For tests with real servers there is
+ * `@rookery/client/testing`: a client of a server in memory, with control over faults and the
+ * clock, for unit tests of code that uses the `Client` interface. For tests with real servers, use
  * `startEnsemble` of `@rookery/server/testing`.
  */
 export { FakeClient, type FakeClientOptions, type Fault } from './fake-client.js';

@@ -1,6 +1,6 @@
 /**
- * What tests of locks begin with: two clients of one in-memory server with a lock each on one path,
- * and ways to wait for what happens there, by turns of the event loop and never by time.
+ * The set-up for tests of locks: two clients of one in-memory server, each with a lock on the same
+ * path, and functions that wait by turns of the event loop and never by time.
  */
 import { WatcherType } from '@rookery/protocol';
 import type { Lease } from '../api/lease.js';
@@ -31,7 +31,9 @@ export function newLocks(options: LockOptions = {}) {
   return { ...world, lockOfOne, lockOfOther };
 }
 
-/** The next persistent watch on the path is taken away by a reply that comes with its own. */
+/**
+ * The next persistent watch on the path is removed by a reply that arrives together with its own.
+ */
 export function takeAwayNextWatch(client: FakeClient, path: string): void {
   const add = client.addWatch.bind(client);
   client.addWatch = async (...given) => {
@@ -42,21 +44,21 @@ export function takeAwayNextWatch(client: FakeClient, path: string): void {
   };
 }
 
-/** The names in a directory, none when it is not there. */
+/** The names in a directory; none if it does not exist. */
 export function namesIn(server: FakeServer, path = PATH): string[] {
   return server.stat(path) === null ? [] : server.children(path);
 }
 
-/** Waits, by turns of the event loop, until it is so. */
+/** Waits, by turns of the event loop, until the condition is true. */
 export async function until(isSo: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1_000; turn++) {
     if (isSo()) return;
     await new Promise(setImmediate);
   }
-  throw new Error(`still not so: ${isSo}`);
+  throw new Error(`the condition is still false: ${isSo}`);
 }
 
-/** For what must not happen: more turns than anything on its way would take. */
+/** For what must not happen: waits for more turns than any message needs to arrive. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
 }

@@ -1,7 +1,8 @@
 /**
- * A server's watches for one session and the two streams to and from it, each moved by the test one
- * message at a time. Modern: modes coexist on a path. Legacy, as ZooKeeper 3.8 was seen to do: each
- * path has one mode per table, the last one asked for. Only for tests.
+ * A model of a server's watches for one session, and of the two streams to and from it, each of
+ * which the test moves one message at a time. A modern server keeps all modes on a path side by
+ * side. A legacy one, as ZooKeeper 3.8 was observed to do, has one mode for each path and table,
+ * the last one requested. Only for tests.
  */
 import {
   AddWatchMode,
@@ -24,7 +25,7 @@ export interface NodeState {
 }
 
 export interface Message {
-  /** At the server; gives what the client does with the reply. */
+  /** Processes the message at the server. Returns what the client does with the reply. */
   process(server: ModelWatchServer): () => void;
   fail(error: Error): void;
 }
@@ -33,7 +34,7 @@ export class ModelWatchServer {
   readonly nodes = new Map<string, NodeState>();
   zxid = 1;
   connected = true;
-  /** Called by the client, not sent for want of a connection. */
+  /** Called by the client but not sent, because there is no connection. */
   readonly unsent: Message[] = [];
   readonly requests: Message[] = [];
   readonly frames: { deliver(): void; fail(): void }[] = [];
@@ -65,7 +66,7 @@ export class ModelWatchServer {
     this.frames.shift()?.deliver();
   }
 
-  /** What is in flight is lost; the watches go with the connection. */
+  /** Drops everything in flight; the watches are gone with the connection. */
   cut(): void {
     if (!this.connected) return;
     this.connected = false;
@@ -127,7 +128,7 @@ export class ModelWatchServer {
     return found ? null : new NoWatcherError(path);
   }
 
-  /** Whether the session would hear of changes of this kind at the path. */
+  /** Whether the session would be notified of changes of this kind at the path. */
   hears(table: 'data' | 'child', path: string): boolean {
     const modes = (table === 'data' ? this.#data : this.#child).get(path);
     if (modes === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * What the registry promises, said as simply as possible: one list, searched for every question.
- * Never fast and never clever; who is called is a multiset, in no order. Only for tests.
+ * A reference model of the watch registry, as simple as possible: one list that is searched for
+ * every question. The calls are a multiset without an order. Only for tests.
  */
 import { WatcherType } from '@rookery/protocol';
 import type { WatchKind } from '../watches/watch-registry.js';
@@ -9,12 +9,12 @@ export interface Registration {
   readonly kind: WatchKind | 'persistent' | 'recursive';
   readonly path: string;
   readonly watcher: number;
-  /** Tells persistent watches of one watcher on one path apart. */
+  /** Distinguishes several persistent watches of one watcher on one path. */
   readonly handle: number | null;
 }
 
 export type Change = 'created' | 'deleted' | 'dataChanged' | 'childrenChanged';
-/** "watcher event path", sorted. */
+/** Entries of the form "watcher event path", sorted. */
 export type Calls = string[];
 
 const FIRED: Readonly<Record<Change, readonly Registration['kind'][]>> = {
@@ -85,7 +85,7 @@ export class NaiveWatches {
     return calls('closed', onceEach(this.#takeWhere(() => true)));
   }
 
-  /** Paths of a kind, each once, sorted. */
+  /** The paths of a kind, each once, sorted. */
   paths(kind: Registration['kind']): string[] {
     const paths = this.registrations.filter((one) => one.kind === kind).map((one) => one.path);
     return [...new Set(paths)].sort();
@@ -98,7 +98,10 @@ export class NaiveWatches {
   }
 }
 
-/** One event calls a watcher of reads once for a path; a persistent one once for each handle. */
+/**
+ * One event calls a watcher of reads once for a path, and a persistent watcher once for each
+ * handle.
+ */
 function onceEach(taken: readonly Registration[]): Registration[] {
   return taken.filter((one, index) => {
     if (one.handle !== null) return true;

@@ -1,7 +1,7 @@
 /**
- * Faults at random, from a seed: what may go wrong between clients and an in-memory server at any
- * moment. A session is lost for its client some time before it is for the server, as the client's
- * margin has it. Deterministic; only for tests.
+ * Random faults, from a seed, between clients and an in-memory server. A session is lost for its
+ * client some time before the server expires it, as the client's safety margin ensures.
+ * Deterministic; only for tests.
  */
 import type { FakeClient } from './fake-client.js';
 import type { FakeServer } from './fake-server.js';
@@ -9,7 +9,7 @@ import type { FakeSurroundings } from './fake-surroundings.js';
 
 export type Random = () => number;
 
-/** mulberry32. */
+/** The mulberry32 generator. */
 export function randomFrom(seed: number): Random {
   let state = seed | 0;
   return () => {
@@ -32,7 +32,7 @@ export interface Victim {
 
 const OPS = ['create', 'delete', 'getChildren', 'getData', 'exists', 'setData', 'sync', 'multi'];
 
-/** A request or reply is lost, the connection for a moment or a while, or the session. */
+/** Loses a request or a reply, the connection for a moment or a while, or the session. */
 export function strike({ server, client, random }: Victim): void {
   switch (Math.floor(random() * 9)) {
     case 0:
@@ -67,15 +67,15 @@ export function strike({ server, client, random }: Victim): void {
 export interface Schedule {
   readonly surroundings: FakeSurroundings;
   readonly random: Random;
-  /** Steps in which faults may happen; after them all is calm. */
+  /** The number of steps in which faults may happen; after them there are none. */
   readonly faultySteps: number;
   readonly fault: () => void;
   readonly check: () => void;
 }
 
 /**
- * Lets the tasks run to their end, with a check at each step. Rejects as soon as one of them does,
- * or when they are not done in the time that a calm world gives them.
+ * Runs the tasks to their end, with a check at each step. Rejects as soon as one of them does, or
+ * if they do not finish within a bounded number of steps without faults.
  */
 export async function runToEnd(
   tasks: readonly Promise<void>[],
@@ -104,7 +104,7 @@ export async function runToEnd(
 
 const STEPS_CALM_MAX = 20_000;
 
-/** From 1; as many as ROOKERY_RECIPE_SEEDS says, for a longer search. */
+/** The seeds from 1 on. ROOKERY_RECIPE_SEEDS overrides their number, for a longer search. */
 export function seeds(count: number): number[] {
   const length = Number(process.env['ROOKERY_RECIPE_SEEDS'] ?? count);
   return Array.from({ length }, (_, index) => index + 1);

@@ -1,5 +1,5 @@
 /**
- * A real client on a scripted network and fake time. Only for tests.
+ * A real client on a scripted network with a fake clock. Only for tests.
  */
 import type { ConnectOptions } from '../api/options.js';
 import { SessionClient } from '../client/session-client.js';
@@ -19,14 +19,14 @@ export interface ScriptedClientOptions extends ConnectOptions {
   readonly resolve?: Resolve;
 }
 
-/** Not yet connected; servers are asked in the order given. */
+/** Not connected at first. It tries servers in the given order. */
 export class ScriptedClient {
   readonly network = new ScriptedNetwork();
   readonly surroundings = new FakeSurroundings();
   readonly registry = new WatchRegistry();
   readonly keeper: SessionKeeper;
   readonly client: SessionClient;
-  /** The states in order, as far as they were told. */
+  /** The states that were reported, in order. */
   readonly states: string[] = [];
 
   constructor(given: ScriptedClientOptions = {}) {
@@ -51,7 +51,7 @@ export class ScriptedClient {
     this.keeper.start();
   }
 
-  /** The next link that is dialled, opened and asked for a session. */
+  /** Waits for the next link that is dialled, opens it and returns it with its handshake. */
   async nextHandshake(): Promise<ScriptedLink> {
     const isNew = () =>
       this.network.links.some((link) => link.handshake === null && !link.isClosed);
@@ -70,7 +70,7 @@ export class ScriptedClient {
     await turn();
   }
 
-  /** Lets time pass in small steps, so that what answers in between is heard in time. */
+  /** Lets time pass in small steps, so that answers in between are received in time. */
   async pass(ms: number, stepMs = 100): Promise<void> {
     for (let left = ms; left > 0; left -= stepMs) {
       this.surroundings.advance(Math.min(stepMs, left));

@@ -1,9 +1,10 @@
 /**
- * A network in memory whose servers do what a test says, frame by frame: late, wrong, never.
+ * A network in memory whose servers do what a test says, frame by frame, including late and wrong
+ * answers.
  *
- * For unit tests of connections and sessions. Dialled links are collected; the test opens, refuses,
- * answers and cuts each. What the client writes is decoded as it comes (which is at the end of the
- * client's turn: `await turn()`). Only for tests.
+ * For unit tests of connections and sessions. Dialled links are collected, and the test opens,
+ * refuses, answers and cuts each of them. What the client writes is decoded when it arrives, at the
+ * end of the client's turn: use `await turn()`. Only for tests.
  */
 import {
   type Codec,
@@ -27,7 +28,7 @@ import type { Address, Dial, Link, LinkEvents } from '../wire/link.js';
 
 const FRAME_BYTES_MAX = 1 << 24;
 
-/** A request as it came. */
+/** A request as the server received it. */
 export interface Received {
   readonly xid: number;
   readonly opcode: number;
@@ -40,7 +41,7 @@ export interface ScriptedReply {
   readonly body?: Uint8Array;
 }
 
-/** Lets everything that is on its way arrive. */
+/** Lets all messages arrive. */
 export async function turn(count = 3): Promise<void> {
   for (let index = 0; index < count; index++) await new Promise(setImmediate);
 }
@@ -57,14 +58,14 @@ export class ScriptedNetwork {
     return link.client;
   };
 
-  /** The link dialled last. */
+  /** The link that was dialled last. */
   get last(): ScriptedLink {
     const last = this.links.at(-1);
     if (last === undefined) throw new Error('nothing was dialled');
     return last;
   }
 
-  /** Links that neither side has closed. */
+  /** The number of links that neither side has closed. */
   get liveCount(): number {
     return this.links.filter((link) => !link.isClosed).length;
   }
@@ -73,15 +74,15 @@ export class ScriptedNetwork {
 /** The server's end of a link. */
 export class ScriptedLink {
   readonly address: Address;
-  /** What the client sees. */
+  /** The client's end of the link. */
   readonly client: Link;
   /** Null until the client has sent its handshake. */
   handshake: ConnectRequest | null = null;
-  /** Everything since the handshake, without heartbeats. */
+  /** The requests since the handshake, without heartbeats. */
   readonly received: Received[] = [];
   pingCount = 0;
   isClosed = false;
-  /** Called with each request but heartbeats. */
+  /** Called with each request except heartbeats. */
   onRequest: ((request: Received) => void) | null = null;
   /** Whether heartbeats are answered at once. */
   answersPings = true;
@@ -105,7 +106,7 @@ export class ScriptedLink {
     if (!this.isClosed) this.#events.onOpen();
   }
 
-  /** Opens, and answers the handshake as soon as it comes. */
+  /** Opens the link, and answers the handshake when it arrives. */
   accept(session: { readonly id: Int64; readonly timeoutMs: number; readonly readOnly?: boolean }) {
     this.open();
     this.answerHandshake(session);
@@ -122,12 +123,12 @@ export class ScriptedLink {
     this.frame(encode(ConnectResponse, response));
   }
 
-  /** What a server says to one who wants to resume what is over. */
+  /** Answers as a server does when the session to resume is over. */
   refuseSession(): void {
     this.answerHandshake({ id: 0, timeoutMs: 0 });
   }
 
-  /** To the oldest request that has no reply yet. */
+  /** Replies to the oldest request that has no reply yet. */
   reply(reply: ScriptedReply = {}): void {
     const request = this.received[this.#answeredCount];
     if (request === undefined) throw new Error('there is no request to answer');
@@ -182,7 +183,7 @@ export class ScriptedLink {
   }
 }
 
-/** A body of the operation's own codec. */
+/** Encodes a reply body with the operation's own codec. */
 export function bodyOf<Response>(
   operation: { readonly response: Codec<Response> },
   response: Response,
@@ -190,7 +191,7 @@ export function bodyOf<Response>(
   return encode(operation.response, response);
 }
 
-/** What getData is answered with. */
+/** The reply body of a getData. */
 export function dataBody(data: string): Uint8Array {
   const stat = {
     ...{ czxid: 1, mzxid: 1, pzxid: 1, ctime: 0, mtime: 0 },

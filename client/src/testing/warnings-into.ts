@@ -1,5 +1,5 @@
 /**
- * A log that keeps the sentences of its warnings. Only for tests.
+ * A log that collects the messages of its warnings. Only for tests.
  */
 import type { Log } from '../api/logger.js';
 import { ClientLog } from '../log.js';

@@ -1,6 +1,6 @@
 /**
- * The events that wait for the consumer of a watch stream. Always: never more than its capacity;
- * one event too many makes it forget them all and hold the given one in their place.
+ * The events that wait for the consumer of a watch stream. There are never more than its capacity:
+ * one event too many replaces all of them by a given event.
  */
 import type { WatchEvent } from '../api/values.js';
 
@@ -8,7 +8,7 @@ export class EventQueue {
   readonly #capacity: number;
   readonly #onOverflow: WatchEvent;
   #events: WatchEvent[] = [];
-  /** Where the first one is: those before it have been taken. */
+  /** The index of the first event; those before it were already read. */
   #first = 0;
 
   constructor(capacity: number, onOverflow: WatchEvent) {
@@ -33,7 +33,7 @@ export class EventQueue {
     const event = this.#events[this.#first];
     if (event === undefined) return undefined;
     this.#first += 1;
-    // Each event is moved at most once for each time that half of the queue was taken.
+    // Compacting only when half of the array was read keeps the cost per event constant.
     if (this.#first * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#first);
       this.#first = 0;

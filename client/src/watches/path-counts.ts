@@ -1,6 +1,7 @@
 /**
- * How many requests under way concern a path. Owns the counts only; what stands on the server is
- * uncertain while one is not zero. Always: no path with a count of zero. Used by the registry.
+ * Counts the requests in flight for each path. While a count is not zero, it is uncertain which
+ * watches the server has at that path. Paths with a count of zero are not stored. Used by the
+ * registry.
  */
 import { assert } from '@rookery/protocol';
 

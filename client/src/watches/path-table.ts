@@ -1,13 +1,14 @@
 /**
- * Who waits at which server path: watchers of reads of one kind, or persistent watches of one mode.
- * Knows entries by their identity and never calls one. A path with a single entry, by far the usual
- * case, costs a slot of a map and no set. Always: no path without an entry. Used by the registry.
+ * The watches at each server path, for watchers of reads of one kind or persistent watches of one
+ * mode. Entries are told apart by identity, and are never called here. A path with a single entry,
+ * by far the usual case, costs one slot of a map and no set. A path without entries is not stored.
+ * Used by the registry.
  */
 export class PathTable<Entry extends object> {
   readonly #byPath = new Map<string, Entry | Set<Entry>>();
   #size = 0;
 
-  /** Pairs of a path and an entry. */
+  /** The number of pairs of a path and an entry. */
   get size(): number {
     return this.#size;
   }
@@ -25,19 +26,19 @@ export class PathTable<Entry extends object> {
     return this.#byPath.keys();
   }
 
-  /** A copy, in the order they came. */
+  /** A copy of the entries at a path, in the order in which they were added. */
   on(path: string): Entry[] {
     const present = this.#byPath.get(path);
     if (present === undefined) return [];
     return present instanceof Set ? [...present] : [present];
   }
 
-  /** A copy of all, path by path. */
+  /** A copy of all entries, path by path. */
   all(): Entry[] {
     return [...this.#byPath.keys()].flatMap((path) => this.on(path));
   }
 
-  /** Nothing changes when it is there already. */
+  /** Adds an entry, unless it is already there. */
   add(path: string, entry: Entry): void {
     const present = this.#byPath.get(path);
     if (present === entry) return;
@@ -52,7 +53,7 @@ export class PathTable<Entry extends object> {
     this.#size += 1;
   }
 
-  /** True when it was there. */
+  /** Removes an entry. Returns whether it was there. */
   remove(path: string, entry: Entry): boolean {
     const present = this.#byPath.get(path);
     if (present instanceof Set) {
@@ -66,7 +67,7 @@ export class PathTable<Entry extends object> {
     return true;
   }
 
-  /** Takes all off the path and adds them to `taken`. */
+  /** Removes all entries at the path and adds them to `taken`. */
   takeInto(taken: Set<Entry>, path: string): void {
     for (const entry of this.on(path)) {
       this.remove(path, entry);

@@ -1,10 +1,10 @@
 /**
- * The requests that put watches back on a new connection: setWatches, or setWatches2 where a
- * persistent watch is among them, which servers before 3.6 do not know.
+ * The requests that register watches again on a new connection: setWatches, or setWatches2 if there
+ * are persistent watches, which servers before 3.6 do not know.
  *
- * Cut into chunks, for one request with all paths may exceed what the server takes in a frame, and
- * it would then end this connection and each one after it (ZOOKEEPER-706). Computes only. Called by
- * the watch registry.
+ * They are split into several requests, because a single one with all paths may exceed the server's
+ * limit for a frame. The server would then end this connection and each one after it
+ * (ZOOKEEPER-706). Computes only. Called by the watch registry.
  */
 import {
   OpCode,
@@ -13,7 +13,7 @@ import {
   toInt64,
 } from '@rookery/protocol';
 
-/** Java's; well below the 1 MiB that a server takes by default. */
+/** The limit of the Java client, well below the 1 MiB that a server accepts by default. */
 export const REARM_PATH_BYTES_MAX = 128 * 1024;
 
 export type RearmRequest =
@@ -29,9 +29,9 @@ export interface StandingPaths {
 }
 
 /**
- * Each has at least one path and at most `pathBytesMax` bytes of them (with their lengths, 4 bytes
- * each), unless a single path is longer. The server tells at once what has changed since
- * `lastZxidSeen` at the paths of one-shot watches.
+ * Each request has at least one path, and at most `pathBytesMax` bytes of paths, including 4 bytes
+ * for the length of each, unless a single path is longer. The server at once reports what has
+ * changed since `lastZxidSeen` at the paths of one-shot watches.
  */
 export function rearmRequests(
   standing: StandingPaths,

@@ -1,10 +1,11 @@
 /**
- * The client's operations on watches, but for the reads that leave one: addWatch with its handles,
- * and the removals, here and on the server. Owns the handles; the session is behind `WatchChannel`.
+ * The client's operations on watches, except for the reads that leave one: addWatch with its
+ * handles, and the removals, both here and on the server. It owns the handles and uses the session
+ * through `WatchChannel`.
  *
- * Paths are the server's. Always: here a watch begins and ends as the frame of its reply is
- * handled, not a promise later, so that what the registry holds is what the server has at that
- * point of the stream. Composed by the session's client.
+ * Paths are those of the server. A watch begins and ends here while the frame of its reply is
+ * handled, and not later in a promise, so that the registry always matches the server at that point
+ * of the stream. The session client composes it.
  */
 import {
   AddWatchMode,
@@ -17,13 +18,13 @@ import type { AddWatchOptions, WatchHandle } from '../api/client.js';
 import type { OperationOptions, Watcher } from '../api/values.js';
 import type { DroppedWatch, PersistentWatch, WatchRegistry } from './watch-registry.js';
 
-/** The session, as far as watches need it. */
+/** The part of the session that watches need. */
 export interface WatchChannel {
-  /** Whether requests are being answered; while not, no server has a watch of this session. */
+  /** Whether requests are being answered. If not, no server has a watch of this session. */
   readonly connected: boolean;
   /**
-   * Queues a request, as for every operation. `onDone` is called when its reply says success, as
-   * the frame is handled, before any later one; never after the promise was rejected.
+   * Queues a request, like any operation. `onDone` is called if the reply reports success, while
+   * the frame is handled and before any later frame; never after the promise was rejected.
    */
   addWatch(request: AddWatchRequest, options: OperationOptions, onDone: () => void): Promise<void>;
   removeWatches(
@@ -43,7 +44,10 @@ export class WatchOperations {
     this.#channel = channel;
   }
 
-  /** Sent even when the server has the watch already: then its reply says from when it stands. */
+  /**
+   * Sent even if the server already has the watch, because the reply tells from when on it is
+   * active.
+   */
   async addWatch(
     path: string,
     watcher: Watcher,
@@ -61,17 +65,19 @@ export class WatchOperations {
   }
 
   /**
-   * To be called right after a read that leaves a watch was queued. Servers before 3.9 have one
-   * mode for each path (ZOOKEEPER-4466): that read has made one-shot what was persistent there, so
-   * it is asked for again. Newer ones have it still, and lose nothing. A recursive watch has no
-   * part in the children, and if asked for again after their read would displace that one's watch.
-   * `hasPassed`: whether anything was committed between the read's reply and now, when the watch
-   * stands again; a recursive one may then have missed a change below.
+   * To be called right after a read that leaves a watch was queued. Servers before 3.9 have only
+   * one mode for each path (ZOOKEEPER-4466), so that read replaces a persistent watch by a one-shot
+   * one; the persistent watch is therefore requested again. Newer servers still have it and lose
+   * nothing by that. A recursive watch is not affected by a read of children, and requesting it
+   * again after such a read would replace the watch of that read. `hasPassed` tells whether
+   * anything was committed between the reply of the read and now, when the watch is active again; a
+   * recursive watch may then have missed a change below.
    */
   keepPersistent(path: string, read: 'data' | 'child', hasPassed = () => false): void {
     for (const recursive of this.#registry.persistentModesAt(path)) {
       if (recursive && read === 'child') continue;
-      // Fails with the connection only, and then all watches are put back on the next one.
+      // It fails only with the connection, and then all watches are registered again on the next
+      // one.
       this.#requestWatch(path, recursive, {}, () => {
         if (recursive && hasPassed()) this.#registry.onReAdded(path);
       }).catch(() => undefined);
@@ -79,16 +85,17 @@ export class WatchOperations {
   }
 
   /**
-   * Servers before 3.9 have just made the recursive watch of this path one that hears nothing from
-   * below, for good: it is asked for again. There it then stands in the place of the other, which
-   * hears no 'childrenChanged'; and it may have missed what changed between the two requests.
+   * On servers before 3.9, the request has just turned the recursive watch of this path into one
+   * that never receives events from below, so the recursive watch is requested again. On such a
+   * server it replaces the other watch, which then receives no 'childrenChanged'. The recursive
+   * watch may have missed changes between the two requests.
    */
   #keepRecursive(path: string): void {
     if (!this.#registry.persistentModesAt(path).includes(true)) return;
     this.#requestWatch(path, true, {}, () => this.#registry.onReAdded(path)).catch(() => undefined);
   }
 
-  /** Never fails: what matters has happened when it returns. */
+  /** Never rejects. The watcher is already removed when this returns. */
   removeWatcher(path: string, watcher: Watcher): void {
     void this.#drop(this.#registry.remove(path, watcher));
   }
@@ -131,8 +138,8 @@ export class WatchOperations {
       });
     } finally {
       end();
-      // Given up after it was sent, or the last handle removed meanwhile: the server has it for
-      // nobody.
+      // The call was given up after it was sent, or its last handle was removed meanwhile, so
+      // nobody needs the server's watch.
       void this.#drop(this.#registry.unusedPersistent(path, recursive));
     }
   }
@@ -150,8 +157,9 @@ export class WatchOperations {
   }
 
   /**
-   * Settles when the server has answered; never rejects. What it says changes nothing here: a
-   * watch that only the server has is heard by nobody, and ends with the connection.
+   * Settles when the server has answered, and never rejects. The answer makes no difference here:
+   * nobody receives the events of a watch that only the server has, and it ends with the
+   * connection.
    */
   async #drop(dropped: readonly DroppedWatch[]): Promise<void> {
     if (!this.#channel.connected) return;

@@ -1,14 +1,15 @@
 /**
- * Every watcher of a client and what it waits for. Synchronous and without I/O: the session calls
- * it as frames arrive and states change, in the order of the wire.
+ * All watchers of a client and what each waits for. It is synchronous and without I/O: the session
+ * calls it as frames arrive and states change, in the order of the wire. Paths are the server's,
+ * chroot included.
  *
- * Paths are the server's, chroot included. Always: a one-shot watcher is called exactly once and is
- * gone before it is called; a persistent one is never called after its removal or its end; what a
- * watcher does or throws, another is told all the same. `rearm` lists exactly what stands.
+ * A one-shot watcher is called exactly once, after its removal from here. A persistent one is never
+ * called after its removal or its end. The actions and exceptions of one watcher do not affect the
+ * calls of others. `rearm` lists exactly the watches that are registered.
  *
- * What the server is told to drop errs on one side only: a watch that stands there and not here
- * costs an event that nobody hears, one that stands here and not there is a lost wake-up. So
- * nothing is dropped while a request under way may have set it (`begin`, `end`).
+ * A watch that the server has and this registry does not costs one ignored event. The opposite
+ * would lose a notification. So the server is never told to remove a watch that a request in flight
+ * may have set (`begin`, `end`).
  */
 import { EventType, unreachable, type WatcherEvent, WatcherType } from '@rookery/protocol';
 import type { WatchEvent, Watcher } from '../api/values.js';
@@ -16,19 +17,21 @@ import { PathCounts } from './path-counts.js';
 import { PathTable } from './path-table.js';
 import { type RearmRequest, rearmRequests } from './rearm.js';
 
-/** `exist`: left by an exists that found nothing. One that found a znode leaves a `data` watch. */
+/**
+ * `exist` is left by an exists that found nothing. One that found a znode leaves a `data` watch.
+ */
 export type WatchKind = 'data' | 'exist' | 'child';
-/** What a request under way may set: one by a read, or an addWatch of either mode. */
+/** The watch that a request in flight may set: by a read, or by an addWatch of either mode. */
 export type PendingWatch = 'read' | 'persistent' | 'recursive';
 
-/** A registration of its own, so that one function may watch a path twice and be removed once. */
+/** One registration, so that a function may watch a path twice and be removed once. */
 export interface PersistentWatch {
   readonly path: string;
   readonly recursive: boolean;
   readonly watcher: Watcher;
 }
 
-/** What the server should be told to drop: the arguments of removeWatches. */
+/** The watches that the server should be told to remove, as arguments of removeWatches. */
 export interface DroppedWatch {
   readonly path: string;
   readonly type: WatcherType;
@@ -40,53 +43,61 @@ export class WatchRegistry {
   readonly #child = new PathTable<Watcher>();
   readonly #persistent = new PathTable<PersistentWatch>();
   readonly #recursive = new PathTable<PersistentWatch>();
-  /** Of the longest path ever watched so: bounds the look at ancestors, whatever is sent. */
+  /**
+   * The length of the longest path ever watched recursively. It bounds the search through
+   * ancestors.
+   */
   #recursiveLengthMax = 0;
   readonly #pending = {
     read: new PathCounts(),
     persistent: new PathCounts(),
     recursive: new PathCounts(),
   };
-  /** One-shot watchers taken for the events being told, where removal must still find them. */
+  /**
+   * One-shot watchers of the events that are being reported, so that a removal still finds them.
+   */
   readonly #taken: { readonly path: string; readonly watchers: Set<Watcher> }[] = [];
   readonly #report: (error: unknown) => void;
-  /** As of the last event: the next connection may be to a server of another version. */
+  /** As of the last event, because the next connection may be to a server of another version. */
   #tellsZxids = false;
 
-  /** `report` is given what watchers throw; must not throw itself. */
+  /** `report` is called with the exceptions of watchers. It must not throw. */
   constructor(report: (error: unknown) => void = throwUncaught) {
     this.#report = report;
   }
 
-  /** Watchers of all kinds, once per path and kind. */
+  /** The number of watchers of all kinds, each counted once per path and kind. */
   get size(): number {
     const { size: persistent } = this.#persistent;
     const { size: recursive } = this.#recursive;
     return this.#data.size + this.#exist.size + this.#child.size + persistent + recursive;
   }
 
-  /** Requests under way that would set a watch, by path; 0 when all is settled. */
+  /** The number of requests in flight that may set a watch; 0 when all are settled. */
   get pendingCount(): number {
     const { read, persistent, recursive } = this.#pending;
     return read.size + persistent.size + recursive.size;
   }
 
-  /** A request that sets a watch has been taken on, sent or not. */
+  /** Called when a request that sets a watch is accepted, whether or not it was sent. */
   begin(pending: PendingWatch, path: string): void {
     this.#pending[pending].increment(path);
   }
 
-  /** It is settled, whatever came of it; after `add` or `addPersistent` if it succeeded. */
+  /**
+   * Called when that request is settled, whatever the result; after `add` or `addPersistent` if it
+   * succeeded.
+   */
   end(pending: PendingWatch, path: string): void {
     this.#pending[pending].decrement(path);
   }
 
-  /** The reply to a read that asked for a watch has come and the watch stands on the server. */
+  /** The reply to a read that asked for a watch has arrived, so the server has the watch. */
   add(kind: WatchKind, path: string, watcher: Watcher): void {
     this.#tableOf(kind).add(path, watcher);
   }
 
-  /** Takes a watcher of reads back, of whatever kinds at this path: it is not called any more. */
+  /** Removes a watcher of reads, of whatever kinds at this path. It is not called any more. */
   remove(path: string, watcher: Watcher): DroppedWatch[] {
     for (const taken of this.#taken) {
       if (taken.path === path) taken.watchers.delete(watcher);
@@ -94,7 +105,7 @@ export class WatchRegistry {
     const ofData = this.#data.remove(path, watcher);
     const ofExist = this.#exist.remove(path, watcher);
     const ofChild = this.#child.remove(path, watcher);
-    // ZooKeeper 3.8 takes the persistent watch of the path away with the one-shot one.
+    // ZooKeeper 3.8 removes the persistent watch of a path together with the one-shot watch.
     if (this.persistentModesAt(path).length > 0 || this.#pending.read.has(path)) return [];
     const dropped: DroppedWatch[] = [];
     if ((ofData || ofExist) && !this.#data.hasPath(path) && !this.#exist.hasPath(path)) {
@@ -104,7 +115,7 @@ export class WatchRegistry {
     return dropped;
   }
 
-  /** The reply to addWatch has come. What is given stands for this watch at its removal. */
+  /** The reply to addWatch has arrived. The result identifies this watch when it is removed. */
   addPersistent(path: string, recursive: boolean, watcher: Watcher): PersistentWatch {
     const watch: PersistentWatch = { path, recursive, watcher };
     this.#modeOf(recursive).add(path, watch);
@@ -112,23 +123,28 @@ export class WatchRegistry {
     return watch;
   }
 
-  /** Idempotent; its watcher is not called any more. */
+  /**
+   * Removes a persistent watch. Its watcher is not called any more. Calling it again has no effect.
+   */
   removePersistent(watch: PersistentWatch): DroppedWatch[] {
     if (!this.#modeOf(watch.recursive).remove(watch.path, watch)) return [];
     return this.unusedPersistent(watch.path, watch.recursive);
   }
 
-  /** What to drop of a mode at a path where the server may have a watch that nobody needs. */
+  /**
+   * Returns what to remove of a mode at a path where the server may have a watch that nobody needs.
+   */
   unusedPersistent(path: string, recursive: boolean): DroppedWatch[] {
     const mode = recursive ? 'recursive' : 'persistent';
     if (this.#modeOf(recursive).hasPath(path) || this.#pending[mode].has(path)) return [];
-    // Servers before 3.9 know no other type for it; it takes all that stands at the path.
+    // Servers before 3.9 know no narrower type for it, but this type removes all watches of the
+    // path.
     if (!this.#isUsed(path)) return [{ path, type: WatcherType.any }];
     const type = recursive ? WatcherType.persistentRecursive : WatcherType.persistent;
     return [{ path, type }];
   }
 
-  /** The modes, `recursive` or not, of which there is or may soon be a watch at the path. */
+  /** The modes, as values of `recursive`, for which the path has a watch or may soon have one. */
   persistentModesAt(path: string): boolean[] {
     return [false, true].filter((recursive) => {
       const mode = recursive ? 'recursive' : 'persistent';
@@ -136,7 +152,7 @@ export class WatchRegistry {
     });
   }
 
-  /** The server has answered removeWatches; those who watched are told 'removed' and are gone. */
+  /** The server has answered removeWatches. The watchers are called with 'removed' and are gone. */
   removeAll(path: string, type: WatcherType): void {
     const any = type === WatcherType.any;
     const taken = new Set<Watcher>();
@@ -152,7 +168,10 @@ export class WatchRegistry {
     for (const watch of watches) this.#endPersistent(watch, 'removed');
   }
 
-  /** From the wire; `zxid` of its header, if it tells one. Calls the watchers, never throws. */
+  /**
+   * An event from the wire, with the zxid of its header if it has one. Calls the watchers; never
+   * throws.
+   */
   onEvent(event: WatcherEvent, zxid: bigint | null): void {
     const type = NODE_EVENTS.get(event.type);
     if (type === undefined) return;
@@ -166,8 +185,8 @@ export class WatchRegistry {
   }
 
   /**
-   * The requests, in order, that a new connection begins with; none when nothing stands. See
-   * rearm.ts for the bound.
+   * The requests, in order, with which a new connection begins; none if there are no watches. The
+   * bound is explained in rearm.ts.
    */
   rearm(lastZxidSeen: bigint, pathBytesMax: number): RearmRequest[] {
     const standing = {
@@ -180,19 +199,19 @@ export class WatchRegistry {
     return rearmRequests(standing, lastZxidSeen, pathBytesMax);
   }
 
-  /** The session goes on over a new connection and the requests of `rearm` are on their way. */
+  /** The session was resumed on a new connection, and the requests of `rearm` are on their way. */
   onResumed(): void {
     this.#resync('reconnected');
   }
 
-  /** Another session has begun and the requests of `rearm` are on their way. */
+  /** Another session has begun, and the requests of `rearm` are on their way. */
   onNewSession(): void {
     this.#resync('new-session');
   }
 
   /**
-   * The recursive watch of a path may have been displaced on the server for a moment. Servers that
-   * tell zxids, from 3.9, have all modes side by side.
+   * The recursive watch of a path may have been replaced on the server for a moment. Servers that
+   * send zxids, from 3.9 on, keep all modes side by side.
    */
   onReAdded(path: string): void {
     if (this.#tellsZxids) return;
@@ -201,7 +220,9 @@ export class WatchRegistry {
     }
   }
 
-  /** One-shot watchers hear 'lost'; persistent ones stay, unless no session follows this one. */
+  /**
+   * One-shot watchers are called with 'lost'. Persistent watches stay, unless no session follows.
+   */
   onSessionLost(renewing = true): void {
     this.#endOneShots('lost');
     if (!renewing) this.#endAllPersistent('lost');
@@ -212,7 +233,10 @@ export class WatchRegistry {
     this.#endAllPersistent('closed');
   }
 
-  /** Those that the server has taken off with this event: of a path, they are in two tables. */
+  /**
+   * The watchers whose watches the server has removed with this event. The watches of a path may be
+   * in two tables.
+   */
   #take(path: string, type: NodeEventType): Set<Watcher> {
     const taken = new Set<Watcher>();
     if (type !== 'childrenChanged') {
@@ -307,7 +331,7 @@ export class WatchRegistry {
 
 type NodeEventType = 'created' | 'deleted' | 'dataChanged' | 'childrenChanged';
 
-/** The rest, a session's state and the removals, are no changes and come from no server. */
+/** Session states and removals are not changes, and servers do not send them as events. */
 const NODE_EVENTS: ReadonlyMap<number, NodeEventType> = new Map([
   [EventType.created, 'created'],
   [EventType.deleted, 'deleted'],
@@ -315,7 +339,7 @@ const NODE_EVENTS: ReadonlyMap<number, NodeEventType> = new Map([
   [EventType.childrenChanged, 'childrenChanged'],
 ]);
 
-/** From a fresh stack, so that the process hears of it and the frames behind are read on. */
+/** Throws from a new stack, so that the process learns of it and the next frames are still read. */
 function throwUncaught(error: unknown): void {
   queueMicrotask(() => {
     throw error;

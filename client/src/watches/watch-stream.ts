@@ -1,10 +1,10 @@
 /**
  * A persistent watch as an async iterator with a bounded queue.
  *
- * Always: at most `capacity` events wait; when one more comes they are all replaced by a single
- * 'resync' (overflow), which says the same to whoever reads again. However it ends, by the loop
- * left, the signal, an error or the client closed, the watch is removed. Behind `client.watch`, for
- * views too: it stands on their own addWatch.
+ * At most `capacity` events wait. One more event replaces all of them by a single 'resync'
+ * (overflow), which means the same to a consumer that then reads again. The watch is removed
+ * however the iteration ends: by leaving the loop, the signal, an error or the close of the client.
+ * Used by `client.watch`, and by views through their own addWatch.
  */
 import { NoWatcherError, SessionExpiredError } from '@rookery/protocol';
 import { onAbort } from '../abort-followers.js';
@@ -16,8 +16,9 @@ import { EventQueue } from './event-queue.js';
 const CAPACITY_DEFAULT = 1024;
 
 /**
- * The watch is asked for at once, not at the first turn of the loop: a read that is called after
- * this shows all that no event will tell. Has one consumer: it is its own iterator.
+ * The watch is requested at once, and not with the first iteration of the loop, so a read that is
+ * called after this shows all changes that no event will report. The result has a single consumer,
+ * because it is its own iterator.
  */
 export function watchStream(
   client: Pick<Client, 'addWatch'>,
@@ -26,7 +27,7 @@ export function watchStream(
 ): AsyncIterableIterator<WatchEvent, undefined> {
   const { capacity = CAPACITY_DEFAULT } = options;
   if (!Number.isSafeInteger(capacity) || capacity < 1) {
-    throw new OptionError('capacity', `is ${capacity}, not a whole number from 1`);
+    throw new OptionError('capacity', `is ${capacity}, but must be an integer of at least 1`);
   }
   return new WatchStream(client, path, { ...options, capacity });
 }
@@ -40,11 +41,11 @@ class WatchStream implements AsyncIterableIterator<WatchEvent, undefined> {
   readonly #path: string;
   readonly #events: EventQueue;
   readonly #unfollow: (() => void) | undefined;
-  /** Takes back an addWatch that is still under way. */
+  /** Aborts an addWatch that is still in flight. */
   readonly #ended = new AbortController();
-  /** Calls of next() that wait for an event. */
+  /** The calls of next() that wait for an event. */
   readonly #waiting: Waiting[] = [];
-  /** What is thrown, once, after the events that still wait. */
+  /** The error to throw, once, after the events that still wait. */
   #error: unknown;
   #handle: WatchHandle | undefined;
 
@@ -84,7 +85,9 @@ class WatchStream implements AsyncIterableIterator<WatchEvent, undefined> {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  /** The loop was left. Waits for no server: nothing more is heard from now on. */
+  /**
+   * Called when the loop is left. It does not wait for a server; no event is reported from now on.
+   */
   return(): Promise<IteratorResult<WatchEvent, undefined>> {
     this.#leave();
     return Promise.resolve(DONE);
@@ -118,7 +121,7 @@ class WatchStream implements AsyncIterableIterator<WatchEvent, undefined> {
     }
   }
 
-  /** With an error: it is thrown once, to who waits longest or asks next. */
+  /** An error is thrown once: to the call that waits longest, or to the next call. */
   #end(error: unknown): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();

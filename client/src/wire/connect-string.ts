@@ -1,8 +1,8 @@
 /**
  * Connect strings: "host1:2181,[::1]:2182/chroot". Computes only.
  *
- * A port defaults to 2181. An IPv6 address with a port stands in brackets; without a port it may
- * stand bare. The chroot, behind the last host, is a legal path or absent.
+ * The default port is 2181. An IPv6 address with a port is in brackets; without a port it may stand
+ * alone. The chroot, after the last host, is a legal path or absent.
  */
 import { validatePath } from '@rookery/protocol';
 import { ConnectStringError } from '../errors.js';
@@ -13,9 +13,9 @@ export interface ServerName {
 }
 
 export interface ParsedConnectString {
-  /** At least one, each once, in the order given. */
+  /** At least one server, each only once, in the given order. */
   readonly servers: readonly ServerName[];
-  /** '' for none, else a path without a trailing slash. */
+  /** '' if there is none, else a path without a trailing slash. */
   readonly chroot: string;
 }
 
@@ -35,7 +35,7 @@ export function parseConnectString(text: string): ParsedConnectString {
   if (chroot !== '') {
     const problem = validatePath(chroot);
     if (problem !== null) throw new ConnectStringError(text, `bad chroot, ${problem}`);
-    // Else a chroot behind every server would be taken for one long path behind the first.
+    // A chroot after every server would otherwise be parsed as one long path after the first.
     if (/,[^/]*:\d+/.test(chroot)) {
       throw new ConnectStringError(text, 'a chroot stands once, behind the last server');
     }
@@ -51,7 +51,7 @@ export function parseConnectString(text: string): ParsedConnectString {
   return { servers: [...servers.values()], chroot };
 }
 
-/** "host:port", an IPv6 address in brackets. */
+/** Returns "host:port", with an IPv6 address in brackets. */
 export function serverText(server: ServerName): string {
   const host = server.host.includes(':') ? `[${server.host}]` : server.host;
   return `${host}:${server.port}`;
@@ -63,7 +63,7 @@ function parseServer(item: string, text: string): ServerName {
     return { host: bracketed[1] ?? '', port: parsePort(bracketed[2], text) };
   }
   const colon = item.indexOf(':');
-  // Several colons without brackets: an IPv6 address alone.
+  // Several colons without brackets mean an IPv6 address without a port.
   if (colon === -1 || colon !== item.lastIndexOf(':')) {
     if (/[[\]\s;]/.test(item)) throw new ConnectStringError(text, `bad host ${item}`);
     return { host: item, port: PORT_DEFAULT };

@@ -1,8 +1,8 @@
 /**
- * Sockets: TCP, and TLS by Node's own options; and names resolved by the system.
+ * Sockets, over TCP or over TLS with Node's own options, and the resolution of names by the system.
  *
- * A socket error is never thrown: it arrives as the reason of `onClose`. No timeouts here; who
- * dials gives up by `destroy`. Nothing is called before `dial` has returned.
+ * An error of a socket is never thrown; it becomes the reason of `onClose`. There are no timeouts
+ * here: a caller gives up with `destroy`. Nothing is called before `dial` has returned.
  */
 import { lookup as lookUp } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
@@ -23,8 +23,8 @@ export function socketDial(options: DialOptions): Dial {
 }
 
 /**
- * Asks the system for the addresses of a name. One lookup of a name is under way at most, and while
- * it hangs the addresses that the name had last are given.
+ * Resolves a name by the system. At most one lookup per name is in progress, and if it hangs, the
+ * previous addresses of the name are returned.
  */
 export function resolverBySystem(
   setTimer: Surroundings['setTimer'],
@@ -43,7 +43,7 @@ function openSocket(address: Address, options: DialOptions): Socket {
   const { ip: host, server } = address;
   const common = { host, port: server.port };
   if (options.tls === null) return connectTcp({ ...common, noDelay: true, keepAlive: true });
-  // The certificate is checked against the name the user gave, not against the address behind it.
+  // The certificate is checked against the name that the user gave, and not against its address.
   const named = isIP(server.host) === 0 ? { servername: server.host } : {};
   const socket = connectTls({ ...named, ...options.tls, ...common });
   socket.setNoDelay(true);
@@ -53,7 +53,7 @@ function openSocket(address: Address, options: DialOptions): Socket {
 
 class SocketLink implements Link {
   readonly #socket: Socket;
-  /** Null once destroyed: the socket may still have things to tell. */
+  /** Null after `destroy`, because the socket may still emit events. */
   #events: LinkEvents | null;
   #error: Error | null = null;
 

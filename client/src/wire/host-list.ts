@@ -1,9 +1,9 @@
 /**
- * The servers to try, in which order, and the addresses behind their names.
+ * The servers to try, their order, and the addresses of their names.
  *
- * A round gives every address of every server once. Names are resolved anew in each round, one when
- * its turn comes, so that a slow resolver delays no other server. The order is shuffled at the
- * start and kept then, and a round starts behind the server that was connected last.
+ * A round returns every address of every server once. Names are resolved again in each round, each
+ * when its turn comes, so that a slow resolver does not delay other servers. The order is shuffled
+ * once at the start, and a round starts after the server that was connected last.
  */
 import { type ServerName, serverText } from './connect-string.js';
 import type { Address, Resolve } from './link.js';
@@ -18,7 +18,7 @@ export class HostList {
   readonly #options: HostListOptions;
   #servers: readonly ServerName[] = [];
   #next = 0;
-  /** Where the next round starts, before all else. */
+  /** The server with which the next round starts, or null. */
   #preferred: ServerName | null = null;
 
   constructor(servers: readonly ServerName[], options: HostListOptions) {
@@ -39,18 +39,18 @@ export class HostList {
     this.#next = 0;
   }
 
-  /** The next round starts behind this server. */
+  /** The next round starts after this server. */
   startBehind(server: ServerName): void {
     const index = this.#indexOf(server);
     if (index !== -1) this.#next = (index + 1) % this.#servers.length;
   }
 
-  /** The next round, and only that, starts with this server. */
+  /** Only the next round starts with this server. */
   startWith(server: ServerName): void {
     this.#preferred = server;
   }
 
-  /** The servers of a round, each with what gives its addresses. */
+  /** The servers of a round, each with a function that returns its addresses. */
   round(): { readonly server: ServerName; addresses(): Promise<Address[]> }[] {
     const { length } = this.#servers;
     const preferred = this.#preferred === null ? -1 : this.#indexOf(this.#preferred);

@@ -1,7 +1,7 @@
 /**
- * What the client and its worker thread say to each other. Types only.
+ * The messages between the client and its worker thread. Types only.
  *
- * `link` numbers a connection; numbers are not used again. Bytes are handed over, not shared.
+ * `link` is the number of a connection; numbers are not reused. Bytes are transferred, not shared.
  */
 import type { ConnectionOptions } from 'node:tls';
 import type { Address } from '../wire/link.js';
@@ -14,8 +14,8 @@ export type ToWorker =
       readonly tls: ConnectionOptions | null;
       readonly frameBytesMax: number;
       /**
-       * One 64-bit integer that the worker writes: when the last heartbeat that was answered was
-       * sent, microseconds of `process.hrtime`, 0 before the first.
+       * A 64-bit integer that the worker writes: when the last answered heartbeat was sent, in
+       * microseconds of `process.hrtime`; 0 before the first.
        */
       readonly answered: SharedArrayBuffer;
     }

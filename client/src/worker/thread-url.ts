@@ -1,5 +1,6 @@
 /**
- * Where the module of the worker thread is: beside this one, unless a bundler has moved this one.
+ * Finds the module of the worker thread. It is beside this one, unless a bundler has moved this
+ * one.
  */
 import { existsSync } from 'node:fs';
 import { OptionError } from '../errors.js';
@@ -8,7 +9,10 @@ const REMEDY =
   'in a bundled program give the URL of a bundle of @rookery/client/worker, ' +
   "such as worker: new URL('./thread.js', import.meta.url)";
 
-/** Null without a worker; OptionError for a thread that is not there, which would fail for ever. */
+/**
+ * Returns null to use no worker. Throws OptionError if the module does not exist, because each
+ * attempt to connect would fail.
+ */
 export function workerOf(given: boolean | URL): URL | null {
   if (given === false) return null;
   const url = given === true ? besideUs() : given;
@@ -21,7 +25,7 @@ function isThere(url: URL): boolean {
   return url.protocol === 'data:' || (url.protocol === 'file:' && existsSync(url));
 }
 
-/** Null where a bundler has left no address, as in CommonJS. */
+/** Null if a bundler has left no address of this module, as for CommonJS. */
 function besideUs(): URL | null {
   const { url } = import.meta;
   return typeof url === 'string' ? new URL('./thread.js', url) : null;

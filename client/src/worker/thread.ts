@@ -1,10 +1,10 @@
 /**
- * The worker thread: sockets of a client, and the heartbeats on them. Started by worker-link.ts.
+ * The worker thread, with the sockets of a client and their heartbeats. Started by worker-link.ts.
  *
- * Knows frames only as far as it must: once it beats, which begins between two frames, it cuts them
- * to take its own heartbeats' replies out, and hands on the rest as it came; before that it hands
- * on all, which may be no frames (answers to four letters). Its link is silent when a heartbeat
- * waits for its reply and nothing at all was received for the given time.
+ * It parses frames only as far as necessary. From when it sends heartbeats, which begins between
+ * two frames, it splits the stream into frames to filter the replies to its own heartbeats. Before
+ * that it passes everything on, including what is not frames (answers to four-letter words). A link
+ * is silent if a heartbeat waits for its reply and nothing at all was received for the given time.
  */
 import { parentPort } from 'node:worker_threads';
 import { assert, FrameReader, JuteReader, JuteWriter, OpCode, PING_XID } from '@rookery/protocol';
@@ -124,7 +124,7 @@ class BeatingLink {
     this.#flush();
   }
 
-  /** Frames go on with their lengths, as a buffer is written: the other side cuts them again. */
+  /** Frames are passed on with their lengths, in one buffer, which the other side splits again. */
   #flush(): void {
     if (this.#out.length === 0) return;
     const bytes = this.#out.take();

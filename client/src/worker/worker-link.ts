@@ -2,8 +2,9 @@
  * Links whose sockets and heartbeats are in a worker thread, so that this thread may be busy for
  * longer than the session timeout without losing the session.
  *
- * One thread for a client, started with the first link. What the server sends meanwhile waits in
- * the thread's port. A connection that is lost meanwhile is replaced when this thread runs again.
+ * Each client has one thread, started with its first link. What the server sends while this thread
+ * is busy waits in the thread's port. A connection that is lost meanwhile is replaced when this
+ * thread runs again.
  */
 import type { ConnectionOptions } from 'node:tls';
 import { Worker } from 'node:worker_threads';
@@ -11,9 +12,9 @@ import type { Address, Dial, Heart, Link, LinkEvents } from '../wire/link.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
 export interface WorkerLinksOptions {
-  /** The module of the thread. */
+  /** The URL of the thread's module. */
   readonly thread: URL;
-  /** What structured cloning can copy, no functions. */
+  /** Only values that structured cloning can copy, so no functions. */
   readonly tls: ConnectionOptions | null;
   readonly keepAlive: boolean;
   readonly frameBytesMax: number;
@@ -54,12 +55,12 @@ export class WorkerLinks {
     this.#links.delete(link);
   }
 
-  /** Ends the thread; links still open are gone with it. */
+  /** Ends the thread and all links that are still open. */
   close(): void {
     this.#links.clear();
     const worker = this.#worker;
     this.#worker = null;
-    // Rejects never; when it has ended nobody needs to know.
+    // It never rejects, and nobody needs to know when the thread has ended.
     void worker?.terminate();
   }
 
@@ -69,7 +70,7 @@ export class WorkerLinks {
     worker.on('message', (message: FromWorker) => this.#onMessage(message));
     worker.on('error', (error) => this.#onEnded(worker, error));
     worker.on('exit', () => this.#onEnded(worker, null));
-    // After the listeners: one for messages makes it keep the process alive again.
+    // After the listeners, because a listener for messages makes the thread keep the process alive.
     if (!this.#options.keepAlive) worker.unref();
     this.#worker = worker;
     return worker;
@@ -91,7 +92,10 @@ export class WorkerLinks {
     }
   }
 
-  /** Whatever ended it: its connections are lost, and the next dial starts another. */
+  /**
+   * Called whatever ended the thread. Its connections are lost, and the next dial starts another
+   * one.
+   */
   #onEnded(worker: Worker, error: Error | null): void {
     if (this.#worker !== worker) return;
     this.#worker = null;
@@ -123,7 +127,7 @@ class WorkerLink implements Link {
   }
 
   write(bytes: Uint8Array): void {
-    // A copy of just these: the buffer behind the view would be copied as a whole.
+    // Copies exactly these bytes; otherwise the whole buffer behind the view would be copied.
     this.#links.post({ kind: 'write', link: this.#link, bytes: Uint8Array.from(bytes) });
   }
 

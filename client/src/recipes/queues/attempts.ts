@@ -1,11 +1,11 @@
 /**
- * Entries that are poison: whose function fails each time, or takes its process along. Each is
- * tried so often, with growing pauses, and is then put aside into a queue of its own, so that what
- * stands behind it is dealt with.
+ * Handles entries whose function fails each time or crashes its process. Each entry is tried a
+ * limited number of times, with growing pauses, and is then moved to a dead-letter queue, so that
+ * the entries behind it are processed.
  *
- * The entry is held from the first attempt to the last, and with it one worker, so that the order
- * of a queue stays what it is; others go on with what is behind it. Attempts are counted before
- * they are made, at the entry itself, so that those of consumers that have died count as well.
+ * From its first attempt to its last, the entry is held and occupies one worker, so the order of
+ * the queue is kept; other workers continue with the entries behind it. Attempts are counted before
+ * they are made, in the entry itself, so those of consumers that died count too.
  */
 import { NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -17,23 +17,23 @@ import { exponentialBackoff, type RetryPolicy } from '../../helpers/retry-policy
 
 export interface AttemptOptions {
   /**
-   * Path of the queue, of the same kind (a Queue for a ShardedQueue), that an entry is moved to
-   * when the last attempt has failed.
+   * The path of the queue, of the same kind (a Queue for a ShardedQueue), to which an entry is
+   * moved when the last attempt has failed.
    */
   readonly deadLetterPath: string;
   /**
    * How often the function is called with an entry, by all consumers together; 5 by default. In a
-   * queue without locks, by this one.
+   * queue without locks only this consumer counts.
    */
   readonly max?: number | undefined;
-  /** Pauses between attempts, from 0 to 1 s at first and to 60 s later by default. */
+  /** The pauses between attempts; by default random, up to 1 s at first and up to 60 s later. */
   readonly backoff?: RetryPolicy | undefined;
 }
 
 export interface Attemptable {
-  /** Of its znode. */
+  /** The path of its znode. */
   readonly path: string;
-  /** Null when nobody else can get the entry. */
+  /** Null if no other consumer can get the entry. */
   readonly lease: Lease | null;
   countAttempt(): Promise<number>;
   moveTo(queuePath: string): Promise<void>;
@@ -49,13 +49,13 @@ export class Attempts {
   readonly #max: number;
   readonly #backoff: RetryPolicy;
 
-  /** Null without such options; OptionError. */
+  /** Returns null if the options are absent. Throws OptionError. */
   static of(
     client: Client,
     { attempts, onError }: { readonly attempts?: AttemptOptions | undefined; onError?: unknown },
   ): Attempts | null {
     if (attempts === undefined) return null;
-    if (onError !== undefined) throw new OptionError('onError', 'says nothing beside attempts');
+    if (onError !== undefined) throw new OptionError('onError', 'cannot be combined with attempts');
     checkOptionNames(attempts, NAMES, 'attempts.');
     return new Attempts(client, attempts);
   }
@@ -76,7 +76,7 @@ export class Attempts {
     this.#backoff = backoff;
   }
 
-  /** False when `stop` came before the entry was dealt with: it is still held then. */
+  /** False if `stop` was aborted before the entry was processed; it is still held then. */
   async at<Entry extends Attemptable>(
     entry: Entry,
     handle: (entry: Entry) => unknown,
@@ -85,7 +85,7 @@ export class Attempts {
     try {
       return await this.#at(entry, handle, stop);
     } catch (error) {
-      // Somebody else's, ended by its function, or removed by force.
+      // The entry was lost, ended by its function, or deleted by others.
       const isOver = error instanceof LeaseLostError || error instanceof LeaseReleasedError;
       if (isOver || error instanceof NoNodeError) return true;
       throw error;
@@ -101,7 +101,7 @@ export class Attempts {
     const startMs = surroundings.nowMs();
     for (;;) {
       const attempt = await entry.countAttempt();
-      // The last attempt of a consumer that has died in it was one too.
+      // The attempt in which a previous consumer died may have been the last one.
       if (attempt > this.#max) break;
       try {
         await handle(entry);
@@ -122,7 +122,7 @@ export class Attempts {
     const fields = { path: entry.path, deadLetterPath: this.#deadLetterPath };
     this.#client.log.error(
       'queue.dead_letter',
-      'an entry has failed too often, and is put aside',
+      'an entry has failed too often and is moved to the dead-letter queue',
       fields,
     );
     return true;
@@ -130,6 +130,6 @@ export class Attempts {
 
   #tellFailure({ path }: Attemptable, attempt: number, error: unknown): void {
     const fields = { path, attempt, attemptsMax: this.#max, err: error };
-    this.#client.log.warn('queue.attempt_failed', 'an attempt at an entry has failed', fields);
+    this.#client.log.warn('queue.attempt_failed', 'an attempt to process an entry has failed', fields);
   }
 }

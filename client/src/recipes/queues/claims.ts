@@ -1,7 +1,8 @@
 /**
- * How a queue's entry is got: by removing it, at most once, or by locking it, at least once (see
- * held-entry.ts). Both are safe against lost replies: a removal is committed with a mark
- * (commit-once.ts), a lock's znode begins with a GUID and is watched for as long as it is held.
+ * The two ways in which a consumer gets an entry: removing it (at most once), or locking it (at
+ * least once, see held-entry.ts). Both tolerate lost replies: a removal is committed with a marker
+ * (commit-once.ts), and the data of a lock's znode begins with a GUID, and the lock is watched for
+ * as long as it is held.
  */
 import { BadVersionError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -13,21 +14,21 @@ import { commitOnce } from './commit-once.js';
 import type { Entry } from './entry-source.js';
 
 export interface ClaimPlan {
-  /** Where marks are made. */
+  /** The directory of the markers. */
   readonly marks: string;
   readonly acl: readonly Acl[] | undefined;
-  /** Data of the locks behind the GUID, for people. */
+  /** The data of locks after the GUID, for people. */
   readonly holderName?: string | undefined;
-  /** Where entries are below a queue's path; the path itself by default. */
+  /** The directory of the entries below the path of a queue; by default the path itself. */
   readonly entriesIn?: string | undefined;
-  /** Told when an entry that was locked has been given back here. */
+  /** Called when an entry that was locked here has been given back. */
   readonly onGivenBack?: (() => void) | undefined;
 }
 
 /**
- * The data of the entry, which is then removed; null when there is no such entry. The caller's
- * signal ends it until the removal is sent; after that the outcome is waited for as long as the
- * session lives, for an entry that is removed must be given to somebody.
+ * Removes the entry and resolves with its data, or null if there is no such entry. The caller's
+ * signal ends it only until the removal is sent. After that it waits for the outcome for as long as
+ * the session lives, because an entry that is removed must be delivered to somebody.
  */
 export async function removeEntry(
   client: Client,

@@ -1,10 +1,11 @@
 /**
- * A transaction that is committed once, whatever is lost on the way: an ephemeral mark with a fresh
- * GUID is created in it, so a repetition after a lost reply finds the mark and changes nothing.
+ * A transaction that is committed exactly once despite lost replies. It creates an ephemeral marker
+ * with a new GUID, so if the transaction is repeated after a lost reply, it finds the marker and
+ * changes nothing.
  *
- * The outcome is known for as long as the session lives. When the wait ends before it is, `doubt`
- * says so and the error that the caller sees is ambiguous. Marks are deleted in the background, or
- * go with the session. Used by the queues, whose entries' names have no place for a GUID.
+ * The outcome can be determined for as long as the session lives. If the wait ends earlier, `doubt`
+ * records that, and the caller's error is ambiguous. Markers are deleted in the background, or with
+ * the session. Used by the queues, because the names of their entries cannot contain a GUID.
  */
 import { joinPath, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -18,18 +19,18 @@ import { bounds, isAmbiguous, persist, type Within } from '../shared/persist.js'
 
 export interface Undertaking {
   readonly ops: readonly TransactionOp[];
-  /** The container for the mark. */
+  /** The container of the markers. */
   readonly marks: string;
-  /** Of the mark and of directories that are made. */
+  /** The ACL of the marker and of directories that are created. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
-/** Somebody deletes directories as fast as they are made. */
+/** Beyond this, somebody deletes directories as fast as they are created. */
 const ROUNDS_MAX = 10;
 
 /**
- * Resolves when it is committed. Missing directories of what it creates are made. TransactionError,
- * with the index into `ops`: nothing of it was done.
+ * Resolves when the transaction is committed. Missing directories of what it creates are created.
+ * Rejects with TransactionError, with an index into `ops`, if nothing of it was done.
  */
 export async function commitOnce(
   client: Client,
@@ -64,7 +65,8 @@ async function commit(
     } catch (error) {
       if (isAmbiguous(error)) doubt.mayBeDone = true;
       if (!(error instanceof TransactionError)) throw error;
-      // An answer: done before if the mark stands, and otherwise never, for it would stand.
+      // This is an answer: the transaction was done before if the marker exists, and otherwise not
+      // at all.
       doubt.mayBeDone = false;
       if (error.failedIndex === 0 && error.error instanceof NodeExistsError) return;
       const atFault = all[error.failedIndex];
@@ -76,13 +78,16 @@ async function commit(
   }
 }
 
-/** The same as it is about the caller's operations. */
+/** Returns the same error with indexes into the caller's operations. */
 function shifted({ failedIndex, error, results }: TransactionError): TransactionError {
   const errors = results.slice(1).map((result) => (result instanceof Error ? result : null));
   return new TransactionError(failedIndex - 1, error, errors);
 }
 
-/** Pipelined, so that many are no queue of their own; what fails is left to the patient way. */
+/**
+ * Sent without waiting, so that many deletions do not queue up. A deletion that fails is left to
+ * deleteGuaranteed().
+ */
 function removeMark(client: Client, path: string, session: bigint): void {
   const remove = async () => {
     try {
@@ -92,6 +97,6 @@ function removeMark(client: Client, path: string, session: bigint): void {
     }
   };
   remove().catch(() => {
-    // The session's end deletes it.
+    // The end of the session deletes it.
   });
 }

@@ -1,11 +1,11 @@
 /**
- * Consuming a queue for as long as one likes: as a loop, and with a function that several workers
- * call. What the queues that hold their entries have in common.
+ * Consumes a queue continuously, either as a loop or with a function that several workers call.
+ * Used by all queues whose entries are held.
  *
- * An entry is done when its loop body or function has ended well, and given back when not. When it
- * was lost meanwhile somebody else gets it; that is the guarantee of a lock ("at least once"), and
- * ends neither loop nor workers, whatever the function has made of it. Nor does a lost session:
- * they go on in the client's next one.
+ * An entry is done when the loop body or the function has succeeded, and is given back otherwise.
+ * An entry whose lock was lost meanwhile goes to another consumer, as at-least-once delivery
+ * implies; this ends neither loop nor workers, whatever the function made of it. A lost session
+ * does not end them either: they continue in the client's next one.
  */
 import type { Client } from '../../api/client.js';
 import { checkCallOptions } from '../../call-options.js';
@@ -26,16 +26,20 @@ export interface Consumable extends Attemptable, AsyncDisposable {
 }
 
 export interface ConsumeOptions {
-  /** How many entries at once; 1 by default. */
+  /** How many entries to process at once; 1 by default. */
   readonly concurrency?: number | undefined;
-  /** Ends it: no further entry is taken, and those under way are finished. */
+  /**
+   * Aborting it ends the consumption: no further entry is taken, and those in progress are
+   * finished.
+   */
   readonly signal?: AbortSignal | undefined;
   /**
-   * What becomes of an entry whose function throws. 'stop', the default, gives it back, finishes
-   * what is under way and rejects with the error; 'requeue' puts it at the end, 'drop' removes it.
+   * What happens to an entry whose function throws. 'stop', the default, gives it back, finishes
+   * the entries in progress and rejects with the error; 'requeue' moves it to the end of the queue,
+   * and 'drop' removes it.
    */
   readonly onError?: 'stop' | 'requeue' | 'drop' | undefined;
-  /** Instead of `onError`: to try such an entry again, and to put it aside when that is in vain. */
+  /** Instead of `onError`: retries such an entry, and finally moves it to a dead-letter queue. */
   readonly attempts?: AttemptOptions | undefined;
 }
 
@@ -45,7 +49,7 @@ interface LoopOptions {
 
 type Take<Entry> = (options: LoopOptions) => Promise<Entry>;
 
-/** What a loop makes of the queue's options: it goes on after a lost session unless told not to. */
+/** The options of a loop, which by default continues after a lost session. */
 export function inLoops({ onSessionLost = 'rejoin' }: SessionLossOptions): SessionLossOptions {
   return { onSessionLost };
 }
@@ -92,7 +96,7 @@ export async function consumeAll<Entry extends Consumable>(
     for await (const entry of entriesOf(take, { signal: scope.signal })) {
       if (attempts !== null) {
         const isDealtWith = await attempts.at(entry, handle, scope.signal);
-        // Leaving the loop gives it back.
+        // Leaving the loop gives the entry back.
         if (!isDealtWith) return;
         continue;
       }
@@ -121,7 +125,7 @@ export async function consumeAll<Entry extends Consumable>(
   }
 }
 
-/** Done, or given back if that is refused. */
+/** Marks the entry as done, or gives it back if the server refuses that. */
 async function finish(entry: Consumable): Promise<void> {
   try {
     await unlessOver(entry.done());
@@ -131,12 +135,12 @@ async function finish(entry: Consumable): Promise<void> {
   }
 }
 
-/** Whether it is somebody else's by now, or may soon be. */
+/** Whether the entry belongs to another consumer by now, or may soon. */
 function isLost({ lease }: Pick<Consumable, 'lease'>): boolean {
   return lease?.signal.reason instanceof LeaseLostError;
 }
 
-/** An entry that is lost is somebody else's; one that is over was ended by who had it. */
+/** Ignores errors about an entry that was lost, or that its function has already ended. */
 async function unlessOver(ending: Promise<void>): Promise<void> {
   try {
     await ending;

@@ -1,11 +1,12 @@
 /**
- * Gives a queue's entries to those of one process who want them: each to one of them, the first
- * ones first, and waits when there is none.
+ * Distributes the entries of a queue among the callers in this process, each entry to one of them,
+ * in order. Callers wait if there is none.
  *
- * However many wait here, one of them looks at the server and leaves its watch there; the others
- * wait for it, and one of them takes over when it leaves. An entry that somebody here tries to get
- * is kept from the others; when the attempt fails whoever looks is told, so that no entry is
- * forgotten. What was listed may be gone by now; the attempt to get it says so.
+ * However many callers wait, only one of them lists the directory and leaves a watch; the others
+ * wait for its result, and one of them takes over if it stops waiting. While one caller tries to
+ * claim an entry, the others do not see it. If the claim fails, the caller that lists is notified,
+ * so that no entry is forgotten. An entry in the listing may already be gone; the attempt to claim
+ * it shows that.
  */
 import type { Client } from '../../api/client.js';
 import type { WatchEvent } from '../../api/values.js';
@@ -16,19 +17,20 @@ import type { Entry, EntrySource } from './entry-source.js';
 
 export interface FeedOptions {
   /**
-   * How many entries of one listing are given before the directory is listed again; without end by
-   * default, for what is put later goes behind in a queue without ranks.
+   * How many entries of one listing are delivered before the directory is listed again; unlimited
+   * by default, because new entries go to the end of a queue without ranks.
    */
   readonly perListing?: number | undefined;
   /**
-   * Milliseconds since 1970, for entries whose rank is the time before which they are not given.
+   * The clock, in milliseconds since 1970, for entries whose rank is the earliest time of their
+   * delivery.
    */
   readonly now?: (() => number) | undefined;
 }
 
-/** So many attempts in vain, and the listing is taken for outdated. */
+/** After so many failed claims, the listing counts as outdated. */
 const FAILURES_MAX = 8;
-/** Timers of the platform end below 2^31 ms; whoever waits longer looks again. */
+/** The maximum delay of Node's timers is below 2^31 ms; longer waits list again after this time. */
 const DUE_WAIT_MAX_MS = 2 ** 30;
 
 export class EntryFeed {
@@ -36,16 +38,19 @@ export class EntryFeed {
   readonly #source: EntrySource;
   readonly #perListing: number;
   readonly #now: (() => number) | undefined;
-  /** Listed and not tried yet, in order. */
+  /** Entries that are listed and not tried yet, in order. */
   #known: Entry[] = [];
-  /** Paths of those that somebody here tries to get. */
+  /** The paths of entries that a caller in this process tries to claim. */
   readonly #trying = new Set<string>();
-  /** Of the last look: those it left out because somebody here tried to get them. */
+  /**
+   * Entries that the last listing omitted because a caller in this process was trying to claim
+   * them.
+   */
   #leftOut = new Set<string>();
   #isLooking = false;
   #failures = 0;
   #given = 0;
-  /** Told when nobody looks any more; told when whoever looks shall look again. */
+  /** Notified when nobody lists any more, and when the caller that lists should list again. */
   readonly #lookEnds = new Changes();
   readonly #offers = new Changes();
 
@@ -56,7 +61,10 @@ export class EntryFeed {
     this.#now = options.now;
   }
 
-  /** What `claim` makes of an entry; it gives null for one that is gone or somebody else's. */
+  /**
+   * Resolves with the result of `claim` for an entry. `claim` returns null if the entry is gone or
+   * belongs to another consumer.
+   */
   async next<T>(within: Within, claim: (entry: Entry) => Promise<T | null>): Promise<T> {
     for (;;) {
       const claimed = await this.#claimKnown(within, claim);
@@ -75,10 +83,7 @@ export class EntryFeed {
     }
   }
 
-  /**
-   * The same without waiting: null when nothing was there in a reading that is newer than the
-   * call.
-   */
+  /** The same without waiting: null if a listing newer than the call contained no free entry. */
   async nextNow<T>(within: Within, claim: (entry: Entry) => Promise<T | null>): Promise<T | null> {
     const known = await this.#claimKnown(within, claim);
     if (known !== null) return known;
@@ -90,7 +95,7 @@ export class EntryFeed {
     return null;
   }
 
-  /** What was listed is outdated: an entry is back at its old place. */
+  /** The listing is outdated, because an entry was given back to its old position. */
   forgetKnown(): void {
     this.#known = [];
   }
@@ -130,7 +135,7 @@ export class EntryFeed {
   #onFailure({ path }: Entry): void {
     this.#failures += 1;
     if (this.#failures >= FAILURES_MAX) this.#known = [];
-    // It may be free again, and whoever looked has not seen it.
+    // The entry may be free again, and the last listing omitted it.
     if (this.#leftOut.has(path)) this.#offers.notify();
   }
 
@@ -152,7 +157,7 @@ export class EntryFeed {
     return this.#now === undefined ? 0 : rank - this.#now();
   }
 
-  /** Returns when there is something to try, or may be. */
+  /** Returns when there is, or may be, an entry to try. */
   async #lookAndWait(within: Within): Promise<void> {
     const offer = this.#offers.next();
     try {

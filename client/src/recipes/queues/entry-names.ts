@@ -1,29 +1,29 @@
 /**
- * The names of queues' entries, and the order in which they are given: by rank (a priority, a
- * time), then by the number that the server appended, which wraps at 2^31.
+ * The names of entries and their order: by rank (a priority or a time), then by the number that the
+ * server appended, which wraps at 2^31.
  *
- * Curator's: `queue-<n>`, `queue-<0|1><8 hex digits of the priority><n>`, `queue-|<hex time>|<n>`,
- * `queue-|<id>|<n>`. ZooKeeper's own: `qn-<n>`. kazoo's: `entry-<priority>-<n>`. Names of any other
- * form are not entries and are left alone. Pure.
+ * Curator's are `queue-<n>`, `queue-<0|1><8 hex digits of the priority><n>`, `queue-|<hex
+ * time>|<n>` and `queue-|<id>|<n>`. ZooKeeper's own are `qn-<n>`, and kazoo's
+ * `entry-<priority>-<n>`. Names of any other form are not entries and are ignored. Pure.
  */
 import { compareSequences, sequenceOf } from '../shared/sequence.js';
 
 export interface EntryName {
   readonly name: string;
-  /** The name without the number: what a further entry of the kind is created with. */
+  /** The name without the number, with which another entry of this kind is created. */
   readonly head: string;
   readonly sequence: number;
-  /** Lower ones go first. */
+  /** Lower ranks come first. */
   readonly rank: number;
   readonly id: string | null;
 }
 
 export interface EntryLayout {
-  /** Null for what is no entry. */
+  /** Null if the name is not that of an entry. */
   readonly parse: (name: string) => EntryName | null;
   /**
-   * Whether names in code-unit order are in the order of the queue (until the numbers wrap), so
-   * that the first names of a huge directory are those that go first.
+   * Whether the order of names by code unit is the order of the queue (until the numbers wrap), so
+   * that the first names of a huge directory are the first entries.
    */
   readonly isSortedByName: boolean;
 }
@@ -41,7 +41,7 @@ interface Meaning {
   readonly id?: string;
 }
 
-/** `head` matches the name up to the number; `read` says what its first group means. */
+/** `head` matches the name up to the number, and `read` interprets its first group. */
 function layout(
   head: RegExp,
   isSortedByName: boolean,
@@ -74,22 +74,22 @@ export const DelayLayout = layout(/^queue-\|([0-9A-F]{8,16})\|/, true, (text) =>
 }));
 export const IdLayout = layout(/^queue-\|([^|]*)\|/, false, (id) => ({ id }));
 export const KazooLayout = layout(/^entry-(\d{3})-/, true, (text) => ({ rank: Number(text) }));
-/** Of our own: the id is percent-encoded. */
+/** Our own layout, in which the id is percent-encoded. */
 export const IdempotentLayout = layout(/^item-\|([^|]*)\|/, false, (id) => ({ id }));
 
-/** The head of an entry with the priority, an int32: negative ones go first. */
+/** The head of an entry with this priority, an int32. Negative ones come first. */
 export function priorityHead(priority: number): string {
   const hex = (priority >>> 0).toString(16).toUpperCase().padStart(8, '0');
   return `${CURATOR_ENTRY}${priority >= 0 ? '1' : '0'}${hex}`;
 }
 
-/** The head of an entry that is not to be given before the time, milliseconds since 1970. */
+/** The head of an entry that must not be delivered before the time, in milliseconds since 1970. */
 export function delayHead(dueMs: number): string {
   const hex = dueMs.toString(16).toUpperCase().padStart(8, '0');
   return `${CURATOR_ENTRY}|${hex}|`;
 }
 
-/** As Curator writes an id: what may not stand in a name is an underscore. */
+/** Writes an id as Curator does: characters that a name cannot contain become underscores. */
 export function fixedId(id: string): string {
   return id.replaceAll('/', '_').replaceAll('|', '_');
 }

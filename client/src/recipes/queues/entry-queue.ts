@@ -1,9 +1,9 @@
 /**
- * What Curator's queues have in common, whatever the names of their entries: taking, consuming,
- * size, and the putting of entries with a given head. Owns the feed and the paths beside the queue.
+ * The common base of Curator's queues, whatever the names of their entries: taking, consuming,
+ * size, and putting entries with a given head. It owns the feed and the paths beside the queue.
  *
- * The directory of the entries and that of the locks are persistent, as Curator's are: a consumer
- * of Curator's that waits at a directory which is removed as an empty container waits forever.
+ * The directories of the entries and of the locks are persistent, as in Curator: a Curator consumer
+ * that waits at a directory which is removed as an empty container would wait for ever.
  */
 import { parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -25,19 +25,22 @@ import { ItemCodec, type RawItem } from './item-format.js';
 import { putEntries } from './putting.js';
 import { LockedQueueEntry, type QueueEntry, RemovedQueueEntry } from './queue-entry.js';
 
-/** `T` and `In` are those of the codec: what an item is read as, and what may be put. */
+/** `T` and `In` are the types of the codec: what an item is read as, and what may be put. */
 export interface QueueOptions<T = Buffer, In = RawItem> extends SessionLossOptions {
-  /** How items are written and read, by json(schema) for one; bytes and strings without. */
+  /**
+   * Determines how items are written and read, for instance json(schema); bytes and strings without
+   * one.
+   */
   readonly codec?: Codec<T, In> | undefined;
   /**
-   * Directory for the locks of entries that somebody is busy with: an entry is removed when it is
-   * done, and free again when who has it dies (at least once). Without it an entry is removed when
-   * it is taken (at most once). All consumers of a queue must say the same.
+   * The directory of the locks of entries that are being processed. With it, an entry is removed
+   * when it is done, and is free again if its consumer dies (at least once). Without it, an entry
+   * is removed when it is taken (at most once). All consumers of a queue must use the same value.
    */
   readonly lockPath?: string | undefined;
-  /** Of all znodes; open by default. */
+  /** The ACL of all znodes; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
-  /** Container for the marks of transactions under way; `<path>-in-flight` by default. */
+  /** The container of the markers of transactions in progress; `<path>-in-flight` by default. */
   readonly marksPath?: string | undefined;
 }
 
@@ -47,7 +50,7 @@ export interface TakeOptions {
 
 export interface QueueKind extends FeedOptions {
   readonly layout: EntryLayout;
-  /** Other entries than those of the queue's own directory. */
+  /** Replaces the queue's own directory as the source of entries. */
   readonly source?: EntrySource | undefined;
 }
 
@@ -75,16 +78,20 @@ export abstract class EntryQueue<T = Buffer, In = RawItem> {
   }
 
   /**
-   * Waits for an entry. WaitTimeoutError, OperationAbortedError, SessionExpiredError,
-   * ClientClosedError, or the server's answer, such as NoAuthError. In a queue without locks a wait
-   * whose entry is being removed at that moment ends with the entry, for nobody else could get it;
-   * only a session that is lost then may take it along, and the error is `ambiguous`.
+   * Waits for an entry. Rejects with WaitTimeoutError, OperationAbortedError, SessionExpiredError,
+   * ClientClosedError, or an error of the server, such as NoAuthError. In a queue without locks, a
+   * wait whose entry is being removed at that moment still resolves with the entry, because nobody
+   * else could get it. Only if the session is lost then may the entry be lost too, and the error is
+   * `ambiguous`.
    */
   take(options: WaitOptions = {}): Promise<QueueEntry<T>> {
     return this.#take(options, this.options);
   }
 
-  /** An entry if one is free, else null, as of a reading at least as new as the call. */
+  /**
+   * Takes an entry if one is free, else resolves with null, from a read that is at least as new as
+   * the call.
+   */
   async poll(options: WaitOptions = {}): Promise<QueueEntry<T> | null> {
     return await this.#taking(options, (within, doubt) =>
       this.#feed.nextNow(within, (entry) => this.#claim(entry, within, doubt)),
@@ -92,18 +99,18 @@ export abstract class EntryQueue<T = Buffer, In = RawItem> {
   }
 
   /**
-   * Takes one entry after the other until the signal is aborted, in the client's next session too
-   * unless `onSessionLost` is 'fail'. Going on to the next one says that the entry is done; leaving
-   * the loop, or an exception, gives it back (where it is locked).
+   * Takes one entry after the other until the signal is aborted, also in the client's next session
+   * unless `onSessionLost` is 'fail'. Continuing the loop marks the entry as done; leaving the
+   * loop, or an exception, gives it back (if it is locked).
    */
   entries(options: TakeOptions = {}): AsyncGenerator<QueueEntry<T>, void> {
     return entriesOf((given) => this.#take(given, inLoops(this.options)), options);
   }
 
   /**
-   * Calls the function with each entry, with at most `concurrency` of them at once, until the
-   * signal is aborted. Resolves when those under way have ended. An entry is done when its
-   * function's promise resolves. Goes on in the client's next session, as entries() does.
+   * Calls the function with each entry, at most `concurrency` of them at once, until the signal is
+   * aborted. Resolves when those in progress have ended. An entry is done when its function's
+   * promise resolves. It continues in the client's next session, as entries() does.
    */
   async consume(
     handle: (entry: QueueEntry<T>) => unknown,
@@ -113,7 +120,7 @@ export abstract class EntryQueue<T = Buffer, In = RawItem> {
     await consumeAll(this.client, take, handle, options);
   }
 
-  /** How many znodes the directory has: entries that are not removed, locked ones as well. */
+  /** The number of entries that are not removed, including locked ones. */
   async size(options: WaitOptions = {}): Promise<number> {
     return await asDoubtful(this.client, this.path, options, (within) =>
       persist(this.client, within, async () => {
@@ -132,12 +139,12 @@ export abstract class EntryQueue<T = Buffer, In = RawItem> {
     await putEntries(this.client, plan, [{ head, data: this.encode(items) }], options);
   }
 
-  /** The data of one entry; throws what the codec does. */
+  /** Encodes the data of one entry; throws the errors of the codec. */
   protected encode(items: readonly In[]): Buffer {
     return this.#codec.encode(items, this.path);
   }
 
-  /** Removes what is free and matches; how many that were. */
+  /** Removes the free entries that match, and resolves with their number. */
   protected async removeEach(
     matches: (entry: Entry) => boolean,
     options: WaitOptions,
@@ -192,7 +199,7 @@ export abstract class EntryQueue<T = Buffer, In = RawItem> {
     return held === null ? null : new LockedQueueEntry(held, this.#codec);
   }
 
-  /** Once: whoever deletes it later gets a container. */
+  /** Only once: if somebody deletes it later, it is created as a container. */
   async #makeLocks(lockPath: string, within: Within): Promise<void> {
     const locks = parentOf(lockPath);
     if (this.#readyLocks.has(locks)) return;

@@ -1,11 +1,12 @@
 /**
- * Where a queue's entries are: one directory, and another with the locks of those that somebody is
- * busy with. A look lists what is free and leaves a watch on both.
+ * Reads a queue's entries from its directory, and the locks of those that are being processed from
+ * another one. look() lists the free entries and leaves a watch on both directories.
  *
  * A huge directory (ZooKeeper makes "a very bad queue source", says Curator's Tech Note 4) is never
- * listed as a whole where its names are in order: its size is asked first, and its first pages are
- * read. There is something to give then, so no watch is needed, as a rule; who cannot have any of
- * it watches the directory by a persistent watch, which lists nothing. Used by the feed.
+ * listed completely if its names are in the order of the queue: its size is requested first, and
+ * then its first pages. There are usually entries to deliver then, so no watch is needed. A caller
+ * that can get none of them watches the directory with a persistent watch, which does not list
+ * anything. Used by the feed.
  */
 import { joinPath, NoNodeError, UnimplementedError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -16,26 +17,26 @@ import { compareEntries, type EntryLayout, type EntryName } from './entry-names.
 
 export interface Entry extends EntryName {
   readonly path: string;
-  /** Of its lock; null in a queue without locks. */
+  /** The path of its lock; null in a queue without locks. */
   readonly lockPath: string | null;
 }
 
 export interface Listing {
-  /** What is free, in order. */
+  /** The free entries, in order. */
   readonly entries: readonly Entry[];
-  /** Of a change; null where there is no watch. */
+  /** Resolves with the event of a change; null if there is no watch. */
   readonly changed: Promise<WatchEvent> | null;
   forget(): void;
 }
 
 export interface EntrySource {
-  /** Without a watch, on a huge directory, unless it must. */
+  /** Leaves no watch on a huge directory, unless it must. */
   look(within: Within, mustWatch: boolean): Promise<Listing>;
-  /** The same without a watch; `isFresh`: at least as new as the call. */
+  /** The same without a watch. With `isFresh`, the result is at least as new as the call. */
   list(within: Within, isFresh: boolean): Promise<readonly Entry[]>;
 }
 
-/** From here on only the first names of a directory are read, a page of them at least. */
+/** From this size on, only the first names of a directory are read, at least one page. */
 export const HUGE_ENTRIES_MIN = 5_000;
 const PAGE_ENTRIES = 1_000;
 
@@ -61,7 +62,7 @@ export class DirectorySource implements EntrySource {
       try {
         return await this.#watchHuge(within);
       } catch (error) {
-        // Before ZooKeeper 3.6 there is no watch without a listing.
+        // Before ZooKeeper 3.6, a watch requires a complete listing.
         if (!(error instanceof UnimplementedError)) throw error;
       }
     }
@@ -95,7 +96,7 @@ export class DirectorySource implements EntrySource {
     return this.#freeOf(await this.#names(directory, within), locked);
   }
 
-  /** The first of it and a watch on the whole: of what comes behind the first, too. */
+  /** Reads the first entries and watches the whole directory, including what follows them. */
   async #watchHuge(within: Within): Promise<Listing> {
     const { directory, locks } = this.#place;
     let onEvent: Watcher = () => {};
@@ -123,7 +124,7 @@ export class DirectorySource implements EntrySource {
     }
   }
 
-  /** None for a directory that may be listed, or in which nothing is free. */
+  /** Empty for a directory that may be listed completely, and if no entry is free. */
   async #firstOfHuge(within: Within): Promise<readonly Entry[]> {
     const { directory, locks, layout } = this.#place;
     if (!layout.isSortedByName) return [];

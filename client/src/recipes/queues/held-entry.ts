@@ -1,7 +1,7 @@
 /**
- * An entry of a queue that is held by a lock: given to nobody else while the lease stands, removed
- * when it is done, and free again when who has it dies. All that ends it is one transaction with a
- * check of the lock. Nothing is locked after a claim that fails.
+ * An entry that is held by a lock: nobody else receives it while the lease is held, it is removed
+ * when it is done, and it is free again if its holder dies. Each way to end it is one transaction
+ * with a check of the lock. A claim that fails leaves no lock behind.
  */
 import {
   BadVersionError,
@@ -24,11 +24,11 @@ import { bounds, isAmbiguous, persist, type Within } from '../shared/persist.js'
 import { type ClaimPlan, readOrNull } from './claims.js';
 import type { Entry } from './entry-source.js';
 
-/** An entry that nobody else is given for as long as its lease is held. */
+/** An entry that nobody else receives for as long as its lease is held. */
 export class HeldEntry implements AsyncDisposable {
   readonly name: string;
   readonly path: string;
-  /** Zxid at which it was put. */
+  /** The zxid at which it was put. */
   readonly czxid: bigint;
   readonly lease: Lease;
   readonly #client: Client;
@@ -37,7 +37,7 @@ export class HeldEntry implements AsyncDisposable {
   readonly #plan: ClaimPlan;
   #node: Node;
 
-  /** Null when somebody else has it, or it is gone. */
+  /** Resolves with null if another consumer has the entry, or it is gone. */
   static async claim(
     client: Client,
     entry: Entry & { readonly lockPath: string },
@@ -56,7 +56,7 @@ export class HeldEntry implements AsyncDisposable {
         if (node !== null) held = new HeldEntry(client, { entry, lease, node, within, plan });
         return held;
       } finally {
-        if (held === null) lease.release().catch(() => {}); // nobody has seen it
+        if (held === null) lease.release().catch(() => {}); // no caller has it yet
       }
     } finally {
       if (held === null) abandonContender(client, contender);
@@ -79,7 +79,7 @@ export class HeldEntry implements AsyncDisposable {
     return this.#node.data;
   }
 
-  /** Whether it is ours still, and neither done nor given back. */
+  /** Whether it is still held, and neither done nor given back. */
   get held(): boolean {
     return this.lease.held;
   }
@@ -89,10 +89,11 @@ export class HeldEntry implements AsyncDisposable {
   }
 
   /**
-   * Removes it for good, and `ops` are committed with it, all or nothing: what they do happens
-   * once for the entry. LeaseLostError: it was lost before, or is while it may be done all the
-   * same (`ambiguous`); TransactionError (with the index into
-   * `ops`): one of them failed, and the entry is still held. Once it is over: LeaseReleasedError.
+   * Removes the entry and commits `ops` with it, either all or nothing, so their effects happen
+   * once for the entry. Rejects with LeaseLostError if it was lost before, or is lost meanwhile
+   * (then `ambiguous`, because it may be done even so); with TransactionError (with the index into
+   * `ops`) if one of them failed, and the entry is still held; with LeaseReleasedError once it is
+   * over.
    */
   async done(ops: readonly TransactionOp[] = []): Promise<void> {
     await this.#remove(ops);
@@ -100,8 +101,8 @@ export class HeldEntry implements AsyncDisposable {
   }
 
   /**
-   * Asks the server whether the lock stands, as of all that was committed when it was called. False
-   * for one that is over. What must not happen twice goes through `done(ops)` all the same.
+   * Asks the server whether the lock exists, as of everything committed when it was called. False
+   * once the entry is over. What must not happen twice must nevertheless use `done(ops)`.
    */
   async holdsLock(): Promise<boolean> {
     if (!this.held) return false;
@@ -118,21 +119,21 @@ export class HeldEntry implements AsyncDisposable {
     }
   }
 
-  /** Gives it back: it is the first of the queue again. Does nothing when it is over. */
+  /** Gives the entry back to its position in the queue. Does nothing if it is over. */
   async release(): Promise<void> {
     const isGivenBack = this.held;
     await this.lease.release();
     if (isGivenBack) this.#plan.onGivenBack?.();
   }
 
-  /** Puts it to the end of the queue (of those with its priority), in one transaction. */
+  /** Moves it to the end of the queue (of its priority), in one transaction. */
   async requeue(): Promise<void> {
     await this.done([this.#copyIn(parentOf(this.path))]);
   }
 
   /**
-   * Puts it to the end of another queue of the same kind, in one transaction; makes the directory
-   * of that queue's entries if need be. Errors as of done().
+   * Moves it to the end of another queue of the same kind, in one transaction. Creates the
+   * directory of that queue's entries if necessary. Rejects with the errors of done().
    */
   async moveTo(queuePath: string): Promise<void> {
     const { acl, entriesIn } = this.#plan;
@@ -144,10 +145,10 @@ export class HeldEntry implements AsyncDisposable {
   }
 
   /**
-   * Notes that work on it begins once more, and gives how often that was noted, by whomever: also
-   * by one who has died of it. The version of the entry's znode keeps the number; its data is the
-   * same, or what somebody has written there meanwhile. NoNodeError when it was removed by force;
-   * LeaseLostError.
+   * Records that another attempt to process it begins, and resolves with the number of attempts by
+   * all consumers, including those that died in it. The version of the entry's znode is the
+   * counter; its data is unchanged, or what somebody has written there meanwhile. Rejects with
+   * NoNodeError if the entry was deleted by others, and with LeaseLostError.
    */
   async countAttempt(): Promise<number> {
     for (;;) {
@@ -190,7 +191,7 @@ export class HeldEntry implements AsyncDisposable {
     const removal = { kind: 'delete', path: this.path } as const;
     const { mayBeDone, error } = await this.#commit([removal, ...ops]);
     if (error === null) return;
-    // An earlier attempt has removed it, whose reply was lost; or somebody by force.
+    // An earlier attempt whose reply was lost has removed it, or somebody else has.
     const isGone = error.failedIndex === 0 && error.error instanceof NoNodeError;
     if (isGone && (mayBeDone || ops.length === 0)) return;
     if (error.failedIndex === 0) throw error.error;
@@ -198,8 +199,9 @@ export class HeldEntry implements AsyncDisposable {
   }
 
   /**
-   * Commits them while the lock stands: LeaseLostError when it does not. What else has failed is
-   * given back, with the index into `ops`, and whether an earlier attempt may have been applied.
+   * Commits the operations if the lock still exists, otherwise rejects with LeaseLostError. Any
+   * other failure is returned, with the index into `ops`, and whether an earlier attempt may have
+   * been applied.
    */
   async #commit(ops: readonly TransactionOp[]): Promise<Committed> {
     const { signal, path: lockPath } = this.lease;
@@ -224,7 +226,7 @@ export class HeldEntry implements AsyncDisposable {
     }
   }
 
-  /** Why the lease is over, if it is; else the error. */
+  /** The reason why the lease is over, if it is; otherwise the error. */
   #lossOr(error: unknown, mayBeDone: boolean): unknown {
     const { signal, path } = this.lease;
     if (signal.reason instanceof LeaseLostError) {
@@ -271,10 +273,10 @@ async function lock(
   }
 }
 
-/** More often than this it is somebody who deletes them. */
+/** Beyond this, somebody deletes directories on purpose. */
 const ROUNDS_MAX = 10;
 
-/** Commits; when a directory is missing that the operations need, makes it and commits again. */
+/** Commits. If a directory is missing that the operations need, creates it and commits again. */
 export async function withDirectories(
   commit: () => Promise<void>,
   make: () => Promise<unknown>,
@@ -291,7 +293,7 @@ export async function withDirectories(
   }
 }
 
-/** The same failure, told of a list without its first operation. */
+/** The same failure, with indexes into the list without its first operation. */
 function withoutFirst({ failedIndex, error, results }: TransactionError): TransactionError {
   const errors = results.slice(1).map((result) => (result instanceof Error ? result : null));
   return new TransactionError(failedIndex - 1, error, errors);

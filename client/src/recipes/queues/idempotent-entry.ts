@@ -1,5 +1,5 @@
 /**
- * An entry of an IdempotentQueue that is held: it ends together with the flag of its id.
+ * A held entry of an IdempotentQueue, which ends together with the flag of its id.
  */
 import { joinPath, NodeExistsError, nameOf, parentOf } from '@rookery/protocol';
 import type { Lease } from '../../api/lease.js';
@@ -10,7 +10,7 @@ import { RecipeStateError } from '../shared/errors.js';
 import type { Entry } from './entry-source.js';
 import { type HeldEntry, withDirectories } from './held-entry.js';
 
-/** What the znodes of an IdempotentQueue are called and say. */
+/** The names and contents of the znodes of an IdempotentQueue. */
 export const IdempotentZnodes = {
   flags: 'flags',
   items: 'items',
@@ -21,11 +21,11 @@ export const IdempotentZnodes = {
 export interface IdempotentEntryPlan {
   readonly flagPath: string;
   readonly acl: readonly Acl[] | undefined;
-  /** Makes what a queue needs that an entry is moved to. */
+  /** Creates the directories of another queue to which an entry is moved. */
   makeDirectories(queuePath: string): Promise<void>;
 }
 
-/** An entry that nobody else is given for as long as its lease is held. */
+/** An entry that nobody else receives for as long as its lease is held. */
 export class IdempotentEntry implements AsyncDisposable {
   readonly id: string;
   readonly #held: HeldEntry;
@@ -57,30 +57,31 @@ export class IdempotentEntry implements AsyncDisposable {
   }
 
   /**
-   * Removes it, sets its flag and commits `ops`, all or nothing. As of Queue's; RecipeStateError
-   * when the id was forgotten meanwhile: the entry was withdrawn, and is still held.
+   * Removes the entry, sets its flag and commits `ops`, either all or nothing, like that of Queue.
+   * Rejects with RecipeStateError if the id was forgotten meanwhile: the entry was withdrawn, and
+   * is still held.
    */
   async done(ops: readonly TransactionOp[] = []): Promise<void> {
     await this.#end([this.#doneFlag], ops);
   }
 
-  /** Gives it back, to its old place. */
+  /** Gives the entry back to its position. */
   async release(): Promise<void> {
     await this.#held.release();
   }
 
-  /** Puts it to the end of the queue. */
+  /** Moves it to the end of the queue. */
   async requeue(): Promise<void> {
     const { flagPath } = this.#plan;
     const queuePath = parentOf(parentOf(this.path));
-    // Anew, for an item belongs to the flag that was created with it.
+    // The flag is created again too, because an item belongs to the flag that was created with it.
     const deletion = { kind: 'delete', path: flagPath, version: 0 } as const;
     await this.#end([deletion, ...this.#copyIn(queuePath)], []);
   }
 
   /**
-   * Puts it to the end of another IdempotentQueue, unless its id is there already. Here the id is
-   * done.
+   * Moves it to the end of another IdempotentQueue, unless that has its id already. In this queue
+   * the id is done.
    */
   async moveTo(queuePath: string): Promise<void> {
     try {
@@ -95,7 +96,7 @@ export class IdempotentEntry implements AsyncDisposable {
     }
   }
 
-  /** As of Queue's. */
+  /** See QueueEntry.countAttempt(). */
   countAttempt(): Promise<number> {
     return this.#held.countAttempt();
   }

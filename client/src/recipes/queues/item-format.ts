@@ -1,13 +1,13 @@
 /**
- * What an entry of Curator's queues holds: one or more items. 4 bytes of version, 0x00010001; for
- * each item 0x01, its length (4 bytes) and its bytes; 0x02 at the end. All numbers big-endian.
- * Pure.
+ * The format of entries in Curator's queues, which have one or more items: 4 bytes of version,
+ * 0x00010001; for each item 0x01, its length (4 bytes) and its bytes; 0x02 at the end. All numbers
+ * are big-endian. Pure.
  */
 import type { Codec } from '../../api/codec.js';
 import { ClientError } from '../../errors.js';
 import { bytes } from '../../helpers/codecs.js';
 
-/** An entry's data is not in the format: somebody else's, or damaged. */
+/** The data of an entry is not in this format: another program wrote it, or it is damaged. */
 export class QueueFormatError extends ClientError {
   override readonly name = 'QueueFormatError';
   override readonly code = 'QUEUE_FORMAT';
@@ -41,27 +41,27 @@ export function encodeItems(items: readonly (Uint8Array | string)[]): Buffer {
 /** Without a codec an item is bytes: written from bytes or a string, read as a view of the data. */
 export type RawItem = Uint8Array | string;
 
-/** How the items of a queue are written and read. */
+/** Determines how the items of a queue are written and read. */
 export class ItemCodec<T, In> {
   readonly #codec: Codec<T, In>;
 
   constructor(codec: Codec<T, In> | undefined) {
-    // Without a codec T and In are those of bytes, as the queues' type parameters say.
+    // Without a codec, T and In are the types of bytes, as the queues' type parameters say.
     this.#codec = codec ?? (bytes as Codec<unknown, never> as Codec<T, In>);
   }
 
-  /** Throws what the codec does; `path` is the queue's. */
+  /** Throws the errors of the codec; `path` is that of the queue. */
   encode(items: readonly In[], path: string): Buffer {
     return encodeItems(items.map((item) => this.#codec.format(item, path) ?? ''));
   }
 
-  /** QueueFormatError, or what the codec throws. */
+  /** Throws QueueFormatError, or the errors of the codec. */
   decode(data: Buffer | null, path: string): T[] {
     return decodeItems(data, path).map((item) => this.#codec.parse(item, path));
   }
 }
 
-/** The items, as views of the data. What follows the end is not looked at, as in Curator. */
+/** The items, as views of the data. What follows the end marker is ignored, as in Curator. */
 export function decodeItems(data: Buffer | null, path: string): Buffer[] {
   if (data === null || data.length < 4) throw new QueueFormatError(path, 'there is no version');
   const version = data.readInt32BE(0);

@@ -1,7 +1,7 @@
 /**
- * Putting entries into a queue: all of one call or none, once, in the session at hand.
+ * Puts entries into a queue: either all of one call or none, exactly once, in the current session.
  *
- * The names of entries have no place for a GUID, so each put is committed with a mark (see
+ * The names of entries cannot contain a GUID, so each put is committed with a marker (see
  * commit-once.ts). An error without `ambiguous` means that nothing was put. Used by the queues.
  */
 import { joinPath } from '@rookery/protocol';
@@ -19,7 +19,7 @@ export interface PutPlan {
 }
 
 export interface NewEntry {
-  /** Its name but for the number. */
+  /** Its name without the number. */
   readonly head: string;
   readonly data: Data;
 }

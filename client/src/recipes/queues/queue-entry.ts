@@ -1,6 +1,7 @@
 /**
- * An entry of a queue in Curator's format, as a consumer gets it: locked until it is done, or, in a
- * queue without locks, removed already. Decodes; everything else is claims.ts's.
+ * An entry of a queue in Curator's format, as a consumer receives it: locked until it is done, or
+ * already removed in a queue without locks. This module only decodes; everything else is in
+ * claims.ts.
  */
 import { parentOf } from '@rookery/protocol';
 import type { Lease } from '../../api/lease.js';
@@ -10,37 +11,42 @@ import type { HeldEntry } from './held-entry.js';
 import type { ItemCodec } from './item-format.js';
 
 /** Disposing gives back what is held and not done. */
-/** `T` is what the queue's codec reads an item as; without one, bytes. */
+/** `T` is the type of the items that the queue's codec reads; without one, they are bytes. */
 export interface QueueEntry<T = Buffer> extends AsyncDisposable {
-  /** Its znode's. */
+  /** The name of its znode. */
   readonly name: string;
   readonly path: string;
   /**
-   * As put, one or more. QueueFormatError when the data is not in Curator's format; what the codec
-   * throws, such as InvalidDataError, when it does not read an item.
+   * The items as they were put, one or more. Throws QueueFormatError if the data is not in
+   * Curator's format, and the errors of the codec, such as InvalidDataError.
    */
   readonly items: readonly T[];
-  /** The data as it stands. */
+  /** The raw data. */
   readonly data: Buffer | null;
-  /** By which it is held; its signal tells when somebody else may get the entry. Null: removed. */
+  /**
+   * The lock; its signal reports that another consumer may get the entry. Null if it is already
+   * removed.
+   */
   readonly lease: Lease | null;
   /**
-   * It is dealt with: removes it, with `ops` in the same transaction, so that their effect happens
-   * once. Without a lock it is removed already: does nothing, and RecipeStateError for `ops`.
+   * Marks it as done: removes it, with `ops` in the same transaction, so that their effects happen
+   * once. Without a lock it is already removed: does nothing, and throws RecipeStateError if there
+   * are `ops`.
    */
   done(ops?: readonly TransactionOp[]): Promise<void>;
-  /** Gives it back, to its old place. Without a lock: does nothing, it is gone. */
+  /** Gives it back to its position. Without a lock it does nothing, because the entry is gone. */
   release(): Promise<void>;
-  /** Puts it at the end. */
+  /** Moves it to the end of the queue. */
   requeue(): Promise<void>;
   /**
-   * Puts it at the end of the queue at another path, which need not exist; under a lock in one
-   * transaction.
+   * Moves it to the end of the queue at another path, which need not exist; in one transaction if
+   * it is locked.
    */
   moveTo(queuePath: string): Promise<void>;
   /**
-   * Notes that work on it begins once more, and gives how often that was noted: under a lock by
-   * whomever, dead ones too, in the version of the entry's znode; otherwise here.
+   * Records that another attempt to process it begins, and resolves with the number of attempts:
+   * with a lock by all consumers, including dead ones, in the version of the entry's znode;
+   * otherwise only by this object.
    */
   countAttempt(): Promise<number>;
 }

@@ -1,6 +1,6 @@
 /**
- * The entries of a sharded queue: of all its shards, those with the lowest numbers first. A look
- * leaves watches on the list of shards and on each of them.
+ * The entries of all shards of a sharded queue, those with the lowest numbers first. look() leaves
+ * watches on the list of shards and on each shard.
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -71,7 +71,7 @@ export class ShardedSource implements EntrySource {
   }
 }
 
-/** Names, none when there is no queue yet. */
+/** The names of the shards, none if there is no queue yet. */
 export async function shardsIn(
   client: Client,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * How followers of an election see it: who leads, and whether it has said so. A follower that waits
- * watches the leader's znode and the place of its acknowledgement, and the directory only while
- * there is no candidate at all.
+ * An election as its followers see it: who leads, and whether that leader has acknowledged. A
+ * waiting follower watches the leader's znode and the path of its acknowledgement. It watches the
+ * directory only while there is no candidate.
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -13,11 +13,11 @@ import type { Line } from './waiting-line.js';
 
 export interface ElectedLeader {
   readonly id: string;
-  /** The candidate's znode. */
+  /** The path of the candidate's znode. */
   readonly path: string;
-  /** That of its term: the fencing token. */
+  /** The fencing token of its term. */
   readonly token: bigint;
-  /** What it told its followers; `data` is null when it told nothing but that it leads. */
+  /** What it told its followers. `data` is null if it only announced that it leads. */
   readonly acknowledgement: { readonly data: Buffer | null } | null;
 }
 
@@ -34,7 +34,7 @@ export async function leaderOf(
       readOrNull(client, path, options),
       readOrNull(client, `${path}-ack`, options),
     ]);
-    // Gone since the list was read: somebody else leads.
+    // It was deleted since the list was read, so another candidate leads.
     if (node === null) continue;
     const acknowledgement = ack === null ? null : { data: ack.data };
     return { id: node.data?.toString() ?? '', path, token: node.stat.czxid, acknowledgement };
@@ -66,7 +66,7 @@ async function waitForCandidate(client: Client, line: Line, within: Within): Pro
   }
 }
 
-/** Null when the candidate has gone, or anything else has changed, before it has acknowledged. */
+/** Null if the candidate is gone, or anything else has changed, before it has acknowledged. */
 async function waitForWord(
   client: Client,
   path: string,

@@ -1,12 +1,16 @@
 /**
- * Errors of recipes that write: whoever gives up waiting for a write that was sent cannot say that
- * it has not taken effect, and the error must not say so either. Used by recipes whose writes stay.
+ * The errors of recipes that write. A caller that stops waiting for a write that was sent does not
+ * know whether it has taken effect, and its error must not claim that it has not. Used by recipes
+ * whose writes are persistent.
  */
 import { KeeperError, keeperError } from '@rookery/protocol';
 import { ClientClosedError, ClientError, OperationAbortedError } from '../../errors.js';
 import { WaitTimeoutError } from './errors.js';
 
-/** The work's result; its errors say that the writes may have taken effect, where they may. */
+/**
+ * Resolves with the result of the work. Its errors are `ambiguous` if the writes may have taken
+ * effect.
+ */
 export async function ambiguously<T>(mayHave: () => boolean, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -15,7 +19,10 @@ export async function ambiguously<T>(mayHave: () => boolean, work: () => Promise
   }
 }
 
-/** An error that ends a wait, as an ambiguous one; one that is an answer as it is. */
+/**
+ * Returns an error that ends a wait as an ambiguous one; an error that is an answer of the server
+ * is returned unchanged.
+ */
 export function ambiguousOf(error: unknown, of?: string): unknown {
   if (error instanceof OperationAbortedError) {
     const path = error.path ?? of;
@@ -34,7 +41,7 @@ export function ambiguousOf(error: unknown, of?: string): unknown {
   return error;
 }
 
-/** Whether an error says that what failed may have taken effect. */
+/** Whether an error says that the failed operation may have taken effect. */
 export function saysAmbiguous(error: unknown): boolean {
   return (error instanceof KeeperError || error instanceof ClientError) && error.ambiguous;
 }

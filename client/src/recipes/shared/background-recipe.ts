@@ -1,10 +1,10 @@
 /**
- * What all recipes have in common that work in the background once they are started: how they
- * stand, what has ended them, and who hears of that.
+ * The common base of all recipes that work in the background after they were started: their status,
+ * what has ended them, and who is notified of that.
  */
 import type { BackgroundStatus, FailureListener } from './failures.js';
 
-/** Whatever knows how the work stands: a runner, or another recipe that does the work. */
+/** Something with a status and a failure: a runner, or another recipe that does the work. */
 export interface Supervised {
   readonly status: BackgroundStatus;
   readonly failure: unknown;
@@ -25,9 +25,10 @@ export abstract class BackgroundRecipe implements Supervised {
   }
 
   /**
-   * Calls back with what ends it, also when that has happened already; gives what undoes it. What
-   * it throws is reported as uncaught. A failure that nobody listens for, and that no waiting call
-   * rejects with, is a process warning, `ROOKERY_RECIPE_FAILED`.
+   * Calls the listener with what ends the recipe, even if that has already happened. Returns a
+   * function that removes it. An exception of the listener is reported as uncaught. A failure
+   * without a listener, and with which no waiting call rejects, becomes the process warning
+   * `ROOKERY_RECIPE_FAILED`.
    */
   onFailure(listener: FailureListener): () => void {
     return this.supervised.onFailure(listener);

@@ -1,16 +1,16 @@
 /**
- * Work that goes on in the background while somebody waits for it as long as that makes sense: an
- * end (release, close, leave) never waits for a connection. Used by the recipes' ends.
+ * Work that continues in the background while a caller waits for it only as long as that is useful:
+ * the end of a recipe (release, close, leave) never waits for a connection.
  */
 import type { Client } from '../../api/client.js';
 
 /**
- * Settles as the work does, or resolves at once while there is no connection: the work goes on.
- * What it rejects with later is not reported.
+ * Settles with the work, or resolves at once while there is no connection. The work then continues,
+ * and its later rejection is not reported.
  */
 export async function unlessAway(client: Client, work: Promise<unknown>): Promise<void> {
   work.catch(() => {
-    // Whoever is still here is told; nobody has to be.
+    // A caller that still waits receives the error; otherwise nobody needs it.
   });
   if (client.state !== 'connected') return;
   let stop = () => {};

@@ -1,6 +1,7 @@
 /**
- * What the caches have in common: started once, closed once, listeners and iterators, waiting for
- * the first full state. What is held and how it is followed is the subclass's.
+ * The common base of the caches: they are started once and closed once, and have listeners,
+ * iterators and a wait for the first complete content. Subclasses define the content and how it is
+ * followed.
  */
 import type { Client } from '../../api/client.js';
 import { BackgroundRecipe, type Supervised } from './background-recipe.js';
@@ -12,7 +13,7 @@ import { inEachSession, Runner } from './runner.js';
 import { type StreamOptions, streamOf } from './stream.js';
 import type { WaitOptions } from './wait-scope.js';
 
-/** `T` is what its codec reads data as. */
+/** `T` is the type that its codec reads. */
 export abstract class CacheBase<T> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #feed = new Feed<CacheEvent>();
@@ -29,18 +30,18 @@ export abstract class CacheBase<T> extends BackgroundRecipe implements AsyncDisp
     this.#runner = new Runner({ client, recipe: new.target.name, path, task });
   }
 
-  /** Whether it has held, at some time, all that stood when it was started. */
+  /** Whether it has contained, at some time, everything that existed when it was started. */
   get isInitialized(): boolean {
     return this.#isInitialized;
   }
 
-  /** Reads and follows from now on, in the background; idempotent. */
+  /** Reads and follows from now on, in the background. Calling it again has no effect. */
   start(): void {
     this.#runner.start();
   }
 
   /**
-   * Starts if need be and waits until it is initialized. WaitTimeoutError and
+   * Starts if necessary, and waits until it is initialized. WaitTimeoutError and
    * OperationAbortedError end only the wait.
    */
   async ready(options: WaitOptions = {}): Promise<void> {
@@ -48,15 +49,18 @@ export abstract class CacheBase<T> extends BackgroundRecipe implements AsyncDisp
     await this.#runner.until(options, () => (this.#isInitialized ? true : null));
   }
 
-  /** Calls back with each event, in order, as it is applied; gives what undoes it. */
+  /**
+   * Calls the listener with each event, in order, when it is applied. Returns a function that
+   * removes it.
+   */
   listen(listener: (event: CacheEvent) => void): () => void {
     return this.#feed.listen(listener);
   }
 
   /**
-   * Starts if need be. What it holds, as a 'snapshot', then the events, in a bounded queue; applied
-   * one after the other they give what it holds. Ends with the signal, the loop or close(); throws
-   * `failure`.
+   * Starts if necessary. Yields the content as a 'snapshot', then the events, through a bounded
+   * queue. Applying the events one after the other yields the content at each moment. Ends with the
+   * signal, the loop or close(); throws `failure`.
    */
   events(options: StreamOptions = {}): AsyncGenerator<CacheEvent, void> {
     if (!this.#runner.isStopped) this.start();
@@ -65,25 +69,25 @@ export abstract class CacheBase<T> extends BackgroundRecipe implements AsyncDisp
   }
 
   /**
-   * What the codec reads the data of a znode as that this cache holds, or has told of; throws what
-   * the codec does, such as InvalidDataError. The same object for the same node.
+   * Decodes the data of a node that this cache contains or has reported; throws the errors of the
+   * codec, such as InvalidDataError. The same node always yields the same object.
    */
   decode(node: CachedNode): T {
     return this.#decoder.value(node);
   }
 
-  /**
-   * The values of all that it holds, by path. What the codec cannot read is left out, and told in
-   * the log.
-   */
+  /** The decoded values by path. Those that the codec cannot read are omitted and logged. */
   values(): Map<string, T> {
     return this.#decoder.values(this.snapshot());
   }
 
-  /** A copy of all that it holds, by path; parents come before their children. */
+  /** A copy of the content, by path. Parents come before their children. */
   abstract snapshot(): Map<string, CachedNode>;
 
-  /** Takes the watches back and tells no more; what it holds stays readable. Idempotent. */
+  /**
+   * Removes the watches and reports nothing more; the content remains readable. Calling it again
+   * has no effect.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -97,17 +101,17 @@ export abstract class CacheBase<T> extends BackgroundRecipe implements AsyncDisp
     return this.#runner;
   }
 
-  /** Runs in one session; begun anew in the next. */
+  /** Runs in one session, and is called again in the next. */
   protected abstract follow(within: Within): Promise<void>;
 
-  /** Takes back what outlives follow(). */
+  /** Releases what outlives follow(). */
   protected abstract release(): Promise<void>;
 
   protected tell(event: CacheEvent): void {
     if (!this.#runner.isStopped) this.#feed.tell(event);
   }
 
-  /** All that was to be read has been read. */
+  /** Called when the first complete read has finished. */
   protected tellInitialized(): void {
     if (this.#isInitialized) return;
     this.#isInitialized = true;

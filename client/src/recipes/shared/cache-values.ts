@@ -1,5 +1,5 @@
 /**
- * What the caches hold and tell, and how what they tell gives what they hold. Pure.
+ * The content and the events of the caches, and how events change the content. Pure.
  */
 import { unreachable } from '@rookery/protocol';
 import type { Stat } from '../../api/values.js';
@@ -7,19 +7,20 @@ import type { Stat } from '../../api/values.js';
 /** A znode as it was read. */
 export interface CachedNode {
   readonly path: string;
-  /** Not to be changed: it is the cache's own. Null as well where the cache keeps no data. */
+  /** Must not be changed, because the cache owns it. Also null if the cache does not keep data. */
   readonly data: Buffer | null;
   readonly stat: Stat;
 }
 
 /**
- * - `nodeCreated`, `nodeChanged` (its data), `nodeDeleted`: a change of what the cache holds.
- *   Parents come before their children and go after them. A znode that was deleted and created
- *   again is told as both, though several changes of one znode may be told as one.
- * - `initialized`: once, when the cache holds all that stood when it was started.
- * - `resynced`: after a lost connection or session, when all that was missed has been told.
- * - `snapshot`: in iterators only: the whole, at the beginning, and after events were left out
- *   because too many waited.
+ * - `nodeCreated`, `nodeChanged` (its data), `nodeDeleted`: a change of the content. Parents are
+ *   created before their children and deleted after them. A znode that was deleted and created
+ *   again is reported as both, but several changes of one znode may be combined.
+ * - `initialized`: once, when the cache contains everything that existed when it was started.
+ * - `resynced`: after a lost connection or session, when everything that was missed has been
+ *   reported.
+ * - `snapshot`: only in iterators: the whole content, at the beginning, and after events were
+ *   dropped because too many were waiting.
  */
 export type CacheEvent =
   | {
@@ -44,7 +45,7 @@ export type CacheEvent =
   | { readonly type: 'resynced' }
   | { readonly type: 'snapshot'; readonly nodes: ReadonlyMap<string, CachedNode> };
 
-/** The znodes after an event, where `nodes` is what they were before; in place. */
+/** Applies an event to `nodes`, in place. */
 export function replayCacheEvent(nodes: Map<string, CachedNode>, event: CacheEvent): void {
   switch (event.type) {
     case 'nodeCreated':

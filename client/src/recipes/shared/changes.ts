@@ -1,11 +1,11 @@
 /**
- * The changes of an object's state, for those who wait for a certain one: whoever looks, then waits
- * for the next change, then looks again misses none. Holds no state itself. Used by the recipes
- * that run in the background.
+ * Notifies waiters of changes of an object's state. A caller that checks the state, waits for the
+ * next change and checks again misses nothing. It holds no state itself. Used by the recipes that
+ * run in the background.
  *
- * Each wait has a promise of its own, and whoever waits takes it back, always: a promise that many
- * waits share and that rarely settles keeps the reactions of all of them, which is memory for each
- * wait that ended by something else.
+ * Each wait has its own promise, and the caller must remove it at the end. If many waits shared one
+ * promise that rarely settles, it would keep the reactions of all of them, and leak memory for each
+ * wait that ended otherwise.
  */
 import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
@@ -15,14 +15,17 @@ import { unlessAborted, type WaitOptions, WaitScope } from './wait-scope.js';
 /** One wait for the next change. */
 export interface NextChange {
   readonly happens: Promise<void>;
-  /** Idempotent; the promise stays pending if there was no change yet. */
+  /**
+   * Stops waiting; the promise stays pending if there was no change yet. Calling it again has no
+   * effect.
+   */
   forget(): void;
 }
 
 export class Changes {
   readonly #waiters = new Set<() => void>();
 
-  /** Of the first change after the call. */
+  /** Waits for the first change after this call. */
   next(): NextChange {
     let onChange = () => {};
     const happens = new Promise<void>((resolve) => {
@@ -32,7 +35,7 @@ export class Changes {
     return { happens, forget: () => void this.#waiters.delete(onChange) };
   }
 
-  /** Resolves at the next change; rejects with the signal's reason when it is aborted before. */
+  /** Resolves at the next change; rejects with the signal's reason if it is aborted first. */
   async wait(signal: AbortSignal): Promise<void> {
     const next = this.next();
     try {
@@ -42,7 +45,7 @@ export class Changes {
     }
   }
 
-  /** Waits that were neither answered nor taken back. */
+  /** The number of waits that have neither been notified nor removed. */
   get waiterCount(): number {
     return this.#waiters.size;
   }
@@ -54,7 +57,9 @@ export class Changes {
   }
 }
 
-/** The first value that `read` gives which is not null; its error, if it throws one. */
+/**
+ * Resolves with the first value of `read` that is not null; rejects with its error if it throws.
+ */
 export async function untilSo<T>(
   client: Client,
   changes: Changes,

@@ -1,10 +1,13 @@
 /**
  * One change of a znode's data that is made exactly once or not at all, or else ends with an
- * ambiguous error: reads, asks what to write, writes if nothing has changed since, again if it has.
+ * ambiguous error. It reads the data, asks what to write, writes if nothing has changed since, and
+ * repeats otherwise.
  *
- * After a lost reply the version tells whether the write has taken effect: a version that has not
- * moved says no; one step says that of two writes of that version ours or another's did, and the
- * data says which; more steps say nothing. May be run again in another session, and remembers.
+ * After a lost reply, the version tells whether the write has taken effect. If it has not changed,
+ * the write was not applied. If it has increased by one, either our write or another one with the
+ * same expected version was applied, and the data tells which. If it has increased further, it
+ * cannot be determined. A run may continue in another session, because the pending write is
+ * remembered.
  */
 import { BadVersionError, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -15,7 +18,7 @@ import { bounds, isTrouble, pauseBetween, persist, type Within } from './persist
 
 export interface Change<T> {
   readonly acl?: readonly Acl[] | undefined;
-  /** What to write after the data read; its errors are the caller's. */
+  /** Returns what to write after the data that was read; its errors go to the caller. */
   readonly next: (data: Buffer | null, isMissing: boolean) => { value: T; data: Data };
 }
 
@@ -23,7 +26,7 @@ export interface Change<T> {
 interface Pending<T> {
   readonly value: T;
   readonly data: Data;
-  /** Of the znode that was read, null when there was none. */
+  /** The znode that was read, null if there was none. */
   readonly before: { readonly czxid: bigint; readonly version: number } | null;
   readonly error: unknown;
 }
@@ -40,7 +43,7 @@ export class CompareAndSet<T> {
     this.#change = change;
   }
 
-  /** Whether a write was sent of which nobody knows yet. */
+  /** Whether a write was sent whose outcome is unknown. */
   get isUncertain(): boolean {
     return this.#pending !== null;
   }
@@ -65,7 +68,7 @@ export class CompareAndSet<T> {
     }
   }
 
-  /** The sync first: a version that is out of date would only be refused. */
+  /** The sync comes first, because a write with an outdated version would only be refused. */
   async #read(within: Within): Promise<Node | null> {
     try {
       await this.#client.sync(this.#path, bounds(within));
@@ -90,7 +93,7 @@ export class CompareAndSet<T> {
   }
 }
 
-/** Throws the error of the write when nobody can tell. */
+/** Throws the error of the write if it cannot be determined. */
 function hasTakenEffect<T>({ before, data, error }: Pending<T>, node: Node | null): boolean {
   if (node === null) {
     if (before === null) return false;
@@ -110,7 +113,7 @@ function isSameData(left: Buffer | null, right: Data): boolean {
   return left.equals(expected);
 }
 
-/** Somebody has changed, created or deleted the znode since it was read. */
+/** Another client has changed, created or deleted the znode since it was read. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof BadVersionError ||

@@ -1,10 +1,10 @@
 /**
- * Parents of recipes' znodes: containers, which the server removes some time after they have become
- * empty, so that locks that nobody uses any more leave nothing behind.
+ * The parents of recipes' znodes are containers. The server removes them some time after they have
+ * become empty, so unused locks leave nothing behind.
  *
- * A container may be removed at any moment between making sure of it and creating a child in it;
- * therefore nothing is made sure of beforehand: the child's creation is tried, and when its parent
- * is missing that is created and the child's creation tried again (kazoo #61, #563).
+ * A container may be removed at any moment between its creation and that of a child. So its
+ * existence is not ensured beforehand: the child is created, and if its parent is missing, the
+ * parent is created and then the child again (kazoo #61, #563).
  */
 import { NodeExistsError, NoNodeError, parentOf, UnimplementedError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -13,21 +13,21 @@ import { ensurePath } from '../../helpers/ensure-path.js';
 import { absolute } from '../../helpers/namespaced-client.js';
 
 export interface ParentOptions extends OperationOptions {
-  /** Of the parents; open by default. */
+  /** The ACL of the parents; OPEN_ACL by default. */
   readonly acl?: readonly Acl[] | undefined;
 }
 
 /**
- * The reaper passes once a minute and spares what was never used, so a second time is rare already.
- * More often than this it is something else that deletes the parent; then NoNodeError is the
- * answer.
+ * The server looks for empty containers once a minute and spares those that never had a child, so
+ * even a second attempt is rare. Beyond this number somebody else deletes the parent, and the
+ * caller gets NoNodeError.
  */
 const ATTEMPTS_MAX = 10;
 
 /**
- * Runs what creates something in `parent`; whenever that is missing, creates it and runs again.
- * The root of a namespace or chroot is created as persistent znodes: it is the application's own,
- * and must not vanish while no recipe uses it.
+ * Runs an operation that creates something in `parent`. If the parent is missing, creates it and
+ * runs the operation again. The root of a namespace or chroot is created with persistent znodes,
+ * because it belongs to the application and must not vanish while no recipe uses it.
  */
 export async function inContainer<T>(
   client: Client,
@@ -47,7 +47,9 @@ export async function inContainer<T>(
   }
 }
 
-/** Creates the path, and what is missing above it, as containers; may be repeated at will. */
+/**
+ * Creates the path and its missing ancestors as containers. It may be repeated any number of times.
+ */
 export async function createContainers(
   client: Client,
   path: string,
@@ -72,7 +74,7 @@ async function createContainer(
   }
 }
 
-/** For servers before 3.5.1, which know no containers. */
+/** For servers before 3.5.1, which do not support containers. */
 async function createPersistent(
   client: Client,
   path: string,

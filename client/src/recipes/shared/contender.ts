@@ -1,11 +1,11 @@
 /**
- * A znode that its creator can find again: made with a GUID in its name, so that when the reply to
- * the create is lost the creator looks for it instead of leaving an orphan that blocks everybody.
+ * A znode that its creator can recognize, because its name contains a GUID. If the reply to the
+ * create is lost, the creator looks for it instead of leaving an orphan that blocks everybody.
  *
- * What is found is adopted only if it belongs to the very session of this attempt: one of an
- * earlier session is about to vanish (CURATOR-498, CURATOR-604). An attempt that ends without its
- * znode deletes it in the background, also when it does not know whether there is one. One attempt
- * never makes two that stay. Used by every recipe with znodes of its own.
+ * A znode that is found is adopted only if it belongs to the session of this attempt, because one
+ * of an earlier session is about to vanish (CURATOR-498, CURATOR-604). An attempt that ends without
+ * a znode deletes it in the background, even if it is unknown whether it exists. One attempt never
+ * leaves two znodes. Used by every recipe that has znodes of its own.
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -23,15 +23,21 @@ import {
 } from './persist.js';
 
 export interface ContenderPlan {
-  /** The directory; it and what is above it are created as containers when missing. */
+  /** The directory. It and its ancestors are created as containers if they are missing. */
   readonly parent: string;
-  /** The name, up to the number that the server appends; contains a GUID, or `token` is given. */
+  /**
+   * The name without the number that the server appends. It contains a GUID, unless `token` is
+   * given.
+   */
   readonly prefix: string;
   readonly data: Data;
-  /** For a name that others use as well: a GUID that the data begins with. */
+  /** For a name that others use too: a GUID with which the data begins. */
   readonly token?: string | undefined;
   readonly acl?: readonly Acl[] | undefined;
-  /** 'ephemeralSequential' by default; 'ephemeral' and 'persistent' take the prefix as the name. */
+  /**
+   * 'ephemeralSequential' by default. With 'ephemeral' and 'persistent', the prefix is the whole
+   * name.
+   */
   readonly mode?:
     | 'ephemeralSequential'
     | 'ephemeral'
@@ -45,13 +51,15 @@ export interface Contender {
   readonly name: string;
   readonly session: Session;
   readonly czxid: bigint;
-  /** Whether nobody else's znode can ever be at the path, so that it may be deleted unseen. */
+  /**
+   * Whether no other znode can ever have this path, so that it may be deleted without reading it.
+   */
   readonly isNameUnique: boolean;
 }
 
 /**
- * Creates the znode within the session, however often the connection is lost meanwhile. When it
- * rejects, no znode stays: what may exist is deleted in the background.
+ * Creates the znode in the session, however often the connection is lost meanwhile. If it rejects,
+ * no znode remains: if one may exist, it is deleted in the background.
  */
 export async function createContender(
   client: Client,
@@ -67,7 +75,7 @@ export async function createContender(
   }
 }
 
-/** Resolves when the contender's znode is gone; goes on over lost connections. */
+/** Resolves when the contender's znode is deleted. It continues after lost connections. */
 export async function deleteContender(client: Client, contender: Contender): Promise<void> {
   const { path, session } = contender;
   if (contender.isNameUnique) await client.deleteGuaranteed(path, { session: session.id });
@@ -75,8 +83,8 @@ export async function deleteContender(client: Client, contender: Contender): Pro
 }
 
 /**
- * The same, unattended. What makes it fail is the end of the session or of the client, which ends
- * an ephemeral znode too, or a missing permission, of which there is nobody left to tell.
+ * The same in the background. It fails only with the end of the session or the client, which also
+ * ends an ephemeral znode, or for lack of a permission, about which nobody can be told.
  */
 export function abandonContender(client: Client, contender: Contender): void {
   deleteContender(client, contender).catch(ignoreEnd);
@@ -119,7 +127,7 @@ async function createOnce(
       const given = plan.acl === undefined ? options : { ...options, acl: plan.acl };
       return await client.create(joinPath(plan.parent, plan.prefix), plan.data, given);
     } catch (error) {
-      // Noted here: the parents' creation, which may be ambiguous too, is none of the contender's.
+      // Recorded here, because the creation of the parents may be ambiguous too and does not count.
       if (isAmbiguous(error)) attempt.mayExist = true;
       throw error;
     }
@@ -128,10 +136,10 @@ async function createOnce(
 }
 
 /**
- * The plan's znodes that belong to the session. The sync first: the create may have been committed
- * without the member that we are connected to now knowing of it yet, or may be proposed and not
+ * Finds the plan's znodes that belong to the session. The sync comes first, because the create may
+ * have been committed without the current member having applied it, or may be proposed and not yet
  * committed, and a sync waits for that too. A create that is still on its way through another
- * member is refused, for the session has moved.
+ * member is refused, because the session has moved.
  */
 async function findContenders(
   client: Client,
@@ -158,7 +166,7 @@ async function namesIn(client: Client, parent: string, within: Within): Promise<
   }
 }
 
-/** Null when there is none, or when it is of another session or another attempt. */
+/** Null if there is none, or if it belongs to another session or another attempt. */
 async function czxidOfOwn(
   client: Client,
   plan: ContenderPlan,
@@ -192,7 +200,7 @@ function nameIn(parent: string, path: string): string {
   return path.slice(parent === '/' ? 1 : parent.length + 1);
 }
 
-/** Looks for what the plan may have made and deletes it; ends with the session. */
+/** Finds what the plan may have created and deletes it; ends with the session. */
 function abandonUnknown(client: Client, plan: ContenderPlan, session: Session): void {
   if (session.signal.aborted) return;
   const within = untilOver(session);
@@ -204,8 +212,8 @@ function abandonUnknown(client: Client, plan: ContenderPlan, session: Session): 
 }
 
 /**
- * Deletes what is at the path only if it is the contender's: after a lost reply the znode may be
- * gone and another's at its place. Between the look and the deletion nobody else deletes ours.
+ * Deletes the znode at the path only if it is the contender's. After a lost reply, that one may be
+ * gone and another at its path. Nobody else deletes ours between the read and the deletion.
  */
 async function deleteIfSame(client: Client, contender: Contender): Promise<void> {
   const within = untilOver(contender.session);

@@ -1,20 +1,20 @@
 /**
- * Who stands in line, for people and for those who ask for a revocation. One reading of the
- * directory and of each znode in it; nobody is watched, nothing is changed.
+ * Lists who is in line, for people and for requests of a revocation. It reads the directory and
+ * each znode in it once, watches nothing and changes nothing.
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { OperationOptions } from '../../api/values.js';
 import { inLine, type Place } from './sequence.js';
 
-/** One who holds or waits. */
+/** A holder or waiter. */
 export interface Contestant {
   readonly path: string;
   readonly marker: string;
   readonly data: Buffer | null;
 }
 
-/** In the order of the line; none when there is no such directory. */
+/** In the order of the line; none if there is no such directory. */
 export async function contestantsIn(
   client: Client,
   directory: string,
@@ -33,7 +33,7 @@ export async function contestantsIn(
   }
 }
 
-/** Null for one that has gone since the directory was read. */
+/** Null if it was deleted since the directory was read. */
 async function contestantAt(
   client: Client,
   directory: string,

@@ -1,6 +1,6 @@
 /**
- * What a cache's codec makes of the znodes that it holds: decoded once for each version of each,
- * when it is asked for. What cannot be decoded is told in the log once, and must not hide the rest.
+ * Decodes the znodes of a cache with its codec, only when requested and once for each version. Data
+ * that cannot be decoded is logged once, and does not affect other znodes.
  */
 import type { Codec } from '../../api/codec.js';
 import type { Log } from '../../api/logger.js';
@@ -8,7 +8,10 @@ import { bytes } from '../../helpers/codecs.js';
 import type { CachedNode } from './cache-values.js';
 
 export interface DecodingOptions<T> {
-  /** How data is read as a value, by json(schema) for one; without it values are the data. */
+  /**
+   * Determines how data is read as a value, for instance json(schema); without a codec, values are
+   * the data.
+   */
   readonly codec?: Pick<Codec<T>, 'parse'> | undefined;
 }
 
@@ -20,19 +23,19 @@ export class Decoder<T> {
   readonly #known = new WeakMap<CachedNode, Decoded<T>>();
 
   constructor({ codec }: DecodingOptions<T>, log: Log) {
-    // Without a codec T is what the bytes are read as, as the caches' type parameters say.
+    // Without a codec, T is the type of bytes, as the caches' type parameters say.
     this.#codec = codec ?? (bytes as Codec<unknown> as Codec<T>);
     this.#log = log;
   }
 
-  /** Throws what the codec does. */
+  /** Throws the errors of the codec. */
   value(node: CachedNode): T {
     const decoded = this.#decoded(node);
     if ('value' in decoded) return decoded.value;
     throw decoded.error;
   }
 
-  /** By the nodes' keys, without what cannot be decoded. */
+  /** The values by the nodes' keys, without those that cannot be decoded. */
   values(nodes: ReadonlyMap<string, CachedNode>): Map<string, T> {
     const values = new Map<string, T>();
     for (const [key, node] of nodes) {

@@ -1,7 +1,7 @@
 /**
- * Whether something may have been done of which we have not heard: kept while it is tried, and told
- * by the error if the wait ends before it is known. An error that is not `ambiguous` is a promise
- * that nothing was done. Used by the queues and the two-phase commit.
+ * Records whether an operation may have been done although no reply arrived. If the wait ends
+ * before that is known, the error says so. An error that is not `ambiguous` guarantees that nothing
+ * was done. Used by the queues and the two-phase commit.
  */
 import type { Client } from '../../api/client.js';
 import { ambiguousOf } from './ambiguous.js';
@@ -14,7 +14,10 @@ export interface Doubt {
   mayBeDone: boolean;
 }
 
-/** Runs it in the client's session; an error after which it may be done all the same says so. */
+/**
+ * Runs an attempt in the client's session. An error after which it may nevertheless be done is
+ * marked as ambiguous.
+ */
 export async function asDoubtful<T>(
   client: Client,
   path: string,
@@ -32,7 +35,7 @@ export async function asDoubtful<T>(
   }
 }
 
-/** As persist(), for what writes and may be done twice. */
+/** Like persist(), for writes that may be done twice. */
 export async function persistWrite<T>(
   client: Client,
   within: Within,
@@ -51,7 +54,7 @@ export async function persistWrite<T>(
   return result;
 }
 
-/** The error that the caller shall see: one that says that it may be done, if it may. */
+/** The caller's error, which is marked as ambiguous if the operation may have been done. */
 export function withDoubt(error: unknown, doubt: Doubt, path: string): unknown {
   return doubt.mayBeDone ? ambiguousOf(error, path) : error;
 }

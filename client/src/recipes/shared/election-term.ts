@@ -1,8 +1,9 @@
 /**
- * A term of an election: a lease, and the znode by which its holder says that it leads.
+ * A term of an election: a lease, and the znode by which its holder acknowledges that it leads.
  *
- * That znode is made in one transaction with a check of the candidate's, so never after the term
- * is over; at the end of the term it is deleted before the candidate's, over lost connections.
+ * That znode is created in one transaction with a check of the candidate's znode, so never after
+ * the term is over. At the end of the term it is deleted before the candidate's znode, even if
+ * connections are lost.
  */
 import { NodeExistsError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -38,7 +39,7 @@ export class ElectionTerm {
     this.fencingToken = lease.fencingToken;
     this.token = lease.fencingToken;
     this.guards = lease.guards;
-    // Before the lease deletes the candidate's: listeners are called first.
+    // Before the lease deletes the candidate's znode, because listeners are called first.
     lease.signal.addEventListener('abort', () => this.#takeBack(), { once: true });
   }
 
@@ -88,7 +89,7 @@ export class ElectionTerm {
     if (!this.#mayBeAcknowledged) return;
     const { ackPath, session } = this.#plan;
     this.#client.deleteGuaranteed(ackPath, { session: session.id }).catch(() => {
-      // The session's end deletes it.
+      // The end of the session deletes it.
     });
   }
 }

@@ -1,10 +1,13 @@
 /**
- * Errors that only recipes have. Like all of the client's, each has a literal `name` and `code`.
- * That of a wait that has lasted too long, and that of a wait that could never end.
+ * The errors that only recipes have. Like all errors of the client, each has a literal `name` and
+ * `code`.
  */
 import { ClientError } from '../../errors.js';
 
-/** The lock, lease or other right was not to be had in the time given; nothing of it stays. */
+/**
+ * The lock, lease or other right could not be acquired in the given time; nothing of the attempt
+ * remains.
+ */
 export class LockTimeoutError extends ClientError {
   override readonly name = 'LockTimeoutError';
   override readonly code = 'LOCK_TIMEOUT';
@@ -19,24 +22,27 @@ export class LockTimeoutError extends ClientError {
   }
 }
 
-/** A holder of the read lock asked for the write lock, for which it would wait for itself. */
+/** A holder of the read lock requested the write lock, for which it would wait for itself. */
 export class LockUpgradeError extends ClientError {
   override readonly name = 'LockUpgradeError';
   override readonly code = 'LOCK_UPGRADE';
   readonly path: string;
 
   constructor(path: string) {
-    super(`a read lock cannot be made a write lock, release it first: ${path}`);
+    super(`a read lock cannot be upgraded to a write lock; release it first: ${path}`);
     this.path = path;
   }
 }
 
-/** What was waited for, by something other than a lock, has not happened in the time given. */
+/** What the caller waited for, other than a lock, has not happened in the given time. */
 export class WaitTimeoutError extends ClientError {
   override readonly name = 'WaitTimeoutError';
   override readonly code = 'WAIT_TIMEOUT';
   override readonly retryable = true;
-  /** Whether what was asked for may happen yet, or has: its answer had not come in time. */
+  /**
+   * Whether the requested change may still happen or has happened, because its reply did not arrive
+   * in time.
+   */
   override readonly ambiguous: boolean;
   readonly path: string;
   readonly timeoutMs: number;
@@ -50,14 +56,14 @@ export class WaitTimeoutError extends ClientError {
 }
 
 /**
- * The function of a double barrier has run to its end, but the members did not leave together:
- * `cause` says why, a WaitTimeoutError or LeaseLostError for instance. This member is outside.
+ * The function of a double barrier has finished, but the members did not leave together: `cause`
+ * says why, for instance a WaitTimeoutError or LeaseLostError. This member is outside.
  */
 export class BarrierLeaveError extends ClientError {
   override readonly name = 'BarrierLeaveError';
   override readonly code = 'BARRIER_LEAVE';
   readonly path: string;
-  /** What the function gave. */
+  /** The result of the function. */
   readonly result: unknown;
 
   constructor(path: string, result: unknown, options: ErrorOptions) {
@@ -71,9 +77,7 @@ export class BarrierLeaveError extends ClientError {
   }
 }
 
-/**
- * A call that makes no sense in the state that the recipe's object is in, such as a second enter.
- */
+/** A call that is not possible in the state of the recipe's object, such as a second enter(). */
 export class RecipeStateError extends ClientError {
   override readonly name = 'RecipeStateError';
   override readonly code = 'RECIPE_STATE';

@@ -1,19 +1,19 @@
 /**
- * The failure of a recipe that works in the background: kept for whoever asks, told to those who
- * listen, and said in the client's log: as an error when nobody is there to hear of it. A client
- * that the application has closed is no failure to warn of.
+ * The failure of a recipe that works in the background. It is kept, reported to listeners, and
+ * logged in the client's log, as an error if nobody listens. If the application itself has closed
+ * the client, that is not worth a warning.
  */
 import type { Log } from '../../api/logger.js';
 import { ClientClosedError } from '../../errors.js';
 import { Feed } from './feed.js';
 
-/** Of a recipe that works in the background, from its construction to its end. */
+/** The status of a recipe that works in the background, from its construction to its end. */
 export type BackgroundStatus = 'idle' | 'running' | 'failed' | 'closed';
 
 export type FailureListener = (error: unknown) => void;
 
 export interface FailuresOptions {
-  /** The class of the recipe, and the path it was given; for the warning. */
+  /** The class of the recipe and its path, for the warning. */
   readonly recipe: string;
   readonly path: string;
   readonly log: Log;
@@ -28,12 +28,15 @@ export class Failures {
     this.#options = options;
   }
 
-  /** The last one, null for none. */
+  /** The last failure, or null. */
   get last(): { readonly error: unknown } | null {
     return this.#last;
   }
 
-  /** Called with each failure, soon with one that is there already; gives what undoes it. */
+  /**
+   * Calls the listener with each failure, soon if there already is one. Returns a function that
+   * removes it.
+   */
   listen(listener: FailureListener): () => void {
     const past = this.#last;
     let isListening = true;
@@ -45,7 +48,7 @@ export class Failures {
     };
   }
 
-  /** `isAwaited` when a call rejects with it. */
+  /** `isAwaited` tells whether a call rejects with it. */
   tell(error: unknown, { isAwaited }: { readonly isAwaited: boolean }): void {
     this.#last = { error };
     const isHeard = this.#feed.size > 0;
@@ -62,7 +65,7 @@ export class Failures {
   }
 }
 
-/** What went wrong, in a line: the name of the error and its message. */
+/** Describes an error in a line: its name and its message. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

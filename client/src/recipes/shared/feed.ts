@@ -1,6 +1,6 @@
 /**
- * Listeners, called at once and in order. What a listener throws is reported as uncaught and
- * disturbs nobody. Used by the recipes that tell of changes.
+ * A list of listeners, which are called synchronously and in order. An exception of a listener is
+ * reported as uncaught and does not affect the others. Used by the recipes that report changes.
  */
 export class Feed<E> {
   readonly #listeners = new Set<(event: E) => void>();
@@ -9,7 +9,9 @@ export class Feed<E> {
     return this.#listeners.size;
   }
 
-  /** Gives what undoes it. The same function given twice is called twice. */
+  /**
+   * Returns a function that removes the listener. A function that is added twice is called twice.
+   */
   listen(listener: (event: E) => void): () => void {
     const entry = (event: E) => listener(event);
     this.#listeners.add(entry);
@@ -23,7 +25,7 @@ export class Feed<E> {
       try {
         listener(event);
       } catch (error) {
-        // From a fresh stack, where no code of ours can take it for its own.
+        // Thrown from a new stack, where no code of ours can catch it.
         queueMicrotask(() => {
           throw error;
         });

@@ -1,11 +1,10 @@
 /**
- * Following a directory for ever: who is in it, now and after each change, over lost connections
- * and sessions.
+ * Follows the children of a directory continuously, across lost connections and sessions.
  *
- * One recursive persistent watch says which children have changed; only those are read again, and
- * all of them when changes may have been missed. Events say where to look, never what is there: the
- * reading that follows is at least as new, so order and number of events do not matter, and a slow
- * consumer skips states but not the last one. Grandchildren are not looked at.
+ * A recursive persistent watch tells which children have changed, and only those are read again;
+ * all are read if changes may have been missed. Events only say what to read, never what the result
+ * is. The read that follows is at least as new, so the order and the number of events do not
+ * matter, and a slow consumer misses states but not the last one. Grandchildren are ignored.
  */
 import { joinPath, NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client, WatchHandle } from '../../api/client.js';
@@ -16,10 +15,13 @@ import { bounds, persist, type Within } from './persist.js';
 import { WaitScope } from './wait-scope.js';
 import { openSession } from './waiting.js';
 
-/** Requests of one reading at a time: a client refuses too many, and others want to get by. */
+/**
+ * How many requests of one read are in flight, because a client refuses too many, and others need
+ * their turn.
+ */
 const IN_FLIGHT_MAX = 1_000;
 
-/** Names and data; null where the data is, or was not asked for. */
+/** Names and data. The data is null if the znode has none or it was not requested. */
 export type ChildrenByName = ReadonlyMap<string, Buffer | null>;
 
 export interface FollowOptions {
@@ -27,7 +29,7 @@ export interface FollowOptions {
   readonly withData: boolean;
 }
 
-/** One reading; empty when there is no such directory. */
+/** Reads the children once; empty if there is no such directory. */
 export async function readChildren(
   client: Client,
   path: string,
@@ -53,7 +55,7 @@ export async function readChildren(
   }
 }
 
-/** Ends with the signal; throws ClientClosedError, or what the server refuses. */
+/** Ends with the signal. Throws ClientClosedError, or an error of the server. */
 export async function* followChildren(
   client: Client,
   path: string,
@@ -99,7 +101,9 @@ class Directory {
     this.#withData = withData;
   }
 
-  /** The present state at first, then each that differs from the one given before. */
+  /**
+   * Resolves with the current state first, then with each one that differs from the previous one.
+   */
   async next(within: Within): Promise<ChildrenByName> {
     for (;;) {
       await this.#watch(within);
@@ -132,14 +136,14 @@ class Directory {
       const handle = await persist(this.#client, within, () =>
         this.#client.addWatch(this.#path, watcher, options),
       );
-      // Both replies may come together: it is taken away before the handle is here.
+      // Both replies may arrive together, so the watch may be removed before its handle is here.
       if (!watch.isTakenAway) this.#handle = handle;
       if (this.#isForgotten) this.forget();
     }
   }
 
   #onEvent({ type, path }: WatchEvent): void {
-    // Somebody took the watch away: it is set again before anything is read.
+    // Another call removed the watch, so it is set again before anything is read.
     if (type === 'removed') this.#handle = null;
     const below = this.#path === '/' ? '/' : `${this.#path}/`;
     const isNodeEvent = type === 'created' || type === 'deleted' || type === 'dataChanged';
@@ -153,7 +157,7 @@ class Directory {
     this.#changes.notify();
   }
 
-  /** What becomes stale during the reading is read at the next one. */
+  /** What changes during this read is read the next time. */
   async #readStale(within: Within): Promise<Map<string, Buffer | null>> {
     const stale = this.#stale;
     this.#stale = new Set();
@@ -181,7 +185,7 @@ class Directory {
   }
 }
 
-/** Undefined when it is gone. */
+/** Undefined if it is gone. */
 async function readChild(
   client: Client,
   path: string,

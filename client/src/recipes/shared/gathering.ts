@@ -1,10 +1,11 @@
 /**
- * The znodes of a double barrier: who is inside, and `ready`, which says that a group has begun.
+ * The znodes of a double barrier: those of its members, and `ready`, which says that a group has
+ * begun.
  *
- * `ready` belongs to those whose znodes are older than its last change. One that is left over from
- * a group that is gone is not deleted by newcomers but changed by the one that completes the next
- * group: a deletion might hit a newer one. The last of a group deletes it together with its own
- * znode, in one transaction, and only in the state in which it has seen it.
+ * `ready` belongs to the members whose znodes are older than its last change. A `ready` that an
+ * earlier group has left behind is not deleted by new members but changed by the one that completes
+ * the next group, because a deletion might hit a newer one. The last member of a group deletes it
+ * together with its own znode, in one transaction, and only in the state that it has seen.
  */
 import { BadVersionError, joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -27,7 +28,7 @@ export class Gathering {
     this.readyPath = joinPath(path, CuratorName.ready);
   }
 
-  /** Names, in no order. */
+  /** The names, in no particular order. */
   async members(within: Within): Promise<string[]> {
     try {
       const { children } = await persist(this.#client, within, () =>
@@ -52,12 +53,12 @@ export class Gathering {
     return stats.some((stat) => stat !== null && stat.czxid < zxid);
   }
 
-  /** `ready` as it stands. */
+  /** The current state of `ready`. */
   async ready(within: Within): Promise<Stat | null> {
     return await persist(this.#client, within, () => this.#stat(this.readyPath, within));
   }
 
-  /** Tells everybody who waits that the group is complete, however often it is called. */
+  /** Announces to all waiters that the group is complete. It may be called repeatedly. */
   async announce(within: Within): Promise<void> {
     await persist(this.#client, within, async () => {
       const options = bounds(within);
@@ -79,7 +80,7 @@ export class Gathering {
     });
   }
 
-  /** Takes out a member, and `ready`, seen as `seen`, if it was the last. */
+  /** Removes a member, and also `ready`, in the state `seen`, if it was the last member. */
   async disperse(lease: LeaseHolder, seen: Stat | null, within: Within): Promise<void> {
     const own = lease.path.slice(this.#path === '/' ? 1 : this.#path.length + 1);
     const isLast = seen !== null && (await this.#othersThan(own, within)).length === 0;
@@ -88,11 +89,12 @@ export class Gathering {
       return;
     }
     const { version } = seen;
-    // Sent before the deletion by release(), so that it is this one that takes the znode away.
+    // Sent before the deletion by release(), so that this transaction deletes the znode.
     const both = lease.held ? this.#deleteBoth(lease.path, version, within) : null;
     await lease.release();
     await both;
-    // Whoever was to delete it may have crashed, or the transaction been lost.
+    // The member that should have deleted it may have crashed, or the transaction may have been
+    // lost.
     const left = await this.ready(within);
     if (left?.czxid !== seen.czxid || (await this.#othersThan(own, within)).length > 0) return;
     try {
@@ -112,7 +114,8 @@ export class Gathering {
         bounds(within),
       );
     } catch {
-      // Nothing depends on it: the lease deletes the znode anyhow, and what is left is looked at.
+      // Nothing depends on it: the lease deletes the znode in any case, and the rest is checked
+      // next.
     }
   }
 

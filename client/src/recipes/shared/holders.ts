@@ -1,7 +1,7 @@
 /**
- * Who holds what: makes a lock reentrant per holder. A holder is any object that the callers agree
- * on, or a lease that was given before; whoever says no holder is one of its own. The znode is kept
- * until the last of a holder's leases is released. Used by the reentrant locks.
+ * Makes a lock reentrant per holder. A holder is any object that the callers agree on, or an
+ * earlier lease; a caller that gives no holder is a new one. The znode is kept until the last of a
+ * holder's leases is released. Used by the reentrant locks.
  */
 import { setMaxListeners } from 'node:events';
 import type { Lease, LeaseGuard } from '../../api/lease.js';
@@ -12,7 +12,7 @@ interface Holding {
   count: number;
 }
 
-/** Leases lead to the holder they were given to; one map for all sides of one lock. */
+/** Maps each lease to its holder; all sides of one lock share the map. */
 export type HolderRoots = WeakMap<object, object>;
 
 export class Holders {
@@ -28,22 +28,23 @@ export class Holders {
     return this.#roots.get(holder) ?? holder;
   }
 
-  /** A further lease of a holder that has one; null for any other. */
+  /** Returns another lease for a holder that has one; null for any other. */
   again(holder: object): Lease | null {
     const root = this.rootOf(holder);
     const holding = this.#holdings.get(root);
     return holding?.lease.held === true ? this.#share(root, holding) : null;
   }
 
-  /** The znode's lease if the holder has it, null if not (any more). */
+  /** The lease of the znode if the holder has it, else null. */
   heldBy(holder: object): Lease | null {
     const holding = this.#holdings.get(this.rootOf(holder));
     return holding?.lease.held === true ? holding.lease : null;
   }
 
   /**
-   * A further lease of a holder, or its first by `acquire`. Of several first acquires of one holder
-   * at the same time one goes to the server; the others wait for it by `until`.
+   * Returns another lease for a holder, or acquires its first one with `acquire`. If one holder
+   * makes several first requests at the same time, one of them goes to the server, and the others
+   * wait for it with `until`.
    */
   async enter<Nothing extends null>(
     holder: object,

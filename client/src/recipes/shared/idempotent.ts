@@ -1,7 +1,7 @@
 /**
- * Writes that may be repeated, so that lost replies are no trouble: a znode that shall be there, a
- * znode that shall not. Only for names that nobody else creates and deletes at the same time, or
- * where it does not matter whose doing it was. Go on until answered, within one session.
+ * Writes that may be repeated after lost replies: ensuring that a znode exists or does not exist.
+ * Only for names that nobody else creates and deletes at the same time, or if it does not matter
+ * who did it. They continue until answered, within one session.
  */
 import { NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -9,7 +9,10 @@ import type { CreateOptions, Data } from '../../api/values.js';
 import { inContainer } from './container-parent.js';
 import { bounds, persist, type Within } from './persist.js';
 
-/** Creates it, with containers above it, unless it is there; whether it may have been this call. */
+/**
+ * Creates the znode, with containers above it, unless it exists. Resolves with whether this call
+ * may have created it.
+ */
 export async function ensureThere(
   client: Client,
   path: string,
@@ -30,7 +33,7 @@ export async function ensureThere(
   }
 }
 
-/** Deletes it unless it is gone already, with `version` only if it has that. */
+/** Deletes the znode unless it is already gone; with `version`, only if it has that version. */
 export async function ensureGone(
   client: Client,
   path: string,

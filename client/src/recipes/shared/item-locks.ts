@@ -1,8 +1,8 @@
 /**
- * The locks of one member's share of a set: all of them or none, and one signal for all.
+ * The locks of one member's share of a set: either all of them or none, with one signal.
  *
- * The signal is aborted before the first of the locks can be anybody else's: with the first lease
- * that is lost, or at the release. Used by the set partitioner.
+ * The signal is aborted before another member can acquire any of the locks: when the first lease is
+ * lost, or at the release. Used by the set partitioner.
  */
 import { setMaxListeners } from 'node:events';
 import type { Lease } from '../../api/lease.js';
@@ -28,7 +28,7 @@ export class ItemLocks {
     return this.#controller.signal;
   }
 
-  /** Idempotent; rejects only when the server refuses a deletion. */
+  /** Rejects only if the server refuses a deletion. Calling it again has no effect. */
   release(): Promise<void> {
     this.#releasing ??= this.#release();
     return this.#releasing;
@@ -44,7 +44,10 @@ export class ItemLocks {
   }
 }
 
-/** All leases; when one cannot be had, those that were are released and its error is thrown. */
+/**
+ * Resolves with all leases. If one cannot be acquired, releases the others and rejects with its
+ * error.
+ */
 export async function allOrNone(acquires: readonly Promise<Lease>[]): Promise<Lease[]> {
   const settled = await Promise.allSettled(acquires);
   const leases = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

@@ -1,5 +1,5 @@
 /**
- * The runs of a scheduled job: when they are due, and how they stand in znodes. Pure. Used by the
+ * The runs of a scheduled job: when they are due, and their format in znodes. Pure. Used by the
  * scheduled job.
  */
 import type { Codec } from '../../api/codec.js';
@@ -8,14 +8,14 @@ import { json } from '../../helpers/codecs.js';
 import { CorruptDataError } from './value-errors.js';
 
 /**
- * The first due time after another, milliseconds since 1970, or null when there is no further one.
- * Must give the same in all processes, and a later time than it was given.
+ * Returns the first due time after another one, in milliseconds since 1970, or null if there is
+ * none. It must return the same in all processes, and always a later time than its argument.
  */
 export type Schedule = (afterMs: number) => number | null;
 
 /**
- * Every so many milliseconds, counted from 1970, so that all processes mean the same times.
- * OptionError for what is not a whole number from 1.
+ * A due time at each multiple of the period since 1970, so that all processes mean the same times.
+ * Throws OptionError if it is not an integer of at least 1.
  */
 export function every(periodMs: number): Schedule {
   if (!Number.isSafeInteger(periodMs) || periodMs < 1) {
@@ -26,13 +26,13 @@ export function every(periodMs: number): Schedule {
 
 /**
  * - `running`: it was begun and is not known to have ended.
- * - `done`, `failed`: the work has returned, or thrown.
- * - `interrupted`: whoever ran it lost its lease, or died, before that was written.
+ * - `done`, `failed`: the work has returned or thrown.
+ * - `interrupted`: its process lost the lease, or died, before the result was written.
  */
 export type JobOutcome = 'running' | 'done' | 'failed' | 'interrupted';
 
 export interface JobRun {
-  /** Milliseconds since 1970, as the others. */
+  /** Milliseconds since 1970, like the other times. */
   readonly dueMs: number;
   readonly startedMs: number;
   readonly endedMs: number | null;
@@ -41,7 +41,7 @@ export interface JobRun {
   readonly attempt: number;
   /** The `id` of the process that ran it. */
   readonly by: string;
-  /** Name and message of what the work has thrown. */
+  /** The name and message of what the work threw. */
   readonly error: string | null;
 }
 
@@ -53,14 +53,14 @@ export function runName(dueMs: number): string {
   return String(dueMs).padStart(DIGITS, '0');
 }
 
-/** Null for what is not the name of a run. */
+/** Null if the name is not that of a run. */
 export function dueOf(name: string): number | null {
   return name.length === DIGITS && /^\d+$/.test(name) ? Number(name) : null;
 }
 
 const raw = json();
 
-/** CorruptDataError for what is not a run. */
+/** Throws CorruptDataError if the data is not a run. */
 export const runCodec: Codec<JobRun> = {
   parse: (data, path = '') => {
     const run = raw.parse(data, path);
@@ -78,11 +78,12 @@ function isRun(value: unknown): value is JobRun {
 }
 
 /**
- * The next time to run: the last one that has passed, or else the first that comes; null for none.
- * `afterMs` is the last due time that was begun. OptionError for a schedule that does not go on.
+ * The next time to run: the last one that has passed, or else the first one to come; null if there
+ * is none. `afterMs` is the last due time that was begun. Throws OptionError for a schedule that
+ * does not advance.
  */
 export function nextDue(schedule: Schedule, afterMs: number, nowMs: number): number | null {
-  // Looks back farther and farther, so that years of missed times are not counted through.
+  // Looks back in growing steps, so that years of missed times need not be enumerated.
   for (let backMs = 1; ; backMs *= LOOK_BACK_FACTOR) {
     const fromMs = Math.max(nowMs - backMs, afterMs);
     const due = ask(schedule, fromMs);
@@ -103,5 +104,5 @@ function lastUpTo(schedule: Schedule, firstMs: number, nowMs: number): number {
 function ask(schedule: Schedule, afterMs: number): number | null {
   const due = schedule(afterMs);
   if (due === null || (Number.isSafeInteger(due) && due > afterMs)) return due;
-  throw new OptionError('schedule', `gives ${due} after ${afterMs}`);
+  throw new OptionError('schedule', `returned ${due} for ${afterMs}, which is not a later time`);
 }

@@ -1,7 +1,7 @@
 /**
- * How many leases a semaphore has: a number, or what a znode says, which may change while somebody
- * waits. The znode is Curator's SharedCount: 4 bytes, big-endian. Reads and watches; writes only
- * the seed of a znode that is missing.
+ * The number of leases of a semaphore: a constant, or the content of a znode, which may change
+ * while somebody waits. The znode is Curator's SharedCount: 4 bytes, big-endian. It is read and
+ * watched, and written only to create it with the seed.
  */
 import { NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -13,9 +13,9 @@ import { bounds, type Within } from './persist.js';
 
 /** A maximum that several processes share and may change together. */
 export interface SharedMaximum {
-  /** The znode that says it, SharedCount's. */
+  /** The path of the znode that contains it, a SharedCount. */
   readonly countPath: string;
-  /** What it is created with when missing. */
+  /** The initial value if the znode is missing. */
   readonly seed: number;
 }
 
@@ -35,7 +35,7 @@ export class LeaseCount {
     this.#source = source;
   }
 
-  /** Refuses what can never be had. */
+  /** Refuses a count that can never be granted. */
   check(count: number): void {
     const most = typeof this.#source === 'number' ? this.#source : MAX;
     if (!Number.isInteger(count) || count < 1 || count > most) {
@@ -43,7 +43,9 @@ export class LeaseCount {
     }
   }
 
-  /** The maximum now; the watcher is called when it may have changed. What is no count is 0. */
+  /**
+   * The current maximum. The watcher is called when it may have changed. Invalid data counts as 0.
+   */
   async read(within: Within, watcher: Watcher): Promise<number> {
     if (typeof this.#source === 'number') return this.#source;
     const { countPath } = this.#source;

@@ -1,13 +1,12 @@
 /**
- * The lease on one ephemeral znode: it is held from the moment at which the caller knows that it
- * may be until released or lost, whichever comes first, and its signal is aborted at that very
- * moment.
+ * The lease on one ephemeral znode. It is held from the moment at which the caller knows that it
+ * may be, until it is released or lost, and at that moment its signal is aborted.
  *
- * It is lost when the session is over (told before the server can expire it), when the client is
- * closed, when somebody deletes the znode (a watch tells), when the holder consents to a revocation
- * and, where the policy says so, when the connection is lost. The znode is deleted after the
- * signal is aborted, never before, and always: in the background, over lost connections, until
- * done or the session has ended (CURATOR-678). Used by every recipe that gives leases.
+ * It is lost when the session is over (which is reported before the server can expire it), when the
+ * client is closed, when somebody deletes the znode (observed by a watch), when the holder agrees
+ * to a revocation and, with the policy 'abort', when the connection is lost. The znode is always
+ * deleted, and only after the signal is aborted: in the background, across lost connections, until
+ * it is done or the session has ended (CURATOR-678). Used by every recipe that grants leases.
  */
 import { setMaxListeners } from 'node:events';
 import { NoNodeError } from '@rookery/protocol';
@@ -22,7 +21,7 @@ import { onSessionOver } from './wait-scope.js';
 export interface LeaseTerms {
   /** 'hold-until-lost' by default. */
   readonly onSuspended?: SuspendedPolicy | undefined;
-  /** Called with the znode's data, first and at each change; must not throw. */
+  /** Called with the znode's data, first and at each change. It must not throw. */
   readonly onData?: ((data: Buffer | null, lease: LeaseHolder) => void) | undefined;
 }
 
@@ -42,8 +41,8 @@ export class LeaseHolder implements Lease {
   #deletion: Promise<void> | null = null;
 
   /**
-   * The lease of who has found that it is its turn; null when the znode is not there any more.
-   * Given in the same turn in which the server has said that the znode stands.
+   * The lease of a contender whose turn it is; null if its znode does not exist any more. It begins
+   * in the same turn in which the server has confirmed that the znode exists.
    */
   static async begin(
     client: Client,
@@ -66,7 +65,7 @@ export class LeaseHolder implements Lease {
     this.path = contender.path;
     this.sessionId = contender.session.id;
     this.fencingToken = contender.czxid;
-    // Its data may be written by whoever asks for a revocation, so its version says nothing.
+    // A request for revocation changes the data, so the version is not checked.
     this.guards = [{ path: `${client.prefix}${contender.path}`, version: -1 }];
     this.#client = client;
     this.#contender = contender;
@@ -83,8 +82,8 @@ export class LeaseHolder implements Lease {
   }
 
   /**
-   * Resolves when the znode is deleted, or at once while there is no connection: it is then deleted
-   * in the background. Rejects only when the server refuses the deletion (NoAuthError).
+   * Resolves when the znode is deleted, or at once while there is no connection, and it is then
+   * deleted in the background. Rejects only if the server refuses the deletion (NoAuthError).
    */
   async release(): Promise<void> {
     if (this.held) this.#end(new LeaseReleasedError(this.path), true);
@@ -106,12 +105,12 @@ export class LeaseHolder implements Lease {
     return this.release();
   }
 
-  /** The holder gives it up because it was asked to; the znode goes at once. */
+  /** The holder gives it up because it was asked to; the znode is deleted at once. */
   revoke(): void {
     this.#lose('revoked');
   }
 
-  /** The znode as it stands, with the watch on it, at a moment when the lease may begin. */
+  /** Reads the znode and leaves a watch, at a moment when the lease may begin. */
   async #confirm(within: Within): Promise<Node | null> {
     for (;;) {
       const node = await persist(this.#client, within, () => this.#readIfThere(within));
@@ -164,12 +163,12 @@ export class LeaseHolder implements Lease {
         this.#lose('closed');
         return;
       default:
-        // Its data was changed, or somebody removed the watch: the watch is needed again.
+        // The data was changed or somebody removed the watch, so a new watch is needed.
         if (this.held && this.#isFollowing) this.#readAgain().catch(() => this.#lose('deleted'));
     }
   }
 
-  /** Whoever cannot find out whether the znode still stands does not hold it. */
+  /** If it cannot be determined whether the znode still exists, the lease counts as lost. */
   async #readAgain(): Promise<void> {
     const within = { session: this.#contender.session, signal: this.signal };
     const node = await persist(this.#client, within, () => this.#readIfThere(within));
@@ -184,14 +183,14 @@ export class LeaseHolder implements Lease {
     this.#end(new LeaseLostError(cause, this.path), isNodeLeft);
   }
 
-  /** The signal first: nobody can have the lock before the znode is deleted. */
+  /** The signal comes first: nobody else can get the lock before the znode is deleted. */
   #end(reason: Error, isNodeLeft: boolean): void {
     for (const undo of this.#undo.splice(0)) undo();
     this.#controller.abort(reason);
     this.#stopWatching();
     if (!isNodeLeft) return;
     this.#deletion = deleteContender(this.#client, this.#contender);
-    // Whoever releases is told; nobody has to.
+    // A caller of release() receives the error; otherwise nobody needs it.
     this.#deletion.catch(() => {});
   }
 

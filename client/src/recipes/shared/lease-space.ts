@@ -1,10 +1,11 @@
 /**
- * The leases of a semaphore: makes the znodes of one acquire and waits until they are not too many.
+ * The leases of a semaphore: creates the znodes of one acquire, and waits until there are not too
+ * many.
  *
- * Called only by who holds the semaphore's gate, so that one client at a time watches the
- * directory. Safe even if two did: each counts all znodes that were there when its own were. All
- * znodes become leases, or none stays: an acquire that fails deletes what it has made (CURATOR-335,
- * CURATOR-595).
+ * Called only while the semaphore's gate is held, so that one client at a time watches the
+ * directory. It would be safe even if two did, because each counts all znodes that existed when its
+ * own did. Either all znodes become leases or none remains: an acquire that fails deletes what it
+ * has created (CURATOR-335, CURATOR-595).
  */
 import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
@@ -31,7 +32,10 @@ export interface Taking {
   readonly within: Within;
 }
 
-/** The leases; null when somebody deleted a znode of the acquire, or its place at the gate. */
+/**
+ * Resolves with the leases, or null if somebody deleted a znode of the acquire or of its place at
+ * the gate.
+ */
 export async function takeLeases(
   client: Client,
   space: LeaseSpace,
@@ -56,7 +60,7 @@ export async function takeLeases(
   }
 }
 
-/** Puts each znode into `made` as soon as it is there, so that none is forgotten. */
+/** Adds each znode to `made` as soon as it exists, so that none is forgotten. */
 async function createAll(
   client: Client,
   space: LeaseSpace,
@@ -73,7 +77,7 @@ async function createAll(
   }
 }
 
-/** Waits until the znodes are there and not too many; false when one has been deleted. */
+/** Waits until the znodes exist and are not too many; false if one has been deleted. */
 async function fits(
   client: Client,
   space: LeaseSpace,
@@ -112,7 +116,7 @@ function giveBack(
   leases: readonly LeaseHolder[],
 ): void {
   const leased = new Set(leases.map(({ path }) => path));
-  for (const lease of leases) lease.release().catch(() => {}); // nobody has seen it
+  for (const lease of leases) lease.release().catch(() => {}); // no caller has it yet
   for (const contender of contenders) {
     if (!leased.has(contender.path)) abandonContender(client, contender);
   }

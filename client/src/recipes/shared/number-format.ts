@@ -1,23 +1,23 @@
 /**
- * How counters in several languages write their number: Curator's and kazoo's formats. Facts only;
- * pure. Missing and empty data is 0 in all of them. Used by the atomic long.
+ * The number formats of counters in other languages, those of Curator and kazoo. Missing and empty
+ * data is 0 in all of them. Pure. Used by the atomic long.
  */
 import { decodeInt32, decodeInt64, encodeInt32, encodeInt64 } from './curator.js';
 
 /**
- * - `int64`: 8 bytes, big-endian: Curator's DistributedAtomicLong.
- * - `int32`: 4 bytes, big-endian: Curator's DistributedAtomicInteger and SharedCount, kazoo's
- *   Counter with `support_curator=True`.
- * - `text`: decimal digits: kazoo's Counter.
+ * - `int64`: 8 bytes, big-endian, as in Curator's DistributedAtomicLong.
+ * - `int32`: 4 bytes, big-endian, as in Curator's DistributedAtomicInteger and SharedCount, and
+ *   kazoo's Counter with `support_curator=True`.
+ * - `text`: decimal digits, as in kazoo's Counter.
  */
 export type NumberFormat = 'int64' | 'int32' | 'text';
 
 interface Codec {
   readonly description: string;
-  /** Bits of the largest number; null without bound. */
+  /** The number of bits; null if the format has no bound. */
   readonly bits: 32 | 64 | null;
   readonly encode: (value: bigint) => Buffer;
-  /** Null for what is not one. Is given neither null nor empty data. */
+  /** Null for invalid data. It is never called with null or empty data. */
   readonly decode: (data: Buffer) => bigint | null;
 }
 
@@ -48,12 +48,12 @@ export function describeFormat(format: NumberFormat): string {
   return CODECS[format].description;
 }
 
-/** Null for what is not a number in this format. */
+/** Null if the data is not a number in this format. */
 export function decodeNumber(format: NumberFormat, data: Buffer | null): bigint | null {
   return data === null || data.length === 0 ? 0n : CODECS[format].decode(data);
 }
 
-/** Null for a number that does not fit. */
+/** Null if the number is out of range. */
 export function encodeNumber(format: NumberFormat, value: bigint): Buffer | null {
   const { bits, encode } = CODECS[format];
   return bits !== null && BigInt.asIntN(bits, value) !== value ? null : encode(value);

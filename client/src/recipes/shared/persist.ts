@@ -1,7 +1,7 @@
 /**
- * Patience with the connection: repeats what may be repeated until it is answered, within one
- * session. Never crosses into another session, never repeats for an error that is an answer, and
- * waits between attempts, so that a server in trouble is not hammered.
+ * Repeats operations that may be repeated until they are answered, within one session. It never
+ * continues in another session, never repeats after an error that is an answer, and pauses between
+ * attempts so as not to overload a server that has problems.
  */
 import { KeeperError, NotReadOnlyError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -12,25 +12,25 @@ import { pause } from './wait-scope.js';
 const PAUSE_BASE_MS = 20;
 const PAUSE_MAX_MS = 1_000;
 
-/** The session that an attempt belongs to, and the signal that ends it. */
+/** The session to which an attempt belongs, and the signal that ends it. */
 export interface Within {
   readonly session: Session;
   readonly signal: AbortSignal;
 }
 
-/** For work that nobody waits for: until the session is over. */
+/** For work that nobody waits for: it continues until the session is over. */
 export function untilOver(session: Session): Within {
   return { session, signal: new AbortController().signal };
 }
 
-/** What every operation of the attempt is given. */
+/** The options of every operation of the attempt. */
 export function bounds(within: Within): { session: bigint; signal: AbortSignal } {
   return { session: within.session.id, signal: within.signal };
 }
 
 /**
- * The answer of a read, or of anything that may be done twice. Rejects with the signal's reason, or
- * with the error if it is of another kind than trouble on the way to the server.
+ * Resolves with the answer to a read, or to anything that may be done twice. Rejects with the
+ * signal's reason, or with the error if it is not a problem of the connection or the server.
  */
 export async function persist<T>(
   client: Client,
@@ -56,7 +56,8 @@ export async function whenConnected(client: Client, within: Within): Promise<voi
 }
 
 /**
- * None after the first failure: if it was the connection, the wait for the next one is the pause.
+ * There is no pause after the first failure: if the connection was lost, waiting for the next one
+ * is the pause.
  */
 export async function pauseBetween(
   client: Client,
@@ -69,16 +70,16 @@ export async function pauseBetween(
 }
 
 /**
- * Whether an error says no more than that the way to the server, or the server, was in trouble. So
- * says a read-only server that refuses a write: it passes once there is a quorum again, for which a
- * recipe waits, although a plain operation is rejected.
+ * Whether an error only means that the connection or the server had a problem. This includes a
+ * read-only server that refuses a write: that ends once there is a quorum again, and a recipe waits
+ * for it, although a plain operation is rejected.
  */
 export function isTrouble(error: unknown): boolean {
   if (error instanceof NotReadOnlyError) return true;
   return (error instanceof KeeperError || error instanceof ClientError) && error.retryable;
 }
 
-/** Whether a failed operation may have taken effect. What is not known to be safe is not. */
+/** Whether a failed operation may have taken effect. An unknown error counts as ambiguous. */
 export function isAmbiguous(error: unknown): boolean {
   const isOurs = error instanceof KeeperError || error instanceof ClientError;
   return !isOurs || error.ambiguous;

@@ -1,11 +1,11 @@
 /**
- * Waiting for one znode to go: for the next in line before us, never for the directory, so that a
- * release wakes one waiter and not the herd.
+ * Waits for one znode to be deleted. A waiter watches only the next in line before it, never the
+ * directory, so a release wakes one waiter and not all of them.
  *
- * The watch is left by getData and not by exists: on a znode that is gone already getData leaves
- * none, while exists would leave one on the server for a name that never comes back. The wait ends
- * with the deletion, the scope's signal, the session or the client; its watcher is then removed.
- * The client carries the watch over lost connections; nothing is polled.
+ * The watch is left by getData and not by exists: if the znode is already gone, getData leaves
+ * none, while exists would leave one on the server for a name that is never reused. The wait ends
+ * with the deletion, the scope's signal, the session or the client, and its watcher is then
+ * removed. The client keeps the watch across lost connections; nothing is polled.
  */
 import { NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -14,7 +14,10 @@ import { ClientClosedError } from '../../errors.js';
 import { bounds, persist, type Within } from './persist.js';
 import { unlessAborted } from './wait-scope.js';
 
-/** Resolves when there is no znode at the path; looks again after each event that is not that. */
+/**
+ * Resolves when there is no znode at the path. Checks again after each event that is not the
+ * deletion.
+ */
 export async function waitUntilGone(client: Client, path: string, within: Within): Promise<void> {
   while (!(await isGoneAfterEvent(client, path, within)));
 }

@@ -1,16 +1,19 @@
 /**
- * Which of a service's instances is given next, as plain functions, and which are left out for a
- * while because they were reported down: Curator's strategies and its DownInstancePolicy. No I/O;
- * time comes from the caller. Used by the service provider.
+ * Strategies that select the next instance of a service, as plain functions, and the exclusion of
+ * instances that were reported as down, like Curator's DownInstancePolicy. No I/O; the caller
+ * supplies the time. Used by the service provider.
  */
 import type { Json, ServiceInstance } from './service-instance.js';
 
-/** Of instances sorted by id; null for none. May keep state between calls. */
+/**
+ * Selects one of the instances, which are sorted by id; null if there is none. It may keep state
+ * between calls.
+ */
 export type ProviderStrategy<P = Json> = (
   instances: readonly ServiceInstance<P>[],
 ) => ServiceInstance<P> | null;
 
-/** One after the other. */
+/** Selects one after the other. */
 export function roundRobin<P = Json>(): ProviderStrategy<P> {
   let next = 0;
   return (instances) => {
@@ -21,12 +24,15 @@ export function roundRobin<P = Json>(): ProviderStrategy<P> {
   };
 }
 
-/** Any, each as likely; `random` gives numbers from 0 (inclusive) to 1. */
+/**
+ * Selects any, all with the same probability. `random` returns numbers from 0 (inclusive) to 1
+ * (exclusive).
+ */
 export function randomly<P = Json>(random: () => number = Math.random): ProviderStrategy<P> {
   return (instances) => instances[Math.floor(random() * instances.length)] ?? null;
 }
 
-/** Always the same, chosen by another strategy, until it is there no more. */
+/** Selects always the same one, chosen by another strategy, until it is gone. */
 export function sticky<P = Json>(choose: ProviderStrategy<P> = roundRobin()): ProviderStrategy<P> {
   let chosenId: string | null = null;
   return (instances) => {
@@ -37,9 +43,9 @@ export function sticky<P = Json>(choose: ProviderStrategy<P> = roundRobin()): Pr
 }
 
 export interface DownInstancePolicy {
-  /** How long an instance is left out; milliseconds, default 30,000. */
+  /** How long an instance is excluded, in milliseconds; default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Errors after which it is; default 2. */
+  /** The number of errors after which it is excluded; default 2. */
   readonly errorThreshold?: number | undefined;
 }
 
@@ -49,7 +55,7 @@ const ERROR_THRESHOLD_DEFAULT = 2;
 export class DownInstances {
   readonly #timeoutMs: number;
   readonly #errorThreshold: number;
-  /** When the first of the errors was, and how many there were. */
+  /** The time of the first error, and the number of errors. */
   readonly #errors = new Map<string, { readonly sinceMs: number; count: number }>();
 
   constructor(policy: DownInstancePolicy = {}) {

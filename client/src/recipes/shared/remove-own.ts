@@ -1,7 +1,7 @@
 /**
- * Deleting a znode with a name that others use as well, at the end of whoever kept it: an ephemeral
- * one only if it is this session's, and a create on its way is not overtaken. In the background,
- * over lost connections. Used by the recipes that keep a znode.
+ * Deletes a znode with a name that others use too, when the recipe that kept it ends. An ephemeral
+ * znode is deleted only if it belongs to this session, and never before a create that is still in
+ * flight. It continues across lost connections. Used by the recipes that keep a znode.
  */
 import { NoNodeError, NotEmptyError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -12,13 +12,13 @@ export interface OwnedNode {
   readonly isEphemeral: boolean;
 }
 
-/** Resolves when none of the session's is there, or for a container when it is in use by others. */
+/** Resolves when no znode of the session is there, or, for a container, when others use it. */
 export async function removeOwn(client: Client, node: OwnedNode, within: Within): Promise<void> {
   const { path, isEphemeral } = node;
   const options = bounds(within);
   await persist(client, within, async () => {
     try {
-      // What was sent before a lost connection, and has taken effect, is to be seen.
+      // A create that was sent before a lost connection, and has taken effect, must be visible.
       await client.sync(path, options);
       const stat = await client.exists(path, options);
       if (stat === null || (isEphemeral && stat.ephemeralOwner !== within.session.id)) return;

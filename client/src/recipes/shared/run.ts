@@ -1,30 +1,33 @@
 /**
- * Running a function under a lease, so that nobody can forget to release it. The lease is released
- * when the function has settled, however it settled; an error of the function is never hidden by
- * one of the release. A function that has come to its end although the lease was lost on the way
- * may have worked beside the next holder: that is an error unless the caller wants it otherwise.
- * What locks have in common, for those who take several.
+ * Runs a function under a lease, so that nobody can forget to release it. The lease is released
+ * when the function has settled, however it settled, and an error of the function is never hidden
+ * by one of the release. If the lease was lost while the function ran, it may have run at the same
+ * time as that of the next holder, which is an error unless the caller chooses otherwise. Used by
+ * all locks.
  */
 import type { Lease } from '../../api/lease.js';
 import { LeaseLostError } from '../../errors.js';
 import type { WaitOptions } from './wait-scope.js';
 
-/** What can be acquired alone: the locks, a semaphore. */
+/** What can be acquired: the locks and a semaphore. */
 export interface Acquirable {
   readonly path: string;
   acquire(options?: WaitOptions): Promise<Lease>;
 }
 
-/** What `run()` may be told beside how long to wait. */
+/** The options of `run()` other than those of the wait. */
 export interface RunOptions {
   /**
-   * What becomes of the function's result when the lease was lost while it ran: 'reject' (default)
-   * rejects with the LeaseLostError, 'ignore' gives the result all the same.
+   * What happens to the function's result if the lease was lost while it ran: 'reject', the
+   * default, rejects with the LeaseLostError, 'ignore' returns the result even so.
    */
   readonly onLost?: 'reject' | 'ignore' | undefined;
 }
 
-/** The function's result; LeaseLostError when the lease was lost before the function settled. */
+/**
+ * Resolves with the function's result. Rejects with LeaseLostError if the lease was lost before the
+ * function settled.
+ */
 export async function runWithLease<T>(
   lease: Lease,
   fn: (lease: Lease) => T | PromiseLike<T>,
@@ -34,7 +37,7 @@ export async function runWithLease<T>(
   try {
     result = await fn(lease);
   } catch (error) {
-    // The function's error is the one that counts.
+    // The caller gets the error of the function.
     await lease.release().catch(() => {});
     throw error;
   }

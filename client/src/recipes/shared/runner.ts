@@ -1,9 +1,9 @@
 /**
- * What runs in the background for as long as its object is open: started once, until it is stopped
- * or what the server answers ends it.
+ * Runs a task in the background for as long as its object is open: it is started once, and runs
+ * until it is stopped or an error of the server ends it.
  *
- * Owns the running and its end, and lets others wait for what it does by `changes`. Always: nothing
- * of it runs any more when stop() has resolved. Used by the recipes that work in the background.
+ * It owns the run and its end, and lets others wait for progress with `changes`. When stop() has
+ * resolved, nothing of it runs any more. Used by the recipes that work in the background.
  */
 import type { Client } from '../../api/client.js';
 import { ClientClosedError } from '../../errors.js';
@@ -15,19 +15,19 @@ import type { Within } from './persist.js';
 import type { WaitOptions } from './wait-scope.js';
 import { inSession } from './waiting.js';
 
-/** Works until the signal is aborted; what it rejects with before is the failure. */
+/** Works until the signal is aborted. A rejection before that is the failure. */
 export type Task = (signal: AbortSignal) => Promise<void>;
 
 export interface RunnerOptions {
   readonly client: Client;
-  /** The recipe's class, and its path; for messages. */
+  /** The class of the recipe and its path, for messages. */
   readonly recipe: string;
   readonly path: string;
   readonly task: Task;
 }
 
 export class Runner implements Supervised {
-  /** Notified by the task of what others may wait for, and at the end. */
+  /** Notified by the task of progress that others may wait for, and at the end. */
   readonly changes = new Changes();
   readonly #options: RunnerOptions;
   readonly #failures: Failures;
@@ -57,32 +57,35 @@ export class Runner implements Supervised {
     return this.#stopping.signal.aborted;
   }
 
-  /** Whether it has ended because it was told to. */
+  /** Whether it has ended because it was stopped. */
   get hasEndedWell(): boolean {
     return this.isStopped && this.#failures.last === null;
   }
 
-  /** Idempotent; RecipeStateError once stopped. */
+  /** Throws RecipeStateError once stopped. Calling it again has no effect. */
   start(): void {
     if (this.isStopped) throw this.#stoppedError();
     this.#running ??= this.#run();
   }
 
-  /** Idempotent; resolves when nothing runs any more. */
+  /** Resolves when nothing runs any more. Calling it again has no effect. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.changes.notify();
     await this.#running;
   }
 
-  /** What works for the same object has failed. */
+  /** Another part of the same object has failed. */
   fail(error: unknown): void {
     if (this.isStopped || this.#failures.last !== null) return;
     this.#failures.tell(error, { isAwaited: this.changes.waiterCount > 0 });
     this.changes.notify();
   }
 
-  /** The first value that is not null; throws the failure, or RecipeStateError once stopped. */
+  /**
+   * Resolves with the first value that is not null. Rejects with the failure, or with
+   * RecipeStateError once stopped.
+   */
   async until<T>(options: WaitOptions, read: () => T | null): Promise<T> {
     const { client, path } = this.#options;
     return await untilSo(client, this.changes, { ...options, path }, () => {
@@ -111,7 +114,7 @@ export class Runner implements Supervised {
   }
 }
 
-/** A task that makes the attempt in one session of the client after the other. */
+/** A task that makes the attempt in each session of the client, one after the other. */
 export function inEachSession(
   client: Client,
   path: string,

@@ -1,23 +1,25 @@
 /**
- * The names of sequential znodes: which of a directory's children stand in a line, and in what
- * order. Knows the names of other implementations, so that their contenders are seen as well.
+ * The names of sequential znodes: which children of a directory form a line, and in what order. It
+ * knows the names of other implementations, so that their contenders are recognized.
  *
- * A name is whatever its creator liked, then a marker such as `lock-`, then the number that the
- * server appended. Names without a marker that was asked for are not in the line. Pure.
+ * A name is anything that its creator chose, then a marker such as `lock-`, then the number that
+ * the server appended. Names without one of the given markers are not in the line. Pure.
  */
 import { assert } from '@rookery/protocol';
 
-/** One who stands in a line. */
+/** A member of a line. */
 export interface Place<Marker extends string = string> {
   readonly name: string;
   readonly marker: Marker;
   readonly sequence: number;
 }
 
-/** Java's `%010d` of an int: ten characters with the sign, eleven from -1,000,000,000 down. */
+/** Java's `%010d` of an int: ten characters including the sign, eleven from -1,000,000,000 down. */
 const NUMBER = /^(?:\d{10}|-\d{9}|-\d{10})$/;
 
-/** The number after the last occurrence of the marker, or null when the name is no such one. */
+/**
+ * The number after the last occurrence of the marker, or null if the name does not have this form.
+ */
 export function sequenceOf(name: string, marker: string): number | null {
   const at = name.lastIndexOf(marker);
   if (at < 0) return null;
@@ -28,17 +30,17 @@ export function sequenceOf(name: string, marker: string): number | null {
 }
 
 /**
- * Which of two numbers of one directory was given first, as a sort function has it. The server's
- * counter is an int32 that wraps to the negative, so it is the sign of the wrapped difference that
- * counts: right while fewer than 2^31 creations lie between the two, however often it has wrapped.
+ * Compares two numbers of one directory by their age, for use in a sort. The server's counter is an
+ * int32 that wraps to the negative, so the sign of the wrapped difference decides. That is correct
+ * as long as fewer than 2^31 creates lie between the two, however often the counter has wrapped.
  */
 export function compareSequences(left: number, right: number): number {
   return (left - right) | 0;
 }
 
 /**
- * Who stands in line, first come first. Two markers may carry the same number (a read lock that was
- * made from a write lock); the order of `markers` then decides.
+ * The members of a line in their order. Two markers may have the same number (a read lock that was
+ * created from a write lock); then the order of `markers` decides.
  */
 export function inLine<Marker extends string>(
   names: readonly string[],
@@ -57,7 +59,10 @@ export function inLine<Marker extends string>(
   );
 }
 
-/** The place that a name tells, by the first of the markers that it has; null when by none. */
+/**
+ * The place in line that a name describes, by the first of the markers that it contains; null if it
+ * contains none.
+ */
 export function placeOf<Marker extends string>(
   name: string,
   markers: readonly Marker[],
@@ -69,7 +74,7 @@ export function placeOf<Marker extends string>(
   return null;
 }
 
-/** How the server writes a number: for names that take over the number of another. */
+/** Formats a number as the server does, for names that reuse the number of another. */
 export function formatSequence(sequence: number): string {
   assert(sequence === (sequence | 0), `a sequence number ${sequence} is an int32`);
   return sequence < 0

@@ -1,14 +1,13 @@
 /**
- * An instance of a service as Curator's x-discovery writes it: JSON with fixed fields. Facts and
- * their reading and writing; unknown fields are tolerated, and so are missing ones where Curator
- * does. Pure. Used by service discovery.
+ * An instance of a service in the format of Curator's x-discovery: JSON with fixed fields. Unknown
+ * fields are tolerated, and missing ones where Curator does so. Pure. Used by service discovery.
  */
 import { CorruptDataError } from './value-errors.js';
 
 /**
- * - `DYNAMIC`: goes with its client's session. `DYNAMIC_SEQUENTIAL`: the same, with a number behind
- *   its znode's name, so that an id may be registered more than once.
- * - `STATIC`: goes with unregister() and close(). `PERMANENT`: goes with unregister() only.
+ * - `DYNAMIC`: is deleted with its client's session. `DYNAMIC_SEQUENTIAL`: the same, with a number
+ *   after its znode's name, so that an id may be registered several times.
+ * - `STATIC`: is deleted by unregister() and close(). `PERMANENT`: only by unregister().
  */
 export type ServiceType = 'DYNAMIC' | 'DYNAMIC_SEQUENTIAL' | 'STATIC' | 'PERMANENT';
 
@@ -20,23 +19,23 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json };
 
-/** `P` is the payload, by the schema of the service discovery if it has one. */
+/** `P` is the type of the payload, by the schema of the service discovery if it has one. */
 export interface ServiceInstance<P = Json> {
-  /** Of the service. */
+  /** The name of the service. */
   readonly name: string;
   /** Unique among the service's instances. */
   readonly id: string;
   readonly address: string | null;
   readonly port: number | null;
   readonly sslPort: number | null;
-  /** Anything; for a Java reader an object with its class in `@class`. */
+  /** Any JSON; for a Java reader an object with its class in `@class`. */
   readonly payload: P;
   /** Milliseconds since 1970. */
   readonly registrationTimeUTC: number;
   readonly serviceType: ServiceType;
-  /** A template of URIs, in parts: Curator's UriSpec. */
+  /** A template of URIs, in parts, as Curator's UriSpec. */
   readonly uriSpec: UriSpec | null;
-  /** Whether providers may give it. */
+  /** Whether providers may return it. */
   readonly enabled: boolean;
 }
 
@@ -44,7 +43,7 @@ export interface UriSpec {
   readonly parts: readonly { readonly value: string; readonly variable: boolean }[];
 }
 
-/** In Curator's order of fields. */
+/** The fields are in Curator's order. */
 export function encodeInstance(instance: ServiceInstance<unknown>): Buffer {
   const { name, id, address, port, sslPort, payload } = instance;
   const { registrationTimeUTC, serviceType, uriSpec, enabled } = instance;
@@ -54,7 +53,10 @@ export function encodeInstance(instance: ServiceInstance<unknown>): Buffer {
   );
 }
 
-/** CorruptDataError for what is not JSON, has no name or id, or a field of a wrong type. */
+/**
+ * Throws CorruptDataError if the data is not JSON, has no name or id, or has a field of the wrong
+ * type.
+ */
 export function decodeInstance(path: string, data: Buffer | null): ServiceInstance {
   const fields = new Fields(path, parse(path, data));
   return {
@@ -73,7 +75,7 @@ export function decodeInstance(path: string, data: Buffer | null): ServiceInstan
 
 const SERVICE_TYPES = ['DYNAMIC', 'DYNAMIC_SEQUENTIAL', 'STATIC', 'PERMANENT'] as const;
 
-/** Those of later versions are read as DYNAMIC, the usual one. */
+/** Types of later versions are read as DYNAMIC, the usual one. */
 function typeOf(text: string | null): ServiceType {
   return SERVICE_TYPES.find((type) => type === text) ?? 'DYNAMIC';
 }
@@ -137,7 +139,7 @@ class Fields {
   }
 }
 
-/** All that JSON.parse gives is. */
+/** Everything that JSON.parse returns is a Json value. */
 function isJson(value: unknown): value is Json {
   return value !== undefined && typeof value !== 'function';
 }

@@ -1,10 +1,10 @@
 /**
- * A look at one znode that leaves a watch: what stands there, and a promise of the first event
- * after it. Whoever looks and then waits misses nothing: between the reading and the watch there is
- * no gap, and the client carries the watch over lost connections.
+ * A read of one znode that leaves a watch: its result, and a promise of the first event after it. A
+ * caller that reads and then waits misses nothing, because there is no gap between the read and the
+ * watch, and the client keeps the watch across lost connections.
  *
- * Whoever looks calls forget(), always; the watcher is then removed. One look, one event: to go on,
- * look again. Used by the recipes that follow a znode.
+ * The caller must call forget(), which removes the watcher. Each read yields one event; to
+ * continue, read again. Used by the recipes that follow a znode.
  */
 import { NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -14,14 +14,14 @@ import { bounds, persist, type Within } from './persist.js';
 import { unlessAborted } from './wait-scope.js';
 
 export interface Sight<T> {
-  /** Null when there was no such znode. */
+  /** Null if there was no such znode. */
   readonly seen: T | null;
-  /** Of a change, or of the end of the watch; never rejected. */
+  /** The event of a change, or of the end of the watch; never rejected. */
   readonly changed: Promise<WatchEvent>;
   forget(): void;
 }
 
-/** Data and stat; waits for a change of the data, the deletion, or the creation. */
+/** Reads data and stat, and waits for a change of the data, the deletion, or the creation. */
 export function lookAt(client: Client, path: string, within: Within): Promise<Sight<Node>> {
   return look(client, path, within, (watcher) => readNode(client, path, within, watcher));
 }
@@ -33,7 +33,10 @@ export function lookAtStat(client: Client, path: string, within: Within): Promis
   );
 }
 
-/** The names of its children; waits for one to come or go, or for the znode to be created. */
+/**
+ * Reads the names of the children, and waits for a child to be created or deleted, or for the znode
+ * to be created.
+ */
 export function lookAtChildren(
   client: Client,
   path: string,
@@ -42,7 +45,7 @@ export function lookAtChildren(
   return look(client, path, within, (watcher) => readNames(client, path, within, watcher));
 }
 
-/** Resolves with a change; throws when the watch has ended with the session or the client. */
+/** Resolves with a change; throws if the watch has ended with the session or the client. */
 export async function changeOf(sight: Sight<unknown>, within: Within): Promise<void> {
   const event = await unlessAborted(sight.changed, within.signal);
   if (event.type === 'lost') throw new SessionExpiredError(event.path);
@@ -71,8 +74,9 @@ async function look<T>(
 }
 
 /**
- * On a znode that is not there getData leaves no watch, and exists does. If it was created between
- * the two, the first event may be about what the second getData shows already: one look more.
+ * If the znode is missing, getData leaves no watch, but exists does. If the znode was created
+ * between the two, the first event may describe what the second getData already shows, which costs
+ * one more read.
  */
 async function readNode(
   client: Client,

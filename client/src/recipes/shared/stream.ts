@@ -1,27 +1,27 @@
 /**
  * An iterator over the events of a feed, with a bounded queue.
  *
- * It begins with a snapshot of the whole, taken when it is asked for, so that what follows it
- * applies to it; one whose consumer is too slow forgets its queue and begins again with another.
- * Used by the caches.
+ * It begins with a snapshot of the whole content, taken when it is requested, so that the following
+ * events apply to it. If the consumer is too slow, the queue is dropped and replaced by another
+ * snapshot. Used by the caches.
  */
 import { checkCallOptions } from '../../call-options.js';
 import type { Feed } from './feed.js';
 import type { Runner } from './runner.js';
 
-/** Events that may wait for the consumer of an iterator. */
+/** How many events may wait for the consumer of an iterator. */
 export const CAPACITY_DEFAULT = 1024;
 
 export interface StreamOptions {
-  /** Ends the iterator. */
+  /** Aborting it ends the iterator. */
   readonly signal?: AbortSignal | undefined;
-  /** Events that may wait; default 1024. */
+  /** How many events may wait; default 1024. */
   readonly capacity?: number | undefined;
 }
 
 /**
- * Ends by the signal or when the runner is stopped; throws what the runner fails with, after the
- * events that still wait.
+ * Ends with the signal or when the runner is stopped. Throws the runner's failure, after the events
+ * that still wait.
  */
 export async function* streamOf<E>(
   { feed, runner, snapshot }: StreamSource<E>,
@@ -29,7 +29,7 @@ export async function* streamOf<E>(
 ): AsyncGenerator<E, void> {
   checkCallOptions(options);
   const { signal, capacity = CAPACITY_DEFAULT } = options;
-  // Its consumer is thrown the failure.
+  // The failure is thrown in the loop, so it must not also be reported as unhandled.
   const listening = runner.onFailure(() => {});
   let queue: E[] = [];
   let isBehind = true;

@@ -1,11 +1,12 @@
 /**
- * Compare and set: a write that takes effect only if the znode is still what it was when it was
- * read, and that says of each attempt truly what came of it, over lost replies as well.
+ * A write that takes effect only if the znode is still what it was when it was read, and whose
+ * result is certain even after lost replies.
  *
- * After a lost reply the znode is read behind a sync: if it still has the version, the write was
- * not applied and never will be, and is tried again. If somebody's write with other data has taken
- * the version, ours was refused. All else is doubt, for a znode does not tell who wrote it: another
- * client's equal write would be taken for ours and a count be lost. Used by values and counters.
+ * After a lost reply the znode is read after a sync. If it still has the version, the write was not
+ * applied and never will be, so it is tried again. If another write with different data has used
+ * the version, ours was refused. Otherwise the outcome is unknown, because a znode does not tell
+ * who wrote it: another client's identical write would be taken for ours, and a count would be
+ * lost. Used by values and counters.
  */
 import { BadVersionError, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -17,19 +18,19 @@ import { bounds, isAmbiguous, isTrouble, pauseBetween, persist, type Within } fr
 export interface Swap {
   readonly path: string;
   readonly data: Buffer | null;
-  /** What the znode was, null for none: then it is created. */
+  /** The znode as it was read; if null, it is created. */
   readonly expected: Stat | null;
   readonly acl: readonly Acl[] | undefined;
 }
 
 export type Swapped =
   | { readonly kind: 'done'; readonly stat: Stat }
-  /** Another was faster. */
+  /** Another write came first. */
   | { readonly kind: 'refused' }
-  /** Nobody can tell; the error is `ambiguous`. */
+  /** It cannot be determined; the error is `ambiguous`. */
   | { readonly kind: 'doubtful'; readonly error: unknown };
 
-/** Throws what is no trouble with the connection, and then nothing was written. */
+/** Throws errors that are not problems of the connection; then nothing was written. */
 export async function swap(client: Client, wanted: Swap, within: Within): Promise<Swapped> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -49,7 +50,10 @@ export async function swap(client: Client, wanted: Swap, within: Within): Promis
   }
 }
 
-/** Null for none. As new as all that was committed when it was called. */
+/**
+ * Resolves with null if there is none. The result is as new as everything that was committed when
+ * it was called.
+ */
 export async function readNewest(
   client: Client,
   path: string,
@@ -94,10 +98,10 @@ async function fateOf(
   try {
     found = await readNewest(client, wanted.path, within);
   } catch {
-    // The session is over, the caller has given up, or it may not be read: the doubt remains.
+    // The session is over, the caller has given up, or it may not be read, so it stays unknown.
     return 'doubtful';
   }
-  // What was created and is gone already leaves nothing that a second one would double.
+  // If it was created and is already gone, a second one cannot be a duplicate.
   if (found === null) return expected === null ? 'not-applied' : 'doubtful';
   const { czxid, version } = found.stat;
   if (expected !== null) {
@@ -108,7 +112,10 @@ async function fateOf(
   return isNext && !isSame(found.data, data) ? 'refused' : 'doubtful';
 }
 
-/** Behind the largest comes the smallest, and -1, which means any, is passed over (ZK-4743). */
+/**
+ * After the largest version comes the smallest, and -1, which means any version, is skipped
+ * (ZOOKEEPER-4743).
+ */
 function nextVersion(version: number): number {
   const next = (version + 1) | 0;
   return next === -1 ? 0 : next;

@@ -1,12 +1,12 @@
 /**
- * Keeps a model of a subtree equal to the server's: by reading what the events of a recursive watch
- * point to, and by comparing all that it holds when changes may have been missed.
+ * Keeps a model of a subtree equal to the server's, by reading what the events of a recursive watch
+ * point to, and by comparing the whole model if changes may have been missed.
  *
- * Events say where to look, never what is there. Each path has at most one request under way, so
- * its readings are in order; a znode that is new in the model and has children is listed, so that
- * whatever came before its parent was read is found. After a lost connection each znode held is
- * asked for its stat and children, and only what differs is read. A bounded number of requests is
- * under way at a time. Used by the tree cache.
+ * Events only say what to read, never what the result is. Each path has at most one request in
+ * flight, so its reads are in order. A znode that is new in the model and has children is listed,
+ * which finds what was reported before its parent was read. After a lost connection the stat and
+ * the children of each znode in the model are requested, and only what differs is read. The number
+ * of requests in flight is bounded. Used by the tree cache.
  */
 import { joinPath, NoAuthError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -17,20 +17,20 @@ import type { TreeModel } from './tree-model.js';
 import { unlessAborted } from './wait-scope.js';
 import { WorkQueue } from './work-queue.js';
 
-/** What is wanted of the tree. */
+/** The part of the tree to include. */
 export interface TreeScope {
-  /** Whether to hold this znode, and with it what is below; the root is not asked for. */
+  /** Whether to include this znode and those below it; never called for the root. */
   readonly accepts: (path: string) => boolean;
-  /** Whether to look at the children of this znode, the root too. */
+  /** Whether to include the children of this znode; also called for the root. */
   readonly traverses: (path: string) => boolean;
-  /** Whether the model holds data, or Stats only. */
+  /** Whether the model has the data, or only the Stats. */
   readonly withData: boolean;
 }
 
-/** Read it, or compare it with what is held: its stat, and its children if they are looked at. */
+/** 'read' reads a znode; 'compare' requests its stat, and its children if they are included. */
 type Task = 'read' | 'compare';
 
-/** Enough to fill the way to the server and back, few enough for other requests to come through. */
+/** Enough to use the connection fully, but few enough for other requests to get through. */
 const IN_FLIGHT_MAX = 128;
 
 export class TreeFollower {
@@ -39,16 +39,16 @@ export class TreeFollower {
   readonly #scope: TreeScope;
   readonly #onIdle: (hasResynced: boolean) => void;
   readonly #changes = new Changes();
-  /** Never those in flight. */
+  /** Paths that have no request in flight. */
   readonly #waiting = new WorkQueue<Task>();
-  /** Path to what is to be done after the request, null for nothing. */
+  /** The paths with a request in flight, each with what to do after it, or null. */
   #inFlight = new Map<string, Task | null>();
-  /** By the ancestor that is to be read first: what was read before it, to be done again. */
+  /** By the ancestor that must be read first: the reads to repeat after that. */
   readonly #deferred = new Map<string, Map<string, Task>>();
   #isResyncing = false;
   #failure: { readonly error: unknown } | null = null;
 
-  /** `onIdle`: all that was to be read has been; told whether a resync is complete by that. */
+  /** `onIdle` is called when everything has been read, with whether this completes a resync. */
   constructor(
     client: Client,
     model: TreeModel,
@@ -62,7 +62,7 @@ export class TreeFollower {
     this.#want(model.root, 'read');
   }
 
-  /** What a selector throws ends it as what the server refuses does. */
+  /** An exception of a selector ends it, as an error of the server does. */
   onEvent(event: WatchEvent): void {
     try {
       this.#take(event);
@@ -85,13 +85,16 @@ export class TreeFollower {
         this.#look(this.#model.root);
         break;
       default:
-        // 'childrenChanged' is of other watches; an end of the watch is the watcher's concern.
+        // 'childrenChanged' belongs to other watches, and the end of the watch is handled by the
+        // watcher.
         return;
     }
     this.#changes.notify();
   }
 
-  /** Reads until the session is over; what was under way then is read again in the next one. */
+  /**
+   * Reads until the session is over. What was in progress then is read again in the next session.
+   */
   async run(within: Within): Promise<never> {
     const inFlight = new Map<string, Task | null>();
     this.#inFlight = inFlight;
@@ -130,7 +133,7 @@ export class TreeFollower {
     this.#onIdle(hasResynced);
   }
 
-  /** Whether the event may tell what the model does not know and wants to. */
+  /** Whether the event may report something that the model should know and does not. */
   #isNews(type: string, path: string, zxid: bigint | null): boolean {
     const { root } = this.#model;
     if (!this.#isPending(path)) {
@@ -143,7 +146,7 @@ export class TreeFollower {
     }
     if (path === root) return true;
     const parent = parentOf(path);
-    // One that is neither held nor about to be is listed when it is, if it ever is.
+    // If the parent is neither in the model nor about to be, it will be listed if it ever is.
     if (!this.#model.has(parent) && !this.#isPending(parent)) return false;
     return this.#scope.traverses(parent) && this.#scope.accepts(path);
   }
@@ -158,11 +161,11 @@ export class TreeFollower {
 
   #want(path: string, task: Task): void {
     const list = this.#inFlight.has(path) ? this.#inFlight : this.#waiting;
-    // A comparison says more: it finds that the data differs, and the children that do.
+    // A comparison includes a read: it detects different data and different children.
     if (list.get(path) !== 'compare') list.set(path, task);
   }
 
-  /** Never rejects. What comes after its run has ended changes nothing. */
+  /** Never rejects. A result that arrives after the end of its run changes nothing. */
   async #perform(
     path: string,
     task: Task,
@@ -194,8 +197,8 @@ export class TreeFollower {
   }
 
   /**
-   * What is below an ancestor that may turn out to be another znode than the one held would be
-   * taken for that one's, and go with it.
+   * If an ancestor may turn out to be a different znode from the one in the model, what is below it
+   * would be attributed to the old one, and deleted with it.
    */
   #pendingAncestorOf(path: string): string | null {
     for (let at = path; at !== this.#model.root; ) {
@@ -247,7 +250,7 @@ export class TreeFollower {
     };
   }
 
-  /** True when it is the znode that the model holds. */
+  /** True if it is the znode in the model. */
   #onStat(path: string, stat: Stat | null): boolean {
     const held = this.#model.get(path);
     if (stat === null) {
@@ -258,7 +261,9 @@ export class TreeFollower {
     return stat.czxid === held?.stat.czxid;
   }
 
-  /** A name that differs is not more than a place to look: it may have come or gone since. */
+  /**
+   * A name that differs only says what to read, because it may have been created or deleted since.
+   */
   #onNames(path: string, names: readonly string[]): void {
     const listed = new Set(names);
     const held = this.#model.childrenOf(path);
@@ -271,7 +276,7 @@ export class TreeFollower {
     }
   }
 
-  /** Null for a znode that is not there, or that may not be read, unless it is the root. */
+  /** Null for a znode that does not exist, or may not be read unless it is the root. */
   async #orNull<T>(path: string, within: Within, read: () => Promise<T | null>): Promise<T | null> {
     try {
       return await persist(this.#client, within, read);

@@ -1,10 +1,10 @@
 /**
- * What a cache of a subtree holds, and what each reading of a znode changes in it. Pure but for
- * telling the changes, in an order in which parents come before their children and go after them
- * (CURATOR-324).
+ * The content of a subtree's cache, and how each read of a znode changes it. It is pure except that
+ * it reports changes, in an order in which parents are created before their children and deleted
+ * after them (CURATOR-324).
  *
- * Always: the parent of a znode that it holds is held, up to the root. A znode is never replaced by
- * an older reading. Used by the tree follower.
+ * The parent of each znode in the model is in the model, up to the root. A znode is never replaced
+ * by an older read. Used by the tree follower.
  */
 import { joinPath, nameOf, parentOf } from '@rookery/protocol';
 import type { Node, Stat } from '../../api/values.js';
@@ -12,7 +12,7 @@ import type { CachedNode, CacheEvent } from './cache-values.js';
 
 interface Entry {
   node: CachedNode;
-  /** Names; null where there are none, as for most znodes. */
+  /** The names of the children; null if there are none, as for most znodes. */
   children: Set<string> | null;
 }
 
@@ -38,7 +38,7 @@ export class TreeModel {
     return this.#entries.get(path)?.node ?? null;
   }
 
-  /** Names of the children that are held. */
+  /** The names of the children in the model. */
   childrenOf(path: string): ReadonlySet<string> {
     return this.#entries.get(path)?.children ?? NONE;
   }
@@ -47,14 +47,14 @@ export class TreeModel {
     return this.#entries.keys();
   }
 
-  /** Parents first. */
+  /** Parents come first. */
   snapshot(): Map<string, CachedNode> {
     return new Map([...this.#entries].map(([path, { node }]) => [path, node]));
   }
 
   /**
-   * The znode as it was read, null for none. True when it is held now and was not before, in this
-   * incarnation, so that nothing is known of its children.
+   * Applies the result of a read, null if there is no such znode. Returns true if the znode, in
+   * this incarnation, is new in the model, so that its children are unknown.
    */
   take(path: string, seen: Node | null): boolean {
     const entry = this.#entries.get(path);
@@ -79,7 +79,7 @@ export class TreeModel {
     const { path } = node;
     if (path !== this.root) {
       const parent = this.#entries.get(parentOf(path));
-      // Gone again, or to be read yet: its children are then listed.
+      // The parent is gone again or not read yet; its children are listed when it is read.
       if (parent === undefined) return false;
       parent.children ??= new Set();
       parent.children.add(nameOf(path));
@@ -89,7 +89,7 @@ export class TreeModel {
     return true;
   }
 
-  /** With all below it, the deepest first. */
+  /** Removes it with everything below it, the deepest first. */
   #remove(path: string): void {
     const order = [path];
     for (let index = 0; index < order.length; index++) {
@@ -114,7 +114,7 @@ export class TreeModel {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What was created later was read later: a path has one znode at a time. */
+/** A path has one znode at a time, so the one that was created later was read later. */
 function isOlder(stat: Stat, than: Stat): boolean {
   return stat.czxid < than.czxid;
 }

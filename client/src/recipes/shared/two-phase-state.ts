@@ -1,9 +1,9 @@
 /**
- * The znodes of a two-phase commit: what they say, and the one write that decides it.
+ * The znodes of a two-phase commit: their contents, and the one write that decides it.
  *
- * The decision is the second version of the transaction's znode, so it is made once, whoever makes
- * it: coordinator or site. 'commit' is written together with a check that every vote stands, which
- * is written once as well. Used by the coordinator and the sites.
+ * The decision is the second version of the transaction's znode, so it is made only once, whether
+ * by the coordinator or a site. 'commit' is written together with a check of every vote, which is
+ * also written only once. Used by the coordinator and the sites.
  */
 import { BadVersionError, joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -18,7 +18,7 @@ export type Decision = 'commit' | 'abort';
 
 export interface TransactionState {
   readonly state: 'open' | Decision;
-  /** Tells it from an earlier one at the path. */
+  /** Distinguishes it from an earlier transaction at the same path. */
   readonly id: string;
   readonly kind: 'persistent' | 'ephemeral';
   readonly sites: readonly string[];
@@ -27,10 +27,10 @@ export interface TransactionState {
 }
 
 export const COORDINATOR = '_coordinator';
-/** Of a vote: a site's znode is created without one. */
+/** The data version of a vote; a site's znode is created without a vote. */
 const VOTED_VERSION = 1;
 
-/** What the votes amount to. */
+/** The result of the votes. */
 export type Tally =
   | { readonly kind: 'decided'; readonly decision: Decision }
   | { readonly kind: 'due'; readonly decision: Decision }
@@ -50,7 +50,7 @@ export function encodeState(state: TransactionState): string {
   return JSON.stringify(state);
 }
 
-/** RecipeStateError for what is no transaction. */
+/** Throws RecipeStateError if the data is not a transaction. */
 export function decodeState(data: Buffer | null, path: string): TransactionState {
   let value: unknown;
   try {
@@ -92,7 +92,10 @@ export async function readTransaction(
   return { state: decodeState(data, path), version: stat.version };
 }
 
-/** What the transaction's znode and the sites' say; `votes` by site, null for no znode. */
+/**
+ * Evaluates the znodes of the transaction and of the sites; `votes` is in the order of the sites,
+ * null if there is no znode.
+ */
 export function tallyOf(transaction: Node, votes: readonly (Node | null)[]): Tally {
   const { state } = decodeState(transaction.data, 'the transaction');
   if (state !== 'open') return { kind: 'decided', decision: state };
@@ -105,13 +108,14 @@ export function tallyOf(transaction: Node, votes: readonly (Node | null)[]): Tal
 function voteOf(vote: Node | null): Decision | null {
   if (vote?.stat.version !== VOTED_VERSION) return null;
   const text = vote.data?.toString();
-  // What nobody understands is no consent.
+  // An unknown vote does not count as consent.
   return text === 'commit' ? 'commit' : 'abort';
 }
 
 /**
- * Writes the decision unless there is one; what is decided. 'commit' must be due; if a vote turns
- * out not to stand any more, its znode is gone, and it is 'abort'.
+ * Writes the decision unless there is one, and resolves with it. 'commit' must only be written if
+ * the votes allow it; if a vote turns out to be gone, its znode is gone too, and the decision is
+ * 'abort'.
  */
 export async function decide(
   client: Client,

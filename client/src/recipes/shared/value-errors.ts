@@ -1,11 +1,11 @@
 /**
- * Errors of the recipes that keep a value in a znode: what is there cannot be read as one, or what
- * is to be there cannot be written as one. Like all of the client's, each has a literal `name` and
+ * The errors of recipes that keep a value in a znode: its data cannot be read as a value, or a
+ * value cannot be written as data. Like all errors of the client, each has a literal `name` and
  * `code`.
  */
 import { ClientError } from '../../errors.js';
 
-/** The znode's data is not in the format that the recipe was told to expect. */
+/** The znode's data is not in the format that the recipe expects. */
 export class CorruptDataError extends ClientError {
   override readonly name = 'CorruptDataError';
   override readonly code = 'CORRUPT_DATA';
@@ -17,7 +17,7 @@ export class CorruptDataError extends ClientError {
   }
 }
 
-/** The number does not fit in the format; nothing was written. */
+/** The number is out of the range of the format; nothing was written. */
 export class NumberRangeError extends ClientError {
   override readonly name = 'NumberRangeError';
   override readonly code = 'NUMBER_RANGE';
@@ -31,14 +31,14 @@ export class NumberRangeError extends ClientError {
   }
 }
 
-/** A write on condition of version -1, which to the server means any: it would always succeed. */
+/** A conditional write with version -1 would always succeed, because it matches any version. */
 export class IllegalVersionError extends ClientError {
   override readonly name = 'IllegalVersionError';
   override readonly code = 'ILLEGAL_VERSION';
   readonly path: string;
 
   constructor(path: string) {
-    super(`version -1 cannot be a condition: ${path}`);
+    super(`a conditional write cannot use version -1: ${path}`);
     this.path = path;
   }
 }

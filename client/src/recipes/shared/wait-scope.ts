@@ -1,10 +1,10 @@
 /**
- * The extent of one wait: from a call such as acquire() until it is answered. Ends early when the
- * caller's signal is aborted, when its time is up, or when what it depends on is over; operations
- * of the wait are given `signal`, whose reason is the error that the caller shall see.
+ * The scope of one wait, from a call such as acquire() to its answer. It ends early when the
+ * caller's signal is aborted, when its time is up, or when something that it depends on is over.
+ * The operations of the wait use its `signal`, whose reason is the error for the caller.
  *
- * Whoever opens a scope calls close() at the end, always: timers and listeners go with it. Several
- * ends at once: the first counts. Used by every recipe that waits.
+ * Each scope must be closed at the end with close(), which removes its timers and listeners. If it
+ * ends for several reasons, the first one counts. Used by every recipe that waits.
  */
 import { setMaxListeners } from 'node:events';
 import { SessionExpiredError } from '@rookery/protocol';
@@ -16,9 +16,12 @@ import { ClientClosedError, OperationAbortedError } from '../../errors.js';
 
 /** How long a caller is willing to wait. */
 export interface WaitOptions {
-  /** Gives up: OperationAbortedError, at once; nothing of the attempt stays behind. */
+  /** Aborting it rejects with OperationAbortedError at once; nothing of the attempt remains. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds to wait; 0, the default, is without limit. OptionError for what is no time. */
+  /**
+   * The time limit in milliseconds; 0, the default, means no limit. An invalid value is an
+   * OptionError.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -26,7 +29,7 @@ export class WaitScope {
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
 
-  /** `timeoutError` is what the caller gets when the time is up. Throws OptionError. */
+  /** `timeoutError` makes the caller's error when the time is up. Throws OptionError. */
   static open(client: Client, options: WaitOptions, timeoutError: () => Error): WaitScope {
     checkCallOptions(options);
     const scope = new WaitScope();
@@ -41,7 +44,7 @@ export class WaitScope {
   }
 
   private constructor() {
-    // Each operation of the wait listens; there are many at once when many are taken at once.
+    // Each operation of the wait adds a listener, and there may be many at once.
     setMaxListeners(0, this.#controller.signal);
   }
 
@@ -57,7 +60,9 @@ export class WaitScope {
     this.#controller.abort(error);
   }
 
-  /** Ends with another signal, for the reason that `reason` makes, its own by default. */
+  /**
+   * Ends with another signal, with the reason that `reason` returns, by default the signal's own.
+   */
   follow(other: AbortSignal, reason: () => unknown = () => other.reason): void {
     const end = () => this.end(reason());
     if (other.aborted) {
@@ -67,7 +72,7 @@ export class WaitScope {
     this.#undo.push(onAbort(other, end));
   }
 
-  /** A part of this wait that ends with the session as well. */
+  /** A part of this wait that also ends with the session. */
   within(client: Client, session: Session): WaitScope {
     const part = new WaitScope();
     part.follow(this.signal);
@@ -75,7 +80,7 @@ export class WaitScope {
     return part;
   }
 
-  /** What the caller shall see of an error of the wait: why the wait ended, if it did. */
+  /** The caller's error for an error of the wait: why the wait ended, if it did. */
   errorOf(error: unknown): unknown {
     return this.ended ? this.signal.reason : error;
   }
@@ -86,8 +91,8 @@ export class WaitScope {
 }
 
 /**
- * Calls back once when the session is over, with the reason; at once if it is. By the client's
- * states, for a session has many leases and an AbortSignal warns of many listeners.
+ * Calls back once when the session is over, with the reason; at once if it already is. It uses the
+ * client's states, because a session has many leases and an AbortSignal warns of many listeners.
  */
 export function onSessionOver(
   client: Client,
@@ -112,7 +117,7 @@ function reasonOf({ state, error }: StateChange): Error {
   return error ?? new SessionExpiredError();
 }
 
-/** The promise, unless the signal is aborted before; then its reason. */
+/** Settles like the promise, unless the signal is aborted first; then rejects with its reason. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let unfollow = () => {};
@@ -126,7 +131,7 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   }
 }
 
-/** Resolves after the time; rejects with the signal's reason when it is aborted before. */
+/** Resolves after the time; rejects with the signal's reason if it is aborted first. */
 export async function pause(client: Client, delayMs: number, signal: AbortSignal): Promise<void> {
   let cancel = () => {};
   const elapsed = new Promise<void>((resolve) => {

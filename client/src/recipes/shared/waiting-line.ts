@@ -1,11 +1,11 @@
 /**
- * Standing in line for a lease: a znode of one's own at the end, a wait for whoever blocks, again
- * and again until nobody does. Which of those before one block is the recipe's rule.
+ * Waits in line for a lease: creates a znode at the end of the line, then waits for the znode that
+ * blocks it, until none does. The recipe's rule decides which of the earlier znodes block.
  *
- * Nobody who was in line before can be missed: every znode with a lower number was created before
- * ours, and no read in our session is older than our own create. So a list that is behind shows too
- * many before us, never too few, and no sync is needed. Only the one blocker is watched. An attempt
- * that ends without a lease leaves no znode. Used by the locks and the semaphore.
+ * No earlier znode can be missed: each with a lower number was created before ours, and no read in
+ * our session is older than our own create. So an outdated list shows too many znodes before ours,
+ * never too few, and no sync is needed. Only the blocking znode is watched. An attempt that ends
+ * without a lease leaves no znode. Used by the locks and the semaphore.
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -21,27 +21,29 @@ import { inSession } from './waiting.js';
 
 export interface Line<Marker extends string = string> {
   readonly directory: string;
-  /** The names of those in line; a tie of numbers is decided by their order. */
+  /**
+   * The markers in the names of znodes in line. If two have the same number, their order decides.
+   */
   readonly markers: readonly Marker[];
-  /** The start of a name, for a fresh UUID. */
+  /** The prefix of a name, for a new UUID. */
   readonly prefix: (uuid: string) => string;
   readonly data: Data;
   readonly acl?: readonly Acl[] | undefined;
   readonly mode?: ContenderPlan['mode'];
-  /** Who of those in line must go before it is the turn of `own`; null when it is. */
+  /** The znode in line that must be gone before it is the turn of `own`; null if it is its turn. */
   readonly blocker: (line: readonly Place<Marker>[], own: Place<Marker>) => Place<Marker> | null;
 }
 
 export interface SessionLossOptions {
   /**
-   * What becomes of a wait whose session is lost: it fails with SessionExpiredError, for the caller
-   * may hold other things that are lost as well; or it takes a place at the end of the line in the
-   * client's next session. By default a single wait fails, and what loops over many rejoins.
+   * What happens to a wait whose session is lost: 'fail' rejects with SessionExpiredError, because
+   * the caller may hold other things that are lost too, and 'rejoin' goes to the end of the line in
+   * the client's next session. By default a single wait fails, and loops rejoin.
    */
   readonly onSessionLost?: 'fail' | 'rejoin' | undefined;
 }
 
-/** Runs an acquire in the client's session; LockTimeoutError when its time is up. */
+/** Runs an acquire in the client's session; rejects with LockTimeoutError when its time is up. */
 export function acquiring<T>(
   client: Client,
   path: string,
@@ -52,7 +54,7 @@ export function acquiring<T>(
   return inSession(client, { ...options, timeoutError }, attempt);
 }
 
-/** The lease, once it is one's turn. */
+/** Resolves with the lease when it is the contender's turn. */
 export async function leaseInLine<Marker extends string>(
   client: Client,
   line: Line<Marker>,
@@ -61,12 +63,12 @@ export async function leaseInLine<Marker extends string>(
 ): Promise<LeaseHolder> {
   for (;;) {
     const result = await standInLine(client, line, within, { ...terms, mayWait: true });
-    // Otherwise somebody deleted our znode while we waited: nothing was lost but the place.
+    // Otherwise somebody deleted our znode while we waited, so we only lost our place.
     if (result instanceof LeaseHolder) return result;
   }
 }
 
-/** The lease if it is one's turn at once, else null. */
+/** Resolves with the lease if it is the contender's turn at once, else with null. */
 export async function leaseIfFirst<Marker extends string>(
   client: Client,
   line: Line<Marker>,
@@ -119,7 +121,7 @@ async function placesIn<Marker extends string>(
   return inLine(children, line.markers);
 }
 
-/** Whoever stands directly before, whatever it is: the rule of an exclusive lock. */
+/** The rule of an exclusive lock: the znode directly before blocks, whatever its kind. */
 export function nextBefore<Marker extends string>(
   line: readonly Place<Marker>[],
   own: Place<Marker>,

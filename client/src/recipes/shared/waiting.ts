@@ -1,9 +1,10 @@
 /**
- * Running an attempt in the client's session, as long as the caller is willing to wait: opens and
- * closes the scope of the wait, waits for a session, and says what follows when that is lost.
+ * Runs an attempt in the client's session for as long as the caller is willing to wait: opens and
+ * closes the scope of the wait, waits for a session, and decides what follows when it is lost.
  *
- * What the attempt is given ends with the session; nothing is carried from one session to the next.
- * Trouble on the way to the first session is waited out. Used by every recipe that waits.
+ * What the attempt receives ends with the session, and nothing is carried over from one session to
+ * the next. Connection problems before the first session only prolong the wait. Used by every
+ * recipe that waits.
  */
 import { SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
@@ -12,13 +13,19 @@ import { isTrouble, pauseBetween, type Within } from './persist.js';
 import { type WaitOptions, WaitScope } from './wait-scope.js';
 
 export interface SessionWait extends WaitOptions {
-  /** Begin the attempt again in the next session, or fail with SessionExpiredError (default). */
+  /**
+   * Whether to begin the attempt again in the next session, or fail with SessionExpiredError
+   * (default).
+   */
   readonly onSessionLost?: 'fail' | 'rejoin' | undefined;
-  /** What the caller gets when `timeoutMs` have passed. */
+  /** Makes the caller's error when `timeoutMs` have passed. */
   readonly timeoutError: () => Error;
 }
 
-/** The attempt's result; of its errors, the one that ended the wait if that is what happened. */
+/**
+ * Resolves with the attempt's result. Rejects with the reason why the wait ended, if it did, or
+ * else with the attempt's error.
+ */
 export async function inSession<T>(
   client: Client,
   options: SessionWait,
@@ -44,10 +51,13 @@ export async function inSession<T>(
   }
 }
 
-/** A client that opens no further session says that it is lost again and again. */
+/** A client that opens no further session reports its loss again and again. */
 const LOST_SESSIONS_MAX = 10;
 
-/** The client's session, once it has one. One that is lost on the way is waited out by 'rejoin'. */
+/**
+ * Resolves with the client's session once it has one. With 'rejoin', waits for the next one if a
+ * session is lost meanwhile.
+ */
 export async function openSession(
   client: Client,
   scope: WaitScope,

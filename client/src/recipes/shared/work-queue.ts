@@ -1,10 +1,13 @@
 /**
- * Keys that wait for something to be done with them, in the order they came, each with what it is.
- * Taking the first one costs the same however many wait. Pure; used by the tree follower.
+ * Keys that wait to be processed, in the order in which they were added, each with its task. The
+ * cost of taking the first one does not depend on how many wait. Pure; used by the tree follower.
  */
 export class WorkQueue<Task> {
   readonly #tasks = new Map<string, Task>();
-  /** Those before `#first` are taken; a Map is slow to find its first entry after many were. */
+  /**
+   * Those before `#first` were taken. A Map alone would be slow to find its first entry after many
+   * were removed.
+   */
   #order: string[] = [];
   #first = 0;
 
@@ -16,7 +19,7 @@ export class WorkQueue<Task> {
     return this.#tasks.get(key);
   }
 
-  /** A key that waits already keeps its place. */
+  /** A key that already waits keeps its position. */
   set(key: string, task: Task): void {
     if (!this.#tasks.has(key)) this.#order.push(key);
     this.#tasks.set(key, task);
