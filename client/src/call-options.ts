@@ -63,5 +63,8 @@ export function timeoutError(timeoutMs: unknown): OptionError | null {
   const isTime = typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= TIMEOUT_MS_MAX;
   if (isTime) return null;
   const shown = typeof timeoutMs === 'number' ? timeoutMs : typeof timeoutMs;
-  return new OptionError('timeoutMs', `is ${shown}, but must be from 0 (no limit) to ${TIMEOUT_MS_MAX}`);
+  return new OptionError(
+    'timeoutMs',
+    `is ${shown}, but must be from 0 (no limit) to ${TIMEOUT_MS_MAX}`,
+  );
 }

@@ -70,7 +70,9 @@ export class RequestTooLargeError extends ClientError {
   readonly sizeBytes: number;
 
   constructor(size: { readonly sizeBytes: number; readonly sizeBytesMax: number }) {
-    super(`the request has ${size.sizeBytes} bytes, more than requestBytesMax (${size.sizeBytesMax})`);
+    super(
+      `the request has ${size.sizeBytes} bytes, more than requestBytesMax (${size.sizeBytesMax})`,
+    );
     this.sizeBytes = size.sizeBytes;
   }
 }

@@ -90,7 +90,9 @@ export function resultsOf(
   results: readonly MultiResult[],
 ): TransactionResult[] | TransactionError {
   if (results.length !== ops.length) {
-    throw new MarshallingError(`the reply has ${results.length} results for ${ops.length} operations`);
+    throw new MarshallingError(
+      `the reply has ${results.length} results for ${ops.length} operations`,
+    );
   }
   if (results.some((result) => result.opcode === OpCode.error)) return failureOf(ops, results);
   return results.map((result, index) => resultOf(result, ops[index]));

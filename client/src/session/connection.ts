@@ -236,9 +236,12 @@ export class Connection {
         }
       }
     } catch (cause) {
-      const violation = new ProtocolViolationError('the server sent something that violates the protocol', {
-        cause,
-      });
+      const violation = new ProtocolViolationError(
+        'the server sent something that violates the protocol',
+        {
+          cause,
+        },
+      );
       this.fail(new ConnectionLossError(undefined, { cause: violation }));
     }
     if (this.#endedBy !== null) this.fail(this.#endedBy);

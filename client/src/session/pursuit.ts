@@ -207,7 +207,9 @@ export class Pursuit {
 }
 
 function unasked(): Error {
-  return new ProtocolViolationError('the server opened a read-only session, which was not requested');
+  return new ProtocolViolationError(
+    'the server opened a read-only session, which was not requested',
+  );
 }
 
 /**

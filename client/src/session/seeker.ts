@@ -100,6 +100,10 @@ export class Seeker {
   #onAttemptFailed(server: ServerName, error: Error): void {
     this.#outage.onAttemptFailed(server, error);
     const fields = { server: serverText(server), err: error };
-    this.#options.log.debug('session.attempt_failed', 'an attempt to get a session from a server has failed', fields);
+    this.#options.log.debug(
+      'session.attempt_failed',
+      'an attempt to get a session from a server has failed',
+      fields,
+    );
   }
 }

@@ -130,6 +130,10 @@ export class Attempts {
 
   #tellFailure({ path }: Attemptable, attempt: number, error: unknown): void {
     const fields = { path, attempt, attemptsMax: this.#max, err: error };
-    this.#client.log.warn('queue.attempt_failed', 'an attempt to process an entry has failed', fields);
+    this.#client.log.warn(
+      'queue.attempt_failed',
+      'an attempt to process an entry has failed',
+      fields,
+    );
   }
 }
