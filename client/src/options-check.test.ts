@@ -39,7 +39,7 @@ it.each([
   [{ sessionTimeout: 5_000 }, 'option sessionTimeout does not exist; is sessionTimeoutMs meant?'],
   [{ chroot: '/app' }, 'option chroot does not exist'],
   [{ auth: { scheme: 'digest', auth: 'a:b' } }, /^option auth is of a wrong type: object$/],
-  [{ auth: [{ scheme: 'digest' }] }, 'option auth holds what is not'],
+  [{ auth: [{ scheme: 'digest' }] }, 'option auth must hold { scheme:'],
   [{ tls: 'yes' }, 'option tls is of a wrong type: string'],
   [{ shuffle: 0 }, 'option shuffle is of a wrong type: number'],
   [{ signal: new AbortController() }, 'option signal is of a wrong type'],
