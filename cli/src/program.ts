@@ -9,6 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addDataCommands } from './data/commands.js';
 import { runEnsemble } from './ensemble-command.js';
 import { runServer } from './server-command.js';
 
@@ -60,6 +61,12 @@ export async function runProgram(): Promise<number> {
   });
   addConfig(program, (exitCode) => {
     code = exitCode;
+  });
+  addDataCommands(program, {
+    wholeNumber,
+    onEnd: (exitCode) => {
+      code = exitCode;
+    },
   });
   try {
     await program.parseAsync();

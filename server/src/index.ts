@@ -6,16 +6,32 @@ export type { LogLevel } from './config-schema.js';
 export { checkSettings } from './config-schema.js';
 export { isLoopback } from './four-letter-words.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
+export {
+  type Dropped,
+  exportedNodes,
+  type MembersToRestore,
+  type RestorePlan,
+  readStoppedMember,
+  restoreMembers,
+  restorePlanOf,
+  type StoppedMember,
+} from './offline/index.js';
 export { OperatorError } from './operator-error.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';
 export {
+  type AclEntry,
   FileError as SnapshotFileError,
+  type ReadDirectory,
   readSnapshot,
   readSnapshotFile,
+  readZooKeeperDirectory,
+  type SnapshotContent,
   type SnapshotDigest,
   type SnapshotFacts,
   type SnapshotFile,
   type SnapshotNode,
+  snapshotParts,
+  ZooKeeperDataError,
 } from './zookeeper-files/index.js';

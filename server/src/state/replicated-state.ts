@@ -20,7 +20,7 @@ import { Quotas } from './quotas.js';
 import { type CheckpointRecord, DEAD_KEY } from './record-blocks.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
-import { type ChangePoint, type Family, NO_NODE, Tree } from './tree.js';
+import { type ChangePoint, type Family, NO_NODE, type RestoredZnode, Tree } from './tree.js';
 import { sessionBytes } from './tree-bytes.js';
 import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
@@ -190,6 +190,26 @@ export class ReplicatedState {
     }
     this.quotas.rebuild();
     this.#loading = false;
+    this.#lastZxid = at.zxid;
+    this.#lastTime = at.lastTime;
+    this.#raiseLevel(at.level ?? LEVEL.first);
+  }
+
+  /**
+   * Fills a fresh state from a backup, parents before children; then `finishRestore`. Captured as a
+   * change like any other. The caller has judged the znode: what does not fit is asserted.
+   */
+  restore(znode: RestoredZnode): void {
+    assert(this.#lastZxid === 0, 'a state is restored before anything is applied');
+    const found = this.tree.find(znode.path);
+    if (found !== NO_NODE) this.#capture.beforeChange(found);
+    const node = this.tree.restore(znode);
+    if (found === NO_NODE) this.#capture.created(node);
+  }
+
+  /** The state is that of this zxid, time and level from now on. */
+  finishRestore(at: LoadedAt): void {
+    this.quotas.rebuild();
     this.#lastZxid = at.zxid;
     this.#lastTime = at.lastTime;
     this.#raiseLevel(at.level ?? LEVEL.first);

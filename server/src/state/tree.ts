@@ -45,6 +45,18 @@ export interface ChangePoint {
   readonly session: SessionId;
 }
 
+/** A znode of a backup; its mode is not 'ephemeral'. */
+export interface RestoredZnode extends Pick<CreateOp, 'path' | 'data' | 'acl' | 'ttlMs'> {
+  readonly mode: Exclude<CreateOp['mode'], 'ephemeral'>;
+  /** `cversion` is the number of creates below it, as in a row. */
+  readonly stat: Readonly<
+    Record<(typeof RESTORED_DOUBLES)[number] | (typeof RESTORED_INTS)[number], number>
+  >;
+}
+
+const RESTORED_DOUBLES = ['czxid', 'mzxid', 'pzxid', 'ctime', 'mtime'] as const;
+const RESTORED_INTS = ['version', 'cversion', 'aversion'] as const;
+
 export class Tree extends TreeReads {
   readonly #digest: Digest;
   readonly #parts: TreeParts;
@@ -133,6 +145,35 @@ export class Tree extends TreeReads {
     this.#digest.storeContent(this.#parts, node, pathHashOf(op));
     this.#count(node, 1);
     this.#childChanged(parent, op, { by: 1, dataBytes: this.dataLength(node) });
+    return node;
+  }
+
+  /**
+   * Recovery from a backup: puts a znode there as it was, below a parent that is there, or over one
+   * of the fresh nodes. Nothing of its parent changes. Returns the node.
+   */
+  restore(znode: RestoredZnode): number {
+    const { path, data, acl, stat, mode, ttlMs } = znode;
+    const found = this.find(path);
+    assert(found < FRESH_PATHS.length, 'a path is restored once');
+    const parent = found === NONE ? this.find(parentOf(path)) : NONE;
+    const node = found === NONE ? this.#attach(path, parent, data) : found;
+    if (found === NONE) {
+      this.#setMode(node, MODE[mode]);
+      if (isTimed(MODE[mode])) this.timed.add(node);
+      if (mode === 'ttl') this.store.setDouble(node, DOUBLE.owner, ttlMs);
+      this.#childChanged(parent, znode, { by: 1, dataBytes: this.dataLength(node) });
+    } else {
+      this.#count(node, -1);
+      if (node !== CONFIG_NODE) this.#replaceData(node, znode);
+    }
+    this.#replaceAcl(node, this.acls.use(acl));
+    for (const field of RESTORED_DOUBLES) this.store.setDouble(node, DOUBLE[field], stat[field]);
+    for (const field of RESTORED_INTS) this.store.setInt(node, INT[field], stat[field]);
+    if (node !== CONFIG_NODE) {
+      this.#digest.storeContent(this.#parts, node, digestPathHash(node, znode));
+    }
+    this.#count(node, 1);
     return node;
   }
 

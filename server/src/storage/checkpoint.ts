@@ -9,7 +9,7 @@
 import { assert, formatZxid, MarshallingError } from '@rookery/protocol';
 import { z } from 'zod';
 import { DamagedCheckpointError } from '../state/damage.js';
-import type { StateLoader } from './contract.js';
+import type { StateLoader, TreeRecord } from './contract.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
 import {
@@ -159,9 +159,15 @@ export function parseCheckpoint(name: string, stored: Uint8Array): Checkpoint {
   return verifiedJson(`the checkpoint of ${name}`, CHECKPOINT_KEY, stored, CHECKPOINT_SCHEMA);
 }
 
-function putCheckpoint({ zxid, digest, lastTime, level }: Checkpoint): KeyValueOperation {
+function putCheckpoint(checkpoint: Checkpoint): KeyValueOperation {
+  const [key, value] = checkpointRecord(checkpoint);
+  return { type: 'put', key, value };
+}
+
+/** The first record of a snapshot. */
+export function checkpointRecord({ zxid, digest, lastTime, level }: Checkpoint): TreeRecord {
   const checkpoint: Checkpoint = { zxid, digest, lastTime, level };
-  return { type: 'put', key: CHECKPOINT_KEY, value: jsonWithChecksum(CHECKPOINT_KEY, checkpoint) };
+  return [CHECKPOINT_KEY, jsonWithChecksum(CHECKPOINT_KEY, checkpoint)];
 }
 
 function loadRecord(name: string, key: Uint8Array, stored: Uint8Array, loader: StateLoader): void {

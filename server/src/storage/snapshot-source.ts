@@ -75,6 +75,11 @@ async function* chunks(
       bytes = 0;
     }
   }
-  chunk.push([TRAILER_KEY, jsonWithChecksum(TRAILER_KEY, { count })]);
+  chunk.push(trailerRecord(count));
   yield chunk;
+}
+
+/** The last record of a snapshot, which names the number of all others. */
+export function trailerRecord(count: number): TreeRecord {
+  return [TRAILER_KEY, jsonWithChecksum(TRAILER_KEY, { count })];
 }

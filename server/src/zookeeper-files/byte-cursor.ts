@@ -26,6 +26,18 @@ export class ByteCursor {
     return this.#bytes.length - this.offset;
   }
 
+  byte(what: string): number {
+    this.#require(1, what);
+    const value = this.#bytes.readUInt8(this.offset);
+    this.offset += 1;
+    return value;
+  }
+
+  /** The next int, which is there, without going past it. */
+  peekInt(): number {
+    return this.#bytes.readInt32BE(this.offset);
+  }
+
   int(what: string): number {
     this.#require(4, what);
     const value = this.#bytes.readInt32BE(this.offset);

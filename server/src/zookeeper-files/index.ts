@@ -1,9 +1,17 @@
 /** Files of Apache ZooKeeper. */
 export { FileError } from './byte-cursor.js';
+export {
+  type DirectoryToRead,
+  type ReadDirectory,
+  readZooKeeperDirectory,
+  ZooKeeperDataError,
+} from './data-directory.js';
 export { readSnapshotFile, type SnapshotFile } from './snapshot-file.js';
-export type { SnapshotNode } from './snapshot-node.js';
+export { type AclEntry, OPEN_LIST, type SnapshotNode } from './snapshot-node.js';
 export {
   readSnapshot,
   type SnapshotDigest,
   type SnapshotFacts,
 } from './snapshot-reader.js';
+export { type SnapshotContent, snapshotParts } from './snapshot-writer.js';
+export { CONTAINER_OWNER, ownerKind, ownerOfTtl, ttlMsOf } from './znode-table.js';

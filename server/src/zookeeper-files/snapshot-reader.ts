@@ -10,9 +10,10 @@
  * behind them makes them right.
  */
 import { parentOf } from '@rookery/protocol';
+import { readAclList } from './acl-list.js';
 import { Adler32 } from './adler32.js';
 import { ByteCursor, FileError } from './byte-cursor.js';
-import type { SnapshotNode } from './snapshot-node.js';
+import { type AclEntry, OPEN_LIST, type SnapshotNode } from './snapshot-node.js';
 import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
 
 export interface SnapshotFacts {
@@ -38,8 +39,8 @@ export interface SnapshotDigest {
   readonly computed: bigint;
 }
 
-const MAGIC = 0x5a4b534e;
-const VERSION = 2;
+export const MAGIC = 0x5a4b534e;
+export const VERSION = 2;
 const HEADER_BYTES = 16;
 const OPEN_ACL = -1n;
 const DIGEST_BYTES = 20 + 13;
@@ -113,18 +114,16 @@ function readSessions(cursor: ByteCursor): Map<bigint, number> {
   return sessions;
 }
 
-/** The ids that the file knows. */
-function readAcls(cursor: ByteCursor): Set<bigint> {
-  const known = new Set<bigint>();
+type AclLists = ReadonlyMap<bigint, readonly AclEntry[]>;
+
+/** The lists of the file by their ids. */
+function readAcls(cursor: ByteCursor): AclLists {
+  const lists = new Map<bigint, readonly AclEntry[]>();
   for (let left = cursor.count('the number of ACLs', 12); left > 0; left--) {
-    known.add(cursor.long('an ACL'));
-    for (let entries = cursor.count('the entries of an ACL', 12); entries > 0; entries--) {
-      cursor.int('an ACL');
-      cursor.buffer('the scheme of an ACL');
-      cursor.buffer('the id of an ACL');
-    }
+    const id = cursor.long('an ACL');
+    lists.set(id, readAclList(cursor));
   }
-  return known;
+  return lists;
 }
 
 interface ReadTree {
@@ -136,7 +135,7 @@ interface ReadTree {
 
 function readNodes(
   cursor: ByteCursor,
-  acls: ReadonlySet<bigint>,
+  acls: AclLists,
   visit: (node: SnapshotNode) => void,
 ): ReadTree {
   const tree: ReadTree = { nodes: 0, dataBytes: 0, missingAcls: 0, digest: new TreeDigest() };
@@ -147,10 +146,10 @@ function readNodes(
     if (path === '/') return tree;
     requirePlace(path, paths, at);
     paths.add(path);
-    const node = readNode(path, cursor);
+    const node = readNode(path, cursor, acls);
     tree.nodes += 1;
     tree.dataBytes += node.data?.length ?? 0;
-    if (node.aclId !== OPEN_ACL && !acls.has(node.aclId)) tree.missingAcls += 1;
+    if (node.acl === null) tree.missingAcls += 1;
     tree.digest.add(node);
     visit(node);
   }
@@ -166,16 +165,17 @@ function requirePlace(path: string, paths: ReadonlySet<string>, at: number): voi
   }
 }
 
-function readNode(path: string, cursor: ByteCursor): SnapshotNode {
+function readNode(path: string, cursor: ByteCursor, acls: AclLists): SnapshotNode {
   const what = 'a znode';
   const data = cursor.buffer('the data of a znode');
   const aclId = cursor.long(what);
+  const acl = acls.get(aclId) ?? (aclId === OPEN_ACL ? OPEN_LIST : null);
   const [czxid, mzxid] = [cursor.long(what), cursor.long(what)];
   const [ctime, mtime] = [cursor.long(what), cursor.long(what)];
   const [version, cversion, aversion] = [cursor.int(what), cursor.int(what), cursor.int(what)];
   const [ephemeralOwner, pzxid] = [cursor.long(what), cursor.long(what)];
   const times = { czxid, mzxid, ctime, mtime, pzxid };
-  return { path, data, aclId, ...times, version, cversion, aversion, ephemeralOwner };
+  return { path, data, acl, ...times, version, cversion, aversion, ephemeralOwner };
 }
 
 function readDigest(cursor: ByteCursor, checksums: Checksums, digest: TreeDigest): SnapshotDigest {

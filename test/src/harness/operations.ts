@@ -152,6 +152,14 @@ export function sendRefusedCreate(client: WireClient, path: string): Promise<Rep
   });
 }
 
+/** A multi that creates all of these. */
+export function sendCreates(client: WireClient, paths: readonly string[]): Promise<Reply> {
+  const creates = paths.map((path) => createRequest(path, '', CreateFlag.persistent));
+  return client.request(OpCode.multi, MultiRequest, {
+    ops: creates.map((request) => ({ opcode: OpCode.create, request })),
+  });
+}
+
 /** Whether a multi's reply says that it failed: every result is then an error. */
 export function multiFailed(reply: Reply): boolean {
   if (reply.error !== 0) return true;

@@ -28,6 +28,7 @@ const RANKS = {
   net: 5,
   driver: 6,
   http: 7,
+  offline: 7,
   server: 8,
   cli: 9,
 } as const;

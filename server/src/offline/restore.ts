@@ -1,0 +1,90 @@
+/**
+ * Writes a state into the empty directories of members, which found a new ensemble with it.
+ *
+ * Every member of the ensemble gets the same state and the same ensemble id: each of them then
+ * counts as one that has served before, so that a majority is enough to begin. A directory that is
+ * not empty is refused before anything is written. What was written is read again and compared by
+ * its digest before a directory becomes a member's. A failure may leave directories behind that are
+ * incomplete; they belong to no member, and the message says to remove them.
+ */
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { epochOf } from '@rookery/protocol';
+import { type Config, memberDirectories } from '../config.js';
+import { OperatorError } from '../operator-error.js';
+import { LEVEL_MAX } from '../state/level.js';
+import { ReplicatedState } from '../state/replicated-state.js';
+import { openStores, type SnapshotSink, Storage } from '../storage/index.js';
+import type { RestorePlan } from './restore-plan.js';
+import { snapshotOfState } from './snapshot-of-state.js';
+
+export interface MembersToRestore {
+  readonly config: Config;
+  /** The members whose directories are on this machine. */
+  readonly ids: readonly number[];
+  /** The same for all members of the ensemble, wherever they are restored. */
+  readonly ensembleId: string;
+  readonly plan: RestorePlan;
+}
+
+/** Resolves with the digest of the state when everything is durable. Rejects with OperatorError. */
+export async function restoreMembers(setup: MembersToRestore): Promise<string> {
+  const { config, ids, plan } = setup;
+  for (const id of ids) await requireEmpty(config, id);
+  const state = new ReplicatedState();
+  for (const znode of plan.znodes) state.restore(znode);
+  state.finishRestore({ zxid: plan.zxid, lastTime: plan.lastTime, level: LEVEL_MAX });
+  const members = await openAll(setup);
+  try {
+    for (const records of snapshotOfState(state)) {
+      await Promise.all(members.map(({ sink }) => sink.write(records)));
+    }
+    for (const { storage, sink } of members) {
+      await sink.verify(plan.zxid, new ReplicatedState());
+      await storage.installSnapshot(plan.zxid);
+      const epoch = epochOf(plan.zxid);
+      const { ensembleId } = setup;
+      await storage.saveEpochs({ accepted: epoch, current: epoch, ensembleId, founded: true });
+    }
+  } finally {
+    for (const { storage } of members) await storage.close();
+  }
+  return state.digest();
+}
+
+async function requireEmpty(config: Config, id: number): Promise<void> {
+  const { data, log } = memberDirectories(config, id);
+  for (const directory of new Set([data, log])) {
+    if ((await namesIn(directory)).length === 0) continue;
+    throw new OperatorError(
+      `${directory} is not empty: a state is restored into new directories only; ` +
+        'move the old one away first',
+    );
+  }
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`${directory} cannot be read: ${reason}`, { cause: error });
+  }
+}
+
+interface OpenMember {
+  readonly storage: Storage;
+  readonly sink: SnapshotSink;
+}
+
+async function openAll({ config, ids }: MembersToRestore): Promise<readonly OpenMember[]> {
+  const members: OpenMember[] = [];
+  for (const memberId of ids) {
+    const stores = await openStores({ ...config, memberId });
+    const loader = new ReplicatedState();
+    const { storage } = await Storage.open({ ...stores, memberId, randomBytes, loader });
+    members.push({ storage, sink: await storage.beginSnapshot() });
+  }
+  return members;
+}

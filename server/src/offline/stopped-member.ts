@@ -1,0 +1,52 @@
+/**
+ * Reads the state of a member that does not run: its checkpoint, and all that is in its log.
+ *
+ * The end of the log may hold writes that no client was told of; a majority of members that starts
+ * again could decide either way about them. The directory is locked meanwhile and is left as a
+ * start leaves it. Rejects with OperatorError for a damaged directory, and with the storage's
+ * errors for one that is in use.
+ */
+import { randomBytes } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import type { Zxid } from '@rookery/protocol';
+import { type Config, memberDirectories } from '../config.js';
+import { OperatorError } from '../operator-error.js';
+import { IGNORE_CHANGES } from '../state/change-sink.js';
+import { ReplicatedState } from '../state/replicated-state.js';
+import { txnOf } from '../state/txn-codec.js';
+import { openStores, Storage } from '../storage/index.js';
+
+export interface StoppedMember {
+  readonly state: ReplicatedState;
+  readonly ensembleId: string;
+  /** The zxid of the checkpoint: everything up to it was committed. */
+  readonly checkpointZxid: Zxid;
+}
+
+export async function readStoppedMember(config: Config, id: number): Promise<StoppedMember> {
+  const { data } = memberDirectories(config, id);
+  try {
+    await access(data);
+  } catch (error) {
+    throw new OperatorError(`${data} does not exist: member ${id} has no data here`, {
+      cause: error,
+    });
+  }
+  const stores = await openStores({ ...config, memberId: id });
+  const state = new ReplicatedState();
+  const { storage, recovered } = await Storage.open({
+    ...stores,
+    ...{ memberId: id, randomBytes, loader: state },
+  });
+  try {
+    const { damaged, ensembleId, checkpointZxid } = recovered;
+    if (damaged !== null)
+      throw new OperatorError(`the data of member ${id} is damaged: ${damaged}`);
+    for (const batch of recovered.suffix) {
+      for (const proposal of batch) state.apply(proposal.zxid, txnOf(proposal), IGNORE_CHANGES);
+    }
+    return { state, ensembleId, checkpointZxid };
+  } finally {
+    await storage.close();
+  }
+}

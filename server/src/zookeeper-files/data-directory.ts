@@ -1,0 +1,180 @@
+/**
+ * Reads the state of a stopped ZooKeeper from its directories: the newest whole snapshot and the
+ * logs behind it, replayed, and each digest on the way compared.
+ *
+ * Nothing is written. Snapshots that are damaged are passed over for an older one, as ZooKeeper
+ * does; damage within a log is an error, unless the caller asks to stop there. Throws
+ * ZooKeeperDataError with the file and the place.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FileError } from './byte-cursor.js';
+import { readLogFile } from './log-file.js';
+import { decodeLogRecord, type LogRecord } from './log-record.js';
+import { readSnapshotFile } from './snapshot-file.js';
+import { readSnapshot, type SnapshotDigest } from './snapshot-reader.js';
+import { ZnodeTable } from './znode-table.js';
+
+export class ZooKeeperDataError extends Error {
+  override readonly name = 'ZooKeeperDataError';
+}
+
+export interface DirectoryToRead {
+  readonly dataDir: string;
+  /** Where the logs are; the same as `dataDir` unless `dataLogDir` was set. */
+  readonly logDir: string;
+  /** Ends at the first damaged transaction instead of failing there. */
+  readonly stopAtDamage: boolean;
+}
+
+export interface ReadDirectory {
+  readonly znodes: ZnodeTable;
+  readonly lastZxid: bigint;
+  /** ms since 1970, of the last transaction that was replayed; 0 for none. */
+  readonly lastTime: bigint;
+  readonly sessions: number;
+  readonly snapshot: string;
+  /** Newer snapshots that were passed over, and why. */
+  readonly passedOver: readonly string[];
+  readonly logs: readonly string[];
+  readonly transactions: number;
+  /** Digests that were compared and agreed, and the zxid of the first one that did not. */
+  readonly digests: { readonly equal: number; readonly differsAt: bigint | null };
+  /** Where the reading stopped, when damage was met and `stopAtDamage` was asked for. */
+  readonly damage: string | null;
+}
+
+const VERSION_DIRECTORY = 'version-2';
+
+export async function readZooKeeperDirectory(setup: DirectoryToRead): Promise<ReadDirectory> {
+  const snapshots = await filesOf(setup.dataDir, /^snapshot\.([\da-f]{1,16})(\.gz|\.snappy)?$/);
+  const start = await newestSnapshot(setup.dataDir, snapshots.reverse());
+  const logs = neededLogs(await filesOf(setup.logDir, /^log\.([\da-f]{1,16})$/), start.zxid);
+  const replay = new Replay(start);
+  let damage: string | null = null;
+  for (const { path } of logs) {
+    try {
+      await replay.file(path);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      damage = `${path}: ${error.message}, after zxid ${hex(replay.lastZxid)}`;
+      if (!setup.stopAtDamage) throw new ZooKeeperDataError(damage, { cause: error });
+      break;
+    }
+  }
+  const { znodes, lastZxid, lastTime, transactions, digests } = replay;
+  const { sessions, path: snapshot, passedOver } = start;
+  const facts = { transactions, digests, damage, logs: logs.map(({ path }) => path) };
+  return { znodes, lastZxid, lastTime, sessions, snapshot, passedOver, ...facts };
+}
+
+interface NamedFile {
+  readonly path: string;
+  readonly zxid: bigint;
+}
+
+interface Start extends NamedFile {
+  readonly znodes: ZnodeTable;
+  readonly sessions: number;
+  readonly digest: SnapshotDigest | null;
+  readonly passedOver: readonly string[];
+}
+
+/** In ascending order of their zxids. */
+async function filesOf(directory: string, name: RegExp): Promise<NamedFile[]> {
+  const folder = join(directory, VERSION_DIRECTORY);
+  let names: readonly string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ZooKeeperDataError(`${folder} cannot be read: ${reason}`, { cause: error });
+  }
+  const files: NamedFile[] = [];
+  for (const each of names) {
+    const [, digits] = name.exec(each) ?? [];
+    if (digits !== undefined) files.push({ path: join(folder, each), zxid: BigInt(`0x${digits}`) });
+  }
+  return files.sort((a, b) => (a.zxid < b.zxid ? -1 : 1));
+}
+
+async function newestSnapshot(dataDir: string, newestFirst: readonly NamedFile[]): Promise<Start> {
+  const passedOver: string[] = [];
+  for (const file of newestFirst) {
+    const znodes = new ZnodeTable();
+    try {
+      const { bytes } = await readSnapshotFile(file.path);
+      const { sessions, digest } = readSnapshot(bytes, (node) => znodes.add(node));
+      return { ...file, znodes, digest, passedOver, sessions: sessions.size };
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      passedOver.push(`${file.path}: ${error.message}`);
+    }
+  }
+  const reasons = passedOver.length === 0 ? '' : ` (${passedOver.join('; ')})`;
+  throw new ZooKeeperDataError(
+    `${join(dataDir, VERSION_DIRECTORY)} holds no snapshot that is whole${reasons}`,
+  );
+}
+
+/** The last log that begins at or before the snapshot, and all later ones. */
+function neededLogs(logs: readonly NamedFile[], snapshotZxid: bigint): readonly NamedFile[] {
+  const first = logs.findLastIndex(({ zxid }) => zxid <= snapshotZxid);
+  return logs.slice(Math.max(0, first));
+}
+
+class Replay {
+  readonly znodes: ZnodeTable;
+  lastZxid: bigint;
+  lastTime = 0n;
+  transactions = 0;
+  readonly digests = { equal: 0, differsAt: null as bigint | null };
+  /** The digest of the snapshot, which is that of the state at a zxid that may come later. */
+  readonly #expected: SnapshotDigest | null;
+
+  constructor({ znodes, zxid, digest }: Start) {
+    this.znodes = znodes;
+    this.lastZxid = zxid;
+    this.#expected = digest;
+    if (digest !== null && digest.zxid <= zxid) this.#compare(digest.kept, zxid);
+  }
+
+  async file(path: string): Promise<void> {
+    for await (const { bytes, offset } of readLogFile(path)) {
+      const record = decoded(bytes, offset);
+      if (record.zxid <= this.lastZxid) continue;
+      this.znodes.apply(record);
+      this.lastZxid = record.zxid;
+      if (record.time > this.lastTime) this.lastTime = record.time;
+      this.transactions += 1;
+      this.#check(record);
+    }
+  }
+
+  /** Before the zxid of the snapshot's digest the tree is of no single moment. */
+  #check({ zxid, digest }: LogRecord): void {
+    const expected = this.#expected;
+    if (expected === null || zxid < expected.zxid) return;
+    if (zxid === expected.zxid) this.#compare(expected.kept, zxid);
+    else if (digest !== null) this.#compare(digest, zxid);
+  }
+
+  #compare(digest: bigint, zxid: bigint): void {
+    if (this.znodes.digest === digest) this.digests.equal += 1;
+    else this.digests.differsAt ??= zxid;
+  }
+}
+
+/** A record's own offsets mean nothing to whoever looks at the file. */
+function decoded(bytes: Buffer, offset: number): LogRecord {
+  try {
+    return decodeLogRecord(bytes);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    throw new FileError(`a transaction cannot be read: ${error.message}`, offset);
+  }
+}
+
+function hex(zxid: bigint): string {
+  return `0x${zxid.toString(16)}`;
+}

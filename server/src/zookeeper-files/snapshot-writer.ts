@@ -1,0 +1,136 @@
+/**
+ * Writes a snapshot of ZooKeeper, version 2, of a state at one zxid, with its digest.
+ *
+ * See `snapshot-reader.ts` for the layout. The parts are of bounded size, so that a tree need not
+ * be in memory twice. `nodes` is gone through twice: the ACL lists come before the znodes.
+ */
+import { Adler32 } from './adler32.js';
+import type { AclEntry, SnapshotNode } from './snapshot-node.js';
+import { MAGIC, VERSION } from './snapshot-reader.js';
+import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
+
+export interface SnapshotContent {
+  readonly zxid: bigint;
+  /** Timeouts in ms by session. */
+  readonly sessions: ReadonlyMap<bigint, number>;
+  /** Each parent before its children, the root with an empty path; the same each time. */
+  nodes(): Iterable<SnapshotNode>;
+}
+
+const PART_BYTES = 1 << 20;
+const FIRST_BYTES = 64 << 10;
+
+export function* snapshotParts(content: SnapshotContent): Generator<Buffer> {
+  const out = new Parts();
+  out.int(MAGIC);
+  out.int(VERSION);
+  out.long(-1n);
+  out.int(content.sessions.size);
+  for (const [session, timeoutMs] of content.sessions) {
+    out.long(session);
+    out.int(timeoutMs);
+  }
+  const lists = aclListsOf(content);
+  out.int(lists.size);
+  for (const [list, id] of lists) {
+    out.long(id);
+    putAclList(out, list);
+  }
+  const digest = new TreeDigest();
+  for (const node of content.nodes()) {
+    putNode(out, node, (node.acl === null ? undefined : lists.get(node.acl)) ?? -1n);
+    digest.add(node);
+    if (out.length >= PART_BYTES) yield out.take();
+  }
+  out.text('/');
+  yield out.take();
+  yield out.checksum();
+  out.long(content.zxid);
+  out.int(DIGEST_VERSION);
+  out.long(BigInt.asIntN(64, digest.value));
+  yield out.take();
+  yield out.checksum();
+}
+
+/** Ids from 1 on, by the list: equal lists share one object in a tree. */
+function aclListsOf(content: SnapshotContent): ReadonlyMap<readonly AclEntry[], bigint> {
+  const lists = new Map<readonly AclEntry[], bigint>();
+  for (const { acl } of content.nodes()) {
+    if (acl !== null && !lists.has(acl)) lists.set(acl, BigInt(lists.size + 1));
+  }
+  return lists;
+}
+
+function putAclList(out: Parts, list: readonly AclEntry[]): void {
+  out.int(list.length);
+  for (const { perms, scheme, id } of list) {
+    out.int(perms);
+    out.text(scheme);
+    out.text(id);
+  }
+}
+
+function putNode(out: Parts, node: SnapshotNode, aclId: bigint): void {
+  out.text(node.path);
+  out.buffer(node.data);
+  out.long(aclId);
+  for (const value of [node.czxid, node.mzxid, node.ctime, node.mtime]) out.long(value);
+  for (const value of [node.version, node.cversion, node.aversion]) out.int(value);
+  out.long(node.ephemeralOwner);
+  out.long(node.pzxid);
+}
+
+/** Jute into memory that grows, with the checksum of all that was taken. */
+class Parts {
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #length = 0;
+  readonly #adler = new Adler32();
+
+  get length(): number {
+    return this.#length;
+  }
+
+  int(value: number): void {
+    this.#reserve(4);
+    this.#length = this.#bytes.writeInt32BE(value, this.#length);
+  }
+
+  long(value: bigint): void {
+    this.#reserve(8);
+    this.#length = this.#bytes.writeBigInt64BE(value, this.#length);
+  }
+
+  text(value: string): void {
+    this.buffer(Buffer.from(value));
+  }
+
+  buffer(value: Buffer | null): void {
+    this.int(value?.length ?? -1);
+    if (value === null) return;
+    this.#reserve(value.length);
+    this.#length += value.copy(this.#bytes, this.#length);
+  }
+
+  /** All that was put since the last time, in memory of its own. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#bytes.subarray(0, this.#length));
+    this.#length = 0;
+    this.#adler.update(taken);
+    return taken;
+  }
+
+  /** The checksum of all that was taken, and the mark behind it. */
+  checksum(): Buffer {
+    this.long(BigInt(this.#adler.value));
+    this.text('/');
+    return this.take();
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}

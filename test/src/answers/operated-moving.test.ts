@@ -1,0 +1,188 @@
+/**
+ * Moving in and out, against a real ZooKeeper 3.8.0: a data directory that it wrote under load,
+ * killed with SIGKILL, is imported, and one that was exported is started by it. Every znode is
+ * compared with its data and its Stat.
+ *
+ * `ROOKERY_IMPORT_ROUNDS` is the number of directories that are imported; default 2.
+ */
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { CreateFlag, type Stat } from '@rookery/protocol';
+import { expect, it } from 'vitest';
+import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
+import { mayLack } from '../harness/foreign.js';
+import type { Member } from '../harness/member.js';
+import {
+  create,
+  getChildren,
+  getData,
+  remove,
+  sendCreates,
+  sendRefusedCreate,
+  setData,
+} from '../harness/operations.js';
+import { productNamed, ROOKERY_MAIN } from '../harness/product.js';
+import { useClient } from '../harness/use-client.js';
+import type { WireClient } from '../harness/wire-client.js';
+
+const TEST_DEADLINE_MS = 180_000;
+const ZOOKEEPER = '/usr/share/java/zookeeper.jar';
+const ROUNDS = Number(process.env['ROOKERY_IMPORT_ROUNDS'] ?? 2);
+const WRITERS = 4;
+
+const run = promisify(execFile);
+
+async function rookery(...args: readonly string[]): Promise<string> {
+  return (await run(process.execPath, [ROOKERY_MAIN, ...args])).stdout;
+}
+
+/** Writes of all kinds without end, until the member is killed. */
+async function writeWithoutEnd(client: WireClient, writer: number, random: () => number) {
+  const root = `/w${writer}`;
+  await create(client, root, 'root');
+  for (let step = 0; ; step++) {
+    const path = `${root}/${Math.floor(30 * random())}`;
+    const data = 'x'.repeat(Math.floor(300 * random()));
+    const writes: readonly (() => Promise<unknown>)[] = [
+      () => create(client, path, data),
+      () => create(client, path, data),
+      () => remove(client, path),
+      () => setData(client, path, data),
+      () => setData(client, root, data),
+      () => create(client, `${root}/s-`, data, CreateFlag.persistentSequential),
+      () => create(client, `${root}/e-${step}`, data, CreateFlag.ephemeral),
+      () => sendCreates(client, [`${root}/m-${step}`, `${root}/m-${step}/below`]),
+      () => sendRefusedCreate(client, `${root}/r-${step}`),
+    ];
+    const write = writes[Math.floor(writes.length * random())];
+    // A znode that is there already, or is not, is part of the load.
+    await write?.().catch((error: unknown) => {
+      if (!client.open) throw error;
+    });
+  }
+}
+
+interface Seen {
+  readonly data: string;
+  readonly stat: Stat;
+}
+
+async function allOf(client: WireClient, skipped: ReadonlySet<string> = new Set()) {
+  const seen = new Map<string, Seen>();
+  const pending = ['/'];
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    const { data, stat } = await getData(client, path);
+    if (!skipped.has(path)) seen.set(path, { data, stat });
+    for (const name of await getChildren(client, path)) {
+      pending.push(path === '/' ? `/${name}` : `${path}/${name}`);
+    }
+  }
+  return seen;
+}
+
+/** What is expected of the import: without ephemerals, and what that changes at their parents. */
+function withoutEphemerals(seen: ReadonlyMap<string, Seen>): Map<string, Seen> {
+  const left = new Map([...seen].filter(([, { stat }]) => BigInt(stat.ephemeralOwner) === 0n));
+  const lost = new Map<string, number>();
+  for (const path of seen.keys()) {
+    if (!left.has(path)) lost.set(dirname(path), (lost.get(dirname(path)) ?? 0) + 1);
+  }
+  return new Map(
+    [...left].map(([path, { data, stat }]) => {
+      const count = lost.get(path) ?? 0;
+      // As if each of them had been deleted; only the zxid of it is that of the source.
+      const numChildren = stat.numChildren - count;
+      return [path, { data, stat: { ...stat, numChildren, cversion: stat.cversion + count } }];
+    }),
+  );
+}
+
+async function killed(ensemble: Ensemble): Promise<Member> {
+  const [member] = ensemble.members;
+  if (member === undefined) throw new Error('there is a member');
+  await member.kill();
+  return member;
+}
+
+/** Each member's data of this is its own. */
+const OWN = new Set(['/zookeeper/config']);
+
+it.skipIf(mayLack(ZOOKEEPER))(
+  'a directory that ZooKeeper wrote under load, killed with SIGKILL, is imported znode by znode',
+  async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const source = await useServingEnsemble({ size: 1, product: productNamed('apache') });
+      const [zookeeper] = source.members;
+      if (zookeeper === undefined) throw new Error('there is a member');
+      const clients = await Promise.all(
+        Array.from({ length: WRITERS }, () => useClient(zookeeper)),
+      );
+      const writing = clients.map((client, writer) =>
+        writeWithoutEnd(client, writer, Math.random).catch(() => undefined),
+      );
+      await sleep(500 + 1500 * Math.random());
+      await killed(source);
+      await Promise.all(writing);
+      // What it answers after its own restart is what the import has to show.
+      source.start();
+      await source.serving();
+      const expected = withoutEphemerals(await allOf(await useClient(zookeeper), OWN));
+      await killed(source);
+      expect(expected.size).toBeGreaterThan(20);
+      const target = await useServingEnsemble({ size: 1 });
+      const member = await killed(target);
+      rmSync(member.dataDir, { recursive: true });
+      const config = join(target.directory, `config-${member.id}.json`);
+      const from = ['--data-dir', zookeeper.dataDir, '--config', config, '--json'];
+      const report = JSON.parse(await rookery('import', 'zookeeper', ...from));
+      expect(report).toMatchObject({ digests: expect.stringMatching(/^[1-9]\d* compared/) });
+      target.start();
+      await target.serving();
+      const imported = await allOf(await useClient(member), OWN);
+      expect([...imported.keys()].toSorted()).toEqual([...expected.keys()].toSorted());
+      for (const [path, seen] of expected) expect(imported.get(path), path).toEqual(seen);
+      await killed(target);
+    }
+  },
+  TEST_DEADLINE_MS * Math.max(1, ROUNDS / 4),
+);
+
+it.skipIf(mayLack(ZOOKEEPER))(
+  'ZooKeeper starts on an export and answers as Rookery did, from a backup of a backup too',
+  async () => {
+    const source = await useServingEnsemble({ size: 1 });
+    const [member] = source.members;
+    if (member === undefined) throw new Error('there is a member');
+    const client = await useClient(member);
+    for (const path of ['/a', '/a/b', '/a/ü-界']) await create(client, path, `data of ${path}`);
+    for (let count = 0; count < 3; count++) {
+      await create(client, '/a/s-', '', CreateFlag.persistentSequential);
+    }
+    await setData(client, '/a', 'changed');
+    await remove(client, '/a/b');
+    const expected = await allOf(client, OWN);
+    await member.stop();
+    const config = join(source.directory, `config-${member.id}.json`);
+    const own = ['--config', config, '--id', `${member.id}`];
+    const backups = join(source.directory, 'backups');
+    await rookery('backup', 'save', backups, ...own);
+    const listed = await rookery('backup', 'list', backups);
+    const backup = /\S+snapshot\.[\da-f]+\.gz/.exec(listed)?.[0] ?? '';
+    expect(await rookery('backup', 'verify', backup)).toMatch(/^sound: /);
+    rmSync(member.dataDir, { recursive: true });
+    await rookery('restore', backup, '--config', config);
+    const target = await useServingEnsemble({ size: 1, product: productNamed('apache') });
+    const zookeeper = await killed(target);
+    rmSync(join(zookeeper.dataDir, 'version-2'), { recursive: true });
+    await rookery('export', 'zookeeper', ...own, '--into', zookeeper.dataDir);
+    target.start();
+    await target.serving();
+    const exported = await allOf(await useClient(zookeeper), OWN);
+    expect([...exported.keys()].toSorted()).toEqual([...expected.keys()].toSorted());
+    for (const [path, seen] of expected) expect(exported.get(path), path).toEqual(seen);
+  },
+  TEST_DEADLINE_MS,
+);
