@@ -7,13 +7,12 @@ export { checkSettings } from './config-schema.js';
 export { isLoopback } from './four-letter-words.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
 export {
-  type Dropped,
-  exportedNodes,
+  exportedState,
   type MembersToRestore,
   type RestorePlan,
+  RestorePlanner,
   readStoppedMember,
   restoreMembers,
-  restorePlanOf,
   type StoppedMember,
 } from './offline/index.js';
 export { OperatorError } from './operator-error.js';

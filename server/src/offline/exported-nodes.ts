@@ -1,13 +1,31 @@
 /**
- * The znodes of a state as ZooKeeper's snapshots have them, each parent before its children.
+ * A state as ZooKeeper's snapshots have it: the znodes, each parent before its children, and the
+ * ACL lists that they share.
  */
 import type { ReplicatedState } from '../state/replicated-state.js';
-import { ROOT_NODE } from '../state/tree.js';
-import { CONTAINER_OWNER, ownerOfTtl, type SnapshotNode } from '../zookeeper-files/index.js';
+import { ROOT_NODE, type Tree } from '../state/tree.js';
+import {
+  type AclEntry,
+  CONTAINER_OWNER,
+  ownerOfTtl,
+  type SnapshotContent,
+  type SnapshotNode,
+} from '../zookeeper-files/index.js';
+
+export function exportedState(state: ReplicatedState): SnapshotContent {
+  const sessions = [...state.sessions.all()].map(
+    ([id, { timeoutMs }]) => [BigInt(id), timeoutMs] as const,
+  );
+  return {
+    zxid: BigInt(state.lastZxid),
+    sessions: new Map(sessions),
+    aclLists: aclListsOf(state.tree),
+    nodes: exportedNodes(state),
+  };
+}
 
 export function* exportedNodes({ tree }: ReplicatedState): Generator<SnapshotNode> {
-  const pending = [ROOT_NODE];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+  for (const node of nodesOf(tree)) {
     const data = tree.data(node);
     const path = tree.path(node);
     yield {
@@ -24,6 +42,20 @@ export function* exportedNodes({ tree }: ReplicatedState): Generator<SnapshotNod
       aversion: tree.aversion(node),
       ephemeralOwner: ownerOf(tree, node),
     };
+  }
+}
+
+function aclListsOf(tree: Tree): ReadonlySet<readonly AclEntry[]> {
+  const lists = new Set<readonly AclEntry[]>();
+  for (const node of nodesOf(tree)) lists.add(tree.acl(node));
+  return lists;
+}
+
+/** Each parent before its children. */
+function* nodesOf(tree: Tree): Generator<number> {
+  const pending = [ROOT_NODE];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    yield node;
     tree.visitChildren(node, (child) => {
       pending.push(child);
       return true;
@@ -31,7 +63,7 @@ export function* exportedNodes({ tree }: ReplicatedState): Generator<SnapshotNod
   }
 }
 
-function ownerOf(tree: ReplicatedState['tree'], node: number): bigint {
+function ownerOf(tree: Tree, node: number): bigint {
   switch (tree.mode(node)) {
     case 'persistent':
       return 0n;

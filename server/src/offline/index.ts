@@ -1,5 +1,5 @@
 /** Work on the directories of members that do not run. */
-export { exportedNodes } from './exported-nodes.js';
+export { exportedNodes, exportedState } from './exported-nodes.js';
 export { type MembersToRestore, restoreMembers } from './restore.js';
-export { type Dropped, type RestorePlan, restorePlanOf } from './restore-plan.js';
+export { type RestorePlan, RestorePlanner } from './restore-plan.js';
 export { readStoppedMember, type StoppedMember } from './stopped-member.js';

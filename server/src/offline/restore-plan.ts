@@ -1,5 +1,6 @@
 /**
- * Judges the znodes of a ZooKeeper, or of a backup, before they become the state of members.
+ * Judges the znodes of a ZooKeeper, or of a backup, one by one, and makes the state of them that
+ * members get.
  *
  * Sessions do not survive, so their ephemerals are dropped. The data of /zookeeper/config is each
  * member's own. What Rookery cannot hold is an OperatorError that names the znode, before anything
@@ -7,83 +8,89 @@
  */
 import { EPOCH_MAX, epochOf, makeZxid, validatePath, type Zxid } from '@rookery/protocol';
 import { OperatorError } from '../operator-error.js';
+import { LEVEL_MAX } from '../state/level.js';
+import { ReplicatedState } from '../state/replicated-state.js';
 import type { RestoredZnode } from '../state/tree.js';
 import { OPEN_LIST, ownerKind, type SnapshotNode, ttlMsOf } from '../zookeeper-files/index.js';
 
-/** What a restored state leaves out. */
-export interface Dropped {
-  readonly ephemerals: number;
-  readonly sessions: number;
-}
-
 export interface RestorePlan {
-  readonly znodes: readonly RestoredZnode[];
+  /** At `zxid`, and never captured before. */
+  readonly state: ReplicatedState;
   readonly zxid: Zxid;
-  /** ms since 1970. */
-  readonly lastTime: number;
-  readonly dropped: Dropped;
-  /** Znodes whose ACL list the source does not have: they are open to everybody now. */
-  readonly withoutAcl: number;
+  readonly counts: RestoreCounts;
   /** By ACL scheme, how many znodes name it. */
   readonly schemes: ReadonlyMap<string, number>;
+}
+
+export interface RestoreCounts {
+  readonly znodes: number;
   readonly dataBytes: number;
   readonly containers: number;
   readonly ttlZnodes: number;
+  /** Ephemeral znodes that were dropped. */
+  readonly ephemerals: number;
+  /** Znodes whose ACL list the source does not have: they are open to everybody now. */
+  readonly withoutAcl: number;
 }
 
 /** Epochs between the last one of the source and the first one of the restored ensemble. */
 export const EPOCH_BUMP = 1000;
 
-interface Source {
-  /** Parents before children. */
-  readonly nodes: Iterable<SnapshotNode>;
-  readonly lastZxid: bigint;
-  readonly sessions: number;
-}
+export class RestorePlanner {
+  readonly #state = new ReplicatedState();
+  readonly #counts = {
+    ...{ znodes: 0, dataBytes: 0, containers: 0, ttlZnodes: 0, ephemerals: 0, withoutAcl: 0 },
+  };
+  readonly #schemes = new Map<string, number>();
+  #lastTime = 0;
 
-/** Throws OperatorError. */
-export function restorePlanOf({ nodes, lastZxid, sessions }: Source): RestorePlan {
-  const zxid = restoredZxid(lastZxid);
-  const tally = { ephemerals: 0, withoutAcl: 0, dataBytes: 0, containers: 0, ttlZnodes: 0 };
-  const schemes = new Map<string, number>();
-  const znodes: RestoredZnode[] = [];
-  let lastTime = 0;
-  for (const node of nodes) {
+  /** Parents come before children. Throws OperatorError. */
+  add(node: SnapshotNode): void {
+    const counts = this.#counts;
     const kind = ownerKind(node.ephemeralOwner);
     if (kind === 'session') {
-      tally.ephemerals += 1;
-      continue;
+      counts.ephemerals += 1;
+      return;
     }
     const path = node.path === '' ? '/' : node.path;
     requirePath(path);
-    if (node.acl === null) tally.withoutAcl += 1;
-    if (kind === 'container') tally.containers += 1;
-    if (kind === 'ttl') tally.ttlZnodes += 1;
-    tally.dataBytes += node.data?.length ?? 0;
+    counts.znodes += 1;
+    counts.dataBytes += node.data?.length ?? 0;
+    if (kind === 'container') counts.containers += 1;
+    if (kind === 'ttl') counts.ttlZnodes += 1;
+    if (node.acl === null) counts.withoutAcl += 1;
     const acl = node.acl ?? OPEN_LIST;
-    for (const scheme of new Set(acl.map((entry) => entry.scheme))) {
-      schemes.set(scheme, (schemes.get(scheme) ?? 0) + 1);
-    }
+    this.#countSchemes(acl);
     const stat = statOf(path, node);
-    lastTime = Math.max(lastTime, stat.mtime, stat.ctime);
+    this.#lastTime = Math.max(this.#lastTime, stat.mtime, stat.ctime);
     const ttlMs = kind === 'ttl' ? Number(ttlMsOf(node.ephemeralOwner)) : 0;
     const mode = kind === 'none' ? 'persistent' : kind;
-    znodes.push({ path, data: node.data, acl, mode, ttlMs, stat });
+    this.#state.restore({ path, data: node.data, acl, mode, ttlMs, stat });
   }
-  const { ephemerals, ...counts } = tally;
-  const dropped = { ephemerals, sessions };
-  return { znodes, zxid, lastTime, dropped, schemes, ...counts };
+
+  /** After the last znode; once. `lastZxid` is that of the source. Throws OperatorError. */
+  plan(lastZxid: bigint): RestorePlan {
+    const zxid = restoredZxid(lastZxid);
+    const state = this.#state;
+    state.finishRestore({ zxid, lastTime: this.#lastTime, level: LEVEL_MAX });
+    return { state, zxid, counts: this.#counts, schemes: this.#schemes };
+  }
+
+  #countSchemes(acl: RestoredZnode['acl']): void {
+    for (const [index, { scheme }] of acl.entries()) {
+      if (acl.findIndex((entry) => entry.scheme === scheme) < index) continue;
+      this.#schemes.set(scheme, (this.#schemes.get(scheme) ?? 0) + 1);
+    }
+  }
 }
 
 /** The first zxid of an epoch that no client of the source has seen anything of. */
 function restoredZxid(lastZxid: bigint): Zxid {
-  const epoch = epochOf(safe('the last zxid', lastZxid)) + EPOCH_BUMP;
-  if (epoch > EPOCH_MAX) {
-    throw new OperatorError(
-      `the epoch of the last zxid is ${epoch - EPOCH_BUMP}; ${EPOCH_MAX - EPOCH_BUMP} is the most that can be restored`,
-    );
-  }
-  return makeZxid(epoch, 0);
+  const epoch = epochOf(safe('the source', lastZxid));
+  if (epoch + EPOCH_BUMP <= EPOCH_MAX) return makeZxid(epoch + EPOCH_BUMP, 0);
+  throw new OperatorError(
+    `the epoch of the last zxid is ${epoch}; up to ${EPOCH_MAX - EPOCH_BUMP} can be restored`,
+  );
 }
 
 function requirePath(path: string): void {
@@ -93,9 +100,10 @@ function requirePath(path: string): void {
 }
 
 function statOf(path: string, node: SnapshotNode): RestoredZnode['stat'] {
-  const { version, cversion, aversion } = node;
   return {
-    ...{ version, cversion, aversion },
+    version: node.version,
+    cversion: node.cversion,
+    aversion: node.aversion,
     czxid: safe(path, node.czxid),
     mzxid: safe(path, node.mzxid),
     pzxid: safe(path, node.pzxid),
@@ -106,6 +114,6 @@ function statOf(path: string, node: SnapshotNode): RestoredZnode['stat'] {
 
 function safe(what: string, value: bigint): number {
   const number = Number(value);
-  if (Number.isSafeInteger(number)) return number;
-  throw new OperatorError(`${what} has the number ${value}, which is beyond 2^53`);
+  if (number >= 0 && Number.isSafeInteger(number)) return number;
+  throw new OperatorError(`${what} has the zxid or time ${value}, which is not from 0 to 2^53`);
 }

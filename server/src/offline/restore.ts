@@ -1,5 +1,5 @@
 /**
- * Writes a state into the empty directories of members, which found a new ensemble with it.
+ * Writes a planned state into the empty directories of members, which found a new ensemble with it.
  *
  * Every member of the ensemble gets the same state and the same ensemble id: each of them then
  * counts as one that has served before, so that a majority is enough to begin. A directory that is
@@ -12,7 +12,6 @@ import { readdir } from 'node:fs/promises';
 import { epochOf } from '@rookery/protocol';
 import { type Config, memberDirectories } from '../config.js';
 import { OperatorError } from '../operator-error.js';
-import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { openStores, type SnapshotSink, Storage } from '../storage/index.js';
 import type { RestorePlan } from './restore-plan.js';
@@ -24,6 +23,7 @@ export interface MembersToRestore {
   readonly ids: readonly number[];
   /** The same for all members of the ensemble, wherever they are restored. */
   readonly ensembleId: string;
+  /** It can be used once. */
   readonly plan: RestorePlan;
 }
 
@@ -31,9 +31,7 @@ export interface MembersToRestore {
 export async function restoreMembers(setup: MembersToRestore): Promise<string> {
   const { config, ids, plan } = setup;
   for (const id of ids) await requireEmpty(config, id);
-  const state = new ReplicatedState();
-  for (const znode of plan.znodes) state.restore(znode);
-  state.finishRestore({ zxid: plan.zxid, lastTime: plan.lastTime, level: LEVEL_MAX });
+  const { state } = plan;
   const members = await openAll(setup);
   try {
     for (const records of snapshotOfState(state)) {

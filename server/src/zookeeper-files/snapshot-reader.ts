@@ -42,7 +42,8 @@ export interface SnapshotDigest {
 export const MAGIC = 0x5a4b534e;
 export const VERSION = 2;
 const HEADER_BYTES = 16;
-const OPEN_ACL = -1n;
+/** The id of the open list, which no file writes out. */
+export const OPEN_ACL = -1n;
 const DIGEST_BYTES = 20 + 13;
 const LAST_ZXID_BYTES = 8 + 13;
 

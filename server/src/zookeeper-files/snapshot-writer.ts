@@ -2,19 +2,21 @@
  * Writes a snapshot of ZooKeeper, version 2, of a state at one zxid, with its digest.
  *
  * See `snapshot-reader.ts` for the layout. The parts are of bounded size, so that a tree need not
- * be in memory twice. `nodes` is gone through twice: the ACL lists come before the znodes.
+ * be in memory twice.
  */
 import { Adler32 } from './adler32.js';
 import type { AclEntry, SnapshotNode } from './snapshot-node.js';
-import { MAGIC, VERSION } from './snapshot-reader.js';
+import { MAGIC, OPEN_ACL, VERSION } from './snapshot-reader.js';
 import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
 
 export interface SnapshotContent {
   readonly zxid: bigint;
   /** Timeouts in ms by session. */
   readonly sessions: ReadonlyMap<bigint, number>;
-  /** Each parent before its children, the root with an empty path; the same each time. */
-  nodes(): Iterable<SnapshotNode>;
+  /** Those that `nodes` have, the same objects, each once. */
+  readonly aclLists: ReadonlySet<readonly AclEntry[]>;
+  /** Each parent before its children, the root with an empty path. */
+  readonly nodes: Iterable<SnapshotNode>;
 }
 
 const PART_BYTES = 1 << 20;
@@ -30,15 +32,16 @@ export function* snapshotParts(content: SnapshotContent): Generator<Buffer> {
     out.long(session);
     out.int(timeoutMs);
   }
-  const lists = aclListsOf(content);
-  out.int(lists.size);
-  for (const [list, id] of lists) {
-    out.long(id);
+  const ids = new Map<readonly AclEntry[], bigint>();
+  out.int(content.aclLists.size);
+  for (const list of content.aclLists) {
+    ids.set(list, BigInt(ids.size + 1));
+    out.long(BigInt(ids.size));
     putAclList(out, list);
   }
   const digest = new TreeDigest();
-  for (const node of content.nodes()) {
-    putNode(out, node, (node.acl === null ? undefined : lists.get(node.acl)) ?? -1n);
+  for (const node of content.nodes) {
+    putNode(out, node, (node.acl === null ? undefined : ids.get(node.acl)) ?? OPEN_ACL);
     digest.add(node);
     if (out.length >= PART_BYTES) yield out.take();
   }
@@ -50,15 +53,6 @@ export function* snapshotParts(content: SnapshotContent): Generator<Buffer> {
   out.long(BigInt.asIntN(64, digest.value));
   yield out.take();
   yield out.checksum();
-}
-
-/** Ids from 1 on, by the list: equal lists share one object in a tree. */
-function aclListsOf(content: SnapshotContent): ReadonlyMap<readonly AclEntry[], bigint> {
-  const lists = new Map<readonly AclEntry[], bigint>();
-  for (const { acl } of content.nodes()) {
-    if (acl !== null && !lists.has(acl)) lists.set(acl, BigInt(lists.size + 1));
-  }
-  return lists;
 }
 
 function putAclList(out: Parts, list: readonly AclEntry[]): void {

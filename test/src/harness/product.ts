@@ -68,6 +68,7 @@ const APACHE_NAMES = {
   maxClientCnxns: 'maxClientCnxns',
   enforceQuota: 'enforceQuota',
   localSessions: 'localSessionsEnabled',
+  snapCount: 'snapCount',
 };
 const APACHE_SUPER_DIGEST = 'zookeeper.DigestAuthenticationProvider.superDigest';
 /**
