@@ -1,8 +1,8 @@
 /**
- * A snapshot of ZooKeeper on disk: `snapshot.<zxid>`, plain or with `.gz`.
+ * A snapshot of ZooKeeper on disk: `snapshot.<zxid>`, plain or with `.gz` or `.snappy`.
  *
- * The file is held in memory as a whole. Throws FileError for what is damaged, and for `.snappy`,
- * which cannot be read; the system's error for a file that cannot be opened.
+ * The file is held in memory as a whole. Throws FileError for what is damaged, and the system's
+ * error for a file that cannot be opened.
  */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -26,7 +26,10 @@ export async function readSnapshotFile(path: string): Promise<SnapshotFile> {
   const [, hex = null, compression = ''] = /^snapshot\.([\da-f]{1,16})(\.\w+)?$/.exec(name) ?? [];
   const zxid = hex === null ? null : BigInt(`0x${hex}`);
   const file = await readFile(path);
-  if (compression === '.snappy') throw new FileError('files in snappy cannot be read', 0);
+  if (compression === '.snappy') {
+    const { decompressSnappy } = await import('./snappy.js');
+    return { zxid, bytes: decompressSnappy(file, BYTES_MAX) };
+  }
   return { zxid, bytes: isGzip(file) ? await decompressed(file) : file };
 }
 
