@@ -7,10 +7,12 @@ export { checkSettings } from './config-schema.js';
 export { isLoopback } from './four-letter-words.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
 export {
+  exportedNodes,
   exportedState,
   type MembersToRestore,
   type RestorePlan,
   RestorePlanner,
+  readBackup,
   readStoppedMember,
   restoreMembers,
   type StoppedMember,

@@ -5,11 +5,13 @@
  */
 import { assert, type PeerId, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { type ListenAddress, peerAddressOf } from './addresses.js';
-import { type Config, electionPortOf } from './config.js';
+import { clientAddressOf, type ListenAddress, peerAddressOf } from './addresses.js';
+import { type Config, electionPortOf, type ServerAddress } from './config.js';
 import type { FileBudget } from './file-budget.js';
 import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
+import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from './net/client-port.js';
+import { FourLetterWhitelist } from './net/four-letter/words.js';
 import type { OwnVersions } from './net/peer-hello.js';
 import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port.js';
 import type { Address } from './net/transport.js';
@@ -202,4 +204,32 @@ export function membershipOf(config: Config): string {
     return `server.${id}=${host}:${peerPort}:${election}:participant;${clientHost}:${clientPort}`;
   });
   return [...lines, 'version=0'].join('\n');
+}
+
+/** What is derived or measured, besides the configuration, for the port of the clients. */
+interface ClientPortFacts {
+  readonly self: ServerAddress;
+  readonly options: MemberOptions;
+  readonly budget: Pick<MemoryBudget, 'outputBytesMax'>;
+  readonly files: FileBudget;
+  readonly limits: DerivedLimits;
+}
+
+export function clientPortOptions(config: Config, facts: ClientPortFacts): ClientPortOptions {
+  const { self, options, budget, files, limits } = facts;
+  return {
+    ...CLIENT_PORT_DEFAULTS,
+    inputBytesMax: limits.heldInputBytesMax,
+    outputBytesMax: budget.outputBytesMax,
+    streamsMax: files.clientStreamsMax,
+    outputSoftBytes: options.tuning?.clientOutputBytes ?? CLIENT_PORT_DEFAULTS.outputSoftBytes,
+    address: clientAddressOf(self),
+    frameBytesMax: config.frameBytesMax,
+    connectionsPerAddressMax: config.maxClientCnxns,
+    connectionTokens: {
+      max: config.connectionTokensMax,
+      perSecond: config.connectionTokensPerSecond,
+    },
+    whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
+  };
 }

@@ -5,7 +5,7 @@
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
 import { assert } from '@rookery/protocol';
-import { clientAddressOf } from './addresses.js';
+import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
@@ -21,6 +21,7 @@ import { type DerivedLimits, derivedLimits, firstPartsOf } from './limits.js';
 import { logRecovery } from './log-recovery.js';
 import { budgetOf } from './member-memory.js';
 import {
+  clientPortOptions,
   driverOptions,
   type MemberOptions,
   membershipOf,
@@ -30,9 +31,8 @@ import {
 } from './member-options.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { MemoryLimit } from './memory-limit.js';
-import { CLIENT_PORT_DEFAULTS, ClientPort } from './net/client-port.js';
+import { ClientPort } from './net/client-port.js';
 import type { WordContext } from './net/four-letter/context.js';
-import { FourLetterWhitelist } from './net/four-letter/words.js';
 import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
@@ -198,7 +198,7 @@ export class Member {
       diskBytes: () => disk,
     });
     this.#clientPort = new ClientPort({
-      options: clientPortOptions(parts, limits),
+      options: clientPortOptions(config, { ...parts, limits }),
       transport,
       timers,
       logger: options.logger,
@@ -229,6 +229,12 @@ export class Member {
     const { stats, connectionCount } = this.#clientPort;
     const connections = () => atMost(connectionCount, this.#clientPort.connections());
     return { view: this.status, stats, wallMs: this.#wallMs(), connectionCount, connections };
+  }
+
+  /** The state that this member has applied, as its disk has it; see backup-source.ts. */
+  openBackup(): Promise<BackupSource> {
+    const { lastZxid: zxid } = this.state;
+    return openBackup(this.#storage, { zxid, digest: this.state.digest() });
   }
 
   /** Opens the ports and takes part; throws ListenError, and is closed then. */
@@ -367,25 +373,6 @@ function newPipeline(
     digestOf,
     random16: () => surroundings.randomBytes(16),
   });
-}
-
-function clientPortOptions(parts: MemberParts, { heldInputBytesMax }: DerivedLimits) {
-  const { config, self, options, budget, files } = parts;
-  return {
-    ...CLIENT_PORT_DEFAULTS,
-    inputBytesMax: heldInputBytesMax,
-    outputBytesMax: budget.outputBytesMax,
-    streamsMax: files.clientStreamsMax,
-    outputSoftBytes: options.tuning?.clientOutputBytes ?? CLIENT_PORT_DEFAULTS.outputSoftBytes,
-    address: clientAddressOf(self),
-    frameBytesMax: config.frameBytesMax,
-    connectionsPerAddressMax: config.maxClientCnxns,
-    connectionTokens: {
-      max: config.connectionTokensMax,
-      perSecond: config.connectionTokensPerSecond,
-    },
-    whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
-  };
 }
 
 /** Random in [0, 2^48): no number of an earlier run of this member comes again. */

@@ -8,6 +8,7 @@ import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { AdminAccess } from './admin-access.js';
+import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
 import { eventsAnswer } from './events-answer.js';
 import { probeOf } from './health.js';
@@ -17,7 +18,7 @@ import { jsonPieces } from './json-text.js';
 import { requireReading } from './metrics-router.js';
 
 export interface AdminParts {
-  readonly member: { context(): WordContext };
+  readonly member: { context(): WordContext } & BackupMember;
   readonly config: Config;
   readonly self: ServerAddress;
   readonly events: EventRing;
@@ -31,6 +32,7 @@ const RESTORE =
 
 export function adminRouter(parts: AdminParts): Router {
   const { member, config, self, events, access, metrics, logger } = parts;
+  const backups = new BackupAnswers(member);
   return (request) => {
     const { method, path, query } = request;
     if (probeOf(path) !== null) return metrics(request);
@@ -39,6 +41,11 @@ export function adminRouter(parts: AdminParts): Router {
     if (path === '/api/v1/events') {
       requireReading(method);
       return eventsAnswer(events, query);
+    }
+    if (path === '/api/v1/backup') {
+      if (method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
+      logger.info({ user, remote: request.remoteAddress }, 'admin.backup');
+      return backups.answer(user);
     }
     if (path === '/' || path === '/commands' || path === '/commands/') return linksAnswer(request);
     const [, asked] = /^\/commands\/([\w.-]+)\/?$/.exec(path) ?? [];

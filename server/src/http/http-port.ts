@@ -30,7 +30,9 @@ export interface HttpAnswer {
   readonly status: number;
   readonly type: string;
   /** Pieces are made as the one who asked takes them, a few in each turn. */
-  readonly body: string | Iterable<string>;
+  readonly body: string | Iterable<string> | AsyncIterable<Uint8Array>;
+  /** Called once nothing more is read of the body, sent or not. */
+  close?(): Promise<void>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -163,7 +165,12 @@ export class HttpPort {
     this.#sockets.add(socket);
     response.once('close', () => this.#pending.set(socket, this.#pendingOf(socket) - 1));
     try {
-      await send(request, response, await this.#options.router(readRequest(request)));
+      const answer = await this.#options.router(readRequest(request));
+      try {
+        await send(request, response, answer);
+      } finally {
+        await answer.close?.();
+      }
     } catch (error) {
       // What was begun cannot become another answer.
       if (response.headersSent) response.destroy();
@@ -207,8 +214,18 @@ async function send(
     return;
   }
   response.writeHead(status, all);
-  if (request.method !== 'HEAD') await sendPieces(response, body);
+  if (request.method !== 'HEAD') {
+    if (Symbol.asyncIterator in body) await sendBytes(response, body);
+    else await sendPieces(response, body);
+  }
   response.end();
+}
+
+async function sendBytes(response: ServerResponse, parts: AsyncIterable<Uint8Array>) {
+  for await (const part of parts) {
+    if (response.destroyed) return;
+    if (!response.write(part)) await drained(response);
+  }
 }
 
 /** A part in each turn; a client that takes nothing is dropped by the server's own timeout. */

@@ -13,11 +13,12 @@ import type { WordContext } from '../net/four-letter/context.js';
 import { ListenError } from '../net/listen-error.js';
 import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
+import type { BackupMember } from './backup-answer.js';
 import { FreeBytes } from './free-bytes.js';
 import { HttpPort, type Router } from './http-port.js';
 import { metricsRouter } from './metrics-router.js';
 
-export interface OperatedMember {
+export interface OperatedMember extends BackupMember {
   /** As the four-letter words see it, now. */
   context(): WordContext;
 }

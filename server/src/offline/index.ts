@@ -1,4 +1,5 @@
 /** Work on the directories of members that do not run. */
+export { encodedBackup, readBackup, type StreamedBackup } from './backup-stream.js';
 export { exportedNodes, exportedState } from './exported-nodes.js';
 export { type MembersToRestore, restoreMembers } from './restore.js';
 export { type RestorePlan, RestorePlanner } from './restore-plan.js';

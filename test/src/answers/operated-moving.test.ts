@@ -6,7 +6,7 @@
  * `ROOKERY_IMPORT_ROUNDS` is the number of directories that are imported; default 2.
  */
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -23,9 +23,11 @@ import {
   sendCreates,
   sendRefusedCreate,
   setData,
+  sync,
 } from '../harness/operations.js';
 import { productNamed, ROOKERY_MAIN } from '../harness/product.js';
 import { useClient } from '../harness/use-client.js';
+import { until } from '../harness/wait.js';
 import type { WireClient } from '../harness/wire-client.js';
 
 const TEST_DEADLINE_MS = 180_000;
@@ -185,6 +187,85 @@ it.skipIf(mayLack(ZOOKEEPER))(
     const exported = await allOf(await useClient(zookeeper), OWN);
     expect([...exported.keys()].toSorted()).toEqual([...expected.keys()].toSorted());
     for (const [path, seen] of expected) expect(exported.get(path), path).toEqual(seen);
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a lost majority: what a survivor has logged is there again in a new ensemble',
+  async () => {
+    const ensemble = await useServingEnsemble({ size: 3 });
+    const client = await useClient(ensemble.member(3));
+    for (let count = 0; count < 50; count++) await create(client, `/n${count}`, `data ${count}`);
+    await Promise.all(ensemble.members.map((member) => member.kill()));
+    for (const id of [1, 2]) ensemble.wipe(id);
+    const file = (id: number) => join(ensemble.directory, `config-${id}.json`);
+    const lost = join(ensemble.directory, 'lost.json');
+    const config = JSON.parse(readFileSync(file(1), 'utf8'));
+    writeFileSync(lost, JSON.stringify(config));
+    const dataDir = join(ensemble.directory, 'recovered');
+    for (const id of ensemble.ids) writeFileSync(file(id), JSON.stringify({ ...config, dataDir }));
+    const from = ['--from-config', lost, '--from', '3'];
+    expect(await rookery('recover', ...from, '--config', file(1))).toContain('written');
+    ensemble.start();
+    await ensemble.serving();
+    const found = await allOf(await useClient(ensemble.member(1)));
+    for (let count = 0; count < 50; count++) {
+      expect(found.get(`/n${count}`)?.data).toBe(`data ${count}`);
+    }
+    await ensemble.sameState();
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a backup of a running member holds all that was acknowledged before it, while writes go on',
+  async () => {
+    const ensemble = await useServingEnsemble({
+      ...{
+        size: 3,
+        operated: true,
+        settings: { adminUsers: ['ops:1vdFRDCql3UzcxJ7kySyFCmtSF0='] },
+      },
+    });
+    const [follower] = await ensemble.followers();
+    if (follower === undefined) throw new Error('there is a follower');
+    const client = await useClient(ensemble.member(1));
+    let acknowledged = 0;
+    let isOver = false;
+    const writing = (async () => {
+      for (; !isOver; acknowledged++) await create(client, `/n${acknowledged}`, `${acknowledged}`);
+    })();
+    // Where the test fails earlier, its members end before the load does.
+    writing.catch(() => undefined);
+    await until('a few hundred writes', 30_000, async () => acknowledged > 300 || undefined);
+    const backups = join(ensemble.directory, 'backups');
+    const url = `http://127.0.0.1:${follower.adminPort}`;
+    const save = (user: string) =>
+      run(process.execPath, [ROOKERY_MAIN, 'backup', 'save', backups, '--url', url], {
+        env: { ...process.env, ROOKERY_ADMIN_USER: user },
+      });
+    await expect(save('ops:wrong')).rejects.toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('401') },
+    });
+    // After a sync the follower has applied what was acknowledged before.
+    const before = acknowledged;
+    await sync(await useClient(follower));
+    const { stdout } = await save('ops:hunter2');
+    isOver = true;
+    await writing;
+    await Promise.all(ensemble.members.map((member) => member.kill()));
+    for (const id of ensemble.ids) ensemble.wipe(id);
+    const [, backup = ''] = /saved and verified: (\S+),/.exec(stdout) ?? [];
+    await rookery('restore', backup, '--config', join(ensemble.directory, 'config-1.json'));
+    ensemble.start();
+    await ensemble.serving();
+    const found = await allOf(await useClient(ensemble.member(2)));
+    const names = [...found.keys()].filter((path) => path.startsWith('/n'));
+    expect(names.length).toBeGreaterThanOrEqual(before);
+    for (let count = 0; count < names.length; count++) {
+      expect(found.get(`/n${count}`)?.data, `/n${count}`).toBe(`${count}`);
+    }
   },
   TEST_DEADLINE_MS,
 );

@@ -25,10 +25,10 @@ const RANKS = {
   sessions: 3,
   storage: 3,
   pipeline: 4,
+  offline: 4,
   net: 5,
   driver: 6,
   http: 7,
-  offline: 7,
   server: 8,
   cli: 9,
 } as const;

@@ -1,0 +1,44 @@
+/**
+ * `/api/v1/backup`: the state of the member for `rookery backup save`, as it is on its disk.
+ *
+ * It has the data of every znode, whatever its ACL says, so it is only for users of the admin port,
+ * and never where the port asks for no password. One at a time.
+ */
+import { encodedBackup, type StreamedBackup } from '../offline/backup-stream.js';
+import { HttpError } from './http-error.js';
+import type { HttpAnswer } from './http-port.js';
+
+export interface BackupMember {
+  openBackup(): Promise<StreamedBackup & { close(): Promise<void> }>;
+}
+
+export class BackupAnswers {
+  readonly #member: BackupMember;
+  #isUnderWay = false;
+
+  constructor(member: BackupMember) {
+    this.#member = member;
+  }
+
+  /** `user` is null where the port has no users. Throws HttpError. */
+  async answer(user: string | null): Promise<HttpAnswer> {
+    if (user === null) {
+      throw new HttpError(403, 'A backup holds all data: configure adminUsers first.');
+    }
+    if (this.#isUnderWay) throw new HttpError(429, 'Another backup is being taken.');
+    this.#isUnderWay = true;
+    try {
+      const source = await this.#member.openBackup();
+      const headers = { 'x-rookery-zxid': `0x${source.zxid.toString(16)}` };
+      const close = async (): Promise<void> => {
+        this.#isUnderWay = false;
+        await source.close();
+      };
+      const body = encodedBackup(source);
+      return { status: 200, type: 'application/octet-stream', body, close, headers };
+    } catch (error) {
+      this.#isUnderWay = false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * A backup of a running member on its way to whoever saves it: the records of its checkpoint, the
+ * log behind it, and an end without which it is not whole.
+ *
+ *     entry: kind (1 byte), length of a, length of b (4 bytes each, big-endian), a, b
+ *     'r': a record of the checkpoint, key and value;  'b': a batch of proposals, and nothing
+ *     'e': the zxid of the state (8 bytes), and its digest in hex where the member knew it
+ *
+ * The member copies what its disk has; the work of making a state of it is the reader's.
+ */
+import { isZxid, MarshallingError, ProposalBatch, type Zxid } from '@rookery/protocol';
+import { IGNORE_CHANGES } from '../state/change-sink.js';
+import { ReplicatedState } from '../state/replicated-state.js';
+import { txnOf } from '../state/txn-codec.js';
+import { CHECKPOINT_KEY, type Checkpoint, parseCheckpoint } from '../storage/checkpoint.js';
+import { DamagedError, type TreeRecord } from '../storage/index.js';
+import { verifiedPayload } from '../storage/records.js';
+import { TRAILER_KEY } from '../storage/snapshot-source.js';
+
+const KIND = { record: 0x72, batch: 0x62, end: 0x65 } as const;
+const HEAD_BYTES = 9;
+/** Beyond the largest block of a checkpoint and the largest batch of a log. */
+const ENTRY_BYTES_MAX = 256 << 20;
+const NOTHING = new Uint8Array(0);
+
+export interface StreamedBackup {
+  readonly zxid: Zxid;
+  readonly digest: string | null;
+  records(): AsyncIterable<readonly TreeRecord[]>;
+  batches(): AsyncIterable<ProposalBatch>;
+}
+
+export async function* encodedBackup(source: StreamedBackup): AsyncGenerator<Buffer> {
+  for await (const records of source.records()) {
+    yield Buffer.concat(records.map(([key, value]) => entryOf(KIND.record, key, value)));
+  }
+  for await (const { bytes } of source.batches()) yield entryOf(KIND.batch, bytes, NOTHING);
+  const zxid = Buffer.alloc(8);
+  zxid.writeBigUInt64BE(BigInt(source.zxid));
+  yield entryOf(KIND.end, zxid, Buffer.from(source.digest ?? ''));
+}
+
+/** Rejects with DamagedError for a stream that is damaged, or that ended before its end. */
+export async function readBackup(chunks: AsyncIterable<Uint8Array>): Promise<ReplicatedState> {
+  const reader = new BackupReader();
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    rest = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
+    let at = 0;
+    while (rest.length - at >= HEAD_BYTES) {
+      const keyBytes = rest.readUInt32BE(at + 1);
+      const valueBytes = rest.readUInt32BE(at + 5);
+      if (keyBytes + valueBytes > ENTRY_BYTES_MAX) throw new DamagedError('an entry is too large');
+      const start = at + HEAD_BYTES;
+      const end = start + keyBytes + valueBytes;
+      if (end > rest.length) break;
+      const key = rest.subarray(start, start + keyBytes);
+      reader.entry(rest[at] ?? 0, key, rest.subarray(start + keyBytes, end));
+      at = end;
+    }
+    rest = rest.subarray(at);
+  }
+  if (rest.length > 0) throw new DamagedError('the backup ends within an entry');
+  return reader.finish();
+}
+
+class BackupReader {
+  readonly #state = new ReplicatedState();
+  #checkpoint: Checkpoint | null = null;
+  #isLoaded = false;
+  #isWhole = false;
+
+  entry(kind: number, key: Uint8Array, value: Uint8Array): void {
+    if (this.#isWhole) throw new DamagedError('something follows the end of the backup');
+    if (kind === KIND.record) this.#record(key, value);
+    else if (kind === KIND.batch) this.#batch(key);
+    else if (kind === KIND.end) this.#end(key, Buffer.from(value).toString('latin1'));
+    else throw new DamagedError(`the backup has an entry of the unknown kind ${kind}`);
+  }
+
+  finish(): ReplicatedState {
+    if (!this.#isWhole) throw new DamagedError('the backup was cut off before its end');
+    return this.#state;
+  }
+
+  #record(key: Uint8Array, stored: Uint8Array): void {
+    const value = verifiedPayload(key, stored);
+    if (value === null) throw new DamagedError('a record has a wrong checksum');
+    if (isKey(key, CHECKPOINT_KEY)) this.#checkpoint = parseCheckpoint('the backup', stored);
+    else if (isKey(key, TRAILER_KEY)) this.#loaded();
+    else this.#state.load(key, value);
+  }
+
+  #loaded(): void {
+    const checkpoint = this.#checkpoint;
+    if (checkpoint === null) throw new DamagedError('the backup has no checkpoint');
+    this.#state.finishLoad(checkpoint);
+    this.#isLoaded = true;
+    if (this.#state.digest() === checkpoint.digest) return;
+    throw new DamagedError('the digest of the backup is not that of its checkpoint');
+  }
+
+  #batch(bytes: Uint8Array): void {
+    if (!this.#isLoaded) throw new DamagedError('a batch comes before the end of the checkpoint');
+    try {
+      for (const proposal of ProposalBatch.parse(Uint8Array.from(bytes))) {
+        this.#state.apply(proposal.zxid, txnOf(proposal), IGNORE_CHANGES);
+      }
+    } catch (error) {
+      if (!(error instanceof MarshallingError)) throw error;
+      throw new DamagedError(`a batch cannot be read: ${error.message}`, { cause: error });
+    }
+  }
+
+  #end(zxidBytes: Uint8Array, digest: string): void {
+    const zxid = Number(Buffer.from(zxidBytes).readBigUInt64BE());
+    if (!this.#isLoaded || !isZxid(zxid) || zxid !== this.#state.lastZxid) {
+      throw new DamagedError('the backup does not end at its zxid');
+    }
+    if (digest !== '' && digest !== this.#state.digest()) {
+      throw new DamagedError("the digest of the backup is not the member's");
+    }
+    this.#isWhole = true;
+  }
+}
+
+function entryOf(kind: number, key: Uint8Array, value: Uint8Array): Buffer {
+  const entry = Buffer.allocUnsafe(HEAD_BYTES + key.length + value.length);
+  entry[0] = kind;
+  entry.writeUInt32BE(key.length, 1);
+  entry.writeUInt32BE(value.length, 5);
+  entry.set(key, HEAD_BYTES);
+  entry.set(value, HEAD_BYTES + key.length);
+  return entry;
+}
+
+function isKey(key: Uint8Array, expected: Uint8Array): boolean {
+  return Buffer.compare(key, expected) === 0;
+}
