@@ -9,7 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { addDataCommands } from './data/commands.js';
+import { addDataCommands } from './moving/commands.js';
 import { runEnsemble } from './ensemble-command.js';
 import { runServer } from './server-command.js';
 

@@ -1,0 +1,90 @@
+/**
+ * Backups of a member's directory made here: saved, listed, proved, pruned, with every byte
+ * changed, and what is said where a file or a member is missing.
+ */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadEnsembleConfig, OperatorError, RestorePlanner, restoreMembers } from '@rookery/server';
+import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
+import { runBackupList, runBackupPrune, runBackupSave, runBackupVerify } from './backup-command.js';
+import { runRestore } from './restore-command.js';
+
+const output: string[] = [];
+let directory = '';
+let config = '';
+let backups = '';
+
+beforeAll(async () => {
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      output.push(String(text));
+      return true;
+    });
+  }
+  directory = await mkdtemp(join(tmpdir(), 'rookery-backup-'));
+  config = join(directory, 'ensemble.json');
+  backups = join(directory, 'backups');
+  const servers = [{ id: 1, host: '127.0.0.1', clientPort: 20_001, peerPort: 21_001 }];
+  await writeFile(config, JSON.stringify({ dataDir: 'data', servers }));
+  const plan = new RestorePlanner().plan(5n);
+  await restoreMembers({ config: loadEnsembleConfig(config), ids: [1], ensembleId: 'e', plan });
+});
+
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await rm(directory, { recursive: true });
+});
+
+describe('a backup', () => {
+  it('is saved, listed and proved', async () => {
+    expect(await runBackupSave({ config, id: 1 }, backups)).toBe(0);
+    const [name = ''] = await readdir(backups);
+    expect(await readdir(backups)).toEqual([name, `${name}.sha256`]);
+    expect(await runBackupList(backups)).toBe(0);
+    expect(output.at(-1)).toContain('0x3e800000000');
+    expect(await runBackupVerify(join(backups, name))).toBe(0);
+    expect(output.at(-1)).toMatch(/^sound: .*, 4 znodes, digest 0x[\da-f]+, SHA-256 equal\n$/);
+  });
+
+  it('with any byte changed is refused, by verify and by restore', async () => {
+    const [name = ''] = await readdir(backups);
+    const path = join(backups, name);
+    const sound = await readFile(path);
+    const target = { config, id: null, ensembleId: null, plan: true, json: false };
+    for (let at = 0; at < sound.length; at++) {
+      const changed = Buffer.from(sound);
+      changed[at] = (changed[at] ?? 0) ^ 0x10;
+      await writeFile(path, changed);
+      expect(await runBackupVerify(path), `byte ${at}`).toBe(1);
+      if (at % 20 === 0) expect(await runRestore(path, target), `byte ${at}`).toBe(1);
+    }
+    await writeFile(path, sound);
+    expect(await runBackupVerify(path)).toBe(0);
+    expect(await runRestore(path, target)).toBe(0);
+  });
+
+  it('is pruned together with its checksum, the oldest first', async () => {
+    for (const zxid of ['1', '2', 'ff']) {
+      await writeFile(join(backups, `snapshot.${zxid}.gz`), '');
+      await writeFile(join(backups, `snapshot.${zxid}.gz.sha256`), '');
+    }
+    expect(await runBackupPrune(backups, 2)).toBe(0);
+    const left = (await readdir(backups)).filter((name) => name.endsWith('.gz'));
+    expect(left.toSorted()).toEqual(['snapshot.3e800000000.gz', 'snapshot.ff.gz']);
+    expect(await readdir(backups)).toHaveLength(4);
+  });
+});
+
+describe('a mistake', () => {
+  it('is said in a sentence that names the file or the member', async () => {
+    const target = { config, id: null, ensembleId: null, plan: false, json: false };
+    const [name = ''] = (await readdir(backups)).filter((each) => each.startsWith('snapshot.3e8'));
+    await expect(runRestore(join(backups, name), target)).rejects.toThrow('is not empty');
+    await expect(runRestore('/nowhere', target)).rejects.toThrow(OperatorError);
+    await expect(runRestore(name, { ...target, id: 9 })).rejects.toThrow('no server with the id 9');
+    await expect(runBackupSave({ config, id: 2 }, backups)).rejects.toThrow('id 2');
+    await expect(runBackupVerify('/nowhere')).rejects.toThrow('/nowhere cannot be read');
+    await expect(runBackupList('/nowhere')).rejects.toThrow('/nowhere cannot be read');
+  });
+});

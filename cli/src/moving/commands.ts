@@ -1,0 +1,149 @@
+/**
+ * The commands that move data: import, export, backup, restore. Their code is loaded when they run.
+ */
+import type { Command } from 'commander';
+import type { RestoreTarget } from './restore-command.js';
+
+/** How an option's text becomes a whole number. */
+type WholeNumber = (min: number, max: number) => (text: string) => number;
+
+interface Wiring {
+  readonly wholeNumber: WholeNumber;
+  onEnd(code: number): void;
+}
+
+interface TargetOptions {
+  readonly config: string;
+  readonly id?: number;
+  readonly ensembleId?: string;
+  readonly plan?: true;
+  readonly json?: true;
+}
+
+interface MemberOptions {
+  readonly config: string;
+  readonly id: number;
+}
+
+export function addDataCommands(program: Command, wiring: Wiring): void {
+  addImport(program, wiring);
+  addRecover(program, wiring);
+  addExport(program, wiring);
+  addBackup(program, wiring);
+  const restore = program
+    .command('restore <file>')
+    .description('Begin a new ensemble, in empty directories, with the state of a backup.');
+  withTarget(restore, wiring).action(async (file: string, options: TargetOptions) => {
+    const { runRestore } = await import('./restore-command.js');
+    wiring.onEnd(await runRestore(file, targetOf(options)));
+  });
+}
+
+function addRecover(program: Command, wiring: Wiring): void {
+  const recover = program
+    .command('recover')
+    .description('After a majority is lost for good: begin a new ensemble with what is left.')
+    .requiredOption('--from-config <file>', 'the config file of the lost ensemble')
+    .requiredOption('--from <ids>', 'the members that are left, none of which runs: 1 or 1,2', ids);
+  withTarget(recover, wiring).action(
+    async (options: TargetOptions & { fromConfig: string; from: readonly number[] }) => {
+      const { runRecover } = await import('./restore-command.js');
+      const survivors = { config: options.fromConfig, ids: options.from };
+      wiring.onEnd(await runRecover(survivors, targetOf(options)));
+    },
+  );
+
+  function ids(text: string): readonly number[] {
+    return text.split(',').map(wiring.wholeNumber(1, 255));
+  }
+}
+
+function addImport(program: Command, wiring: Wiring): void {
+  const zookeeper = program
+    .command('import')
+    .description('Move in from another product.')
+    .command('zookeeper')
+    .description('Begin a new ensemble with the state of a stopped ZooKeeper, 3.4 to 3.9.')
+    .requiredOption('--data-dir <dir>', "ZooKeeper's dataDir, which holds version-2")
+    .option('--log-dir <dir>', "ZooKeeper's dataLogDir (default: its dataDir)")
+    .option('--stop-at-damage', 'take what is before a damaged transaction (default: refuse)');
+  withTarget(zookeeper, wiring).action(
+    async (
+      options: TargetOptions & { dataDir: string; logDir?: string; stopAtDamage?: true },
+    ) => {
+      const { runImport } = await import('./restore-command.js');
+      const { dataDir, logDir = null, stopAtDamage = false } = options;
+      wiring.onEnd(await runImport({ dataDir, logDir, stopAtDamage }, targetOf(options)));
+    },
+  );
+}
+
+function addExport(program: Command, wiring: Wiring): void {
+  const zookeeper = program
+    .command('export')
+    .description('Move out to another product.')
+    .command('zookeeper')
+    .description('Write the state of a stopped member as a data directory of ZooKeeper.')
+    .requiredOption('--into <dir>', 'the dataDir for ZooKeeper; version-2 in it must be empty');
+  withMember(zookeeper, wiring).action(async (options: MemberOptions & { into: string }) => {
+    const { runExport } = await import('./export-command.js');
+    wiring.onEnd(await runExport(options, options.into));
+  });
+}
+
+function addBackup(program: Command, wiring: Wiring): void {
+  const { wholeNumber, onEnd } = wiring;
+  const backup = program.command('backup').description('Save, list, prove and remove backups.');
+  backup
+    .command('save <directory>')
+    .description('Save the state of a member, and read it again to prove it.')
+    .option('--url <url>', 'a running member: http://host:port of its admin port')
+    .option('--config <file>', 'or the config file of a member that does not run')
+    .option('--id <n>', 'and its id', wholeNumber(1, 255))
+    .action(async (directory: string, options: Partial<MemberOptions> & { url?: string }) => {
+      const { memberToSave, runBackupSave } = await import('./backup-command.js');
+      onEnd(await runBackupSave(memberToSave(options), directory));
+    });
+  backup
+    .command('list <directory>')
+    .description('The backups of a directory, the newest last.')
+    .action(async (directory: string) => {
+      const { runBackupList } = await import('./backup-command.js');
+      onEnd(await runBackupList(directory));
+    });
+  backup
+    .command('verify <file>')
+    .description('Read all of a backup: checksums, parents, digest; 0 if it is sound.')
+    .action(async (file: string) => {
+      const { runBackupVerify } = await import('./backup-command.js');
+      onEnd(await runBackupVerify(file));
+    });
+  backup
+    .command('prune <directory>')
+    .description('Remove all backups but the newest.')
+    .requiredOption('--keep <n>', 'how many stay', wholeNumber(1, 1_000_000))
+    .action(async (directory: string, { keep }: { keep: number }) => {
+      const { runBackupPrune } = await import('./backup-command.js');
+      onEnd(await runBackupPrune(directory, keep));
+    });
+}
+
+function withMember(command: Command, { wholeNumber }: Wiring): Command {
+  return command
+    .requiredOption('--config <file>', 'the config file that all members share')
+    .requiredOption('--id <n>', 'the member, which must not run', wholeNumber(1, 255));
+}
+
+function withTarget(command: Command, { wholeNumber }: Wiring): Command {
+  return command
+    .requiredOption('--config <file>', 'the config file of the new ensemble')
+    .option('--id <n>', 'only this member (default: all of the file)', wholeNumber(1, 255))
+    .option('--ensemble-id <id>', 'as the restore of the first member printed it')
+    .option('--plan', 'only tell what would be done')
+    .option('--json', 'the report as JSON');
+}
+
+function targetOf(options: TargetOptions): RestoreTarget {
+  const { config, id = null, ensembleId = null, plan = false, json = false } = options;
+  return { config, id, ensembleId, plan, json };
+}

@@ -1,0 +1,34 @@
+/**
+ * `rookery export zookeeper`: the state of a stopped member as a data directory that a ZooKeeper
+ * starts on.
+ *
+ * Sessions and their ephemerals go along; ZooKeeper ends them when their timeouts are over. Exit
+ * code 0: written; 2: a mistake of the caller.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OperatorError } from '@rookery/server';
+import { type MemberOfFile, readMember, writeSnapshot, zxidName } from './snapshot-output.js';
+
+/** Resolves with the exit code. */
+export async function runExport(from: MemberOfFile, into: string): Promise<number> {
+  const folder = join(into, 'version-2');
+  if ((await namesIn(folder)).length > 0) {
+    throw new OperatorError(`${folder} is not empty: an export goes into a new directory`);
+  }
+  const member = await readMember(from);
+  const file = join(folder, `snapshot.${zxidName(member)}`);
+  const { path, znodes } = await writeSnapshot(member, file, { withChecksum: false });
+  process.stdout.write(`written: ${path}, ${znodes} znodes at zxid 0x${zxidName(member)}\n`);
+  return 0;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`${folder} cannot be read: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * `rookery restore FILE`, `rookery import zookeeper` and `rookery recover`: a state becomes that of
+ * a new ensemble.
+ *
+ * All judge the whole source before they write, and write into empty directories only. With
+ * `--plan` nothing is written. The report goes to standard output. Exit code 0: written, or nothing
+ * stands against it; 1: the source is damaged; 2: a mistake of the caller.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  type Config,
+  exportedNodes,
+  loadEnsembleConfig,
+  OperatorError,
+  type RestorePlan,
+  RestorePlanner,
+  readSnapshot,
+  readSnapshotFile,
+  readZooKeeperDirectory,
+  restoreMembers,
+  SnapshotFileError,
+  type StoppedMember,
+  ZooKeeperDataError,
+} from '@rookery/server';
+
+import { checkChecksum } from './checksum-file.js';
+import { readMember } from './snapshot-output.js';
+
+export interface RestoreTarget {
+  readonly config: string;
+  /** One member; null for all of the file, whose directories are on this machine then. */
+  readonly id: number | null;
+  /** Null for a new one. */
+  readonly ensembleId: string | null;
+  readonly plan: boolean;
+  readonly json: boolean;
+}
+
+export interface ZooKeeperSource {
+  readonly dataDir: string;
+  readonly logDir: string | null;
+  readonly stopAtDamage: boolean;
+}
+
+/** Members of which a majority is lost; none of them runs. */
+export interface Survivors {
+  readonly config: string;
+  readonly ids: readonly number[];
+}
+
+/** Facts in the order in which they are printed. */
+type Facts = Readonly<Record<string, string | number | readonly string[]>>;
+
+interface Source {
+  readonly plan: RestorePlan;
+  readonly sessions: number;
+  readonly facts: Facts;
+}
+
+/** Resolves with the exit code. */
+export async function runRestore(file: string, target: RestoreTarget): Promise<number> {
+  return await restored(target, () => snapshotSource(file));
+}
+
+/** Resolves with the exit code. */
+export async function runImport(from: ZooKeeperSource, target: RestoreTarget): Promise<number> {
+  return await restored(target, () => zooKeeperSource(from));
+}
+
+/**
+ * The survivor with the newest log becomes the state of a new ensemble. Resolves with the exit
+ * code.
+ */
+export async function runRecover(from: Survivors, target: RestoreTarget): Promise<number> {
+  return await restored(target, () => survivorSource(from));
+}
+
+async function restored(target: RestoreTarget, read: () => Promise<Source>): Promise<number> {
+  const config = loadEnsembleConfig(target.config);
+  const ids = idsOf(config, target);
+  try {
+    const { plan, sessions, facts } = await read();
+    const ensembleId = target.ensembleId ?? randomUUID();
+    const result = target.plan
+      ? { written: 'nothing, this is a plan' }
+      : await writeMembers({ config, ids, ensembleId, plan });
+    print({ ...facts, ...planFacts(plan, sessions), ...result }, target.json);
+    return 0;
+  } catch (error) {
+    if (error instanceof SnapshotFileError || error instanceof ZooKeeperDataError) {
+      process.stderr.write(`rookery: the source is damaged: ${error.message}\n`);
+      return 1;
+    }
+    throw error;
+  }
+}
+
+function idsOf(config: Config, { id, config: file }: RestoreTarget): readonly number[] {
+  const all = config.servers.map((server) => server.id);
+  if (id === null) return all;
+  if (!all.includes(id)) throw new OperatorError(`${file} has no server with the id ${id}`);
+  return [id];
+}
+
+async function writeMembers(setup: Parameters<typeof restoreMembers>[0]): Promise<Facts> {
+  const digest = await restoreMembers(setup);
+  const { ids, ensembleId, config } = setup;
+  const left = config.servers.map(({ id }) => id).filter((id) => !ids.includes(id));
+  const others =
+    left.length === 0
+      ? {}
+      : { 'still to be restored': `members ${left.join(', ')}, with --ensemble-id ${ensembleId}` };
+  return { written: `members ${ids.join(', ')}`, 'ensemble id': ensembleId, 'state digest': digest, ...others };
+}
+
+async function snapshotSource(file: string): Promise<Source> {
+  await readable(file, () => checkChecksum(file));
+  const { zxid, bytes } = await readable(file, () => readSnapshotFile(file));
+  const planner = new RestorePlanner();
+  const { digest, lastZxid, sessions } = readSnapshot(bytes, (node) => planner.add(node));
+  const at = zxid ?? lastZxid ?? digest?.zxid ?? null;
+  if (at === null) {
+    throw new OperatorError(`${file} does not tell its zxid: name it snapshot.<zxid in hex>`);
+  }
+  if (digest !== null && digest.kept !== digest.computed) {
+    throw new OperatorError(
+      `${file} was written while its tree changed and is right only together with the log behind ` +
+        'it: use `rookery import zookeeper`',
+    );
+  }
+  const verdict = digest === null ? 'the file has none' : 'matches';
+  const facts = { source: file, zxid: hex(at), digest: verdict };
+  return { plan: planner.plan(at), sessions: sessions.size, facts };
+}
+
+async function survivorSource({ config, ids }: Survivors): Promise<Source> {
+  let newest: (StoppedMember & { readonly id: number }) | null = null;
+  const found: string[] = [];
+  for (const id of ids) {
+    const member = await readMember({ config, id });
+    const { state, checkpointZxid } = member;
+    const zxids = `committed for certain up to ${zxidText(checkpointZxid)}`;
+    found.push(`member ${id}: logged up to ${zxidText(state.lastZxid)}, ${zxids}`);
+    if (newest === null || state.lastZxid > newest.state.lastZxid) newest = { ...member, id };
+  }
+  if (newest === null) throw new OperatorError('name at least one member with --from');
+  const planner = new RestorePlanner();
+  for (const node of exportedNodes(newest.state)) planner.add(node);
+  const { state, id } = newest;
+  const facts = { survivors: found, source: `member ${id}`, zxid: zxidText(state.lastZxid) };
+  return { plan: planner.plan(BigInt(state.lastZxid)), sessions: state.sessions.count, facts };
+}
+
+async function zooKeeperSource({
+  dataDir,
+  logDir,
+  stopAtDamage,
+}: ZooKeeperSource): Promise<Source> {
+  const read = await readZooKeeperDirectory({ dataDir, logDir: logDir ?? dataDir, stopAtDamage });
+  const { znodes, lastZxid, sessions, digests } = read;
+  if (digests.differsAt !== null && !stopAtDamage) {
+    throw new ZooKeeperDataError(
+      `the digest that ZooKeeper wrote at zxid ${hex(digests.differsAt)} is not that of the znodes`,
+    );
+  }
+  const planner = new RestorePlanner();
+  for (const node of znodes.nodes()) planner.add(node);
+  const facts = {
+    source: dataDir,
+    snapshot: read.snapshot,
+    ...(read.passedOver.length === 0 ? {} : { 'passed over': read.passedOver }),
+    logs: read.logs.length,
+    transactions: read.transactions,
+    zxid: hex(lastZxid),
+    digests: `${digests.equal} compared and equal`,
+    ...(read.damage === null ? {} : { damage: read.damage }),
+  };
+  return { plan: planner.plan(lastZxid), sessions, facts };
+}
+
+async function readable<T>(file: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new OperatorError(`${file} cannot be read: ${error.message}`, { cause: error });
+  }
+}
+
+function planFacts({ counts, schemes, zxid }: RestorePlan, sessions: number): Facts {
+  const { znodes, dataBytes, containers, ttlZnodes, ephemerals, withoutAcl } = counts;
+  const kinds = `${containers} containers, ${ttlZnodes} with a time to live`;
+  const named = [...schemes].map(([scheme, count]) => `${scheme} (${count} znodes)`);
+  return {
+    znodes: `${znodes} (${kinds})`,
+    'data bytes': dataBytes,
+    dropped: `${sessions} sessions and their ${ephemerals} ephemeral znodes`,
+    ...(withoutAcl === 0 ? {} : { 'without an ACL': `${withoutAcl} znodes, open to all now` }),
+    'ACL schemes': named,
+    'new zxid': hex(BigInt(zxid)),
+  };
+}
+
+function print(facts: Facts, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(facts, null, 2)}\n`);
+    return;
+  }
+  const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
+  for (const [name, value] of Object.entries(facts)) {
+    const text = Array.isArray(value) ? value.join(', ') : String(value);
+    process.stdout.write(`${name.padEnd(width)}${text}\n`);
+  }
+}
+
+function zxidText(zxid: number): string {
+  return hex(BigInt(zxid));
+}
+
+function hex(zxid: bigint): string {
+  return `0x${zxid.toString(16)}`;
+}

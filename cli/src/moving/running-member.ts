@@ -1,0 +1,55 @@
+/**
+ * Gets the state of a running member through its admin port.
+ *
+ * The user and the password come from the environment, as `user:password` in ROOKERY_ADMIN_USER,
+ * so that they are in no list of processes. What is got is proved by its digest before it is used.
+ */
+import { get, type IncomingMessage } from 'node:http';
+import { OperatorError, readBackup } from '@rookery/server';
+import type { StateHolder } from './snapshot-output.js';
+
+export interface RunningMember {
+  /** `http://host:port` of its admin port. */
+  readonly url: string;
+}
+
+const USER_VARIABLE = 'ROOKERY_ADMIN_USER';
+const REFUSAL_CHARACTERS_MAX = 1000;
+/** A member sends while its disk reads; silence means that it hangs. */
+const SILENCE_MS = 60_000;
+
+/** Rejects with OperatorError. */
+export async function fetchState({ url }: RunningMember): Promise<StateHolder> {
+  if (!URL.canParse(url) || new URL(url).protocol !== 'http:') {
+    throw new OperatorError(`--url: expected http://host:port, got ${url}`);
+  }
+  try {
+    const response = await ask(new URL('/api/v1/backup', url));
+    if (response.statusCode === 200) return { state: await readBackup(response) };
+    throw new OperatorError(`${url} refused: ${await textOf(response)}`);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`no backup came from ${url}: ${reason}`, { cause: error });
+  }
+}
+
+function ask(url: URL): Promise<IncomingMessage> {
+  const user = process.env[USER_VARIABLE];
+  const headers =
+    user === undefined ? {} : { authorization: `Basic ${Buffer.from(user).toString('base64')}` };
+  return new Promise((resolve, reject) => {
+    const request = get(url, { headers, timeout: SILENCE_MS }, resolve);
+    request.on('timeout', () => request.destroy(new Error(`silent for ${SILENCE_MS} ms`)));
+    request.on('error', reject);
+  });
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of response) {
+    text += String(chunk);
+    if (text.length > REFUSAL_CHARACTERS_MAX) break;
+  }
+  return `${response.statusCode} ${text.slice(0, REFUSAL_CHARACTERS_MAX).trim()}`;
+}
