@@ -9,8 +9,8 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { addDataCommands } from './moving/commands.js';
 import { runEnsemble } from './ensemble-command.js';
+import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
 
 const EXIT_FAILURE = 1;

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadEnsembleConfig, OperatorError, RestorePlanner, restoreMembers } from '@rookery/server';
-import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runBackupList, runBackupPrune, runBackupSave, runBackupVerify } from './backup-command.js';
 import { runRestore } from './restore-command.js';
 

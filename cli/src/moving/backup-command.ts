@@ -6,12 +6,7 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  OperatorError,
-  readSnapshot,
-  readSnapshotFile,
-  SnapshotFileError,
-} from '@rookery/server';
+import { OperatorError, readSnapshot, readSnapshotFile, SnapshotFileError } from '@rookery/server';
 import { checkChecksum, checksumPath } from './checksum-file.js';
 import { fetchState, type RunningMember } from './running-member.js';
 import { type MemberOfFile, readMember, writeSnapshot, zxidName } from './snapshot-output.js';

@@ -68,9 +68,7 @@ function addImport(program: Command, wiring: Wiring): void {
     .option('--log-dir <dir>', "ZooKeeper's dataLogDir (default: its dataDir)")
     .option('--stop-at-damage', 'take what is before a damaged transaction (default: refuse)');
   withTarget(zookeeper, wiring).action(
-    async (
-      options: TargetOptions & { dataDir: string; logDir?: string; stopAtDamage?: true },
-    ) => {
+    async (options: TargetOptions & { dataDir: string; logDir?: string; stopAtDamage?: true }) => {
       const { runImport } = await import('./restore-command.js');
       const { dataDir, logDir = null, stopAtDamage = false } = options;
       wiring.onEnd(await runImport({ dataDir, logDir, stopAtDamage }, targetOf(options)));

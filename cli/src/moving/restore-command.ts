@@ -110,7 +110,12 @@ async function writeMembers(setup: Parameters<typeof restoreMembers>[0]): Promis
     left.length === 0
       ? {}
       : { 'still to be restored': `members ${left.join(', ')}, with --ensemble-id ${ensembleId}` };
-  return { written: `members ${ids.join(', ')}`, 'ensemble id': ensembleId, 'state digest': digest, ...others };
+  return {
+    written: `members ${ids.join(', ')}`,
+    'ensemble id': ensembleId,
+    'state digest': digest,
+    ...others,
+  };
 }
 
 async function snapshotSource(file: string): Promise<Source> {
