@@ -101,10 +101,32 @@ function addHealth(program: Command, onEnd: (code: number) => void): void {
     });
 }
 
+interface LogOptions {
+  readonly config?: string;
+  readonly id?: number;
+  readonly path?: string;
+  readonly session?: bigint;
+  readonly since?: number;
+  readonly json?: true;
+}
+
 function addInspect(program: Command, onEnd: (code: number) => void): void {
-  program
-    .command('inspect')
-    .description('Look into files; nothing is written.')
+  const inspect = program.command('inspect').description('Look into files; nothing is written.');
+  inspect
+    .command('log [file]')
+    .description('The transactions of a log of ZooKeeper, or of a member that does not run.')
+    .option('--config <file>', 'the config file of the member')
+    .option('--id <n>', 'and its id', wholeNumber(1, 255))
+    .option('--path <path>', 'only what touches it or something below it')
+    .option('--session <hex>', 'only what this session did', sessionId)
+    .option('--since <time>', 'only from this time on: 2026-01-31T12:00:00Z', timeMs)
+    .option('--json', 'one JSON object a line')
+    .action(async (file: string | undefined, { since, json, ...options }: LogOptions) => {
+      const { runInspectLog } = await import('./moving/log-lines.js');
+      const more = since === undefined ? {} : { sinceMs: since };
+      onEnd(await runInspectLog({ file, ...options, ...more, json: json === true }));
+    });
+  inspect
     .command('snapshot <file>')
     .description('A snapshot of ZooKeeper 3.4 to 3.9: what is in it, and whether it is whole.')
     .option('--json', 'as JSON')
@@ -146,6 +168,17 @@ function report(error: unknown): number {
   }
   process.stderr.write(`rookery: ${error instanceof Error ? error.stack : String(error)}\n`);
   return EXIT_FAILURE;
+}
+
+function sessionId(text: string): bigint {
+  if (/^(0x)?[\da-f]{1,16}$/i.test(text)) return BigInt(`0x${text.replace(/^0x/i, '')}`);
+  throw new InvalidArgumentError('Expected a session id in hex.');
+}
+
+function timeMs(text: string): number {
+  const ms = Date.parse(text);
+  if (!Number.isNaN(ms)) return ms;
+  throw new InvalidArgumentError('Expected a time such as 2026-01-31T12:00:00Z.');
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

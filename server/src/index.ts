@@ -9,6 +9,7 @@ export { type MemoryLimit, memoryLimit } from './memory-limit.js';
 export {
   exportedNodes,
   exportedState,
+  loggedTransactions,
   type MembersToRestore,
   type RestorePlan,
   RestorePlanner,
@@ -16,6 +17,8 @@ export {
   readStoppedMember,
   restoreMembers,
   type StoppedMember,
+  type Transaction,
+  zooKeeperTransactions,
 } from './offline/index.js';
 export { OperatorError } from './operator-error.js';
 export type { RunningServer, ServerOptions } from './server.js';

@@ -168,6 +168,7 @@ export function driverOptions(
     snapshotWaitingBytesMax: budget.snapshotWaitingBytesMax,
     firstCounter: options.tuning?.firstCounter ?? 1,
     checkpoint: {
+      dirtyBytesMax: budget.checkpointBytesMax,
       ...checkpointTuning(options.tuning),
       firstPart: firstPartsOf(config.servers, options.id).checkpoint,
     },

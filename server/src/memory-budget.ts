@@ -27,6 +27,11 @@ export interface MemoryBudget {
   readonly behindBytesMax: number;
   /** Proposals that wait behind an incoming snapshot. */
   readonly snapshotWaitingBytesMax: number;
+  /**
+   * Changed records that begin a checkpoint: while it is written they are in memory three times, as
+   * they were captured, in LevelDB's batch and in its table.
+   */
+  readonly checkpointBytesMax: number;
   /** Of all connections together: bytes of frames that are not answered yet. */
   readonly inputBytesMax: number;
   /** Of all connections together: answers and events that are not taken yet. */
@@ -67,6 +72,7 @@ const PARTS = {
   unwrittenBytesMax: { share: 0.06, ceilingBytes: 64 << 20 },
   behindBytesMax: { share: 0.12, ceilingBytes: 256 << 20 },
   snapshotWaitingBytesMax: { share: 0.06, ceilingBytes: 64 << 20 },
+  checkpointBytesMax: { share: 0.016, ceilingBytes: 16 << 20 },
   inputBytesMax: { share: 0.08, ceilingBytes: 256 << 20 },
   outputBytesMax: { share: 0.12, ceilingBytes: 512 << 20 },
 } as const satisfies Record<keyof MemoryBudget, Part>;
@@ -87,6 +93,7 @@ export function memoryBudgetOf(limit: MemoryLimit): MemoryBudget {
     unwrittenBytesMax: bytesOf(PARTS.unwrittenBytesMax),
     behindBytesMax: bytesOf(PARTS.behindBytesMax),
     snapshotWaitingBytesMax: bytesOf(PARTS.snapshotWaitingBytesMax),
+    checkpointBytesMax: bytesOf(PARTS.checkpointBytesMax),
     inputBytesMax: bytesOf(PARTS.inputBytesMax),
     outputBytesMax: bytesOf(PARTS.outputBytesMax),
   };

@@ -4,3 +4,9 @@ export { exportedNodes, exportedState } from './exported-nodes.js';
 export { type MembersToRestore, restoreMembers } from './restore.js';
 export { type RestorePlan, RestorePlanner } from './restore-plan.js';
 export { readStoppedMember, type StoppedMember } from './stopped-member.js';
+export {
+  type Change,
+  loggedTransactions,
+  type Transaction,
+  zooKeeperTransactions,
+} from './transactions.js';

@@ -6,6 +6,8 @@ export {
   readZooKeeperDirectory,
   ZooKeeperDataError,
 } from './data-directory.js';
+export { readLogFile } from './log-file.js';
+export { decodeLogRecord, type LogRecord } from './log-record.js';
 export { readSnapshotFile, type SnapshotFile } from './snapshot-file.js';
 export { type AclEntry, OPEN_LIST, type SnapshotNode } from './snapshot-node.js';
 export {

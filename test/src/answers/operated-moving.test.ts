@@ -6,7 +6,7 @@
  * `ROOKERY_IMPORT_ROUNDS` is the number of directories that are imported; default 2.
  */
 import { execFile } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -142,6 +142,13 @@ it.skipIf(mayLack(ZOOKEEPER))(
       const config = join(target.directory, `config-${member.id}.json`);
       const from = ['--data-dir', zookeeper.dataDir, '--config', config, '--json'];
       const report = JSON.parse(await rookery('import', 'zookeeper', ...from));
+      const logs = join(zookeeper.dataDir, 'version-2');
+      const [first = ''] = readdirSync(logs).filter((name) => name.startsWith('log.'));
+      const lines = await rookery('inspect', 'log', join(logs, first), '--path', '/w1', '--json');
+      expect(JSON.parse(lines.split('\n', 1)[0] ?? '')).toMatchObject({
+        kind: 'write',
+        changes: [{ kind: 'create', path: '/w1' }],
+      });
       expect(report).toMatchObject({ digests: expect.stringMatching(/^[1-9]\d* compared/) });
       target.start();
       await target.serving();
@@ -205,6 +212,9 @@ it(
     writeFileSync(lost, JSON.stringify(config));
     const dataDir = join(ensemble.directory, 'recovered');
     for (const id of ensemble.ids) writeFileSync(file(id), JSON.stringify({ ...config, dataDir }));
+    const log = await rookery('inspect', 'log', '--config', lost, '--id', '3', '--path', '/n7');
+    expect(log).toMatch(/^0x1[\da-f]{8} {2}\S+Z {2}session 0x\S+ {2}create "\/n7" 6 bytes, /);
+    expect(log.trimEnd().split('\n')).toHaveLength(1);
     const from = ['--from-config', lost, '--from', '3'];
     expect(await rookery('recover', ...from, '--config', file(1))).toContain('written');
     ensemble.start();

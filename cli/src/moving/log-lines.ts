@@ -1,0 +1,87 @@
+/**
+ * `rookery inspect log`: the transactions of a log of ZooKeeper, or of a stopped member, one line
+ * each, and which of them are asked for.
+ *
+ * Nothing is written. Exit code 0: all of it was read; 1: it is damaged, after what was printed; 2:
+ * a mistake of the caller.
+ */
+import {
+  loadEnsembleConfig,
+  loggedTransactions,
+  OperatorError,
+  SnapshotFileError,
+  type Transaction,
+  zooKeeperTransactions,
+} from '@rookery/server';
+
+export interface LogCommand {
+  /** A file of ZooKeeper, `log.<zxid>`. */
+  readonly file?: string | undefined;
+  /** Or a member that does not run. */
+  readonly config?: string;
+  readonly id?: number;
+  /** Only what touches this path or something below it. */
+  readonly path?: string;
+  /** In hex, as logs print it. */
+  readonly session?: bigint;
+  /** ms since 1970. */
+  readonly sinceMs?: number;
+  readonly json: boolean;
+}
+
+/** Resolves with the exit code. */
+export async function runInspectLog(command: LogCommand): Promise<number> {
+  try {
+    for await (const transaction of sourceOf(command)) {
+      if (!isAskedFor(transaction, command)) continue;
+      process.stdout.write(command.json ? jsonLine(transaction) : textLine(transaction));
+    }
+    return 0;
+  } catch (error) {
+    if (error instanceof SnapshotFileError) {
+      process.stderr.write(`rookery: ${command.file} is damaged: ${error.message}\n`);
+      return 1;
+    }
+    if (command.file !== undefined && error instanceof Error && 'code' in error) {
+      const message = `${command.file} cannot be read: ${error.message}`;
+      throw new OperatorError(message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function sourceOf({ file, config, id }: LogCommand): AsyncIterable<Transaction> {
+  if (file !== undefined && config === undefined && id === undefined) {
+    return zooKeeperTransactions(file);
+  }
+  if (file === undefined && config !== undefined && id !== undefined) {
+    return loggedTransactions(loadEnsembleConfig(config), id);
+  }
+  throw new OperatorError('give a file of ZooKeeper, or --config and --id of a stopped member');
+}
+
+export function isAskedFor(transaction: Transaction, asked: LogCommand): boolean {
+  const { path, session, sinceMs } = asked;
+  if (session !== undefined && transaction.session !== session) return false;
+  if (sinceMs !== undefined && transaction.timeMs < sinceMs) return false;
+  if (path === undefined) return true;
+  const below = path === '/' ? '/' : `${path}/`;
+  return transaction.changes.some((change) => {
+    return change.path === path || change.path.startsWith(below);
+  });
+}
+
+/** Control characters in paths are escaped, as in JSON. */
+export function textLine({ zxid, timeMs, session, kind, changes }: Transaction): string {
+  const time = new Date(timeMs).toISOString();
+  const parts = changes.map(({ kind: what, path, detail }) => {
+    return `${what} ${JSON.stringify(path)}${detail === '' ? '' : ` ${detail}`}`;
+  });
+  const text = parts.length === 0 ? kind : parts.join(', ');
+  return `0x${zxid.toString(16)}  ${time}  session 0x${session.toString(16)}  ${text}\n`;
+}
+
+function jsonLine({ zxid, timeMs, session, kind, changes }: Transaction): string {
+  const line = { zxid: `0x${zxid.toString(16)}`, timeMs, session: `0x${session.toString(16)}` };
+  return `${JSON.stringify({ ...line, kind, changes })}\n`;
+}

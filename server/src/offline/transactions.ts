@@ -1,0 +1,114 @@
+/**
+ * The transactions of a log, of either product, in one form for whoever looks at them.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config.js';
+import { OperatorError } from '../operator-error.js';
+import { ReplicatedState } from '../state/replicated-state.js';
+import type { NodeOp, Txn, TxnOp } from '../state/txn.js';
+import { txnOf } from '../state/txn-codec.js';
+import { openStores, Storage } from '../storage/index.js';
+import { decodeLogRecord, type LogRecord, readLogFile } from '../zookeeper-files/index.js';
+
+export interface Transaction {
+  readonly zxid: bigint;
+  /** ms since 1970. */
+  readonly timeMs: number;
+  /** 0 for none; as an unsigned number. */
+  readonly session: bigint;
+  /** `write`, or what happened to the session or the ensemble. */
+  readonly kind: string;
+  readonly changes: readonly Change[];
+}
+
+export interface Change {
+  readonly kind: 'create' | 'delete' | 'setData' | 'setAcl' | 'check';
+  readonly path: string;
+  /** Versions, sizes and modes; for people. */
+  readonly detail: string;
+}
+
+/** Of one file of ZooKeeper. Throws FileError, or the system's error. */
+export async function* zooKeeperTransactions(path: string): AsyncGenerator<Transaction> {
+  for await (const { bytes } of readLogFile(path)) yield ofZooKeeper(decodeLogRecord(bytes));
+}
+
+/** All that the log of a stopped member holds. Rejects with OperatorError. */
+export async function* loggedTransactions(config: Config, id: number): AsyncGenerator<Transaction> {
+  const stores = await openStores({ ...config, memberId: id });
+  const { storage, recovered } = await Storage.open({
+    ...stores,
+    ...{ memberId: id, randomBytes, loader: new ReplicatedState() },
+  });
+  try {
+    const { damaged } = recovered;
+    if (damaged !== null)
+      throw new OperatorError(`the data of member ${id} is damaged: ${damaged}`);
+    for await (const batch of storage.readHistory(storage.base, storage.last)) {
+      for (const proposal of batch) yield ofRookery(proposal.zxid, txnOf(proposal));
+    }
+  } finally {
+    await storage.close();
+  }
+}
+
+function ofZooKeeper({ zxid, time, session, changes, closes }: LogRecord): Transaction {
+  const deleted = (closes ?? []).map((path) => ({ kind: 'delete', path, detail: '' }) as const);
+  const described = changes.map((change): Change => {
+    const { kind, path } = change;
+    if (kind === 'create') return { kind, path, detail: `${sizeOf(change.data)}, ${change.owner}` };
+    if (kind === 'setData') {
+      return { kind, path, detail: `version ${change.version}, ${sizeOf(change.data)}` };
+    }
+    return { kind, path, detail: kind === 'setAcl' ? `version ${change.version}` : '' };
+  });
+  const all = [...described, ...deleted];
+  const ended = closes === null ? 'no change' : 'closeSession';
+  const kind = described.length > 0 ? 'write' : ended;
+  return {
+    zxid,
+    timeMs: Number(time),
+    session: BigInt.asUintN(64, session),
+    kind,
+    changes: all,
+  };
+}
+
+function ofRookery(zxid: number, { time, session, op }: Txn): Transaction {
+  const changes = changesOf(op);
+  const kind = changes.length > 0 ? 'write' : op.kind;
+  return { zxid: BigInt(zxid), timeMs: time, session: BigInt(session), kind, changes };
+}
+
+function changesOf(op: TxnOp): readonly Change[] {
+  switch (op.kind) {
+    case 'multi':
+      return op.ops.map(changeOf);
+    case 'create':
+    case 'delete':
+    case 'setData':
+    case 'setAcl':
+    case 'check':
+      return [changeOf(op)];
+    default:
+      return [];
+  }
+}
+
+function changeOf(op: NodeOp): Change {
+  const { kind, path } = op;
+  switch (op.kind) {
+    case 'create':
+      return { kind, path, detail: `${sizeOf(op.data)}, ${op.mode}` };
+    case 'setData':
+      return { kind, path, detail: `version ${op.version}, ${sizeOf(op.data)}` };
+    case 'setAcl':
+      return { kind, path, detail: `version ${op.version}` };
+    default:
+      return { kind, path, detail: '' };
+  }
+}
+
+function sizeOf(data: Uint8Array | null): string {
+  return data === null ? 'no data' : `${data.length} bytes`;
+}
