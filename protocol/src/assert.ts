@@ -1,5 +1,5 @@
 /**
- * Assertions, which stay on in production, and the error that a broken invariant is.
+ * Assertions, which stay enabled in production, and the error that a broken invariant throws.
  *
  * An InvariantViolation is never caught by Rookery: the process logs it and exits, since a state
  * that is known to be wrong must not be acted upon. Bad input from outside is never asserted on; it
@@ -15,7 +15,7 @@ export function assert(condition: boolean, message: string | (() => string)): as
   if (!condition) fail(message);
 }
 
-/** The end of an exhaustive `switch`: does not compile while a case is missing. */
+/** Ends an exhaustive `switch`: the code does not compile while a case is missing. */
 export function unreachable(value: never): never {
   throw new InvariantViolation(`unreachable: ${String(value)}`);
 }

@@ -1,21 +1,21 @@
 /**
- * A queue: what came first goes first. With a look at any place, and an end that can be taken back.
+ * A first-in, first-out queue that also gives access to any place and can take its last item back.
  *
- * A ring, so that nothing moves when the first one goes. Lets go of what has left at once: what
- * waits may hold a megabyte, and a queue that is never empty must keep nothing of the past. Its
- * places follow its length, down to a few. Bounds nothing else: whoever fills it does. Used by
- * whatever waits in order, on hot paths too.
+ * It is a ring buffer, so no item moves when the first one leaves. A place is cleared as soon as
+ * its item leaves, because an item may hold a megabyte and a queue may never become empty. The
+ * buffer grows and shrinks with the length of the queue. The queue has no bound of its own: whoever
+ * fills it has one. It is used on hot paths, too.
  */
 
-/** Places from the first item on. */
+/** The smallest size of the ring. */
 const PLACES_MIN = 8;
-/** Kept by a queue that has become short: 8 KB. */
+/** The size that a queue keeps when it becomes short: 8 KB. */
 const PLACES_KEPT = 1024;
 
 export class Fifo<T extends NonNullable<unknown>> {
-  /** None, or a power of two of them; undefined where nothing waits. */
+  /** Empty, or a power of two of places; a place without an item is undefined. */
   #places: (T | undefined)[] = [];
-  /** The place of the first one. */
+  /** The place of the first item. */
   #head = 0;
   #length = 0;
 
@@ -23,7 +23,7 @@ export class Fifo<T extends NonNullable<unknown>> {
     return this.#length;
   }
 
-  /** For tests: what it holds memory for. */
+  /** For tests: the number of places for which it holds memory. */
   get places(): number {
     return this.#places.length;
   }
@@ -36,7 +36,7 @@ export class Fifo<T extends NonNullable<unknown>> {
     return this.at(this.#length - 1);
   }
 
-  /** The one that `index` others go before; undefined where none is. */
+  /** The item at `index`, counted from the first one; undefined if there is none. */
   at(index: number): T | undefined {
     if (index < 0 || index >= this.#length) return undefined;
     return this.#places[(this.#head + index) & (this.#places.length - 1)];
@@ -48,7 +48,7 @@ export class Fifo<T extends NonNullable<unknown>> {
     this.#length += 1;
   }
 
-  /** Takes the first one. */
+  /** Removes and returns the first item. */
   shift(): T | undefined {
     if (this.#length === 0) return undefined;
     const item = this.#places[this.#head];
@@ -58,7 +58,7 @@ export class Fifo<T extends NonNullable<unknown>> {
     return item;
   }
 
-  /** Takes the last one back. */
+  /** Removes and returns the last item. */
   pop(): T | undefined {
     if (this.#length === 0) return undefined;
     const at = (this.#head + this.#length - 1) & (this.#places.length - 1);
@@ -68,14 +68,14 @@ export class Fifo<T extends NonNullable<unknown>> {
     return item;
   }
 
-  /** Takes all of them, in order. */
+  /** Removes and returns all items, in order. */
   takeAll(): T[] {
     const all = this.toArray();
     this.clear();
     return all;
   }
 
-  /** Those that wait, in order. */
+  /** Returns the items in order and keeps them. */
   toArray(): T[] {
     const all: T[] = [];
     for (let index = 0; index < this.#length; index++) {

@@ -9,7 +9,7 @@
 import { assert } from './assert.js';
 import type { JuteReader } from './jute/reader.js';
 
-/** The stream cannot be cut any further; the only way on is to close it. */
+/** The stream cannot be cut into further frames and has to be closed. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
@@ -18,7 +18,7 @@ const HEADER_BYTES = 4;
 const NO_FRAME = -1;
 const EMPTY = Buffer.alloc(0);
 
-/** Chunks below this size are gathered, so that a stream of single bytes costs no memory each. */
+/** Smaller chunks are copied together, so a stream of single bytes takes little memory. */
 const SMALL_CHUNK_BYTES = 1024;
 const GATHER_BYTES = 8 * 1024;
 
@@ -29,11 +29,11 @@ export class FrameReader {
   #head = 0;
   #offset = 0;
   #buffered = 0;
-  /** Of the next frame, once that is known. */
+  /** The length of the next frame, once it is known. */
   #frameBytes = 0;
   #isLengthKnown = false;
   /**
-   * Memory of our own under the last chunk, and how much of it is used; null when it is foreign.
+   * The reader's own memory that holds the last chunk; null if the chunk belongs to somebody else.
    */
   #tail: Uint8Array | null = null;
   #tailUsed = 0;
@@ -43,7 +43,7 @@ export class FrameReader {
     this.#frameBytesMax = frameBytesMax;
   }
 
-  /** Bytes pushed that no frame was returned for. */
+  /** The bytes that were pushed and are not part of a returned frame. */
   get bufferedBytes(): number {
     return this.#buffered;
   }
@@ -57,12 +57,12 @@ export class FrameReader {
     return this.#buffered + this.#offset + unused;
   }
 
-  /** For all frames that are returned from now on. */
+  /** Sets the limit for all frames that are returned from now on. */
   set frameBytesMax(bytes: number) {
     this.#frameBytesMax = bytes;
   }
 
-  /** Lets go of everything that was pushed; the stream is read no further. */
+  /** Drops everything that was pushed; the stream is read no further. */
   clear(): void {
     this.#skip(this.#buffered);
   }
@@ -80,8 +80,8 @@ export class FrameReader {
   }
 
   /**
-   * The chunk that was pushed last goes back to who lent it: what is left of it is copied. Whoever
-   * lends chunks calls this after each push, once the frames that are whole were taken.
+   * Returns the chunk that was pushed last to its lender; what is left of it is copied. A caller
+   * that lends chunks calls this after each push, once it has taken the complete frames.
    */
   giveBack(): void {
     const last = this.#chunks.length - 1;
@@ -92,15 +92,16 @@ export class FrameReader {
   }
 
   /**
-   * The next whole frame without its length, or null; a view that is valid until the next push.
-   * Throws FrameError for a negative length or one over the limit, and then every time.
+   * Returns the next complete frame without its length field, or null. It is a view that is valid
+   * until the next push. Throws FrameError for a length that is negative or above the limit, and
+   * from then on at each call.
    */
   next(): Uint8Array | null {
     const length = this.#nextLength();
     return length === NO_FRAME ? null : this.#consume(length);
   }
 
-  /** As `next`, in memory of its own, which holds nothing else. */
+  /** As `next`, but the frame is copied into memory of its own. */
   nextOwn(): Uint8Array | null {
     const length = this.#nextLength();
     if (length === NO_FRAME) return null;
@@ -110,8 +111,8 @@ export class FrameReader {
   }
 
   /**
-   * Points `reader` at the next whole frame, as `next` would return it; false when there is none.
-   * Throws as `next` does.
+   * Points `reader` at the next complete frame, as `next` would return it. Returns false if there
+   * is none. Throws as `next` does.
    */
   pointAtNext(reader: JuteReader): boolean {
     const length = this.#nextLength();
@@ -127,7 +128,7 @@ export class FrameReader {
     return true;
   }
 
-  /** Of the next frame when that is whole, which is what comes next then; else NO_FRAME. */
+  /** Returns the length of the next frame if it is complete, else NO_FRAME. */
   #nextLength(): number {
     if (!this.#isLengthKnown) {
       if (this.#buffered < HEADER_BYTES) return NO_FRAME;
@@ -144,10 +145,10 @@ export class FrameReader {
     return length;
   }
 
-  /** Appends to the last chunk when that is ours and has room, else starts one of our own. */
+  /** Appends to the last chunk if the reader owns it and it has space, else begins a new one. */
   #gather(chunk: Uint8Array): void {
     if (this.#tail === null || this.#tail.length - this.#tailUsed < chunk.length) {
-      // A stream that has short frames only, such as handshakes, needs no more than one of them.
+      // A stream of short frames only, such as handshakes, needs memory for one of them.
       const room = Math.min(GATHER_BYTES, HEADER_BYTES + this.#frameBytesMax);
       this.#tail = Buffer.allocUnsafeSlow(Math.max(room, chunk.length));
       this.#tailUsed = 0;
@@ -159,8 +160,9 @@ export class FrameReader {
   }
 
   /**
-   * Foreign memory comes behind our own, which then takes no more in: its unused part is given up,
-   * or a stream that alternates would make us keep far more than it sends.
+   * A chunk that belongs to somebody else follows, so nothing more is appended to the reader's own
+   * memory. Its unused part is given up; otherwise a stream that alternates between small and large
+   * chunks would make the reader hold far more than it received.
    */
   #trimTail(tail: Uint8Array): void {
     this.#chunks[this.#chunks.length - 1] = Uint8Array.prototype.slice.call(
@@ -211,12 +213,12 @@ export class FrameReader {
     return frame;
   }
 
-  /** Moves on by `count` bytes that are there, and off every chunk that is used up. */
+  /** Advances by `count` available bytes and drops every chunk that is used up. */
   #skip(count: number): void {
     this.#buffered -= count;
     this.#offset += count;
     if (this.#buffered === 0) {
-      // Not by its length, which is a call into the runtime.
+      // Setting the length instead would be a call into the runtime.
       if (this.#chunks.length === 1) this.#chunks.pop();
       else this.#chunks = [];
       this.#head = 0;

@@ -1,17 +1,18 @@
 /**
  * Looks up the addresses of host names, for programs in which a lookup may hang for long.
  *
- * A system's lookup takes a thread of a small pool and cannot be cancelled; where a name server
- * does not answer it holds that thread for 20 seconds and more. So: at most one lookup of a name is
- * under way, however many ask; the addresses that a name had last serve while its lookup hangs or
- * after it failed; and names whose last lookup hung leave threads to the others. Without I/O:
- * lookups and time come from outside. Used by members for their peers and by the client library.
+ * A lookup by the system takes a thread of a small pool and cannot be cancelled. If a name server
+ * does not answer, it holds that thread for 20 seconds and more. Therefore at most one lookup of a
+ * name is under way, however many callers ask. The last known addresses are used while a lookup
+ * hangs or after it failed, and names whose last lookup hung leave threads to the others. This
+ * class does no I/O: lookups and time come from outside. Members use it for their peers, and so
+ * does the client library.
  */
 
 export interface NameLookupsParts {
   /** Asks the system. Rejects when the name has no address or nobody can tell. */
   readonly lookup: (name: string) => Promise<readonly string[]>;
-  /** Calls back after so many ms; what it returns cancels that. */
+  /** Calls back after so many ms; the returned function cancels the timer. */
   readonly after: (ms: number, callback: () => void) => () => void;
   /** Called when a lookup gave other addresses than the one before, with those of all names. */
   readonly onChange?: (known: ReadonlyMap<string, readonly string[]>) => void;
@@ -19,20 +20,20 @@ export interface NameLookupsParts {
 
 /** Node gives half of its pool of four threads to lookups. */
 const PARALLEL_MAX = 2;
-/** Of these, for names whose last lookup hung. */
+/** The number of these threads that names whose last lookup hung may use. */
 const PARALLEL_HANGING_MAX = 1;
-/** Known addresses serve if a lookup takes longer. A name server in reach answers in less. */
+/** Known addresses are used if a lookup takes longer. A reachable name server needs less. */
 const PATIENCE_MS = 100;
 /** A lookup that takes longer counts as hanging. */
 const HANGING_MS = 1_000;
 
 interface Name {
   readonly name: string;
-  /** What the last lookup that succeeded gave; empty before. */
+  /** The result of the last successful lookup; empty before the first. */
   known: readonly string[];
-  /** Under way or waiting for a thread; null when neither. */
+  /** The lookup that is under way or waits for a thread; null if there is none. */
   pending: Promise<readonly string[]> | null;
-  /** The last lookup took longer than HANGING_MS. */
+  /** Whether the last lookup took longer than HANGING_MS. */
   hangs: boolean;
 }
 
@@ -51,7 +52,7 @@ export class NameLookups {
     this.#parts = parts;
   }
 
-  /** Addresses from an earlier run; what a lookup gave since is newer and stays. */
+  /** Adds addresses of an earlier run; results of lookups since then are newer and stay. */
   remember(known: ReadonlyMap<string, readonly string[]>): void {
     for (const [name, addresses] of known) {
       const entry = this.#entry(name);
@@ -102,7 +103,7 @@ export class NameLookups {
     return pending;
   }
 
-  /** Those that answer go first; the others have a part of the threads only. */
+  /** Names that answer come first; the others may use only some of the threads. */
   #beginNext(): void {
     while (this.#underWay.size < PARALLEL_MAX) {
       let at = this.#waiting.findIndex(({ entry }) => !entry.hangs);

@@ -1,8 +1,8 @@
 /**
- * Znode paths: which are legal, and their parts.
+ * Znode paths: which ones are legal, and their parts.
  *
- * Code units are UTF-16, as in Java, so both refuse the same paths. The functions that take a path
- * apart never throw: they are called on paths of requests that turn out to be illegal later.
+ * Code units are UTF-16, as in Java, so both refuse the same paths. The functions that split a path
+ * never throw, because they are also called for paths that are found to be illegal later.
  */
 
 const SLASH = 0x2f;
@@ -10,8 +10,8 @@ const DOT = 0x2e;
 const WHOLE = { sequential: false };
 
 /**
- * Why `path` cannot name a znode, or null when it can. With `sequential` a suffix is still to be
- * appended, so that `/queue/` and `/` are legal as well.
+ * Returns why `path` cannot name a znode, or null if it can. With `sequential` a suffix will be
+ * appended, so `/queue/` and `/` are legal, too.
  */
 export function validatePath(
   path: string,
@@ -36,18 +36,18 @@ export function validatePath(
   return null;
 }
 
-/** `/` for a path directly under the root, for the root itself and for what has no slash. */
+/** Returns `/` for a child of the root, for the root itself and for a text without a slash. */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/');
   return slash <= 0 ? '/' : path.slice(0, slash);
 }
 
-/** The last segment; '' for the root. */
+/** Returns the last segment; '' for the root. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** Segments: 0 for the root. */
+/** Returns the number of segments; 0 for the root. */
 export function depthOf(path: string): number {
   let depth = path === '/' ? 0 : 1;
   for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) depth++;

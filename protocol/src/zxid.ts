@@ -32,7 +32,7 @@ export function nextZxid(zxid: Zxid): Zxid {
   return zxid + 1;
 }
 
-/** True for what `makeZxid` can return; for zxids that come from a disk or a peer. */
+/** Whether `makeZxid` can return the value; to be asked of zxids from a disk or a peer. */
 export function isZxid(value: number): value is Zxid {
   return Number.isSafeInteger(value) && value >= 0;
 }

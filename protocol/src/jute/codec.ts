@@ -1,9 +1,10 @@
 /**
  * Codecs: how a value is read from and written to jute, declared once for server and client.
  *
- * Small ones are combined into records. A record's fields go over the wire in the order of their
- * declaration, which is the order of an object's own string keys by the language's definition.
- * A codec's `read` throws MarshallingError for anything that is not its type, and nothing else.
+ * Codecs of primitives are combined into records. The fields of a record are on the wire in the
+ * order of their declaration, because JavaScript keeps the order of an object's string keys. The
+ * `read` of a codec throws MarshallingError for anything that is not of its type, and no other
+ * error.
  */
 import { MarshallingError } from '../marshalling-error.js';
 import type { Int64 } from './int64.js';
@@ -33,7 +34,7 @@ export const long: Codec<Int64> = {
   write: (writer, value) => writer.long(value),
 };
 
-/** Nullable, as every buffer of the protocol is. */
+/** A buffer that may be null, as every buffer of the protocol. */
 export const buffer: Codec<Uint8Array | null> = {
   read: (reader) => reader.buffer(),
   write: (writer, value) => writer.buffer(value),
@@ -50,13 +51,15 @@ export const nullableString: Codec<string | null> = {
   write: (writer, value) => writer.string(value),
 };
 
-/** Reads null as '': some clients write an empty string as null; C clients cannot read null. */
+/**
+ * Reads null as '', because some clients write an empty string as null. C clients cannot read null.
+ */
 export const stringOrEmpty: Codec<string> = {
   read: (reader) => reader.string() ?? '',
   write: (writer, value) => writer.string(value),
 };
 
-/** A body of no bytes. */
+/** An empty body. */
 export const nothing: Codec<null> = {
   read: () => null,
   write: () => undefined,
@@ -87,7 +90,7 @@ export function nullableVector<T>(element: Codec<T>): Codec<readonly T[] | null>
 type Fields = Readonly<Record<string, Codec<unknown>>>;
 type RecordOf<F extends Fields> = { readonly [Name in keyof F]: Decoded<F[Name]> };
 
-/** A record of named fields. Those on the hot path are written by hand instead. */
+/** A record of named fields. Records on the hot path are written by hand instead. */
 export function record<F extends Fields>(fields: F): Codec<RecordOf<F>> {
   const entries = Object.entries(fields);
   return {
@@ -109,14 +112,14 @@ export function readString(reader: JuteReader): string {
   return value;
 }
 
-/** The value's bytes alone, in a buffer of their own. For tests and rare messages. */
+/** Returns the value's bytes in a new buffer. For tests and rare messages. */
 export function encode<T>(codec: Codec<T>, value: T): Uint8Array {
   const writer = new JuteWriter();
   codec.write(writer, value);
   return writer.take();
 }
 
-/** Reads one value; bytes behind it are ignored, as Java does. */
+/** Reads one value and ignores bytes behind it, as Java does. */
 export function decode<T>(codec: Codec<T>, bytes: Uint8Array): T {
   return codec.read(new JuteReader(bytes));
 }

@@ -1,9 +1,9 @@
 /**
  * Reads jute primitives from one frame.
  *
- * Never reads past its end and never allocates by a length it has not checked against what is left:
- * whatever the bytes are, it returns a value or throws MarshallingError. Buffers are views of the
- * frame; whoever keeps one longer than the frame copies it.
+ * It never reads past the end, and checks each length against the bytes that are left before it
+ * allocates. Whatever the bytes are, it returns a value or throws MarshallingError. Buffers are
+ * views of the frame; a caller that keeps one longer than the frame has to copy it.
  */
 import { assert } from '../assert.js';
 import { MarshallingError } from '../marshalling-error.js';
@@ -17,7 +17,7 @@ export class JuteReader {
   #bytes: Buffer;
   #end: number;
   #position: number;
-  /** Of all bytes; made when it is first asked for. */
+  /** A view of all bytes, created when it is first needed. */
   #view: DataView | null = null;
 
   constructor(bytes: Uint8Array, offset = 0, end: number = bytes.length) {
@@ -26,7 +26,7 @@ export class JuteReader {
     this.#position = offset;
   }
 
-  /** Reads other bytes from now on, as a new reader would: who reads many frames needs one. */
+  /** Reads other bytes from now on, so that one reader serves many frames. */
   point(bytes: Uint8Array, offset: number, end: number): void {
     if (bytes !== this.#bytes) {
       this.#bytes = bufferOf(bytes);
@@ -36,23 +36,23 @@ export class JuteReader {
     this.#position = offset;
   }
 
-  /** All bytes that were given: `position` is an index of them. */
+  /** All bytes of the reader; `position` is an index into them. */
   get bytes(): Buffer {
     return this.#bytes;
   }
 
-  /** The same, for words at any place; made anew for other bytes. */
+  /** The same bytes as a DataView. */
   get view(): DataView {
     this.#view ??= viewOf(this.#bytes);
     return this.#view;
   }
 
-  /** Offset of the next byte from the start of the bytes that were given. */
+  /** The offset of the next byte from the start of `bytes`. */
   get position(): number {
     return this.#position;
   }
 
-  /** Back to where it was, for a second look. */
+  /** Moves back, to read something again. */
   set position(position: number) {
     assert(position >= 0 && position <= this.#position, 'a reader goes back only');
     this.#position = position;
@@ -78,7 +78,7 @@ export class JuteReader {
     return Number.isSafeInteger(value) ? value : int64FromHalves({ high, low });
   }
 
-  /** A view, or null for length -1. */
+  /** Returns a view, or null for the length -1. */
   buffer(): Uint8Array | null {
     const length = this.int();
     if (length === -1) return null;
@@ -86,7 +86,7 @@ export class JuteReader {
     return this.#bytes.subarray(at, at + length);
   }
 
-  /** Malformed UTF-8 becomes U+FFFD, as in Java; null for length -1. */
+  /** Malformed UTF-8 becomes U+FFFD, as in Java. Returns null for the length -1. */
   string(): string | null {
     const length = this.int();
     if (length === -1) return null;
@@ -94,7 +94,7 @@ export class JuteReader {
     return this.#bytes.toString('utf8', at, at + length);
   }
 
-  /** As `string`; where it is `usual`, of ASCII, none is made. */
+  /** As `string`, but creates no new string if the bytes are those of `usual`, which is ASCII. */
   stringOr(usual: string): string | null {
     const length = this.int();
     if (length === -1) return null;
@@ -103,14 +103,14 @@ export class JuteReader {
     return this.#bytes.toString('utf8', at, at + length);
   }
 
-  /** Goes past a buffer or string and returns its length, -1 for null. */
+  /** Skips a buffer or string and returns its length, -1 for null. */
   skipBuffer(): number {
     const length = this.int();
     if (length !== -1) this.#advance(length);
     return length;
   }
 
-  /** The number of elements of a vector, or -1 for null. */
+  /** Reads the number of elements of a vector, -1 for null. */
   count(): number {
     const count = this.int();
     if (count < -1 || count * ELEMENT_BYTES_MIN > this.remaining) {
@@ -119,25 +119,25 @@ export class JuteReader {
     return count;
   }
 
-  /** All that is left, as a view. */
+  /** Returns all bytes that are left, as a view. */
   rest(): Uint8Array {
     const at = this.#advance(this.remaining);
     return this.#bytes.subarray(at, this.#end);
   }
 
-  /** All that is left, as a copy. */
+  /** Returns a copy of all bytes that are left. */
   restCopy(): Buffer {
     const length = this.remaining;
     const from = this.#bytes;
     const at = this.#advance(length);
     const copy = Buffer.allocUnsafe(length);
-    // For a few bytes a loop beats the call into the runtime, with the view that it makes.
+    // For a few bytes a loop is faster than a call into the runtime, which creates a view.
     if (length > SHORT_BYTES) from.copy(copy, 0, at, this.#end);
     else for (let i = 0; i < length; i++) copy[i] = from[at + i] as number;
     return copy;
   }
 
-  /** By hand, which is faster than Buffer's method; the caller has checked that it is in range. */
+  /** Faster than Buffer's own method. The caller has checked that the offset is in range. */
   #intAt(at: number): number {
     const bytes = this.#bytes;
     const high = ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16);
@@ -163,13 +163,13 @@ export class JuteReader {
   }
 }
 
-/** The same bytes as a Buffer; no copy. */
+/** Returns the same bytes as a Buffer, without a copy. */
 export function bufferOf(bytes: Uint8Array): Buffer {
   if (bytes instanceof Buffer) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The same bytes for words at any place; no copy. */
+/** Returns the same bytes as a DataView, without a copy. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

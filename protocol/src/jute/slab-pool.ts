@@ -1,21 +1,22 @@
 /**
- * The slabs that writers share: each is lent to one writer at a time, and goes on behind what the
- * last one left in it.
+ * A pool of buffers (slabs) that writers share. Each slab is lent to one writer at a time, which
+ * appends behind what the previous one left in it.
  *
- * So thousands of idle connections hold no memory for output, and one that comes and goes leaves
- * none to be collected. When a crowd writes at once, each a little (one event for thousands), those
- * who find no slab get small ones. Never looks at the bytes; what was written is touched again only
- * by a writer that recycles. Keeps a few slabs at most: more of them are left to the collector.
+ * Thousands of idle connections therefore hold no memory for output, and a connection that comes
+ * and goes leaves no garbage. When many write a little at once (one event for thousands of
+ * watchers), those who find no slab get small ones. The pool never looks at the bytes; only a
+ * writer that recycles overwrites what was written. It keeps a few slabs and leaves the rest to the
+ * garbage collector.
  */
 import { viewOf } from './reader.js';
 
 export const SLAB_BYTES = 16 * 1024;
 
-/** For a few small replies or events. */
+/** Enough for a few small replies or events. */
 const SMALL_BYTES = 512;
-/** Idle slabs that are kept: 1 MB, */
+/** The number of idle slabs that are kept: 1 MB, */
 const IDLE_MAX = 64;
-/** and small ones: as much at most. */
+/** and of small ones: at most as much. */
 const SMALL_IDLE_MAX = 2048;
 /** A slab is used up when less than this part of it is left. */
 const ROOM_PART = 16;
@@ -25,15 +26,15 @@ export interface Slab {
   readonly buffer: Buffer;
   /** The same memory; several times faster for integers than Buffer's own methods. */
   readonly view: DataView;
-  /** Free from here on. */
+  /** The offset from which the slab is free. */
   used: number;
-  /** The bytes that were taken last: writers that recycle take the same ones again and again. */
+  /** The view that was taken last; writers that recycle take the same one again and again. */
   taken: Buffer;
   takenStart: number;
   takenEnd: number;
 }
 
-/** A view of the slab's bytes: that of the last time when it is the same. */
+/** Returns a view of the slab's bytes; the last one again if it is the same. */
 export function bytesOf(slab: Slab, start: number, end: number): Buffer {
   if (slab.takenStart !== start || slab.takenEnd !== end) {
     slab.taken = slab.buffer.subarray(start, end);
@@ -47,12 +48,12 @@ export class SlabPool {
   readonly #idle: Slab[] = [];
   readonly #smallIdle: Slab[] = [];
 
-  /** Slabs that are kept for the next writers, small ones too. */
+  /** The number of slabs that are kept for the next writers, including small ones. */
   get idle(): number {
     return this.#idle.length + this.#smallIdle.length;
   }
 
-  /** A slab with room for `bytes`, at most SLAB_BYTES; the caller's alone until given back. */
+  /** Lends a slab with space for `bytes`, at most SLAB_BYTES, until the caller gives it back. */
   take(bytes: number): Slab {
     const slab = this.#idle.pop();
     if (slab !== undefined && hasRoom(slab, bytes)) return slab;
@@ -61,7 +62,7 @@ export class SlabPool {
     return small !== undefined && hasRoom(small, bytes) ? small : newSlab(SMALL_BYTES);
   }
 
-  /** The caller writes to it no more. */
+  /** Takes a slab back; the caller no longer writes to it. */
   give(slab: Slab): void {
     const { length } = slab.buffer;
     if (!hasRoom(slab, length / ROOM_PART)) return;
@@ -76,7 +77,7 @@ function hasRoom(slab: Slab, bytes: number): boolean {
   return slab.used + bytes <= slab.buffer.length;
 }
 
-/** Not from the runtime's pool: what is small and lives long would keep that alive. */
+/** Avoids the runtime's pool, which a small buffer that lives long would keep in memory. */
 export function newSlab(bytes: number): Slab {
   const buffer = Buffer.allocUnsafeSlow(bytes);
   return { buffer, view: viewOf(buffer), used: 0, taken: NOTHING, takenStart: 0, takenEnd: 0 };

@@ -1,66 +1,66 @@
 /**
  * Writes jute primitives, and frames of them, into one growing buffer.
  *
- * Bytes that were taken are not touched again, but by `recycle`: `take` hands a view over and the
- * writer goes on behind it in the same slab, or in a new one when that is full. So a reply is
- * written once and goes to the socket without a copy. Writers that share a pool and `release` or
- * `recycle` hold a slab only while they need one.
- * `long` takes an Int64; `int` a signed 32-bit integer; both throw on anything else.
+ * `take` hands over a view of what was written, and the writer continues behind it in the same
+ * slab, or in a new one if that is full. Only `recycle` overwrites bytes that were taken. A reply
+ * is therefore written once and goes to the socket without a copy. Writers that share a pool hold a
+ * slab only until they `release` or `recycle` it. `long` takes an Int64; `int` a signed 32-bit
+ * integer; both throw on anything else.
  */
 import { assert } from '../assert.js';
 import type { Int64 } from './int64.js';
 import { bytesOf, newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
 
 const NO_FRAME = -1;
-/** Of a writer on its own, which may be there for one short record. */
+/** The first slab of a writer without a pool, which may write one short record only. */
 const FIRST_SLAB_BYTES = 256;
 const NO_SLAB = newSlab(0);
 
-/** Below this length a loop over char codes beats the call into the runtime's encoder. */
+/** Below this length a loop over char codes is faster than the runtime's encoder. */
 const SHORT_STRING_CHARS = 48;
 
 export class JuteWriter {
   readonly #pool: SlabPool | null;
-  /** Where in its slab it began. */
+  /** The offset in the slab at which this writer began. */
   #first = 0;
   #slab: Slab = NO_SLAB;
-  /** Those of the slab. */
+  /** The buffer and the view of the slab. */
   #buffer: Buffer = NO_SLAB.buffer;
   #view: DataView = NO_SLAB.view;
-  /** Where the bytes begin that were not taken yet. */
+  /** The offset of the first byte that was not taken yet. */
   #start = 0;
   #position = 0;
-  /** Offset of the open frame's length from `#start`, or NO_FRAME. */
+  /** The offset of the open frame's length field from `#start`, or NO_FRAME. */
   #frame = NO_FRAME;
 
   constructor(pool: SlabPool | null = null) {
     this.#pool = pool;
   }
 
-  /** Bytes written and not taken. */
+  /** The number of bytes that were written and not taken. */
   get length(): number {
     return this.#position - this.#start;
   }
 
-  /** Of the memory that it writes to, used or not; 0 while it has none. */
+  /** The size of the slab, used or not; 0 while the writer has none. */
   get slabBytes(): number {
     return this.#buffer.length;
   }
 
-  /** Drops everything that was not taken. */
+  /** Drops all bytes that were not taken. */
   reset(): void {
     this.#position = this.#start;
     this.#frame = NO_FRAME;
   }
 
-  /** Drops what was written after the writer's `length` was `length`; a frame begun since, too. */
+  /** Drops what was written beyond `length` bytes, and a frame that began there. */
   truncate(length: number): void {
     assert(length >= 0 && length <= this.length, 'truncate is not past the end');
     this.#position = this.#start + length;
     if (this.#frame >= length) this.#frame = NO_FRAME;
   }
 
-  /** All bytes since the last take, as a view that belongs to the caller from now on. */
+  /** Returns all bytes since the last `take`, as a view that belongs to the caller. */
   take(): Uint8Array {
     assert(this.#frame === NO_FRAME, 'no frame is open at take');
     const taken = bytesOf(this.#slab, this.#start, this.#position);
@@ -70,8 +70,8 @@ export class JuteWriter {
   }
 
   /**
-   * As `take`, in memory of their own, behind so many bytes for the caller to write: what they were
-   * written on is used again.
+   * As `take`, but returns a copy, with `headBytes` free bytes before it. The writer's own memory
+   * is used again.
    */
   takeCopy(headBytes = 0): Buffer {
     assert(this.#frame === NO_FRAME, 'no frame is open at takeCopy');
@@ -82,8 +82,8 @@ export class JuteWriter {
   }
 
   /**
-   * Lends the slab to the next writer of the pool; everything written was taken or dropped. Who
-   * holds on to bytes that were taken holds a slab: release only when they have been sent.
+   * Gives the slab back to the pool. Everything written must have been taken or dropped. Bytes that
+   * were taken keep the whole slab in memory, so release it only after they were sent.
    */
   release(): void {
     assert(this.length === 0, 'nothing waits to be taken at release');
@@ -94,8 +94,8 @@ export class JuteWriter {
   }
 
   /**
-   * Room for a record of fixed size, whose bytes the caller then writes: from the offset that is
-   * returned on, in `view`, which is to be got afterwards.
+   * Reserves space for a record of fixed size and returns its offset. The caller writes it through
+   * `view`, which must be obtained after this call.
    */
   claim(bytes: number): number {
     this.#reserve(bytes);
@@ -109,8 +109,8 @@ export class JuteWriter {
   }
 
   /**
-   * As `release`, when nobody holds on to anything that was taken: its memory is written again.
-   * Only what came into the slab before this writer got it stays as it is.
+   * As `release`, for when nobody uses any more what this writer handed out: the memory is written
+   * again. Bytes that were in the slab before this writer got it stay untouched.
    */
   recycle(): void {
     assert(this.length === 0, 'nothing waits to be taken at recycle');
@@ -126,7 +126,7 @@ export class JuteWriter {
     this.#position += 4;
   }
 
-  /** Patches the length of the frame begun last. */
+  /** Fills in the length field of the open frame. */
   endFrame(): void {
     assert(this.#frame !== NO_FRAME, 'a frame is open at endFrame');
     const at = this.#start + this.#frame;
@@ -172,21 +172,21 @@ export class JuteWriter {
       this.int(-1);
       return;
     }
-    // A UTF-16 unit takes three bytes of UTF-8 at most.
+    // A UTF-16 unit takes at most three bytes in UTF-8.
     this.#reserve(4 + value.length * 3);
     const at = this.#position;
     this.#position = at + 4 + this.#encode(value, at + 4);
     this.#view.setInt32(at, this.#position - at - 4);
   }
 
-  /** Copies the bytes as they are. */
+  /** Appends a copy of the bytes, without a length. */
   raw(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.#position);
     this.#position += bytes.length;
   }
 
-  /** As `raw`, for bytes that lie within `source`; for a few it is faster than to make a view. */
+  /** As `raw`, for bytes within `source`; for a few bytes this is faster than creating a view. */
   rawWithin(source: DataView, start: number, length: number): void {
     this.#reserve(length);
     const view = this.#view;
@@ -220,15 +220,15 @@ export class JuteWriter {
     const needed = kept + bytes;
     const slab = this.#nextSlab(needed, kept);
     this.#buffer.copy(slab.buffer, slab.used, this.#start, this.#position);
-    // The next writer goes on where what was not taken yet began.
+    // The next writer continues at the first byte that was not taken.
     this.#slab.used = this.#start;
     this.#pool?.give(this.#slab);
     this.#useSlab(slab, kept);
   }
 
   /**
-   * Doubles what is kept, so that a long run of writes copies each byte a bounded number of times,
-   * and one large record takes little more than its own size.
+   * A new slab has twice the size of what is kept. A long series of writes therefore copies each
+   * byte a bounded number of times, and one large record takes little more than its own size.
    */
   #nextSlab(needed: number, kept: number): Slab {
     if (needed > SLAB_BYTES) return newSlab(needed + Math.max(kept, FIRST_SLAB_BYTES));
@@ -247,7 +247,7 @@ export class JuteWriter {
   }
 }
 
-/** A safe integer as a long, at an offset that was claimed. */
+/** Writes a safe integer as a long, at an offset that `claim` returned. */
 export function putLong(view: DataView, at: number, value: number): void {
   view.setInt32(at, Math.floor(value / 0x1_0000_0000));
   view.setInt32(at + 4, value | 0);

@@ -1,8 +1,8 @@
 /**
- * The ranges of zxids that a log holds: grown, cut and asked.
+ * The ranges of zxids that a log holds, and how they grow and are cut.
  *
- * Zxids of one epoch are consecutive, so a log is a few ranges. They grow and are cut in place.
- * Never asks where a proposal lies.
+ * The zxids of one epoch are consecutive, so a log consists of a few ranges. They are changed in
+ * place.
  */
 import { counterOf, epochOf, makeZxid } from '../zxid.js';
 import type { HistorySummary } from './messages.js';
@@ -11,12 +11,12 @@ import type { Zxid } from './proposal.js';
 /** In ascending order. */
 export type GrowingRanges = { epoch: number; first: number; last: number }[];
 
-/** Whether the log holds it, or begins right after it. */
+/** Whether the log holds `zxid`, or begins right after it. */
 export function holds({ base, ranges }: HistorySummary, zxid: Zxid): boolean {
   const counter = counterOf(zxid);
   const epoch = epochOf(zxid);
   if (zxid === base) return true;
-  // What is asked for is nearly always in the newest one.
+  // The zxid is nearly always in the newest range.
   for (let index = ranges.length - 1; index >= 0; index--) {
     const range = ranges[index];
     if (range === undefined || range.epoch < epoch) return false;
@@ -26,13 +26,13 @@ export function holds({ base, ranges }: HistorySummary, zxid: Zxid): boolean {
   return false;
 }
 
-/** The newest zxid that the log holds, or what it begins after. */
+/** Returns the newest zxid of the log; for an empty log, the zxid after which it begins. */
 export function lastOfRanges({ base, ranges }: HistorySummary): Zxid {
   const range = ranges.at(-1);
   return range === undefined ? base : makeZxid(range.epoch, range.last);
 }
 
-/** Whether a log can hold these: in ascending order, behind its base, none empty. */
+/** Whether a log can have these ranges: ascending, behind its base, none empty. */
 export function isWellFormed({ base, ranges }: HistorySummary): boolean {
   let last = base;
   for (const range of ranges) {
@@ -42,7 +42,7 @@ export function isWellFormed({ base, ranges }: HistorySummary): boolean {
   return true;
 }
 
-/** By the zxids from `first` to `last`, of one epoch, which come behind all that is there. */
+/** Adds the zxids from `first` to `last`, of one epoch, which are newer than all others. */
 export function extendRanges(ranges: GrowingRanges, first: Zxid, last: Zxid): void {
   const epoch = epochOf(first);
   const newest = ranges.at(-1);
@@ -53,7 +53,7 @@ export function extendRanges(ranges: GrowingRanges, first: Zxid, last: Zxid): vo
   }
 }
 
-/** Without what comes after `after`. */
+/** Removes all zxids after `after`. */
 export function cutRanges(ranges: GrowingRanges, after: Zxid): void {
   for (let range = ranges.at(-1); range !== undefined; range = ranges.at(-1)) {
     if (makeZxid(range.epoch, range.last) <= after) return;

@@ -1,5 +1,5 @@
 /**
- * The fields of peer messages: how each is put into msgpack's terms and checked on the way back.
+ * The fields of peer messages: how each is encoded as msgpack, and checked when it is decoded.
  *
  * `pack` asserts, since a member that sends nonsense must stop. `unpack` trusts nothing: it returns
  * a value of its type or throws MarshallingError. Byte fields come back as views of the frame.
@@ -12,7 +12,7 @@ import { COUNTER_MAX, EPOCH_MAX, isZxid } from '../zxid.js';
 export interface Field<T> {
   pack(value: T): unknown;
   unpack(packed: unknown): T;
-  /** The first wire version whose messages have it; without it, all have. See `added`. */
+  /** The first wire version that has the field; without it, all versions do. See `added`. */
   readonly since?: number;
   /** Its value in a message of an earlier version. */
   readonly absent?: T;
@@ -64,13 +64,13 @@ export const milliseconds = field<number>('a time', (packed): packed is number =
   return typeof packed === 'number' && Number.isFinite(packed) && packed >= 0;
 });
 
-/** What a Date can hold. */
+/** The largest time that a Date can represent. */
 const DATE_MAX_MS = 8.64e15;
 
-/** ms since 1970, of a clock that may be anywhere. */
+/** A time in ms since 1970, of a clock that may be wrong. */
 export const date = integer('a date', { min: -DATE_MAX_MS, max: DATE_MAX_MS });
 
-/** A text of bounded length, for what is logged or compared as it is. */
+/** A text of bounded length that is logged or compared as it is. */
 export function shortText(charactersMax: number): Field<string> {
   const what = `a string of at most ${charactersMax} characters`;
   return field<string>(what, (packed): packed is string => {
@@ -84,13 +84,13 @@ export function natural(max: number): Field<number> {
 
 export const flag = field<boolean>('a boolean', (packed) => typeof packed === 'boolean');
 export const text = field<string>('a string', (packed) => typeof packed === 'string');
-/** With its type, for what TypeScript infers, those before 5.7 cannot read. */
+/** The type is explicit, because TypeScript before 5.7 cannot read the inferred one. */
 export const bytes: Field<Uint8Array> = field(
   'bytes',
   (packed): packed is Uint8Array => packed instanceof Uint8Array,
 );
 
-/** One of a few words, sent as its index; so words are only ever added at the end. */
+/** One of a few words, sent as its index. New words may only be added at the end. */
 export function oneOf<const T extends string>(...words: readonly T[]): Field<T> {
   return {
     pack: (value) => {
@@ -134,7 +134,7 @@ export const keyAndValue: Field<readonly [Uint8Array, Uint8Array]> = {
   },
 };
 
-/** An object as an array of its fields, in the order they are declared in here. */
+/** An object as an array of its fields, in the order of their declaration. */
 export function struct<T extends object>(fields: FieldMap<T>): Field<T> {
   const layout = new Layout<T>(fields);
   return {
@@ -189,7 +189,7 @@ export class Layout<T extends object> {
     return this.#entries.length;
   }
 
-  /** How many of the fields a message of this wire version has: the first ones. */
+  /** Returns how many of the first fields a message of this wire version has. */
   sizeAt(version: number): number {
     let size = this.#entries.length;
     while (size > 0 && (this.#entries[size - 1]?.[1].since ?? 0) > version) size -= 1;

@@ -97,11 +97,11 @@ export interface AckEpoch {
 export interface SyncStart {
   readonly kind: 'syncStart';
   readonly mode: 'diff' | 'trunc' | 'snap';
-  /** Of `snap`: the newest zxid that both have, if one is known. */
+  /** For `snap`: the newest zxid that both have, if one is known. */
   readonly after: Zxid;
-  /** That of the leader: what the learner is sent was proposed by these. */
+  /** The leader's lineage: these leaderships proposed what the learner is sent. */
   readonly lineage: readonly LeadershipOf[];
-  /** The learner has what another leadership proposed, or applied what was never committed. */
+  /** Whether the learner has proposals of another leadership, or applied uncommitted ones. */
   readonly diverged: boolean;
 }
 
@@ -122,7 +122,7 @@ export interface NewLeader {
   readonly epoch: number;
   readonly last: Zxid;
   readonly ensembleId: string;
-  /** H of the leader: no lease of this learner may be longer. 0 from a leader that does not say. */
+  /** The leader's lease H in ms, which no lease of this learner may exceed; 0 if it is not told. */
   readonly leaseMs: number;
 }
 
@@ -205,7 +205,7 @@ export interface ForwardedRequest {
   readonly attachment: number;
   readonly opcode: number;
   readonly body: Uint8Array;
-  /** Of the connection when the request came: what the leader checks ACLs against. */
+  /** The identities of the connection when the request came; the leader checks ACLs with them. */
   readonly identities: readonly Identity[];
 }
 
@@ -352,14 +352,14 @@ export interface Hello {
   readonly offer: HelloOffer | null;
 }
 
-/** What a hello says by name; who does not know a name ignores it. See `hello.ts`. */
+/** The named part of a hello; a member ignores names that it does not know. See `hello.ts`. */
 /** A start of a member on one data directory. */
 export interface StartOf {
   /** Random, drawn when the directory was made or given up; '' where there is none. */
   readonly incarnation: string;
   /** How often a member was started on it, this time included; 0 where it is not known. */
   readonly count: number;
-  /** As in the hello: of one process. */
+  /** The process, as in the hello. */
   readonly instance: string;
 }
 
@@ -378,11 +378,11 @@ export interface HelloOffer {
   readonly treeBytes: number;
   /** Settings that members must share, by name, as text: see `server/src/shared-settings.ts`. */
   readonly shared: readonly (readonly [name: string, value: string])[];
-  /** Of the sender. */
+  /** The start of the sender. */
   readonly start: StartOf;
   /** The processes of the starts right before it, the last one last: see `known-starts.ts`. */
   readonly earlierStarts: readonly string[];
-  /** The last one of the receiver that the sender has seen: see `driver/known-starts.ts`. */
+  /** The receiver's last start that the sender has seen; see `driver/known-starts.ts`. */
   readonly lastSeen: StartOf;
 }
 
@@ -390,6 +390,6 @@ export interface HelloOffer {
 export interface Refuse {
   readonly kind: 'refuse';
   readonly reason: string;
-  /** It stays so until an operator mends it, at one of the two members or at both. */
+  /** Whether only an operator can change the reason, at one of the two members or at both. */
   readonly isLasting: boolean;
 }

@@ -1,12 +1,12 @@
 /**
- * A batch of proposals: the bytes that the leader writes once, and that go over links and into logs
- * as they are.
+ * A batch of proposals. The leader writes its bytes once, and they go over links and into logs as
+ * they are.
  *
- * One proposal after the other: zxid (8 bytes), previous zxid (8), length of the body (4), body,
- * all big-endian. Nobody changes a batch, so the core, links, log and memory share it. There is no
- * object for each proposal: a cursor goes through them where they lie. Memory before the bytes, the
- * headroom, is for the head of the one frame in which the batch is sent.
- * Invariant: a batch is not empty, and each of its proposals names the one before it.
+ * The layout of each proposal is zxid (8 bytes), previous zxid (8), length of the body (4) and
+ * body, all big-endian. A batch never changes, so the core, links, log and memory share it. There
+ * is no object for each proposal: a cursor visits them in place. The headroom is memory before the
+ * bytes, for the head of the one frame in which the batch is sent. Invariant: a batch is not empty,
+ * and each of its proposals names the one before it.
  */
 import { assert } from '../assert.js';
 import { bufferOf, type JuteReader } from '../jute/reader.js';
@@ -16,12 +16,12 @@ import { EPOCH_MAX, epochOf, formatZxid } from '../zxid.js';
 import type { Proposal, Zxid } from './proposal.js';
 
 const HEADER_BYTES = 20;
-/** What is left free before a batch that is made here. */
+/** The headroom of a batch that is created here. */
 const HEADROOM_BYTES = 16;
 const COUNTER_SPAN = 0x1_0000_0000;
 
 interface BatchFacts {
-  /** What the first proposal names as the one before it. */
+  /** The zxid that the first proposal names as the previous one. */
   readonly previous: Zxid;
   readonly first: Zxid;
   readonly last: Zxid;
@@ -44,7 +44,7 @@ export class ProposalBatch implements Iterable<Proposal> {
   readonly headroom: number;
   #frame: Buffer | null = null;
 
-  /** For this file: whoever calls it has checked that `facts` are those of `bytes`. */
+  /** Used in this file only; the caller has checked that `facts` describe `bytes`. */
   constructor({ previous, first, last, count }: BatchFacts, bytes: Buffer, headroom = 0) {
     this.previous = previous;
     this.first = first;
@@ -54,7 +54,7 @@ export class ProposalBatch implements Iterable<Proposal> {
     this.headroom = headroom;
   }
 
-  /** Of proposals, which are copied. Asserts that they are consecutive, and one at least. */
+  /** Copies the proposals. Asserts that there is at least one and that they are consecutive. */
   static of(proposals: Iterable<Proposal>): ProposalBatch {
     const writer = new BatchWriter();
     for (const { zxid, previous, body } of proposals) {
@@ -65,7 +65,7 @@ export class ProposalBatch implements Iterable<Proposal> {
     return writer.take();
   }
 
-  /** The bytes stay where they are. Throws MarshallingError for what is not a batch. */
+  /** Uses the bytes without a copy. Throws MarshallingError if they are not a batch. */
   static parse(packed: Uint8Array): ProposalBatch {
     const bytes = bufferOf(packed);
     let at = 0;
@@ -87,7 +87,7 @@ export class ProposalBatch implements Iterable<Proposal> {
     return new ProposalBatch({ previous: zxidAt(bytes, 8), first, last, count }, bytes);
   }
 
-  /** A copy of them in one, unless it is only one. Asserts that they are consecutive. */
+  /** Copies several batches into one. Asserts that they are consecutive. */
   static join(parts: readonly ProposalBatch[]): ProposalBatch {
     const [head] = parts;
     assert(head !== undefined, 'a batch is not empty');
@@ -102,13 +102,13 @@ export class ProposalBatch implements Iterable<Proposal> {
     return copied(parts, { previous, first, last, count });
   }
 
-  /** As it is, or copied, if it keeps alive more than twice the memory that it needs. */
+  /** Returns a copy if this batch keeps more than twice its own size in memory, else itself. */
   compact(): ProposalBatch {
     const { bytes } = this;
     return bytes.buffer.byteLength <= 2 * bytes.length ? this : copied([this], this);
   }
 
-  /** In order; the bodies are views. For what there is much of: `cursor`. */
+  /** Visits the proposals in order; their bodies are views. `cursor` is faster. */
   *[Symbol.iterator](): Generator<Proposal> {
     for (const cursor = this.cursor(); cursor.next(); ) {
       const { zxid, previous, body } = cursor;
@@ -116,12 +116,12 @@ export class ProposalBatch implements Iterable<Proposal> {
     }
   }
 
-  /** Stands before the first proposal. */
+  /** Returns a cursor before the first proposal. */
   cursor(): ProposalCursor {
     return new ProposalCursor(this.bytes);
   }
 
-  /** Its zxids, in ascending order: one range, unless an epoch begins in it. */
+  /** Returns the zxids in ascending order: one range for each epoch in the batch. */
   ranges(): readonly ZxidRange[] {
     const { first, last, count } = this;
     if (last - first === count - 1 && epochOf(first) === epochOf(last)) return [{ first, last }];
@@ -137,8 +137,8 @@ export class ProposalBatch implements Iterable<Proposal> {
   }
 
   /**
-   * Its proposals in (after, through], where they lie: of the first of them no more than have
-   * `bytesMax`, but one at least. Null when it has none of them.
+   * Returns the proposals in (after, through] without a copy: at least one, and from the first on
+   * as many as fit `bytesMax`. Returns null if the batch has none of them.
    */
   part(after: Zxid, through: Zxid, bytesMax = Number.POSITIVE_INFINITY): ProposalBatch | null {
     const isAll = after < this.first && this.last <= through && this.bytes.length <= bytesMax;
@@ -161,9 +161,9 @@ export class ProposalBatch implements Iterable<Proposal> {
   }
 
   /**
-   * The batch behind a head of so many bytes, which `writeHead` writes at the frame's beginning.
-   * Where there is headroom for it, nothing is copied, and the frame is made once for all links;
-   * so all heads of a batch are the same.
+   * Returns a frame: a head of `headBytes`, which `writeHead` writes, and the batch. If the
+   * headroom suffices, nothing is copied, and the frame is made once for all links. All heads of a
+   * batch must therefore be the same.
    */
   framed(headBytes: number, writeHead: (frame: Buffer) => void): Buffer {
     if (this.#frame !== null) return this.#frame;
@@ -181,11 +181,11 @@ export class ProposalBatch implements Iterable<Proposal> {
   }
 }
 
-/** Goes through the proposals of a batch; what it shows is valid until it goes on. */
+/** Visits the proposals of a batch; its fields are valid until the next call of `next`. */
 export class ProposalCursor {
   zxid: Zxid = 0;
   previous: Zxid = 0;
-  /** Where the body begins and ends in the bytes of the batch. */
+  /** The offsets of the body's beginning and end in the bytes of the batch. */
   start = 0;
   end = 0;
   readonly #bytes: Buffer;
@@ -194,7 +194,7 @@ export class ProposalCursor {
     this.#bytes = bytes;
   }
 
-  /** To the next proposal; false when there is none. */
+  /** Moves to the next proposal; returns false if there is none. */
   next(): boolean {
     const bytes = this.#bytes;
     const at = this.end;
@@ -206,18 +206,18 @@ export class ProposalCursor {
     return true;
   }
 
-  /** A view. */
+  /** The body as a view. */
   get body(): Uint8Array {
     return this.#bytes.subarray(this.start, this.end);
   }
 
-  /** Lets the reader read the body, where it lies. */
+  /** Points the reader at the body, in place. */
   pointAtBody(reader: JuteReader): void {
     reader.point(this.#bytes, this.start, this.end);
   }
 }
 
-/** Makes batches, each proposal written where it will lie. */
+/** Creates batches; each proposal is written in its final place. */
 export class BatchWriter {
   readonly #writer = new JuteWriter();
   #previous: Zxid = 0;
@@ -225,11 +225,11 @@ export class BatchWriter {
   #last: Zxid = 0;
   #count = 0;
 
-  /** Proposals of the batch so far. */
+  /** The number of proposals so far. */
   get count(): number {
     return this.#count;
   }
-  /** Bytes of them; 0 when there are none. */
+  /** The bytes of these proposals. */
   get bytes(): number {
     return this.#writer.length;
   }
@@ -251,7 +251,7 @@ export class BatchWriter {
     return this.#writer;
   }
 
-  /** What was written since the last time, one proposal at least. */
+  /** Returns the batch of what was written since the last call: at least one proposal. */
   take(): ProposalBatch {
     assert(this.#count > 0, 'a batch is not empty');
     const bytes = this.#writer.takeCopy(HEADROOM_BYTES).subarray(HEADROOM_BYTES);
@@ -264,7 +264,7 @@ export class BatchWriter {
   }
 }
 
-/** The bytes of the parts, in memory of their own with headroom before them. */
+/** Copies the bytes of the parts into new memory with headroom before them. */
 function copied(parts: readonly ProposalBatch[], facts: BatchFacts): ProposalBatch {
   const size = parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const copy = Buffer.allocUnsafeSlow(HEADROOM_BYTES + size);
