@@ -5,7 +5,8 @@
  * and runs them. Without `--config` the ensemble has a config file of its own in its data
  * directory, so that a second run finds the same members.
  */
-import { OperatorError } from '@rookery/server';
+import { join } from 'node:path';
+import { loadEnsembleConfig, OperatorError } from '@rookery/server';
 import { Ensemble } from './ensemble.js';
 import { prepareEnsembleFile, readEnsembleFile } from './ensemble-file.js';
 import { createLogger } from './log-output.js';
@@ -16,6 +17,8 @@ export interface EnsembleCommand {
   readonly data?: string;
   readonly basePort?: number;
   readonly config?: string;
+  /** On a terminal: show the members' logs there instead of writing them to files. */
+  readonly logs?: true;
 }
 
 /** Resolves with the exit code once all members have stopped. */
@@ -25,7 +28,10 @@ export async function runEnsemble(command: EnsembleCommand): Promise<number> {
   // No new ports are written while the ensemble still runs on the old ones.
   if (plan.former !== undefined) await requireFreePorts(plan.former);
   plan.write();
-  const ensemble = new Ensemble(plan, createLogger('info', {}));
+  const isForPeople = process.stdout.isTTY === true;
+  const { dataDir } = loadEnsembleConfig(plan.configPath);
+  const logDir = isForPeople && command.logs !== true ? join(dataDir, 'logs') : null;
+  const ensemble = new Ensemble(plan, { isForPeople, logDir }, createLogger('info', {}));
   const stop = () => ensemble.stop();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   // Nobody reads the output any more (`| head`): the members' logs would have nowhere to go.

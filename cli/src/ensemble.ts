@@ -10,13 +10,18 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { memoryLimit, type ServerAddress } from '@rookery/server';
+import { loadEnsembleConfig, memoryLimit, type ServerAddress } from '@rookery/server';
 import type { Logger } from 'pino';
 import type { EnsemblePlan } from './ensemble-file.js';
 import { memberLines } from './log-output.js';
+import { memberLogFile } from './member-log-file.js';
 import { serviceOf } from './ports.js';
 import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
+import { askWord } from './status/four-letter-word.js';
+import { parseStatus } from './status/server-status.js';
+import { welcomeText } from './welcome.js';
 
 /** With the time that npm and the shell take, everything is over within 2 s of a Ctrl-C. */
 const STOP_TIMEOUT_MS = 1500;
@@ -41,8 +46,16 @@ interface End {
   readonly signal: string | null;
 }
 
+export interface EnsembleOutput {
+  /** A person reads it: what to know is printed for one. */
+  readonly isForPeople: boolean;
+  /** Where the members' logs go; null for the standard output. */
+  readonly logDir: string | null;
+}
+
 export class Ensemble {
   readonly #plan: EnsemblePlan;
+  readonly #output: EnsembleOutput;
   readonly #logger: Logger;
   readonly #running = new Map<number, Member>();
   readonly #environment: Readonly<Record<string, string>>;
@@ -54,8 +67,9 @@ export class Ensemble {
   #stopping = false;
   #allGone: () => void = () => {};
 
-  constructor(plan: EnsemblePlan, logger: Logger) {
+  constructor(plan: EnsemblePlan, output: EnsembleOutput, logger: Logger) {
     this.#plan = plan;
+    this.#output = output;
     this.#logger = logger;
     const { bytes, heapBytes } = memoryLimit();
     // The memory that this process may use is shared by all members.
@@ -109,12 +123,22 @@ export class Ensemble {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...this.#environment, ...process.env },
     });
-    child.stdout?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
-    child.stderr?.pipe(memberLines(address.id)).pipe(process.stdout, { end: false });
+    this.#connectOutput(child, address.id);
     child.once('error', (error) => this.#logger.error({ err: error }, 'ensemble.spawn-failed'));
     // 'close' follows the last line of its output; 'exit' would not wait for it.
     child.once('close', (code, signal) => this.#onEnd(address, { code, signal }));
     this.#running.set(address.id, { address, process: child });
+  }
+
+  /** What a member says beside its log, such as why it cannot start, is shown in any case. */
+  #connectOutput(child: ChildProcess, id: number): void {
+    const { logDir } = this.#output;
+    child.stderr?.pipe(memberLines(id)).pipe(process.stdout, { end: false });
+    if (logDir === null) {
+      child.stdout?.pipe(memberLines(id)).pipe(process.stdout, { end: false });
+    } else {
+      child.stdout?.pipe(memberLogFile(join(logDir, `member-${id}.log`)));
+    }
   }
 
   #onEnd(address: ServerAddress, end: End): void {
@@ -165,7 +189,10 @@ export class Ensemble {
     }
   }
 
-  /** Prints the connect string, alone on its line, once all serve but those given up. */
+  /**
+   * Once all serve but those given up: prints the connect string, alone on its line, or for people
+   * all that they want to know.
+   */
   async #announce(): Promise<void> {
     const startedMs = performance.now();
     let warned = false;
@@ -174,8 +201,7 @@ export class Ensemble {
       if (this.#stopping || this.#running.size + this.#pausing.size === 0) return;
       const elapsedMs = Math.round(performance.now() - startedMs);
       if (waiting.length === 0) {
-        this.#logger.info({ members: this.#running.size, elapsedMs }, 'ensemble.serving');
-        break;
+        return await this.#welcome(elapsedMs);
       }
       if (!warned && elapsedMs > SLOW_START_MS) {
         warned = true;
@@ -183,10 +209,34 @@ export class Ensemble {
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
-    const all = this.#plan.servers.map(
-      ({ host, clientHost = host, clientPort }) => `${clientHost}:${clientPort}`,
-    );
-    process.stdout.write(`${all.join(',')}\n`);
+  }
+
+  async #welcome(elapsedMs: number): Promise<void> {
+    const { servers, configPath } = this.#plan;
+    const members = this.#running.size;
+    const connect = servers
+      .map(({ host, clientHost = host, clientPort }) => `${clientHost}:${clientPort}`)
+      .join(',');
+    if (!this.#output.isForPeople) {
+      this.#logger.info({ members, elapsedMs }, 'ensemble.serving');
+      process.stdout.write(`${connect}\n`);
+      return;
+    }
+    const { dataDir } = loadEnsembleConfig(configPath);
+    const leader = await this.#leader();
+    const { logDir } = this.#output;
+    const welcome = { members, leader, elapsedMs, connect, configPath, dataDir, logDir };
+    process.stdout.write(welcomeText(welcome));
+  }
+
+  async #leader(): Promise<number | null> {
+    for (const { address } of this.#running.values()) {
+      const { id, host, clientHost = host, clientPort: port } = address;
+      const server = { host: clientHost, port };
+      const text = await askWord(server, 'srvr', POLL_TIMEOUT_MS).catch(() => '');
+      if (parseStatus(text)?.mode === 'leader') return id;
+    }
+    return null;
   }
 
   async #notServing(): Promise<number[]> {

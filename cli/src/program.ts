@@ -9,7 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { runEnsemble } from './ensemble-command.js';
+import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
 import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
 
@@ -48,11 +48,16 @@ export async function runProgram(): Promise<number> {
       wholeNumber(1, 64_700),
     )
     .option('--config <file>', 'run the servers of this file instead')
-    .action(
-      async (options: { size?: number; data?: string; basePort?: number; config?: string }) => {
-        code = await runEnsemble(options);
-      },
-    );
+    .option(
+      '--logs',
+      "on a terminal: show the members' logs (default: in files of the data directory)",
+    )
+    .action(async (options: EnsembleCommand) => {
+      code = await runEnsemble(options);
+    });
+  addStatus(program, (exitCode) => {
+    code = exitCode;
+  });
   addHealth(program, (exitCode) => {
     code = exitCode;
   });
@@ -74,6 +79,30 @@ export async function runProgram(): Promise<number> {
   } catch (error) {
     return report(error);
   }
+}
+
+interface StatusOptions {
+  readonly config?: string;
+  readonly connect?: string;
+  readonly timeout: number;
+  readonly wait: number;
+  readonly json?: true;
+}
+
+function addStatus(program: Command, onEnd: (code: number) => void): void {
+  program
+    .command('status')
+    .description('Who leads and who follows, of Rookery or ZooKeeper; 0 if all serve, 1 if not.')
+    .option('--config <file>', 'the config file that all members share')
+    .option('--connect <hosts>', 'or the servers: host:port,host:port')
+    .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 600_000), 2000)
+    .option('--wait <seconds>', 'ask again until all serve', wholeNumber(0, 86_400), 0)
+    .option('--json', 'as JSON')
+    .action(async ({ timeout, wait, json, ...from }: StatusOptions) => {
+      const { runStatus } = await import('./status/status-command.js');
+      const how = { timeoutMs: timeout, waitSeconds: wait, json: json === true };
+      onEnd(await runStatus({ ...from, ...how }));
+    });
 }
 
 interface HealthOptions {

@@ -1,0 +1,28 @@
+/** A log file that is continued, changed for a new one at its bound, and gone without harm. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { memberLogFile } from './member-log-file.js';
+
+it('has at most its bound and a line more, and so has the one before it', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'rookery-log-file-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'logs', 'member-1.log');
+  for (const run of ['a', 'b']) {
+    const file = memberLogFile(path, 100);
+    for (let line = 0; line < 10; line++) file.write(`${run} ${line} ${'x'.repeat(30)}\n`);
+    file.end();
+    await finished(file);
+  }
+  expect((await readdir(join(directory, 'logs'))).toSorted()).toEqual([
+    'member-1.log',
+    'member-1.log.old',
+  ]);
+  const newest = await readFile(path, 'utf8');
+  const older = await readFile(`${path}.old`, 'utf8');
+  expect(newest.length).toBeLessThanOrEqual(100 + 35);
+  expect(older.length).toBeLessThanOrEqual(100 + 35);
+  expect(`${older}${newest}`.trimEnd().split('\n').at(-1)).toMatch(/^b 9 /);
+});

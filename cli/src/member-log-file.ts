@@ -1,0 +1,41 @@
+/**
+ * The log of one member of `rookery ensemble` in a file, where a terminal shows something else.
+ *
+ * Bounded: a file that has reached FILE_BYTES_MAX becomes `<name>.old`, in place of the one before.
+ * Lines that cannot be written (a full disk) are dropped, and the member goes on.
+ */
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Writable } from 'node:stream';
+
+const FILE_BYTES_MAX = 10 << 20;
+
+/** Throws the system's error when the file cannot be opened. */
+export function memberLogFile(path: string, bytesMax = FILE_BYTES_MAX): Writable {
+  mkdirSync(dirname(path), { recursive: true });
+  let file = openSync(path, 'a');
+  let bytes = fstatSync(file).size;
+  const append = (chunk: Uint8Array): void => {
+    if (bytes >= bytesMax) {
+      closeSync(file);
+      renameSync(path, `${path}.old`);
+      file = openSync(path, 'a');
+      bytes = 0;
+    }
+    bytes += writeSync(file, chunk);
+  };
+  return new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      try {
+        append(chunk);
+      } catch {
+        // There is no better place to say it.
+      }
+      done();
+    },
+    final(done) {
+      closeSync(file);
+      done();
+    },
+  });
+}

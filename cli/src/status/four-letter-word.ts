@@ -1,0 +1,36 @@
+/**
+ * Asks a server of ZooKeeper's protocol one four-letter word.
+ */
+import { connect } from 'node:net';
+
+/** More than any answer of `srvr` has. */
+const ANSWER_BYTES_MAX = 1 << 20;
+
+export interface ServerToAsk {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Rejects with an Error that says why there is no answer within `timeoutMs`. */
+export function askWord(server: ServerToAsk, word: string, timeoutMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(server);
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    const end = (error: Error | null): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      if (error === null) resolve(Buffer.concat(parts).toString());
+      else reject(error);
+    };
+    const timer = setTimeout(() => end(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    socket.on('connect', () => socket.write(word));
+    socket.on('data', (part) => {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes > ANSWER_BYTES_MAX) end(new Error(`more than ${ANSWER_BYTES_MAX} bytes came`));
+    });
+    socket.on('end', () => end(null));
+    socket.on('error', end);
+  });
+}

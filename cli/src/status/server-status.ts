@@ -1,0 +1,46 @@
+/**
+ * What one server says of itself with `srvr`, of Rookery or of ZooKeeper.
+ */
+
+export interface ServerStatus {
+  readonly mode: string;
+  /** As the server prints it, in hex with 0x. */
+  readonly zxid: string;
+  readonly connections: number;
+  readonly outstanding: number;
+  readonly znodes: number;
+  /** In ms. */
+  readonly latency: { readonly avg: number; readonly max: number };
+  readonly version: string;
+}
+
+/** Null unless the server serves; one without a quorum answers something else. */
+export function parseStatus(text: string): ServerStatus | null {
+  const lines = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const end = line.indexOf(':');
+    if (end > 0) lines.set(line.slice(0, end), line.slice(end + 1).trim());
+  }
+  const mode = lines.get('Mode');
+  const zxid = lines.get('Zxid');
+  if (mode === undefined || zxid === undefined) return null;
+  const [, avg = 0, max = 0] = (lines.get('Latency min/avg/max') ?? '').split('/').map(Number);
+  return {
+    mode,
+    zxid,
+    connections: Number(lines.get('Connections') ?? 0),
+    outstanding: Number(lines.get('Outstanding') ?? 0),
+    znodes: Number(lines.get('Node count') ?? 0),
+    latency: { avg, max },
+    version: lines.get('Zookeeper version') ?? '',
+  };
+}
+
+/** A sentence for what a server answered instead of its status. */
+export function reasonOf(text: string): string {
+  if (text.trim() === '') return 'it closes the connection without an answer';
+  if (text.includes('not currently serving requests')) return 'it has no quorum and serves nobody';
+  if (text.includes('not in the whitelist'))
+    return 'its configuration does not allow the word srvr';
+  return `it answered ${JSON.stringify(text.slice(0, 100))}`;
+}

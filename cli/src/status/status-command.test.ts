@@ -1,0 +1,104 @@
+/** Servers that answer here, one way or another: what is shown of them, and the exit code. */
+import { createServer, type Server } from 'node:net';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { parseStatus } from './server-status.js';
+import { runStatus, type StatusCommand, serversOf } from './status-command.js';
+
+const SRVR = (mode: string): string =>
+  [
+    'Zookeeper version: 3.8.0-5a02a05eddb59aee6ac762f7ea82e92a68eb9c0f, built on 2022-02-25',
+    'Latency min/avg/max: 0/1.25/20',
+    'Received: 10',
+    'Sent: 9',
+    'Connections: 3',
+    'Outstanding: 0',
+    'Zxid: 0x10000002a',
+    `Mode: ${mode}`,
+    'Node count: 5',
+    '',
+  ].join('\n');
+
+const output: string[] = [];
+const servers: Server[] = [];
+
+beforeEach(() => {
+  output.length = 0;
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    output.push(String(text));
+    return true;
+  });
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const server of servers.splice(0)) {
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** Resolves with host:port. */
+function serverThatSays(answer: () => string): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(answer()));
+  });
+  servers.push(server);
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(`127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
+    });
+  });
+}
+
+const LOOK: StatusCommand = { timeoutMs: 5000, waitSeconds: 0, json: false };
+
+it('an ensemble that serves is shown with its leader, and the exit code is 0', async () => {
+  const follower = await serverThatSays(() => SRVR('follower'));
+  const leader = await serverThatSays(() => SRVR('leader'));
+  expect(await runStatus({ ...LOOK, connect: `${follower},${leader}` })).toBe(0);
+  const text = output.join('');
+  expect(text).toMatch(new RegExp(`-\\s+${leader}\\s+leader\\s+0x10000002a\\s+3\\s+5\\s+1.25/20`));
+  expect(text).toContain('All serve.\n');
+});
+
+it('a server without a quorum, and one that is not there, are told with the reason', async () => {
+  const waiting = await serverThatSays(
+    () => 'This ZooKeeper instance is not currently serving requests\n',
+  );
+  const leader = await serverThatSays(() => SRVR('leader'));
+  const connect = `${leader},${waiting},127.0.0.1:1`;
+  expect(await runStatus({ ...LOOK, connect })).toBe(1);
+  const text = output.join('');
+  expect(text).toContain('it has no quorum and serves nobody');
+  expect(text).toContain('ECONNREFUSED');
+  expect(text).toContain(`${leader} leads; no service from ${waiting}, 127.0.0.1:1.`);
+});
+
+it('it waits until all serve', async () => {
+  let asked = 0;
+  const slow = await serverThatSays(() => (++asked < 3 ? '' : SRVR('standalone')));
+  expect(await runStatus({ ...LOOK, connect: slow, waitSeconds: 60, json: true })).toBe(0);
+  expect(asked).toBe(3);
+  const { serving, servers: shown } = JSON.parse(output.join(''));
+  expect(serving).toBe(true);
+  expect(shown[0].status).toMatchObject({ mode: 'standalone', znodes: 5, connections: 3 });
+});
+
+it('two that lead are no ensemble that serves', async () => {
+  const leaders = [0, 1].map(() => serverThatSays(() => SRVR('leader')));
+  const connect = (await Promise.all(leaders)).join(',');
+  expect(await runStatus({ ...LOOK, connect })).toBe(1);
+  expect(output.join('')).toContain('2 servers say that they lead');
+});
+
+it('addresses are taken apart, and a mistake in one is said', () => {
+  const of = (connect: string) => serversOf({ ...LOOK, connect });
+  expect(of('zk1,[::1]:2182')).toEqual([
+    { id: null, host: 'zk1', port: 2181 },
+    { id: null, host: '::1', port: 2182 },
+  ]);
+  expect(() => of('zk1:port')).toThrow('expected host:port, got zk1:port');
+  expect(() => serversOf(LOOK)).toThrow('give --config, or --connect');
+  expect(parseStatus('imok')).toBe(null);
+});

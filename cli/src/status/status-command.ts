@@ -1,0 +1,123 @@
+/**
+ * `rookery status`: who leads, who follows, how far each server is; of Rookery or of ZooKeeper.
+ *
+ * Each server is asked `srvr` on its client port, all at the same time. Exit code 0: one leads and
+ * all serve; 1: anything else; 2: a mistake of the caller. With `--wait` it asks again until all
+ * serve, or the time is over.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadEnsembleConfig, OperatorError } from '@rookery/server';
+import { askWord, type ServerToAsk } from './four-letter-word.js';
+import { parseStatus, reasonOf, type ServerStatus } from './server-status.js';
+
+export interface StatusCommand {
+  readonly config?: string;
+  /** `host:port,host:port`. */
+  readonly connect?: string;
+  readonly timeoutMs: number;
+  /** 0 for one look. */
+  readonly waitSeconds: number;
+  readonly json: boolean;
+}
+
+export interface AskedServer {
+  readonly id: number | null;
+  readonly address: string;
+  readonly status: ServerStatus | null;
+  /** Why there is no status; null if there is one. */
+  readonly problem: string | null;
+}
+
+const AGAIN_MS = 500;
+const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
+const DEFAULT_PORT = 2181;
+
+/** Resolves with the exit code. */
+export async function runStatus(command: StatusCommand): Promise<number> {
+  const servers = serversOf(command);
+  const endMs = performance.now() + command.waitSeconds * 1000;
+  for (;;) {
+    const asked = await Promise.all(servers.map((server) => look(server, command.timeoutMs)));
+    const isWell = isServing(asked);
+    if (isWell || performance.now() + AGAIN_MS > endMs) {
+      process.stdout.write(command.json ? jsonOf(asked) : textOf(asked));
+      return isWell ? 0 : 1;
+    }
+    await sleep(AGAIN_MS);
+  }
+}
+
+type NamedServer = ServerToAsk & { readonly id: number | null };
+
+/** Throws OperatorError. */
+export function serversOf({ config, connect }: StatusCommand): readonly NamedServer[] {
+  if (config !== undefined && connect === undefined) {
+    return loadEnsembleConfig(config).servers.map(
+      ({ id, host, clientHost = host, clientPort: port }) => ({ id, host: clientHost, port }),
+    );
+  }
+  if (connect === undefined || config !== undefined) {
+    throw new OperatorError('give --config, or --connect host:port,...');
+  }
+  return connect.split(',').map((text) => {
+    const [, bracketed, plain, port = `${DEFAULT_PORT}`] =
+      /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i.exec(text.trim()) ?? [];
+    const host = bracketed ?? plain;
+    if (host === undefined) throw new OperatorError(`--connect: expected host:port, got ${text}`);
+    return { id: null, host, port: Number(port) };
+  });
+}
+
+async function look(server: NamedServer, timeoutMs: number): Promise<AskedServer> {
+  const { id, host, port } = server;
+  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  try {
+    const text = await askWord(server, 'srvr', timeoutMs);
+    const status = parseStatus(text);
+    return { id, address, status, problem: status === null ? reasonOf(text) : null };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return { id, address, status: null, problem };
+  }
+}
+
+export function isServing(asked: readonly AskedServer[]): boolean {
+  const leaders = asked.filter(({ status }) => status !== null && LEADING.has(status.mode));
+  return leaders.length === 1 && asked.every(({ status }) => status !== null);
+}
+
+export function textOf(asked: readonly AskedServer[]): string {
+  const head = ['id', 'address', 'role', 'zxid', 'connections', 'znodes', 'latency avg/max ms', ''];
+  const rows = asked.map(({ id, address, status, problem }) => {
+    const name = id === null ? '-' : String(id);
+    if (status === null) return [name, address, 'none', '', '', '', '', problem ?? ''];
+    const { mode, zxid, connections, znodes, latency, version } = status;
+    const times = `${latency.avg}/${latency.max}`;
+    return [name, address, mode, zxid, String(connections), String(znodes), times, version];
+  });
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) => {
+    return row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  });
+  return `${lines.join('\n')}\n${verdictOf(asked)}\n`;
+}
+
+function verdictOf(asked: readonly AskedServer[]): string {
+  const silent = asked.filter(({ status }) => status === null);
+  const leaders = asked.filter(({ status }) => status !== null && LEADING.has(status.mode));
+  if (leaders.length === 0) return 'Nobody leads: no write is taken until a majority is back.';
+  if (leaders.length > 1) {
+    return `${leaders.length} servers say that they lead: ask again; if it stays so, they are not one ensemble.`;
+  }
+  if (silent.length === 0) return 'All serve.';
+  const names = silent.map(({ address }) => address).join(', ');
+  return `${leaders[0]?.address} leads; no service from ${names}.`;
+}
+
+function jsonOf(asked: readonly AskedServer[]): string {
+  return `${JSON.stringify({ serving: isServing(asked), servers: asked }, null, 2)}\n`;
+}

@@ -1,0 +1,30 @@
+/** What a person sees when an ensemble is ready. */
+import { expect, it } from 'vitest';
+import { welcomeText } from './welcome.js';
+
+const WELCOME = {
+  ...{
+    members: 3,
+    leader: 2,
+    elapsedMs: 640,
+    connect: 'a:1,b:2',
+    configPath: 'data/ensemble.json',
+  },
+  ...{ dataDir: '/tmp/data', logDir: '/tmp/data/logs' },
+};
+
+it('names who leads, where everything is, and what to try next', () => {
+  const text = welcomeText(WELCOME);
+  expect(text).toContain('Rookery is ready: 3 members serve, member 2 leads (0.6 s)\n');
+  expect(text).toContain('  connect   a:1,b:2\n');
+  expect(text).toContain('  logs      /tmp/data/logs\n');
+  expect(text).toContain('npx rookery status --config data/ensemble.json\n');
+  expect(text).not.toContain('\n\n\n');
+});
+
+it('says nothing of a leader that nobody named, and shows that logs are here', () => {
+  const text = welcomeText({ ...WELCOME, leader: null, members: 1, logDir: null });
+  expect(text).toContain('Rookery is ready: 1 member serves (0.6 s)\n');
+  expect(text).toContain('  logs      here\n');
+  expect(text).not.toContain('--logs');
+});

@@ -1,0 +1,42 @@
+/**
+ * What `rookery ensemble` prints on a terminal once all members serve: what a person wants to know
+ * next. Programs get the connect string alone.
+ */
+export interface Welcome {
+  readonly members: number;
+  /** Null where nobody said so. */
+  readonly leader: number | null;
+  readonly elapsedMs: number;
+  readonly connect: string;
+  readonly configPath: string;
+  readonly dataDir: string;
+  /** Null where the members' logs are shown on the terminal. */
+  readonly logDir: string | null;
+}
+
+export function welcomeText(welcome: Welcome): string {
+  const { members, leader, elapsedMs, connect, configPath, dataDir, logDir } = welcome;
+  const seconds = (elapsedMs / 1000).toFixed(1);
+  const count = members === 1 ? '1 member serves' : `${members} members serve`;
+  const leads = leader === null || members === 1 ? '' : `, member ${leader} leads`;
+  const rows: readonly (readonly [name: string, value: string])[] = [
+    ['connect', connect],
+    ['config', configPath],
+    ['data', dataDir],
+    ['logs', logDir ?? 'here'],
+  ];
+  const lines = [
+    '',
+    `Rookery is ready: ${count}${leads} (${seconds} s)`,
+    '',
+    ...rows.map(([name, value]) => `  ${name.padEnd(10)}${value}`),
+    '',
+    'Next, in another terminal:',
+    `  npx rookery status --config ${configPath}`,
+    '  npx rookery --help',
+    logDir === null ? '' : `Run it with --logs to see the members' logs here.`,
+    'Ctrl-C stops all members.',
+    '',
+  ];
+  return `${lines.filter((line, index) => line !== '' || lines[index - 1] !== '').join('\n')}\n`;
+}
