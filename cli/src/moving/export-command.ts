@@ -8,7 +8,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '@rookery/server';
-import { type MemberOfFile, readMember, writeSnapshot, zxidName } from './snapshot-output.js';
+import {
+  type MemberOfFile,
+  makeDirectory,
+  readMember,
+  writeSnapshot,
+  zxidName,
+} from './snapshot-output.js';
 
 /** Resolves with the exit code. */
 export async function runExport(from: MemberOfFile, into: string): Promise<number> {
@@ -16,11 +22,21 @@ export async function runExport(from: MemberOfFile, into: string): Promise<numbe
   if ((await namesIn(folder)).length > 0) {
     throw new OperatorError(`${folder} is not empty: an export goes into a new directory`);
   }
+  await makeTarget(into);
   const member = await readMember(from);
   const file = join(folder, `snapshot.${zxidName(member)}`);
   const { path, znodes } = await writeSnapshot(member, file, { withChecksum: false });
   process.stdout.write(`written: ${path}, ${znodes} znodes at zxid 0x${zxidName(member)}\n`);
   return 0;
+}
+
+async function makeTarget(into: string): Promise<void> {
+  try {
+    await makeDirectory(into);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`${into} cannot be made: ${reason}`, { cause: error });
+  }
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

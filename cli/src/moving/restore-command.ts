@@ -161,7 +161,9 @@ async function zooKeeperSource({
   logDir,
   stopAtDamage,
 }: ZooKeeperSource): Promise<Source> {
-  const read = await readZooKeeperDirectory({ dataDir, logDir: logDir ?? dataDir, stopAtDamage });
+  const read = await readable(dataDir, () => {
+    return readZooKeeperDirectory({ dataDir, logDir: logDir ?? dataDir, stopAtDamage });
+  });
   const { znodes, lastZxid, sessions, digests } = read;
   if (digests.differsAt !== null && !stopAtDamage) {
     throw new ZooKeeperDataError(

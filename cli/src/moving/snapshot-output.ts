@@ -66,7 +66,7 @@ export async function writeSnapshot(
   const content = exportedState(state);
   const part = `${path}.part`;
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeDirectory(dirname(path));
     const steps = path.endsWith('.gz') ? [createGzip({ level: COMPRESSION_LEVEL })] : [];
     await pipeline([Readable.from(snapshotParts(content)), ...steps, createWriteStream(part)]);
     await syncFile(part);
@@ -81,6 +81,18 @@ export async function writeSnapshot(
     await rm(`${checksumPath(path)}.part`, { force: true });
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new OperatorError(`${path} cannot be written: ${error.message}`, { cause: error });
+  }
+}
+
+/**
+ * Its parent has to exist: node's recursive mkdir never ends where nothing can be created, such as in
+ * /proc.
+ */
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 

@@ -13,7 +13,7 @@ import { epochOf } from '@rookery/protocol';
 import { type Config, memberDirectories } from '../config.js';
 import { OperatorError } from '../operator-error.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { openStores, type SnapshotSink, Storage } from '../storage/index.js';
+import { openStores, type SnapshotSink, Storage, StorageFault } from '../storage/index.js';
 import type { RestorePlan } from './restore-plan.js';
 import { snapshotOfState } from './snapshot-of-state.js';
 
@@ -29,8 +29,22 @@ export interface MembersToRestore {
 
 /** Resolves with the digest of the state when everything is durable. Rejects with OperatorError. */
 export async function restoreMembers(setup: MembersToRestore): Promise<string> {
-  const { config, ids, plan } = setup;
+  const { config, ids } = setup;
   for (const id of ids) await requireEmpty(config, id);
+  try {
+    return await writeAll(setup);
+  } catch (error) {
+    if (!(error instanceof StorageFault)) throw error;
+    throw new OperatorError(
+      `the restore failed (${error.message}): remove the directories of members ${ids.join(', ')}, ` +
+        'which are incomplete, and restore again',
+      { cause: error },
+    );
+  }
+}
+
+async function writeAll(setup: MembersToRestore): Promise<string> {
+  const { plan } = setup;
   const { state } = plan;
   const members = await openAll(setup);
   try {

@@ -4,7 +4,7 @@
  *
  * Nothing is written. Snapshots that are damaged are passed over for an older one, as ZooKeeper
  * does; damage within a log is an error, unless the caller asks to stop there. Throws
- * ZooKeeperDataError with the file and the place.
+ * ZooKeeperDataError with the file and the place, or the system's error for what cannot be read.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -83,15 +83,8 @@ interface Start extends NamedFile {
 /** In ascending order of their zxids. */
 async function filesOf(directory: string, name: RegExp): Promise<NamedFile[]> {
   const folder = join(directory, VERSION_DIRECTORY);
-  let names: readonly string[];
-  try {
-    names = await readdir(folder);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ZooKeeperDataError(`${folder} cannot be read: ${reason}`, { cause: error });
-  }
   const files: NamedFile[] = [];
-  for (const each of names) {
+  for (const each of await readdir(folder)) {
     const [, digits] = name.exec(each) ?? [];
     if (digits !== undefined) files.push({ path: join(folder, each), zxid: BigInt(`0x${digits}`) });
   }
