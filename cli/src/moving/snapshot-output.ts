@@ -85,8 +85,8 @@ export async function writeSnapshot(
 }
 
 /**
- * Its parent has to exist: node's recursive mkdir never ends where nothing can be created, such as in
- * /proc.
+ * Its parent has to exist: node's recursive mkdir never ends where nothing can be created, such as
+ * in /proc.
  */
 export async function makeDirectory(path: string): Promise<void> {
   try {
