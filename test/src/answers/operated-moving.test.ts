@@ -8,7 +8,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CreateFlag, type Stat } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -42,10 +41,11 @@ async function rookery(...args: readonly string[]): Promise<string> {
 }
 
 /** Writes of all kinds without end, until the member is killed. */
-async function writeWithoutEnd(client: WireClient, writer: number, random: () => number) {
+async function writeWithoutEnd(client: WireClient, writer: number, done: { writes: number }) {
   const root = `/w${writer}`;
+  const random = Math.random;
   await create(client, root, 'root');
-  for (let step = 0; ; step++) {
+  for (let step = 0; ; step++, done.writes++) {
     const path = `${root}/${Math.floor(30 * random())}`;
     const data = 'x'.repeat(Math.floor(300 * random()));
     const writes: readonly (() => Promise<unknown>)[] = [
@@ -124,10 +124,14 @@ it.skipIf(mayLack(ZOOKEEPER))(
       const clients = await Promise.all(
         Array.from({ length: WRITERS }, () => useClient(zookeeper)),
       );
+      const done = { writes: 0 };
       const writing = clients.map((client, writer) =>
-        writeWithoutEnd(client, writer, Math.random).catch(() => undefined),
+        writeWithoutEnd(client, writer, done).catch(() => undefined),
       );
-      await sleep(500 + 1500 * Math.random());
+      const enough = 300 + Math.floor(3000 * Math.random());
+      await until(`${enough} writes`, TEST_DEADLINE_MS, async () => {
+        return done.writes >= enough || undefined;
+      });
       await killed(source);
       await Promise.all(writing);
       // What it answers after its own restart is what the import has to show.
