@@ -21,7 +21,7 @@ import { serviceOf } from './ports.js';
 import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
 import { askWord } from './status/four-letter-word.js';
 import { parseStatus } from './status/server-status.js';
-import { welcomeText } from './welcome.js';
+import { commandOf, welcomeText } from './welcome.js';
 
 /** With the time that npm and the shell take, everything is over within 2 s of a Ctrl-C. */
 const STOP_TIMEOUT_MS = 1500;
@@ -225,7 +225,8 @@ export class Ensemble {
     const { dataDir } = loadEnsembleConfig(configPath);
     const leader = await this.#leader();
     const { logDir } = this.#output;
-    const welcome = { members, leader, elapsedMs, connect, configPath, dataDir, logDir };
+    const command = commandOf(process.argv[1] ?? 'rookery', process.cwd());
+    const welcome = { command, members, leader, elapsedMs, connect, configPath, dataDir, logDir };
     process.stdout.write(welcomeText(welcome));
   }
 

@@ -1,8 +1,9 @@
 /** What a person sees when an ensemble is ready. */
 import { expect, it } from 'vitest';
-import { welcomeText } from './welcome.js';
+import { commandOf, welcomeText } from './welcome.js';
 
 const WELCOME = {
+  command: 'node cli/dist/main.js',
   ...{
     members: 3,
     leader: 2,
@@ -18,8 +19,15 @@ it('names who leads, where everything is, and what to try next', () => {
   expect(text).toContain('Rookery is ready: 3 members serve, member 2 leads (0.6 s)\n');
   expect(text).toContain('  connect   a:1,b:2\n');
   expect(text).toContain('  logs      /tmp/data/logs\n');
-  expect(text).toContain('npx rookery status --config data/ensemble.json\n');
+  expect(text).toContain('node cli/dist/main.js status --config data/ensemble.json\n');
   expect(text).not.toContain('\n\n\n');
+});
+
+it('names the program as it was called', () => {
+  expect(commandOf('/home/me/rookery/cli/dist/main.js', '/home/me/rookery')).toBe(
+    'node cli/dist/main.js',
+  );
+  expect(commandOf('/usr/bin/rookery', '/home/me')).toBe('rookery');
 });
 
 it('says nothing of a leader that nobody named, and shows that logs are here', () => {

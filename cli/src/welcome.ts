@@ -2,7 +2,11 @@
  * What `rookery ensemble` prints on a terminal once all members serve: what a person wants to know
  * next. Programs get the connect string alone.
  */
+import { basename, relative } from 'node:path';
+
 export interface Welcome {
+  /** How this program is called; see `commandOf`. */
+  readonly command: string;
   readonly members: number;
   /** Null where nobody said so. */
   readonly leader: number | null;
@@ -14,8 +18,13 @@ export interface Welcome {
   readonly logDir: string | null;
 }
 
+/** What a person types to run the program that `path` is: its name, or node with the file. */
+export function commandOf(path: string, directory: string): string {
+  return basename(path) === 'rookery' ? 'rookery' : `node ${relative(directory, path)}`;
+}
+
 export function welcomeText(welcome: Welcome): string {
-  const { members, leader, elapsedMs, connect, configPath, dataDir, logDir } = welcome;
+  const { command, members, leader, elapsedMs, connect, configPath, dataDir, logDir } = welcome;
   const seconds = (elapsedMs / 1000).toFixed(1);
   const count = members === 1 ? '1 member serves' : `${members} members serve`;
   const leads = leader === null || members === 1 ? '' : `, member ${leader} leads`;
@@ -32,8 +41,8 @@ export function welcomeText(welcome: Welcome): string {
     ...rows.map(([name, value]) => `  ${name.padEnd(10)}${value}`),
     '',
     'Next, in another terminal:',
-    `  npx rookery status --config ${configPath}`,
-    '  npx rookery --help',
+    `  ${command} status --config ${configPath}`,
+    `  ${command} --help`,
     logDir === null ? '' : `Run it with --logs to see the members' logs here.`,
     'Ctrl-C stops all members.',
     '',
