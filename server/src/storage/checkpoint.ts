@@ -9,9 +9,15 @@
 import { assert, formatZxid, MarshallingError } from '@rookery/protocol';
 import { z } from 'zod';
 import { DamagedCheckpointError } from '../state/damage.js';
+import { LEVEL } from '../state/level.js';
 import type { StateLoader, TreeRecord } from './contract.js';
 import { DamagedError } from './errors.js';
-import type { KeyValueDatabase, KeyValueOperation, KeyValueStore } from './key-value.js';
+import type {
+  BatchOptions,
+  KeyValueDatabase,
+  KeyValueOperation,
+  KeyValueStore,
+} from './key-value.js';
 import {
   addChecksum,
   addChecksumInPlace,
@@ -129,7 +135,7 @@ export class CheckpointedTree {
 
   private async writeNow(changes: readonly KeyValueOperation[], next: Checkpoint): Promise<void> {
     const batch = [...changes, putCheckpoint(next)];
-    await this.database.use((open) => open.batch(batch, { sync: true }));
+    await this.database.use((open) => open.batch(batch, batchOptions(next)));
     this.current = next;
   }
 }
@@ -157,6 +163,11 @@ export async function readCheckpoint(
 
 export function parseCheckpoint(name: string, stored: Uint8Array): Checkpoint {
   return verifiedJson(`the checkpoint of ${name}`, CHECKPOINT_KEY, stored, CHECKPOINT_SCHEMA);
+}
+
+/** How records of a tree are written: what its ensemble level allows. */
+export function batchOptions({ level = LEVEL.first }: Checkpoint): BatchOptions {
+  return { sync: true, largeApart: level >= LEVEL.valuesApart };
 }
 
 function putCheckpoint(checkpoint: Checkpoint): KeyValueOperation {

@@ -11,6 +11,15 @@ export type KeyValueOperation =
   | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
   | { readonly type: 'del'; readonly key: Uint8Array };
 
+export interface BatchOptions {
+  readonly sync: boolean;
+  /**
+   * Large values may be written into files beside the database, which only releases that know
+   * ensemble level 5 can read. Only with `sync`.
+   */
+  readonly largeApart?: boolean;
+}
+
 export interface KeyRange {
   readonly gte?: Uint8Array;
   readonly gt?: Uint8Array;
@@ -30,10 +39,7 @@ export interface KeyValueSnapshot {
 
 export interface KeyValueDatabase {
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
-  batch(
-    operations: readonly KeyValueOperation[],
-    options: { readonly sync: boolean },
-  ): Promise<void>;
+  batch(operations: readonly KeyValueOperation[], options: BatchOptions): Promise<void>;
   /** Yields batches of bounded size, in key order, from a view taken when it is called. */
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]>;
   snapshot(): KeyValueSnapshot;

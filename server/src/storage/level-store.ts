@@ -3,7 +3,8 @@
  *
  * Makes creation and destruction of databases durable and atomic (LevelDB itself does not sync the
  * parent directory, and deletes a database file by file). A database is checked for damage before
- * LevelDB opens it; the check relies on every batch being synced (write-ahead-scan.ts).
+ * LevelDB opens it; the check relies on every batch being synced (write-ahead-scan.ts). Large
+ * values may be in files beside it (value-database.ts).
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { assert } from '@rookery/protocol';
 import { Level } from 'level';
 import { syncDirectory } from './data-directory.js';
 import type {
+  BatchOptions,
   Entry,
   KeyRange,
   KeyValueDatabase,
@@ -22,6 +24,7 @@ import type {
 import { guarded } from './level-errors.js';
 import { checkFiles } from './level-files.js';
 import type { OwnedDirectory } from './owned-directory.js';
+import { ValueDatabase } from './value-database.js';
 
 type Database = Level<Uint8Array, Uint8Array>;
 
@@ -58,7 +61,14 @@ export class LevelStore implements KeyValueStore {
     });
     const database = new LevelDatabase(level, path, () => this.databases.delete(name));
     this.databases.set(name, database);
-    return database;
+    const { disk } = this.directory;
+    const discard = (file: string) => this.directory.discard(join(name, file));
+    try {
+      return await ValueDatabase.open(database, { path, disk, discard });
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
   }
 
   /** Resolves when the database cannot come back; its space is freed in background. */
@@ -99,10 +109,7 @@ class LevelDatabase implements KeyValueDatabase {
   }
 
   /** A chained batch: twice as fast as an array, and a large one is built over several turns. */
-  async batch(
-    operations: readonly KeyValueOperation[],
-    options: { readonly sync: boolean },
-  ): Promise<void> {
+  async batch(operations: readonly KeyValueOperation[], options: BatchOptions): Promise<void> {
     await guarded(this.path, async () => {
       const batch = this.level.batch();
       let count = 0;

@@ -9,6 +9,7 @@
 import { assert, bufferOf } from '@rookery/protocol';
 import { StorageFault } from './errors.js';
 import type {
+  BatchOptions,
   Entry,
   KeyRange,
   KeyValueDatabase,
@@ -163,10 +164,7 @@ class MemoryDatabase implements KeyValueDatabase {
     return this.disk.get(key);
   }
 
-  async batch(
-    operations: readonly KeyValueOperation[],
-    options: { readonly sync: boolean },
-  ): Promise<void> {
+  async batch(operations: readonly KeyValueOperation[], options: BatchOptions): Promise<void> {
     this.check();
     const copies = operations.map(copyOperation);
     await this.store.change(this.name, options.sync, () => {

@@ -6,7 +6,7 @@
  * in the directory closes it.
  */
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { checkOwner, makeDirectory, OWNER_FILE, writeOwner } from './data-directory.js';
 import { type DirectoryLock, LOCK_NAME, lockDirectory } from './directory-lock.js';
 import { faultOf, isFull, orFault, textOf } from './disk-errors.js';
@@ -56,13 +56,15 @@ export class OwnedDirectory {
     return name === LOCK_NAME || name.startsWith(OWNER_FILE) || name.startsWith(TRASH_PREFIX);
   }
 
-  /** Removes a file or directory. Resolves when it cannot come back. */
+  /** Removes a file or directory in it, at any depth. Resolves when it cannot come back. */
   async discard(name: string): Promise<void> {
     this.trashCount += 1;
-    const trash = join(this.path, `${TRASH_PREFIX}${this.trashCount}-${name}`);
-    await orFault(join(this.path, name), async () => {
-      await this.disk.rename(join(this.path, name), trash);
+    const path = join(this.path, name);
+    const trash = join(this.path, `${TRASH_PREFIX}${this.trashCount}-${basename(name)}`);
+    await orFault(path, async () => {
+      await this.disk.rename(path, trash);
       await this.disk.syncDirectory(this.path);
+      if (dirname(path) !== this.path) await this.disk.syncDirectory(dirname(path));
       this.trash.add(trash);
     });
   }

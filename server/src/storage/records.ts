@@ -2,12 +2,15 @@
  * The format of values in LevelDB: a checksum of our own, then the payload.
  *
  * LevelDB silently skips a damaged record of its write-ahead log and reads blocks without checks.
- * The checksum covers the key, too, so a value is not valid under another key.
+ * The checksum covers the key, too, so a value is not valid under another key. In the place of a
+ * large value there may be a reference to a file (value-files.ts); its checksum is a marked one,
+ * which that of no value can be.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '@rookery/protocol';
 import type { z } from 'zod';
 import { DamagedError } from './errors.js';
+import type { Location } from './value-files.js';
 
 export const CHECKSUM_BYTES = 4;
 
@@ -54,6 +57,33 @@ export function verifiedJson<T>(
   const parsed = schema.safeParse(value);
   if (!parsed.success) throw new DamagedError(`${what} is not understood: ${parsed.error.message}`);
   return parsed.data;
+}
+
+const REFERENCE_BYTES = CHECKSUM_BYTES + 12;
+/** What makes the checksum of a reference another one than that of a value: "VALU". */
+const REFERENCE_MARK = 0x56414c55;
+
+/** Returns what is stored under this key while its value is in a file. */
+export function referenceTo(key: Uint8Array, { file, offset, length }: Location): Uint8Array {
+  const stored = new Uint8Array(REFERENCE_BYTES);
+  const view = new DataView(stored.buffer);
+  view.setUint32(4, file);
+  view.setUint32(8, offset);
+  view.setUint32(12, length);
+  view.setUint32(0, markedChecksum(key, stored));
+  return stored;
+}
+
+/** Returns where the value is; null if what is stored is no sound reference. */
+export function readReference(key: Uint8Array, stored: Uint8Array): Location | null {
+  if (stored.length !== REFERENCE_BYTES) return null;
+  const view = new DataView(stored.buffer, stored.byteOffset);
+  if (view.getUint32(0) !== markedChecksum(key, stored)) return null;
+  return { file: view.getUint32(4), offset: view.getUint32(8), length: view.getUint32(12) };
+}
+
+function markedChecksum(key: Uint8Array, reference: Uint8Array): number {
+  return (checksum(key, reference.subarray(CHECKSUM_BYTES)) ^ REFERENCE_MARK) >>> 0;
 }
 
 function checksum(key: Uint8Array, payload: Uint8Array): number {

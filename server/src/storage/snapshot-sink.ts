@@ -8,6 +8,7 @@
 import { assert, formatZxid, type Zxid } from '@rookery/protocol';
 import { z } from 'zod';
 import {
+  batchOptions,
   CHECKPOINT_KEY,
   type Checkpoint,
   CheckpointedTree,
@@ -105,7 +106,8 @@ export class GenerationSink implements SnapshotSink {
     const { tree } = this;
     if (tree === null) throw new SnapshotDamagedError('the checkpoint is not the first record');
     if (operations.length === 0) return;
-    await tree.database.use((open) => open.batch(operations, { sync: true }));
+    const options = batchOptions(tree.checkpoint);
+    await tree.database.use((open) => open.batch(operations, options));
   }
 
   private async start(checkpoint: Checkpoint): Promise<void> {

@@ -40,7 +40,7 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'a checkpoint is durable before the log behind it is purged',
     file: 'storage/checkpoint.ts',
-    find: 'open.batch(batch, { sync: true })',
+    find: 'open.batch(batch, batchOptions(next))',
     replace: 'open.batch(batch, { sync: false })',
   },
   {
@@ -48,8 +48,8 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'an installed snapshot is durable as a whole',
     file: 'storage/snapshot-sink.ts',
-    find: 'open.batch(operations, { sync: true })',
-    replace: 'open.batch(operations, { sync: false })',
+    find: 'const options = batchOptions(tree.checkpoint);',
+    replace: 'const options = { sync: false };',
   },
   {
     name: 'persisted-told-before-durable',

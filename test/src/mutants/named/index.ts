@@ -16,6 +16,7 @@ import { ownMutants } from './own.js';
 import { sessionMutants } from './sessions.js';
 import { socketMutants } from './sockets.js';
 import { treeBoundMutants } from './tree-bound.js';
+import { valueFileMutants } from './value-files.js';
 import { watchMutants } from './watches.js';
 
 export const namedMutants: readonly NamedMutant[] = [
@@ -35,4 +36,5 @@ export const scenarioMutants: readonly NamedMutant[] = [
   ...ownMutants,
   ...treeBoundMutants,
   ...agreementMutants,
+  ...valueFileMutants,
 ];

@@ -1,0 +1,304 @@
+/**
+ * Large values in files beside a database: what is read is what was written, whatever is moved and
+ * whenever the power fails; what nothing refers to goes; damage is found.
+ */
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { LEVEL } from '../state/level.js';
+import { CheckpointedTree, changeWithChecksum } from './checkpoint.js';
+import type { StateLoader } from './contract.js';
+import { DamagedError } from './errors.js';
+import type { KeyValueDatabase, KeyValueOperation } from './key-value.js';
+import { LevelStore } from './level-store.js';
+import { MemoryStore } from './memory-store.js';
+import { OwnedDirectory } from './owned-directory.js';
+import { addChecksum, readReference, referenceTo } from './records.js';
+import { type Chance, DiskHistory, MemoryDisk } from './testing/memory-disk.js';
+import { WatchedDisk } from './testing/watched-disk.js';
+import { seededRandom } from './testing.js';
+import { LARGE_VALUE_BYTES, ValueDatabase } from './value-database.js';
+import type { ValueLimits } from './value-files.js';
+
+const TINY: ValueLimits = { fileBytesMax: 20_000, deadBytesMax: 8_000, writeBytes: 9_000 };
+const APART = { sync: true, largeApart: true } as const;
+const PATH = '/tree-1';
+
+type Contents = ReadonlyMap<string, string>;
+
+function keyOf(text: string): Uint8Array {
+  return Buffer.from(text);
+}
+
+/** A value that is kept in a file, or one that is not; no two are equal. */
+function valueNumber(count: number, isLarge: boolean): string {
+  return `${count}`.padEnd(isLarge ? LARGE_VALUE_BYTES + (count % 1500) : 20, 'x');
+}
+
+async function contentsOf(database: Pick<KeyValueDatabase, 'iterate'>): Promise<Contents> {
+  const found = new Map<string, string>();
+  for await (const entries of database.iterate({})) {
+    for (const [key, value] of entries) {
+      found.set(Buffer.from(key).toString(), Buffer.from(value).toString());
+    }
+  }
+  return found;
+}
+
+function openOn(disk: MemoryDisk, database: KeyValueDatabase): Promise<ValueDatabase> {
+  const discard = async (name: string) => disk.remove(join(PATH, name));
+  return ValueDatabase.open(database, { path: PATH, disk, discard }, TINY);
+}
+
+async function databaseFrom(entries: ReadonlyMap<string, Uint8Array>): Promise<KeyValueDatabase> {
+  const store = new MemoryStore();
+  await (await store.open('tree-1')).close();
+  store.tamper('tree-1', (now) => {
+    for (const [key, value] of entries) now.set(key, value);
+  });
+  return store.open('tree-1');
+}
+
+/** Changes of a few keys, some of them twice, and what they make of `before`. */
+function changed(before: Contents, count: number, random: () => number) {
+  const after = new Map(before);
+  const operations: KeyValueOperation[] = [];
+  for (let i = 0; i < 1 + random() * 4; i++) {
+    const key = `k${Math.floor(random() * 9)}`;
+    if (random() < 0.2) {
+      operations.push({ type: 'del', key: keyOf(key) });
+      after.delete(key);
+    } else {
+      const value = valueNumber(count * 10 + i, random() < 0.7);
+      operations.push({ type: 'put', key: keyOf(key), value: Buffer.from(value) });
+      after.set(key, value);
+    }
+  }
+  return { operations, after: new Map([...after].sort()) };
+}
+
+interface Moment {
+  readonly title: string;
+  readonly legal: readonly Contents[];
+  readonly stored: ReadonlyMap<string, Uint8Array>;
+  readonly disk: MemoryDisk;
+}
+
+/** Several processes, one after the other; returns how the disk may be found at each moment. */
+async function lived(seed: number): Promise<readonly Moment[]> {
+  const random = seededRandom(seed);
+  const chances: readonly Chance[] = [() => false, () => true, () => random() < 0.5];
+  const moments: Moment[] = [];
+  const history = new DiskHistory();
+  let legal: readonly Contents[] = [new Map()];
+  const look = () => {
+    let stored: ReadonlyMap<string, Uint8Array> = new Map();
+    if (store.names().length > 0) {
+      store.tamper('tree-1', (entries) => {
+        stored = new Map(entries);
+      });
+    }
+    for (const chance of history.isCertain ? chances.slice(0, 1) : chances) {
+      const title = `seed ${seed}, moment ${moments.length}`;
+      moments.push({ title, legal, stored, disk: history.image(chance) });
+    }
+  };
+  const store = new MemoryStore({ gate: async () => look() });
+  const disk = new WatchedDisk(
+    new MemoryDisk([]),
+    history.onChange(() => look()),
+  );
+  const discard = async (name: string) => {
+    await disk.rename(join(PATH, name), join('/trash', name));
+    await disk.syncDirectory(PATH);
+  };
+  for (let life = 0; life < 3; life++) {
+    const home = { path: PATH, disk, discard };
+    const database = await ValueDatabase.open(await store.open('tree-1'), home, TINY);
+    for (let i = 1; i <= 12; i++) {
+      const before = legal.at(-1) ?? new Map();
+      const { operations, after } = changed(before, life * 100 + i, random);
+      legal = [before, after];
+      await database.batch(operations, APART);
+      legal = [after];
+      expect(await contentsOf(database), `seed ${seed}, batch ${i}`).toEqual(after);
+    }
+    await database.close();
+  }
+  return moments;
+}
+
+describe('large values in files', () => {
+  it.each([1, 2, 3, 4])('are there after a power failure at any moment, seed %i', async (seed) => {
+    const moments = await lived(seed);
+    expect(moments.length).toBeGreaterThan(200);
+    for (const { title, legal, stored, disk } of moments) {
+      const database = await openOn(disk, await databaseFrom(stored));
+      const found = await contentsOf(database);
+      expect(
+        legal.map((contents) => [...contents]),
+        title,
+      ).toContainEqual([...found]);
+      const next = changed(found, 1e6, seededRandom(seed));
+      await database.batch(next.operations, APART);
+      expect(await contentsOf(database), title).toEqual(next.after);
+    }
+  });
+
+  it('take at most twice their size, a bit, and the file that is written to', async () => {
+    const disk = new MemoryDisk([]);
+    const database = await openOn(disk, await new MemoryStore().open('tree-1'));
+    const random = seededRandom(1);
+    let most = 0;
+    for (let count = 1; count < 400; count++) {
+      const key = keyOf(`k${Math.floor(random() ** 2 * 10)}`);
+      const value = Buffer.from(valueNumber(count, true));
+      await database.batch([{ type: 'put', key, value }], APART);
+      most = Math.max(most, database.valueBytes);
+    }
+    const live = [...(await contentsOf(database)).values()].join('').length;
+    // A file is emptied little by little, and goes when it is empty.
+    expect(most).toBeLessThan(2 * live + TINY.deadBytesMax + 3 * TINY.fileBytesMax);
+    expect(most).toBeGreaterThan(live);
+  });
+
+  it('are gathered from the files of many short lives', async () => {
+    const disk = new MemoryDisk([]);
+    const store = new MemoryStore();
+    for (let life = 0; life < 60; life++) {
+      const database = await openOn(disk, await store.open('tree-1'));
+      const value = Buffer.from(valueNumber(life, true));
+      await database.batch([{ type: 'put', key: keyOf(`life${life}`), value }], APART);
+      await database.close();
+    }
+    expect((await disk.list(PATH)).length).toBeLessThan(60);
+    const database = await openOn(disk, await store.open('tree-1'));
+    expect((await contentsOf(database)).size).toBe(60);
+  });
+
+  it('stay while somebody reads them, and go then', async () => {
+    const disk = new MemoryDisk([]);
+    const database = await openOn(disk, await new MemoryStore().open('tree-1'));
+    const written = async (from: number) => {
+      const operations = Array.from({ length: 9 }, (_, i): KeyValueOperation => {
+        return {
+          type: 'put',
+          key: keyOf(`k${i}`),
+          value: Buffer.from(valueNumber(from + i, true)),
+        };
+      });
+      await database.batch(operations, APART);
+    };
+    await written(100);
+    const snapshot = database.snapshot();
+    const before = await contentsOf(database);
+    await written(200);
+    await written(300);
+    const files = (await disk.list(PATH)).length;
+    expect(await contentsOf(snapshot)).toEqual(before);
+    await snapshot.close();
+    expect((await disk.list(PATH)).length).toBeLessThan(files);
+    expect((await contentsOf(database)).get('k0')).toBe(valueNumber(300, true));
+  });
+});
+
+it('a reference is never taken for a value, nor a value for a reference', () => {
+  const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+  const parts = fc.tuple(fc.uint8Array({ maxLength: 9 }), bytes(12), fc.nat(), fc.nat(), fc.nat());
+  fc.assert(
+    fc.property(parts, ([key, payload, file, offset, length]) => {
+      const at = { file, offset, length };
+      expect(readReference(key, referenceTo(key, at))).toEqual(at);
+      expect(readReference(key, addChecksum(key, payload))).toBe(null);
+      expect(readReference(Uint8Array.of(...key, 1), referenceTo(key, at))).toBe(null);
+    }),
+  );
+});
+
+class Loader implements StateLoader {
+  readonly found = new Map<string, number>();
+  load(key: Uint8Array, value: Uint8Array): void {
+    this.found.set(Buffer.from(key).toString(), value.length);
+  }
+  finishLoad(): void {}
+  digest(): string {
+    return 'digest';
+  }
+}
+
+describe('the tree of a member', () => {
+  const directories: string[] = [];
+  afterEach(async () => {
+    for (const path of directories.splice(0)) await rm(path, { recursive: true });
+  });
+
+  const checkpoint = (level: number) => ({ zxid: 0, digest: 'digest', lastTime: 0, level });
+
+  /** A checkpoint with three large records in LevelDB's directory. */
+  async function written(level: number) {
+    const dataDir = await mkdtemp(join(tmpdir(), 'rookery-values-'));
+    directories.push(dataDir);
+    const opened = async () => new LevelStore(await OwnedDirectory.open(dataDir, 1));
+    const store = await opened();
+    const tree = await CheckpointedTree.create(store, 1, checkpoint(level));
+    const changes = [1, 2, 3].map((n) =>
+      changeWithChecksum({ key: keyOf(`p${n}`), value: new Uint8Array(n * 9000).fill(n) }),
+    );
+    await tree.write(changes, checkpoint(level));
+    await store.close();
+    const path = join(dataDir, 'tree-1');
+    const loaded = async () => {
+      const again = await opened();
+      onTestFinished(() => again.close());
+      const loader = new Loader();
+      await (await CheckpointedTree.open(again, 1)).load(loader);
+      return loader.found;
+    };
+    const files = (await readdir(path)).filter((name) => name.startsWith('values-'));
+    return { files: files.map((name) => join(path, name)), loaded };
+  }
+
+  const RECORDS = new Map([
+    ['p1', 9000],
+    ['p2', 18_000],
+    ['p3', 27_000],
+  ]);
+
+  it('has its large records in a file from level 5 on', async () => {
+    const { files, loaded } = await written(LEVEL.valuesApart);
+    expect(files.length).toBe(1);
+    expect(await loaded()).toEqual(RECORDS);
+  });
+
+  it('has them in LevelDB before, where an older release finds them', async () => {
+    const { files, loaded } = await written(LEVEL.valuesApart - 1);
+    expect(files).toEqual([]);
+    expect(await loaded()).toEqual(RECORDS);
+  });
+
+  it.each<[string, RegExp, (path: string) => Promise<void>]>([
+    ['is missing', /is missing/, (path) => rm(path)],
+    ['is cut short', /ends within a value/, (path) => truncate(path, 50_000)],
+    ['is empty', /ends within a value/, (path) => truncate(path, 0)],
+    [
+      'has another bit',
+      /wrong checksum/,
+      async (path) => {
+        const bytes = await readFile(path);
+        bytes.writeUInt8(bytes.readUInt8(20_000) ^ 4, 20_000);
+        await writeFile(path, bytes);
+      },
+    ],
+  ])('is damaged when the file %s', async (_, message, spoil) => {
+    const { files, loaded } = await written(LEVEL.valuesApart);
+    await spoil(files[0] ?? '');
+    const failure = await loaded().then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(DamagedError);
+    expect(String(failure)).toMatch(message);
+  });
+});
