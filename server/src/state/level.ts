@@ -19,7 +19,7 @@ export const LEVEL = {
   /** A transaction may carry an earlier time than the one before it. */
   timeFalls: 4,
   /** Large values of a checkpoint are in files beside the database, which refers to them. */
-  valuesApart: 5,
+  valuesInFiles: 5,
 } as const;
 
 /** The highest level that this release knows. */

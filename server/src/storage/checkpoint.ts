@@ -167,7 +167,7 @@ export function parseCheckpoint(name: string, stored: Uint8Array): Checkpoint {
 
 /** How records of a tree are written: what its ensemble level allows. */
 export function batchOptions({ level = LEVEL.first }: Checkpoint): BatchOptions {
-  return { sync: true, largeApart: level >= LEVEL.valuesApart };
+  return { sync: true, largeInFiles: level >= LEVEL.valuesInFiles };
 }
 
 function putCheckpoint(checkpoint: Checkpoint): KeyValueOperation {

@@ -7,6 +7,8 @@
  * batches.
  */
 
+import { bufferOf } from '@rookery/protocol';
+
 export type KeyValueOperation =
   | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
   | { readonly type: 'del'; readonly key: Uint8Array };
@@ -17,7 +19,7 @@ export interface BatchOptions {
    * Large values may be written into files beside the database, which only releases that know
    * ensemble level 5 can read. Only with `sync`.
    */
-  readonly largeApart?: boolean;
+  readonly largeInFiles?: boolean;
 }
 
 export interface KeyRange {
@@ -56,4 +58,13 @@ export interface KeyValueStore {
   destroy(name: string): Promise<void>;
   /** Keeps every other process out until `close`. Throws StoreLockedError. */
   close(): Promise<void>;
+}
+
+/** The key as a string of one code unit for each byte, which sorts as the key does. */
+export function keyText(key: Uint8Array): string {
+  return bufferOf(key).toString('latin1');
+}
+
+export function keyFromText(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, 'latin1'));
 }

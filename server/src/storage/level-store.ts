@@ -12,6 +12,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '@rookery/protocol';
 import { Level } from 'level';
 import { syncDirectory } from './data-directory.js';
+import { FileLogDirectory } from './file-log.js';
 import type {
   BatchOptions,
   Entry,
@@ -34,7 +35,7 @@ const SLICE_BYTES = 256 * 1024;
 const READ_BYTES = 256 * 1024;
 
 export class LevelStore implements KeyValueStore {
-  private readonly databases = new Map<string, LevelDatabase>();
+  private readonly databases = new Map<string, KeyValueDatabase>();
   private readonly directory: OwnedDirectory;
   private closing: Promise<void> | null = null;
 
@@ -60,11 +61,11 @@ export class LevelStore implements KeyValueStore {
       await syncDirectory(this.directory.path);
     });
     const database = new LevelDatabase(level, path, () => this.databases.delete(name));
-    this.databases.set(name, database);
-    const { disk } = this.directory;
-    const discard = (file: string) => this.directory.discard(join(name, file));
     try {
-      return await ValueDatabase.open(database, { path, disk, discard });
+      const directory = await this.filesBeside(name);
+      const opened = await ValueDatabase.open(database, { path, directory });
+      this.databases.set(name, opened);
+      return opened;
     } catch (error) {
       await database.close();
       throw error;
@@ -81,6 +82,17 @@ export class LevelStore implements KeyValueStore {
   close(): Promise<void> {
     this.closing ??= this.closeAll();
     return this.closing;
+  }
+
+  /** The directory of a database, for the files of its large values. */
+  private filesBeside(name: string): Promise<FileLogDirectory> {
+    return FileLogDirectory.open({
+      path: join(this.directory.path, name),
+      disk: this.directory.disk,
+      isOwn: () => false,
+      discard: (file) => this.directory.discard(join(name, file)),
+      close: async () => undefined,
+    });
   }
 
   private async closeAll(): Promise<void> {

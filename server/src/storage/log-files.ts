@@ -1,5 +1,6 @@
 /**
- * The only thing that the write-ahead log knows of its disk: a directory of plain files.
+ * The only thing that the write-ahead log, and the files of large values, know of their disk: a
+ * directory of plain files.
  *
  * `file-log.ts` implements it on the file system, `memory-log.ts` in memory, with crashes that lose
  * and tear writes, for tests and the simulator. Nothing here is retried: after a failed write or

@@ -6,16 +6,18 @@
  * chosen by `random`. `failAt` makes the process die at its n-th change, before or after it reached
  * the disk.
  */
-import { assert, bufferOf } from '@rookery/protocol';
+import { assert } from '@rookery/protocol';
 import { StorageFault } from './errors.js';
-import type {
-  BatchOptions,
-  Entry,
-  KeyRange,
-  KeyValueDatabase,
-  KeyValueOperation,
-  KeyValueSnapshot,
-  KeyValueStore,
+import {
+  type BatchOptions,
+  type Entry,
+  type KeyRange,
+  type KeyValueDatabase,
+  type KeyValueOperation,
+  type KeyValueSnapshot,
+  type KeyValueStore,
+  keyFromText,
+  keyText,
 } from './key-value.js';
 
 export interface MemoryStoreOptions {
@@ -229,7 +231,7 @@ class MemoryDisk {
   private sorted: readonly Entry[] | null = null;
 
   get(key: Uint8Array): Uint8Array | undefined {
-    return this.current.get(toText(key));
+    return this.current.get(keyText(key));
   }
 
   write(operations: readonly KeyValueOperation[], sync: boolean): void {
@@ -244,7 +246,7 @@ class MemoryDisk {
   entries(): readonly Entry[] {
     this.sorted ??= [...this.current.keys()]
       .sort()
-      .map((text): Entry => [toBytes(text), this.current.get(text) ?? new Uint8Array(0)]);
+      .map((text): Entry => [keyFromText(text), this.current.get(text) ?? new Uint8Array(0)]);
     return this.sorted;
   }
 
@@ -267,8 +269,8 @@ class MemoryDisk {
 
 function applyTo(target: Map<string, Uint8Array>, operations: readonly KeyValueOperation[]): void {
   for (const operation of operations) {
-    if (operation.type === 'put') target.set(toText(operation.key), operation.value);
-    else target.delete(toText(operation.key));
+    if (operation.type === 'put') target.set(keyText(operation.key), operation.value);
+    else target.delete(keyText(operation.key));
   }
 }
 
@@ -279,18 +281,9 @@ function copyOperation(operation: KeyValueOperation): KeyValueOperation {
 }
 
 function inRange(key: Uint8Array, range: KeyRange): boolean {
-  const text = toText(key);
-  if (range.gte !== undefined && text < toText(range.gte)) return false;
-  if (range.gt !== undefined && text <= toText(range.gt)) return false;
-  if (range.lte !== undefined && text > toText(range.lte)) return false;
-  return range.lt === undefined || text < toText(range.lt);
-}
-
-/** One code unit per byte, so that strings sort as the bytes do. */
-function toText(bytes: Uint8Array): string {
-  return bufferOf(bytes).toString('latin1');
-}
-
-function toBytes(text: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(text, 'latin1'));
+  const text = keyText(key);
+  if (range.gte !== undefined && text < keyText(range.gte)) return false;
+  if (range.gt !== undefined && text <= keyText(range.gt)) return false;
+  if (range.lte !== undefined && text > keyText(range.lte)) return false;
+  return range.lt === undefined || text < keyText(range.lt);
 }

@@ -12,13 +12,13 @@ import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/prot
 import { describe, expect, it } from 'vitest';
 import { changeWithChecksum } from './checkpoint.js';
 import type { StorageOptions } from './contract.js';
-import { FileLogDirectory, type LogHome } from './file-log.js';
+import { FileLogDirectory } from './file-log.js';
 import { SYSTEM_DISK } from './log-disk.js';
 import type { LogDirectory } from './log-files.js';
 import { MemoryStore } from './memory-store.js';
 import { OwnedDirectory } from './owned-directory.js';
 import { Storage } from './storage.js';
-import { type Chance, DiskHistory, type MemoryDisk } from './testing/memory-disk.js';
+import { type Chance, DiskHistory, homeOn, type MemoryDisk } from './testing/memory-disk.js';
 import { WatchedDisk } from './testing/watched-disk.js';
 import { proposalsAfter, proposalsIn, seededRandom, TINY, ToyState } from './testing.js';
 
@@ -181,17 +181,6 @@ async function treeFrom(copy: TreeCopy): Promise<MemoryStore> {
     });
   }
   return store;
-}
-
-/** On a disk in memory, which nobody else has. */
-function homeOn(disk: MemoryDisk, path: string): LogHome {
-  return {
-    path,
-    disk,
-    isOwn: (name) => name.startsWith('trash-'),
-    discard: async (name) => disk.remove(join(path, name)),
-    close: async () => undefined,
-  };
 }
 
 function zxidsOf(proposals: readonly Proposal[]): readonly Zxid[] {

@@ -3,8 +3,8 @@
  *
  * LevelDB silently skips a damaged record of its write-ahead log and reads blocks without checks.
  * The checksum covers the key, too, so a value is not valid under another key. In the place of a
- * large value there may be a reference to a file (value-files.ts); its checksum is a marked one,
- * which that of no value can be.
+ * large value there may be a reference to a file (value-files.ts). A constant is mixed into the
+ * checksum of a reference, so it never passes for a value, nor a value for a reference.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '@rookery/protocol';
@@ -60,7 +60,7 @@ export function verifiedJson<T>(
 }
 
 const REFERENCE_BYTES = CHECKSUM_BYTES + 12;
-/** What makes the checksum of a reference another one than that of a value: "VALU". */
+/** Mixed into the checksum of a reference by XOR: "VALU" in ASCII. */
 const REFERENCE_MARK = 0x56414c55;
 
 /** Returns what is stored under this key while its value is in a file. */

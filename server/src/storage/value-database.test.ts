@@ -1,6 +1,6 @@
 /**
- * Large values in files beside a database: what is read is what was written, whatever is moved and
- * whenever the power fails; what nothing refers to goes; damage is found.
+ * Large values in files beside a database. A reader gets what was written, however values are moved
+ * and whenever the power fails. Files without live values are removed, and damage is found.
  */
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,22 +11,27 @@ import { LEVEL } from '../state/level.js';
 import { CheckpointedTree, changeWithChecksum } from './checkpoint.js';
 import type { StateLoader } from './contract.js';
 import { DamagedError } from './errors.js';
+import { FileLogDirectory } from './file-log.js';
 import type { KeyValueDatabase, KeyValueOperation } from './key-value.js';
 import { LevelStore } from './level-store.js';
 import { MemoryStore } from './memory-store.js';
 import { OwnedDirectory } from './owned-directory.js';
 import { addChecksum, readReference, referenceTo } from './records.js';
-import { type Chance, DiskHistory, MemoryDisk } from './testing/memory-disk.js';
+import { type Chance, DiskHistory, homeOn, MemoryDisk } from './testing/memory-disk.js';
 import { WatchedDisk } from './testing/watched-disk.js';
 import { seededRandom } from './testing.js';
 import { LARGE_VALUE_BYTES, ValueDatabase } from './value-database.js';
 import type { ValueLimits } from './value-files.js';
 
 const TINY: ValueLimits = { fileBytesMax: 20_000, deadBytesMax: 8_000, writeBytes: 9_000 };
-const APART = { sync: true, largeApart: true } as const;
+const IN_FILES = { sync: true, largeInFiles: true } as const;
 const PATH = '/tree-1';
 
 type Contents = ReadonlyMap<string, string>;
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
 
 function keyOf(text: string): Uint8Array {
   return Buffer.from(text);
@@ -47,9 +52,15 @@ async function contentsOf(database: Pick<KeyValueDatabase, 'iterate'>): Promise<
   return found;
 }
 
-function openOn(disk: MemoryDisk, database: KeyValueDatabase): Promise<ValueDatabase> {
-  const discard = async (name: string) => disk.remove(join(PATH, name));
-  return ValueDatabase.open(database, { path: PATH, disk, discard }, TINY);
+async function openOn(disk: MemoryDisk, database: KeyValueDatabase): Promise<ValueDatabase> {
+  const directory = await FileLogDirectory.open(homeOn(disk, PATH));
+  return ValueDatabase.open(database, { path: PATH, directory }, TINY);
+}
+
+/** The sizes of the files of values in bytes. */
+async function sizesOn(disk: MemoryDisk): Promise<readonly number[]> {
+  const names = (await disk.list(PATH)).filter((name) => name.startsWith('values-'));
+  return Promise.all(names.map(async (name) => (await disk.open(join(PATH, name))).size));
 }
 
 async function databaseFrom(entries: ReadonlyMap<string, Uint8Array>): Promise<KeyValueDatabase> {
@@ -86,8 +97,8 @@ interface Moment {
   readonly disk: MemoryDisk;
 }
 
-/** Several processes, one after the other; returns how the disk may be found at each moment. */
-async function lived(seed: number): Promise<readonly Moment[]> {
+/** Runs three processes in turn; returns how the disk may be found at each moment of them. */
+async function momentsOf(seed: number): Promise<readonly Moment[]> {
   const random = seededRandom(seed);
   const chances: readonly Chance[] = [() => false, () => true, () => random() < 0.5];
   const moments: Moment[] = [];
@@ -114,14 +125,16 @@ async function lived(seed: number): Promise<readonly Moment[]> {
     await disk.rename(join(PATH, name), join('/trash', name));
     await disk.syncDirectory(PATH);
   };
-  for (let life = 0; life < 3; life++) {
-    const home = { path: PATH, disk, discard };
-    const database = await ValueDatabase.open(await store.open('tree-1'), home, TINY);
+  for (let process = 0; process < 3; process++) {
+    const home = { path: PATH, disk, discard, isOwn: () => false, close: async () => undefined };
+    const directory = await FileLogDirectory.open(home);
+    const beside = { path: PATH, directory };
+    const database = await ValueDatabase.open(await store.open('tree-1'), beside, TINY);
     for (let i = 1; i <= 12; i++) {
       const before = legal.at(-1) ?? new Map();
-      const { operations, after } = changed(before, life * 100 + i, random);
+      const { operations, after } = changed(before, process * 100 + i, random);
       legal = [before, after];
-      await database.batch(operations, APART);
+      await database.batch(operations, IN_FILES);
       legal = [after];
       expect(await contentsOf(database), `seed ${seed}, batch ${i}`).toEqual(after);
     }
@@ -131,8 +144,8 @@ async function lived(seed: number): Promise<readonly Moment[]> {
 }
 
 describe('large values in files', () => {
-  it.each([1, 2, 3, 4])('are there after a power failure at any moment, seed %i', async (seed) => {
-    const moments = await lived(seed);
+  it.each([1, 2, 3, 4])('survive a power failure at any moment, seed %i', async (seed) => {
+    const moments = await momentsOf(seed);
     expect(moments.length).toBeGreaterThan(200);
     for (const { title, legal, stored, disk } of moments) {
       const database = await openOn(disk, await databaseFrom(stored));
@@ -142,12 +155,12 @@ describe('large values in files', () => {
         title,
       ).toContainEqual([...found]);
       const next = changed(found, 1e6, seededRandom(seed));
-      await database.batch(next.operations, APART);
+      await database.batch(next.operations, IN_FILES);
       expect(await contentsOf(database), title).toEqual(next.after);
     }
   });
 
-  it('take at most twice their size, a bit, and the file that is written to', async () => {
+  it('take at most twice their size, the dead bytes that may stay, and three files', async () => {
     const disk = new MemoryDisk([]);
     const database = await openOn(disk, await new MemoryStore().open('tree-1'));
     const random = seededRandom(1);
@@ -155,8 +168,8 @@ describe('large values in files', () => {
     for (let count = 1; count < 400; count++) {
       const key = keyOf(`k${Math.floor(random() ** 2 * 10)}`);
       const value = Buffer.from(valueNumber(count, true));
-      await database.batch([{ type: 'put', key, value }], APART);
-      most = Math.max(most, database.valueBytes);
+      await database.batch([{ type: 'put', key, value }], IN_FILES);
+      most = Math.max(most, sumOf(await sizesOn(disk)));
     }
     const live = [...(await contentsOf(database)).values()].join('').length;
     // A file is emptied little by little, and goes when it is empty.
@@ -164,21 +177,21 @@ describe('large values in files', () => {
     expect(most).toBeGreaterThan(live);
   });
 
-  it('are gathered from the files of many short lives', async () => {
+  it('are moved together when many short processes have left a file each', async () => {
     const disk = new MemoryDisk([]);
     const store = new MemoryStore();
     for (let life = 0; life < 60; life++) {
       const database = await openOn(disk, await store.open('tree-1'));
       const value = Buffer.from(valueNumber(life, true));
-      await database.batch([{ type: 'put', key: keyOf(`life${life}`), value }], APART);
+      await database.batch([{ type: 'put', key: keyOf(`life${life}`), value }], IN_FILES);
       await database.close();
     }
-    expect((await disk.list(PATH)).length).toBeLessThan(60);
+    expect((await sizesOn(disk)).length).toBeLessThan(60);
     const database = await openOn(disk, await store.open('tree-1'));
     expect((await contentsOf(database)).size).toBe(60);
   });
 
-  it('stay while somebody reads them, and go then', async () => {
+  it('can be read until a snapshot is closed, and their files are removed then', async () => {
     const disk = new MemoryDisk([]);
     const database = await openOn(disk, await new MemoryStore().open('tree-1'));
     const written = async (from: number) => {
@@ -189,17 +202,17 @@ describe('large values in files', () => {
           value: Buffer.from(valueNumber(from + i, true)),
         };
       });
-      await database.batch(operations, APART);
+      await database.batch(operations, IN_FILES);
     };
     await written(100);
     const snapshot = database.snapshot();
     const before = await contentsOf(database);
     await written(200);
     await written(300);
-    const files = (await disk.list(PATH)).length;
+    const files = (await sizesOn(disk)).length;
     expect(await contentsOf(snapshot)).toEqual(before);
     await snapshot.close();
-    expect((await disk.list(PATH)).length).toBeLessThan(files);
+    expect((await sizesOn(disk)).length).toBeLessThan(files);
     expect((await contentsOf(database)).get('k0')).toBe(valueNumber(300, true));
   });
 });
@@ -266,14 +279,14 @@ describe('the tree of a member', () => {
     ['p3', 27_000],
   ]);
 
-  it('has its large records in a file from level 5 on', async () => {
-    const { files, loaded } = await written(LEVEL.valuesApart);
+  it('keeps its large records in a file from level 5 on', async () => {
+    const { files, loaded } = await written(LEVEL.valuesInFiles);
     expect(files.length).toBe(1);
     expect(await loaded()).toEqual(RECORDS);
   });
 
-  it('has them in LevelDB before, where an older release finds them', async () => {
-    const { files, loaded } = await written(LEVEL.valuesApart - 1);
+  it('keeps them in LevelDB at lower levels, where older releases find them', async () => {
+    const { files, loaded } = await written(LEVEL.valuesInFiles - 1);
     expect(files).toEqual([]);
     expect(await loaded()).toEqual(RECORDS);
   });
@@ -292,7 +305,7 @@ describe('the tree of a member', () => {
       },
     ],
   ])('is damaged when the file %s', async (_, message, spoil) => {
-    const { files, loaded } = await written(LEVEL.valuesApart);
+    const { files, loaded } = await written(LEVEL.valuesInFiles);
     await spoil(files[0] ?? '');
     const failure = await loaded().then(
       () => null,

@@ -1,25 +1,34 @@
 /**
- * A key-value database whose large values are in files beside it, and which has references to them.
+ * A key-value database that keeps its large values in files beside it and refers to them.
  *
- * To its users it is a database like any other: what is iterated, or got, are the values. Values
- * are written apart only where the caller allows it, because a release before ensemble level 5 does
- * not know the references. The files are durable before the batch that refers to them is written.
+ * Its users never see the references: they read values. A value goes into a file only where the
+ * caller allows it, because releases that do not know ensemble level 5 cannot read the references.
+ * A file is durable before the batch that refers to it is written.
  */
-import { assert, bufferOf } from '@rookery/protocol';
-import type {
-  BatchOptions,
-  Entry,
-  KeyRange,
-  KeyValueDatabase,
-  KeyValueOperation,
-  KeyValueSnapshot,
+import { assert } from '@rookery/protocol';
+import {
+  type BatchOptions,
+  type Entry,
+  type KeyRange,
+  type KeyValueDatabase,
+  type KeyValueOperation,
+  type KeyValueSnapshot,
+  keyFromText,
+  keyText,
 } from './key-value.js';
 import { readReference, referenceTo } from './records.js';
-import { VALUE_LIMITS, ValueFiles, type ValueHome, type ValueLimits } from './value-files.js';
+import {
+  groupsOf,
+  type Location,
+  VALUE_LIMITS,
+  ValueFiles,
+  type ValueHome,
+  type ValueLimits,
+} from './value-files.js';
 
-/** From so many bytes on, a file of its own kind costs a value less than LevelDB does. */
+/** A value of so many bytes is cheaper to keep in a file than in LevelDB. */
 export const LARGE_VALUE_BYTES = 4 << 10;
-/** Values that are read at the same time. */
+/** Values with so many bytes in all are read at the same time. */
 const READ_BYTES = 1 << 20;
 
 export class ValueDatabase implements KeyValueDatabase {
@@ -43,65 +52,57 @@ export class ValueDatabase implements KeyValueDatabase {
     for await (const entries of database.iterate({})) {
       for (const [key, stored] of entries) {
         const at = readReference(key, stored);
-        if (at !== null) files.refer(textOf(key), at);
+        if (at !== null) files.refer(keyText(key), at);
       }
     }
-    await files.settle();
+    await files.endBatch();
     return new ValueDatabase(database, files);
   }
 
-  /** Bytes of the files beside the database. */
-  get valueBytes(): number {
-    return this.files.bytes;
-  }
-
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
-    const stop = this.files.keep();
+    const unpin = this.files.pin();
     try {
       const stored = await this.database.get(key);
       return stored === undefined ? undefined : await this.resolved(key, stored);
     } finally {
-      await stop();
+      await unpin();
     }
   }
 
   async batch(operations: readonly KeyValueOperation[], options: BatchOptions): Promise<void> {
     assert(!this.isWriting, 'batches are written one after the other');
     this.isWriting = true;
-    const isLarge = (operation: KeyValueOperation): operation is Put =>
-      options.largeApart === true &&
-      operation.type === 'put' &&
-      operation.value.length >= LARGE_VALUE_BYTES;
-    const large = operations.filter(isLarge).map(({ value }) => value);
-    const bytes = large.reduce((sum, { length }) => sum + length, 0);
-    const moved = options.largeApart === true ? await this.files.move(bytes) : [];
+    const { largeInFiles = false } = options;
+    const large = largeInFiles ? operations.filter(isLarge).map(({ value }) => value) : [];
+    const largeBytes = large.reduce((sum, { length }) => sum + length, 0);
+    const moved = largeInFiles ? await this.files.move(largeBytes) : [];
     const locations = (await this.files.append(large)).values();
-    const written = moved.map(([key, at]) => ({ ...putOf(keyOf(key), at), at }));
-    // Behind those that were moved, because a later change of the same key counts.
+    const references = moved.map(([key, at]) => reference(keyFromText(key), at));
     const changes = operations.map((operation) => {
-      const at = isLarge(operation) ? (locations.next().value ?? null) : null;
-      return at === null ? { ...operation, at } : { ...putOf(operation.key, at), at };
+      const at = largeInFiles && isLarge(operation) ? locations.next().value : undefined;
+      return at === undefined ? { ...operation, at: null } : reference(operation.key, at);
     });
-    const all = [...written, ...changes];
+    // The changes come last, because the later change of a key counts.
+    const all = [...references, ...changes];
     await this.database.batch(all, options);
-    for (const { key, at } of all) this.files.refer(textOf(key), at);
-    await this.files.settle();
+    for (const { key, at } of all) this.files.refer(keyText(key), at);
+    await this.files.endBatch();
     this.isWriting = false;
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
-    const stop = this.files.keep();
-    return this.entries(this.database.iterate(range), stop);
+    const unpin = this.files.pin();
+    return this.entries(this.database.iterate(range), unpin);
   }
 
   snapshot(): KeyValueSnapshot {
-    const stop = this.files.keep();
+    const unpin = this.files.pin();
     const snapshot = this.database.snapshot();
     return {
       iterate: (range) => this.entries(snapshot.iterate(range), async () => undefined),
       close: async () => {
         await snapshot.close();
-        await stop();
+        await unpin();
       },
     };
   }
@@ -121,18 +122,18 @@ export class ValueDatabase implements KeyValueDatabase {
 
   private async *entries(
     source: AsyncIterable<readonly Entry[]>,
-    stop: () => Promise<void>,
+    unpin: () => Promise<void>,
   ): AsyncGenerator<readonly Entry[]> {
     try {
       for await (const entries of source) {
-        for (const group of groupsOf(entries)) {
+        for (const group of groupsOf(entries, READ_BYTES, bytesToRead)) {
           yield await Promise.all(
             group.map(async ([key, stored]) => [key, await this.resolved(key, stored)] as const),
           );
         }
       }
     } finally {
-      await stop();
+      await unpin();
     }
   }
 
@@ -144,30 +145,14 @@ export class ValueDatabase implements KeyValueDatabase {
 
 type Put = Extract<KeyValueOperation, { type: 'put' }>;
 
-function putOf(key: Uint8Array, at: Parameters<typeof referenceTo>[1]): Put {
-  return { type: 'put', key, value: referenceTo(key, at) };
+function isLarge(operation: KeyValueOperation): operation is Put {
+  return operation.type === 'put' && operation.value.length >= LARGE_VALUE_BYTES;
 }
 
-/** The entries in order, in groups whose values are about READ_BYTES long. */
-function* groupsOf(entries: readonly Entry[]): Generator<readonly Entry[]> {
-  let group: Entry[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    group.push(entry);
-    bytes += readReference(...entry)?.length ?? 0;
-    if (bytes < READ_BYTES) continue;
-    yield group;
-    group = [];
-    bytes = 0;
-  }
-  if (group.length > 0) yield group;
+function reference(key: Uint8Array, at: Location) {
+  return { type: 'put', key, value: referenceTo(key, at), at } as const;
 }
 
-/** One code unit per byte. */
-function textOf(key: Uint8Array): string {
-  return bufferOf(key).toString('latin1');
-}
-
-function keyOf(text: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(text, 'latin1'));
+function bytesToRead([key, stored]: Entry): number {
+  return readReference(key, stored)?.length ?? 0;
 }

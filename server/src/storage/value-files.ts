@@ -1,22 +1,20 @@
 /**
- * The files that hold the large values of one database, one value behind the other.
+ * The files that hold the large values of one database, one value after the other.
  *
  * LevelDB writes each value about four times: into its write-ahead file, into a table, and with
- * each compaction. Here a value is written once, and once more for each time that the file it is in
- * becomes mostly dead. The database refers to it by a `Location`. Nothing that is referred to is
- * ever overwritten, and only files that this process began are appended to, so what a crash leaves
- * behind the last referenced value is garbage. A file that nothing refers to is used again under
- * another name, because a write that makes no file longer is cheaper to sync. The files are in the
- * database's own directory and go with it. Used by value-database.ts only.
+ * each compaction. Here a value is written once, and once more whenever most of its file is dead.
+ * The database refers to a value by its `Location`. What is referred to is never overwritten. Only
+ * files that this process created are appended to, so whatever a crash leaves behind the last
+ * referenced value of a file is garbage. The directory makes bytes durable and uses the space of
+ * removed files again. Used by value-database.ts only.
  */
 import { join } from 'node:path';
-import { assert } from '@rookery/protocol';
-import { codesOf, orFault, textOf } from './disk-errors.js';
 import { DamagedError } from './errors.js';
-import type { DiskFile, LogDisk } from './log-disk.js';
+import type { LogDirectory, LogFile } from './log-files.js';
+import { ownerOf } from './log-segment.js';
 import { SharedResource } from './shared-resource.js';
 
-/** Where a value is: the number of the file, and bytes. */
+/** Where a value is: the number of its file, and its offset and length there in bytes. */
 export interface Location {
   readonly file: number;
   readonly offset: number;
@@ -24,19 +22,18 @@ export interface Location {
 }
 
 export interface ValueHome {
-  /** The directory of the database. */
+  /** The directory of the database, for messages. */
   readonly path: string;
-  readonly disk: LogDisk;
-  /** Removes a file of the directory. Resolves when it cannot come back. */
-  discard(name: string): Promise<void>;
+  /** The same, as a directory of files. */
+  readonly directory: LogDirectory;
 }
 
 export interface ValueLimits {
-  /** A new file is begun when one has so many bytes. */
+  /** The next file is begun when the active one has at least so many bytes. */
   readonly fileBytesMax: number;
-  /** As many dead bytes as there are live ones stay, and these. */
+  /** Files are emptied when the dead bytes exceed the live ones by more than this. */
   readonly deadBytesMax: number;
-  /** Bytes of one write, so that syncs of the log come in between. */
+  /** The bytes of one write. It is small, so that syncs of the log come between two of them. */
   readonly writeBytes: number;
 }
 
@@ -46,21 +43,22 @@ export const VALUE_LIMITS: ValueLimits = {
   writeBytes: 512 << 10,
 };
 
-/** Files beyond those that the live bytes fill once: each start begins a file of its own. */
-const SPARE_FILES = 16;
-/** Files that nothing refers to and that are kept to be used again. */
-const EMPTY_FILES = 2;
-const PREFIX = 'values-';
+/**
+ * Files are also emptied when there are more of them than this and twice the number that the live
+ * bytes would fill, because each start of a process begins another file.
+ */
+const SHORT_FILES_MAX = 16;
 const NAME = /^values-(\d+)$/;
 
 interface ValueFile {
   readonly number: number;
-  readonly open: SharedResource<DiskFile>;
+  readonly shared: SharedResource<LogFile>;
+  /** Where the next value begins. Behind it may be what the file held before it was used again. */
   size: number;
   liveBytes: number;
   /** The live values by key. */
-  readonly values: Map<string, { readonly offset: number; readonly length: number }>;
-  /** The count of batches when the last value died. */
+  readonly values: Map<string, Location>;
+  /** How many batches had been written when the last value died; null while one is live. */
   deadSince: number | null;
 }
 
@@ -68,33 +66,31 @@ export class ValueFiles {
   private readonly home: ValueHome;
   private readonly limits: ValueLimits;
   private readonly files = new Map<number, ValueFile>();
+  /** The file with the live value of each key. */
   private readonly fileOf = new Map<string, ValueFile>();
   /** The file that is appended to. */
   private active: ValueFile | null = null;
   private lastNumber = 0;
-  /** The names of files to be used again. */
-  private readonly empty: string[] = [];
-  private totalBytes = 0;
-  private liveBytes = 0;
   private batches = 0;
-  /** The count of batches when each reader began. */
-  private readonly readers = new Set<{ readonly since: number }>();
+  /** For each pin, how many batches had been written when it was made. */
+  private readonly pins = new Set<{ readonly since: number }>();
 
   private constructor(home: ValueHome, limits: ValueLimits) {
     this.home = home;
     this.limits = limits;
   }
 
-  /** Finds the files that are there. `refer` follows for each reference, then `settle`. */
+  /**
+   * Finds the files that are there. The caller then calls `refer` for each reference that the
+   * database has, and `endBatch`. Closes the directory when it is closed.
+   */
   static async open(home: ValueHome, limits: ValueLimits): Promise<ValueFiles> {
     const files = new ValueFiles(home, limits);
-    const names = await orFault(home.path, () => home.disk.list(home.path));
-    for (const name of names) {
+    for (const name of await home.directory.list()) {
       const match = NAME.exec(name);
       if (match === null) continue;
-      const file = files.added(Number(match[1]), new SharedResource(files.owner, name));
-      file.size = await file.open.use(async ({ size }) => size);
-      files.totalBytes += file.size;
+      const shared = new SharedResource(ownerOf(home.directory), name);
+      files.add(Number(match[1]), shared).size = await shared.use(async ({ size }) => size);
     }
     return files;
   }
@@ -103,120 +99,91 @@ export class ValueFiles {
     return this.files.size === 0;
   }
 
-  /** Bytes of all files, the dead ones included. */
-  get bytes(): number {
-    return this.totalBytes;
-  }
-
   /** Writes values and returns where they are. Durable when resolved; nothing refers to them. */
   async append(values: readonly Uint8Array[]): Promise<readonly Location[]> {
     const locations: Location[] = [];
-    while (locations.length < values.length) {
+    for (const parts of groupsOf(values, this.limits.writeBytes, ({ length }) => length)) {
       const file = await this.writable();
-      const parts: Uint8Array[] = [];
-      let end = file.size;
-      const endMax = Math.min(file.size + this.limits.writeBytes, this.limits.fileBytesMax);
-      for (const value of values.slice(locations.length)) {
-        if (end >= endMax) break;
-        locations.push({ file: file.number, offset: end, length: value.length });
-        parts.push(value);
-        end += value.length;
+      const start = file.size;
+      await file.shared.use((open) => open.write(start, parts));
+      for (const { length } of parts) {
+        locations.push({ file: file.number, offset: file.size, length });
+        file.size += length;
       }
-      await this.guarded(file, (open) => open.write(file.size, parts));
-      this.totalBytes += end - file.size;
-      file.size = end;
     }
     return locations;
   }
 
   /**
-   * When too much is dead: writes values of the file with the fewest live bytes again, about as
-   * many bytes as are `written` besides, and returns where they are now. Durable when resolved.
+   * When too many bytes are dead or there are too many files: writes values of the file with the
+   * fewest live bytes again, about as many bytes as are `written` besides, and returns where they
+   * are now. Durable when resolved.
    */
   async move(written: number): Promise<readonly (readonly [key: string, at: Location])[]> {
-    const from = this.mostlyDead();
+    const from = this.fileToEmpty();
     if (from === null) return [];
-    const bytesMax = Math.max(written, this.limits.writeBytes);
     const moved: (readonly [key: string, at: Location])[] = [];
-    const waiting = [...from.values];
-    for (let bytes = 0; bytes < bytesMax && waiting.length > 0; ) {
-      const keys: string[] = [];
-      const values: Uint8Array[] = [];
-      for (let part = 0; part < this.limits.writeBytes && bytes < bytesMax; ) {
-        const next = waiting.shift();
-        if (next === undefined) break;
-        const [key, { offset, length }] = next;
-        keys.push(key);
-        values.push(await this.read({ file: from.number, offset, length }));
-        part += length;
-        bytes += length;
+    const bytesMax = Math.max(written, this.limits.writeBytes);
+    let bytes = 0;
+    for (const group of groupsOf(from.values, this.limits.writeBytes, ([, at]) => at.length)) {
+      const locations = await this.append(await Promise.all(group.map(([, at]) => this.read(at))));
+      for (const [index, at] of locations.entries()) {
+        moved.push([group[index]?.[0] ?? '', at]);
+        bytes += at.length;
       }
-      const locations = await this.append(values);
-      for (const [index, at] of locations.entries()) moved.push([keys[index] ?? '', at]);
+      if (bytes >= bytesMax) break;
     }
     return moved;
   }
 
-  /** The database refers to `at` for this key from now on; null: to no file. */
+  /** The database refers to `at` for this key from now on, or to no file if it is null. */
   refer(key: string, at: Location | null): void {
     const before = this.fileOf.get(key);
-    const length = before?.values.get(key)?.length ?? 0;
     if (before !== undefined) {
+      before.liveBytes -= before.values.get(key)?.length ?? 0;
       before.values.delete(key);
-      before.liveBytes -= length;
-      this.liveBytes -= length;
       this.fileOf.delete(key);
     }
     if (at === null) return;
     const file = this.fileAt(at);
-    file.values.set(key, { offset: at.offset, length: at.length });
+    file.values.set(key, at);
     file.liveBytes += at.length;
-    this.liveBytes += at.length;
     this.fileOf.set(key, file);
   }
 
-  /** The references of a batch are durable: removes files that nothing refers to any more. */
-  async settle(): Promise<void> {
+  /** A batch is durable, and its references are known: removes files that are dead. */
+  async endBatch(): Promise<void> {
     this.batches += 1;
     for (const file of this.files.values()) {
       if (file.values.size === 0 && file !== this.active) file.deadSince ??= this.batches;
     }
-    await this.discardDead();
+    await this.removeDead();
   }
 
   /** Throws DamagedError if the value is not there. */
   async read(at: Location): Promise<Uint8Array> {
-    const file = this.fileAt(at);
-    const bytes = await this.guarded(file, (open) => open.read(at.offset, at.length));
-    if (bytes.length === at.length) return bytes;
-    throw new DamagedError(`${this.pathOf(file.number)} ends within a value`);
+    const bytes = await this.fileAt(at).shared.use((open) => open.read(at.offset, at.length));
+    if (bytes.length < at.length) throw this.damaged(at, 'ends within a value');
+    return bytes;
   }
 
   /** Whatever is referred to now can be read until the returned function is called. */
-  keep(): () => Promise<void> {
-    const reader = { since: this.batches };
-    this.readers.add(reader);
+  pin(): () => Promise<void> {
+    const pin = { since: this.batches };
+    this.pins.add(pin);
     return async () => {
-      this.readers.delete(reader);
-      await this.discardDead();
+      this.pins.delete(pin);
+      await this.removeDead();
     };
   }
 
   async close(): Promise<void> {
-    await this.active?.open.unpin();
-    this.active = null;
+    await this.active?.shared.unpin();
+    await this.home.directory.close();
   }
 
-  private readonly owner = {
-    open: (name: string) => {
-      const path = join(this.home.path, name);
-      return orFault(path, () => this.home.disk.open(path));
-    },
-    destroy: (name: string) => this.home.discard(name),
-  };
-
-  private added(number: number, open: SharedResource<DiskFile>): ValueFile {
-    const file = { number, open, size: 0, liveBytes: 0, values: new Map(), deadSince: null };
+  private add(number: number, shared: SharedResource<LogFile>): ValueFile {
+    const file = { number, shared, size: 0, liveBytes: 0, values: new Map(), deadSince: null };
     this.files.set(number, file);
     this.lastNumber = Math.max(this.lastNumber, number);
     return file;
@@ -224,66 +191,71 @@ export class ValueFiles {
 
   private async writable(): Promise<ValueFile> {
     if (this.active !== null && this.active.size < this.limits.fileBytesMax) return this.active;
-    await this.close();
-    const name = `${PREFIX}${this.lastNumber + 1}`;
-    const { disk, path } = this.home;
-    const again = this.empty.pop();
-    const opened = await orFault(join(path, name), async () => {
-      if (again !== undefined) await disk.rename(join(path, again), join(path, name));
-      const file = await disk[again === undefined ? 'create' : 'open'](join(path, name));
-      await disk.syncDirectory(path);
-      return file;
-    });
-    const open = SharedResource.pinned(this.owner, name, opened);
-    this.active = this.added(this.lastNumber + 1, open);
+    await this.active?.shared.unpin();
+    const number = this.lastNumber + 1;
+    const name = nameOf(number);
+    const { directory } = this.home;
+    const file = await directory.create(name);
+    this.active = this.add(number, SharedResource.pinned(ownerOf(directory), name, file));
     return this.active;
   }
 
-  /** The file to be emptied next, if one should be. */
-  private mostlyDead(): ValueFile | null {
+  private fileToEmpty(): ValueFile | null {
     const { fileBytesMax, deadBytesMax } = this.limits;
-    const filesMax = SPARE_FILES + (2 * this.liveBytes) / fileBytesMax;
-    const deadBytes = this.totalBytes - this.liveBytes;
-    if (deadBytes <= this.liveBytes + deadBytesMax && this.files.size <= filesMax) return null;
+    let bytes = 0;
+    let liveBytes = 0;
     let found: ValueFile | null = null;
     for (const file of this.files.values()) {
+      bytes += file.size;
+      liveBytes += file.liveBytes;
       if (file === this.active || file.values.size === 0) continue;
       if (found === null || file.liveBytes < found.liveBytes) found = file;
     }
-    return found;
+    const filesMax = SHORT_FILES_MAX + (2 * liveBytes) / fileBytesMax;
+    const isFull = bytes - liveBytes > liveBytes + deadBytesMax || this.files.size > filesMax;
+    return isFull ? found : null;
   }
 
-  private async discardDead(): Promise<void> {
-    const oldest = Math.min(...[...this.readers].map(({ since }) => since));
+  private async removeDead(): Promise<void> {
+    const oldest = Math.min(...[...this.pins].map(({ since }) => since));
     for (const file of [...this.files.values()]) {
       if (file.deadSince === null || file.deadSince > oldest) continue;
       this.files.delete(file.number);
-      this.totalBytes -= file.size;
-      const isLong = file.size >= this.limits.fileBytesMax;
-      if (isLong && this.empty.length < EMPTY_FILES) this.empty.push(file.open.name);
-      else await file.open.markForDeletion();
+      await file.shared.markForDeletion();
     }
   }
 
-  private fileAt({ file: number, offset, length }: Location): ValueFile {
-    const file = this.files.get(number);
-    if (file === undefined) throw new DamagedError(`${this.pathOf(number)} is missing`);
-    if (offset + length <= file.size) return file;
-    throw new DamagedError(`${this.pathOf(number)} ends within a value`);
+  private fileAt(at: Location): ValueFile {
+    const file = this.files.get(at.file);
+    if (file === undefined) throw this.damaged(at, 'is missing');
+    if (at.offset + at.length > file.size) throw this.damaged(at, 'ends within a value');
+    return file;
   }
 
-  private pathOf(number: number): string {
-    return join(this.home.path, `${PREFIX}${number}`);
+  private damaged({ file }: Location, what: string): DamagedError {
+    return new DamagedError(`${join(this.home.path, nameOf(file))} ${what}`);
   }
+}
 
-  private async guarded<T>(file: ValueFile, action: (open: DiskFile) => Promise<T>): Promise<T> {
-    assert(file.deadSince === null || this.readers.size > 0, 'a dead file has readers only');
-    const path = this.pathOf(file.number);
-    try {
-      return await orFault(path, () => file.open.use(action));
-    } catch (error) {
-      if (!codesOf(error).includes('EIO')) throw error;
-      throw new DamagedError(`${path} cannot be read: ${textOf(error)}`, { cause: error });
-    }
+/** The items in order, in groups that end once they have `bytesMax` bytes. */
+export function* groupsOf<T>(
+  items: Iterable<T>,
+  bytesMax: number,
+  bytesOf: (item: T) => number,
+): Generator<readonly T[]> {
+  let group: T[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    group.push(item);
+    bytes += bytesOf(item);
+    if (bytes < bytesMax) continue;
+    yield group;
+    group = [];
+    bytes = 0;
   }
+  if (group.length > 0) yield group;
+}
+
+function nameOf(number: number): string {
+  return `values-${number}`;
 }

@@ -5,6 +5,8 @@
  * any sector may have reached the disk. A name is durable once its directory was synced after it
  * changed; of the changes since then, any may have reached the disk.
  */
+import { join } from 'node:path';
+import type { LogHome } from '../file-log.js';
 import type { DiskFile, LogDisk } from '../log-disk.js';
 import type { DiskChange, OnChange } from './watched-disk.js';
 
@@ -160,6 +162,17 @@ export class MemoryDisk implements LogDisk {
   remove(path: string): void {
     this.files.delete(path);
   }
+}
+
+/** A directory on a disk that nobody else has. */
+export function homeOn(disk: MemoryDisk, path: string): LogHome {
+  return {
+    path,
+    disk,
+    isOwn: (name) => name.startsWith('trash-'),
+    discard: async (name) => disk.remove(join(path, name)),
+    close: async () => undefined,
+  };
 }
 
 class MemoryFile implements DiskFile {

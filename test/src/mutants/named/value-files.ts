@@ -1,48 +1,48 @@
-/** Large values in files beside the database: when they are durable, and when they may go. */
+/** Large values in files: when they are durable, and when a file may be removed. */
 import type { NamedMutant } from './named-mutant.js';
 
 const FILE = 'server/src/storage/value-database.test.ts';
-const POWER = 'are there after a power failure at any moment, seed 1';
-const READERS = 'stay while somebody reads them, and go then';
+const POWER = 'survive a power failure at any moment, seed 1';
+const READERS = 'can be read until a snapshot is closed, and their files are removed then';
 
 export const valueFileMutants: readonly NamedMutant[] = [
   {
     name: 'value-file-name-not-synced',
     area: 'named',
-    file: 'storage/value-files.ts',
-    find: '      await disk.syncDirectory(path);\n',
+    file: 'storage/file-log.ts',
+    find: '    await orFault(path, () => disk.syncDirectory(this.home.path));\n',
     replace: '',
-    breaks: 'a file of values is durable before the database refers to it',
+    breaks: 'the name of a value file is durable before the database refers to it',
     scenario: { file: FILE, name: POWER },
   },
   {
-    name: 'value-file-emptied-over-changes',
+    name: 'value-move-overwrites-a-change',
     area: 'named',
     file: 'storage/value-database.ts',
-    find: '[...written, ...changes]',
-    replace: '[...changes, ...written]',
+    find: '[...references, ...changes]',
+    replace: '[...changes, ...references]',
     breaks: 'a value that is moved does not replace one that is written in the same batch',
     scenario: { file: FILE, name: POWER },
   },
   {
-    name: 'value-file-ends-under-readers',
+    name: 'value-file-removed-before-readers-end',
     area: 'named',
     file: 'storage/value-files.ts',
     find: 'file.deadSince > oldest',
     replace: 'file.deadSince > oldest + 9',
-    breaks: 'what a snapshot refers to is there until it is closed',
+    breaks: 'whatever a snapshot refers to can be read until it is closed',
     scenario: { file: FILE, name: READERS },
   },
   {
-    name: 'value-files-before-their-level',
+    name: 'value-files-below-level-5',
     area: 'named',
     file: 'storage/checkpoint.ts',
-    find: 'largeApart: level >= LEVEL.valuesApart',
-    replace: 'largeApart: level >= LEVEL.first',
-    breaks: 'before ensemble level 5 a release that does not know files of values reads everything',
+    find: 'largeInFiles: level >= LEVEL.valuesInFiles',
+    replace: 'largeInFiles: level >= LEVEL.first',
+    breaks: 'below ensemble level 5 a release that does not know value files can read everything',
     scenario: {
       file: FILE,
-      name: 'has them in LevelDB before, where an older release finds them',
+      name: 'keeps them in LevelDB at lower levels, where older releases find them',
     },
   },
 ];
