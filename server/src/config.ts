@@ -12,6 +12,7 @@ import type { PeerId } from '@rookery/protocol';
 import { checkSettings, type LogLevel } from './config-schema.js';
 import type { FourLetterWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
+import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
 
 /** One member of the ensemble, as every other member and its clients reach it. */
 export interface ServerAddress {
@@ -86,6 +87,21 @@ export interface Config {
   readonly tickTimeMs: number;
   /** All members, in any order. A single entry makes a standalone server. */
   readonly servers: readonly ServerAddress[];
+  /**
+   * How members prove to each other that they belong to the ensemble, before anything else is said
+   * on the port for members.
+   *
+   * - `{ "secretFile": "peer.secret" }`: all members know a secret. The path is absolute or relative
+   *   to the config file; the file has one line of at least 32 characters (`openssl rand -base64
+   *   32`), or two while the secret is replaced, and only its owner can read it. A change of the
+   *   file needs no restart. The secret never travels, but what members say is not encrypted.
+   * - `"none"`: whoever reaches the port can speak as a member.
+   *
+   * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
+   * have it. The default null is the same as `"none"` and is refused unless all members listen for
+   * each other on loopback addresses.
+   */
+  readonly peerAuth: PeerAuth | 'none' | null;
   /**
    * The number of ticks that a member may take to join a leader and receive its state; default 10.
    * If it is too small for the size of the tree and the network, a member that has much to catch up
@@ -327,6 +343,7 @@ export function loadEnsembleConfig(path: string): Config {
   const dataDir = resolve(folder, settings.dataDir);
   return {
     ...settings,
+    peerAuth: resolvedPeerAuth(settings.peerAuth, (path) => resolve(folder, path)),
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
   };

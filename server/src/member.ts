@@ -26,6 +26,7 @@ import {
   type MemberOptions,
   membershipOf,
   peerPortOptions,
+  peerSecurity,
   zabOptions,
   zabStart,
 } from './member-options.js';
@@ -33,7 +34,7 @@ import type { MemoryBudget } from './memory-budget.js';
 import type { MemoryLimit } from './memory-limit.js';
 import { ClientPort } from './net/client-port.js';
 import type { WordContext } from './net/four-letter/context.js';
-import { PeerPort } from './net/peer-port.js';
+import { PeerPort, type PeerPortParts } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
@@ -70,6 +71,8 @@ export interface Surroundings {
   readonly memory?: MemoryLimit;
   /** What may be open at a time; absent where nothing is a file. */
   readonly files?: FileBudget;
+  /** What members share that authenticate each other by it; read at each new link. */
+  readonly peerSecrets?: () => readonly Uint8Array[];
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }
@@ -206,21 +209,12 @@ export class Member {
       view: this.status,
       handler: this.#driver.clients,
     });
-    this.#peerPort = new PeerPort({
-      options: peerPortOptions(config, options, {
-        ...{ limits, budget, files: parts.files },
-        instance,
-      }),
-      transport,
-      timers,
-      random: () => surroundings.random(),
-      logger: options.logger,
+    this.#peerPort = newPeerPort(parts, {
+      ...{ limits, starts, handler: this.#driver.peers },
       identity: () => {
         const { level } = this.state;
         return { ensembleId: zab.ensembleId, founded: zab.founded, level };
       },
-      starts,
-      handler: this.#driver.peers,
     });
   }
 
@@ -328,6 +322,27 @@ function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
   const newIdentity = identityOf(surroundings.randomBytes(6));
   const given = { ...limits, ...budget, ...plan, newEnsembleId, newIdentity };
   return new Zab(zabOptions(config, options, given), zabStart(recovered));
+}
+
+function newPeerPort(
+  parts: MemberParts,
+  {
+    limits,
+    ...given
+  }: Pick<PeerPortParts, 'starts' | 'handler' | 'identity'> & {
+    readonly limits: DerivedLimits;
+  },
+): PeerPort {
+  const { config, options, surroundings, budget, files, instance } = parts;
+  return new PeerPort({
+    ...given,
+    options: peerPortOptions(config, options, { limits, budget, files, instance }),
+    transport: surroundings.transport,
+    timers: surroundings.timers,
+    random: () => surroundings.random(),
+    logger: options.logger,
+    security: peerSecurity(config, surroundings),
+  });
 }
 
 /** Random in [1, 2^48): 0 says that an identity is not known. */

@@ -42,6 +42,7 @@ const BASE = [
     'config-schema',
     'four-letter-words',
     'operator-error',
+    'peer-auth-settings',
     'tuning',
     'version',
   ],
