@@ -22,6 +22,7 @@ const RANKS = {
   client: 1,
   zab: 2,
   state: 2,
+  security: 2,
   sessions: 3,
   storage: 3,
   pipeline: 4,
