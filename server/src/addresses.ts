@@ -31,7 +31,7 @@ export function clientAddressOf(server: Omit<Endpoints, 'peerPort'>): ListenAddr
   return { host: server.listen ?? server.host, port: server.clientPort };
 }
 
-export function peerAddressOf(server: Endpoints): ListenAddress {
+export function peerAddressOf(server: Omit<Endpoints, 'clientPort'>): ListenAddress {
   return { host: server.peerListen ?? server.listen ?? server.host, port: server.peerPort };
 }
 

@@ -89,17 +89,14 @@ export interface Config {
   readonly servers: readonly ServerAddress[];
   /**
    * How members prove to each other that they belong to the ensemble, before anything else is said
-   * on the port for members.
-   *
-   * - `{ "secretFile": "peer.secret" }`: all members know a secret. The path is absolute or relative
-   *   to the config file; the file has one line of at least 32 characters (`openssl rand -base64
-   *   32`), or two while the secret is replaced, and only its owner can read it. A change of the
-   *   file needs no restart. The secret never travels, but what members say is not encrypted.
-   * - `"none"`: whoever reaches the port can speak as a member.
+   * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
+   * members know, absolute or relative to the config file. It has one line of at least 32
+   * characters, or two while the secret is replaced, and only its owner can read it. A change of
+   * the file needs no restart. What members say is not encrypted.
    *
    * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
-   * have it. The default null is the same as `"none"` and is refused unless all members listen for
-   * each other on loopback addresses.
+   * have it. `"none"` means that whoever reaches the port can speak as a member. The default null
+   * means the same, and is refused unless all members listen for each other on loopback addresses.
    */
   readonly peerAuth: PeerAuth | 'none' | null;
   /**

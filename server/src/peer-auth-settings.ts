@@ -40,7 +40,7 @@ export function resolvedPeerAuth(
 }
 
 /** What is wrong where nothing is said about authentication; a server that is alone has no port. */
-export function missingPeerAuth(servers: readonly Endpoints[]): string[] {
+export function missingPeerAuth(servers: readonly Omit<Endpoints, 'clientPort'>[]): string[] {
   if (servers.length === 1) return [];
   const hosts = servers.flatMap((server) => listenHostsOf(peerAddressOf(server)));
   const open = hosts.find((name) => !isLoopback(name));

@@ -83,7 +83,7 @@ export class PeerLink {
     this.#deadline = parts.timers.after(parts.limits.helloTimeoutMs, () => this.#onDeadline());
   }
 
-  /** The accepting side sends more right after its hello; the dialling side waits for the answer. */
+  /** The accepting side sends more right after its hello, the dialler waits for the answer. */
   get #helloBytesMax(): number {
     return this.dialled !== null ? this.#parts.limits.frameBytesMax : HELLO_BYTES_MAX;
   }
@@ -230,7 +230,7 @@ export class PeerLink {
       if (!(error instanceof FrameError)) throw error;
       const facts = { peer: this.#peer, remote: this.remote, problem: error.message };
       this.#parts.rateLimited.warn('peer.garbage', facts);
-      // A member without peerAuth begins with its hello, which is too long where it must prove itself.
+      // A member without peerAuth begins with its hello: too long where it must prove itself.
       const { proofBytesMax } = this.#parts;
       const maybeHello = this.#phase === 'proving' && (proofBytesMax ?? 0) < HELLO_BYTES_MAX;
       if (maybeHello) this.refuse(NEEDS_PROOF, false);
