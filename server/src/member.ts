@@ -7,7 +7,6 @@
 import { assert } from '@rookery/protocol';
 import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
-import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
 import type { DiskSpace, MeasureSpace } from './driver/disk-space.js';
 import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
@@ -29,15 +28,16 @@ import {
   zabOptions,
   zabStart,
 } from './member-options.js';
+import { firstRequestOf, newPipeline } from './member-pipeline.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { MemoryLimit } from './memory-limit.js';
 import { ClientPort } from './net/client-port.js';
+import type { ClientTls } from './net/client-tls.js';
 import type { WordContext } from './net/four-letter/context.js';
 import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
-import { Pipeline } from './pipeline/pipeline.js';
 import { beginServing, type ServingPlan } from './served-with.js';
 import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
@@ -70,6 +70,8 @@ export interface Surroundings {
   readonly memory?: MemoryLimit;
   /** What may be open at a time; absent where nothing is a file. */
   readonly files?: FileBudget;
+  /** Absent where clients connect in plain text. Whoever made it closes it. */
+  readonly clientTls?: ClientTls | undefined;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }
@@ -199,12 +201,11 @@ export class Member {
     });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
-      transport,
-      timers,
-      logger: options.logger,
-      stats: new ServerStats(),
+      ...{ transport, timers, logger: options.logger },
+      stats: statsOf(surroundings.clientTls),
       view: this.status,
       handler: this.#driver.clients,
+      tls: surroundings.clientTls,
     });
     this.#peerPort = new PeerPort({
       options: peerPortOptions(config, options, {
@@ -330,6 +331,12 @@ function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
   return new Zab(zabOptions(config, options, given), zabStart(recovered));
 }
 
+function statsOf(tls: ClientTls | undefined): ServerStats {
+  const stats = new ServerStats();
+  stats.tls = tls?.figures ?? null;
+  return stats;
+}
+
 /** Random in [1, 2^48): 0 says that an identity is not known. */
 function identityOf(bytes: Uint8Array): number {
   return Math.max(1, firstRequestOf(bytes));
@@ -338,44 +345,4 @@ function identityOf(bytes: Uint8Array): number {
 function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
   const { windowBytes } = options.tuning ?? {};
   return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
-}
-
-function newPipeline(
-  config: Config,
-  self: ServerAddress,
-  state: ReplicatedState,
-  given: {
-    readonly surroundings: Surroundings;
-    readonly limits: DerivedLimits;
-    readonly budget: MemoryBudget;
-  },
-): Pipeline {
-  const { surroundings, limits, budget } = given;
-  return new Pipeline({
-    state,
-    options: {
-      id: self.id,
-      minSessionTimeoutMs: config.minSessionTimeoutMs,
-      maxSessionTimeoutMs: config.maxSessionTimeoutMs,
-      outstandingMax: config.globalOutstandingLimit,
-      outstandingBytesMax: limits.outstandingBytesMax,
-      watchLimits: {
-        watcherBytesMax: budget.watcherBytesMax,
-        bytesMax: budget.watchBytesMax,
-      },
-      firstRequest: firstRequestOf(surroundings.randomBytes(6)),
-      skipAcl: config.skipACL,
-      multiOpsMax: config.multiOpsMax,
-      superDigest: config.superDigest,
-      localSessions: config.localSessions,
-      tickMs: config.peerHeartbeatMs / 2,
-    },
-    digestOf,
-    random16: () => surroundings.randomBytes(16),
-  });
-}
-
-/** Random in [0, 2^48): no number of an earlier run of this member comes again. */
-function firstRequestOf(bytes: Uint8Array): number {
-  return bytes.reduce((number, byte) => number * 256 + byte, 0);
 }

@@ -7,6 +7,7 @@
 import type { Int64 } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';
 import { Summary } from '../measures/summary.js';
+import type { TlsFigures } from './tls-figures.js';
 
 /** Requests that change the state, by the letters of `cons`. All others count as reads. */
 const UPDATES: ReadonlySet<string> = new Set([
@@ -38,6 +39,8 @@ export class ServerStats {
   largeRequestsRejected = 0;
   /** The mask that stmk has set; before, ZooKeeper's default. */
   traceMask = 306n;
+  /** Null where clients connect in plain text. */
+  tls: TlsFigures | null = null;
   readonly latency = new LatencyStats();
   readonly readLatency = new Durations();
   readonly updateLatency = new Durations();

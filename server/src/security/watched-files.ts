@@ -8,6 +8,7 @@
  * interval; a problem is logged once for each change, the former content stays in use, and
  * `isStale` is true until a load succeeds. Nothing is watched before `start` and after `close`.
  */
+import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
@@ -25,6 +26,8 @@ export interface WatchedFilesParts<T> {
   readonly timers: WatchTimers;
   readonly logger: Logger;
   readonly intervalMs?: number;
+  /** Called with each change of `isStale`. */
+  readonly onStale?: (isStale: boolean) => void;
 }
 
 /** Soon enough for a person who waits, and nothing for a disk. */
@@ -36,7 +39,7 @@ export class WatchedFiles<T> {
   #current: T;
   #isStale = false;
   /** Of the files as they were loaded, or as loading them has failed. */
-  #loaded: string | null = null;
+  #loaded: string;
   /** As they were at the last look. */
   #seen: string | null = null;
   #timer: { cancel(): void } | null = null;
@@ -45,6 +48,8 @@ export class WatchedFiles<T> {
   /** Throws what `load` throws. */
   constructor(parts: WatchedFilesParts<T>) {
     this.#parts = parts;
+    // Before they are read: a change in between is one too many, and not one too few.
+    this.#loaded = parts.paths.map(stateNow).join('\n');
     this.#current = parts.load();
   }
 
@@ -92,34 +97,46 @@ export class WatchedFiles<T> {
 
   #reload(state: string): void {
     const { name, load, logger } = this.#parts;
-    const isFirst = this.#loaded === null && !this.#isStale;
     this.#loaded = state;
     try {
       this.#current = load();
     } catch (error) {
-      this.#isStale = true;
+      this.#setStale(true);
       const problem = error instanceof Error ? error.message : String(error);
       logger.error({ files: name, problem }, 'files.not_reloaded');
       return;
     }
-    this.#isStale = false;
-    // The first look finds what the constructor has read, or what came right after it.
-    if (!isFirst) logger.info({ files: name }, 'files.reloaded');
+    this.#setStale(false);
+    logger.info({ files: name }, 'files.reloaded');
     for (const listener of this.#listeners) listener(this.#current);
+  }
+
+  #setStale(isStale: boolean): void {
+    if (this.#isStale === isStale) return;
+    this.#isStale = isStale;
+    this.#parts.onStale?.(isStale);
   }
 }
 
 /** A text that differs whenever one of the files has changed. */
 async function stateOf(paths: readonly string[]): Promise<string> {
   const states = await Promise.all(
-    paths.map(async (path) => {
-      try {
-        const { dev, ino, size, mode, uid, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-        return [dev, ino, size, mode, uid, mtimeNs, ctimeNs].join(' ');
-      } catch {
-        return 'absent';
-      }
-    }),
+    paths.map((path) => stat(path, { bigint: true }).then(textOf, () => ABSENT)),
   );
   return states.join('\n');
+}
+
+function stateNow(path: string): string {
+  try {
+    return textOf(statSync(path, { bigint: true }));
+  } catch {
+    // Reading it says what is wrong.
+    return ABSENT;
+  }
+}
+
+const ABSENT = 'absent';
+
+function textOf({ dev, ino, size, mode, uid, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mode, uid, mtimeNs, ctimeNs].join(' ');
 }

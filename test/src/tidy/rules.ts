@@ -41,6 +41,7 @@ const BASE = [
     'addresses',
     'config',
     'config-schema',
+    'config-security',
     'four-letter-words',
     'operator-error',
     'tuning',
