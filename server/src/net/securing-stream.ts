@@ -2,10 +2,10 @@
  * A client's stream that may begin with a TLS handshake.
  *
  * It exists from the moment the connection is accepted, so that whoever owns it counts and bounds
- * it from then on. Nothing is delivered until it is known what the stream is: on a port for TLS alone
- * that is after the handshake, on a port for both it is after the first byte, because a TLS record
- * begins with 0x16, which as the length of a frame would be 369 MB. From then on it only passes
- * everything on to the stream that the bytes come from. Made by the TCP transport.
+ * it from then on. Nothing is delivered until it is known what the stream is: on a port for TLS
+ * alone that is after the handshake, on a port for both it is after the first byte, because a TLS
+ * record begins with 0x16, which as the length of a frame would be 369 MB. From then on it only
+ * passes everything on to the stream that the bytes come from. Made by the TCP transport.
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
