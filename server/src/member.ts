@@ -33,6 +33,7 @@ import type { MemoryBudget } from './memory-budget.js';
 import type { MemoryLimit } from './memory-limit.js';
 import { ClientPort } from './net/client-port.js';
 import type { WordContext } from './net/four-letter/context.js';
+import { type InnerClient, InnerStream } from './net/inner-stream.js';
 import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
@@ -85,7 +86,7 @@ export class Member {
   readonly #peerPort: PeerPort;
   readonly #disk: DiskUsage;
   readonly #diskSpace: DiskSpace;
-  readonly #wallMs: () => number;
+  readonly #timers: Timers;
   #settle: { resolve(): void; reject(error: unknown): void } | null = null;
   #closing: Promise<void> | null = null;
 
@@ -152,7 +153,7 @@ export class Member {
     });
     this.closed.catch(() => undefined);
     this.#storage = storage;
-    this.#wallMs = () => timers.wallMs();
+    this.#timers = timers;
     const membership = membershipOf(config);
     state.setConfigNode(membership);
     const limits = limitsOf(parts);
@@ -228,7 +229,20 @@ export class Member {
   context(): WordContext {
     const { stats, connectionCount } = this.#clientPort;
     const connections = () => atMost(connectionCount, this.#clientPort.connections());
-    return { view: this.status, stats, wallMs: this.#wallMs(), connectionCount, connections };
+    return {
+      view: this.status,
+      stats,
+      wallMs: this.#timers.wallMs(),
+      connectionCount,
+      connections,
+    };
+  }
+
+  /** A client's stream from within this process, for the admin port. */
+  openStream(client: InnerClient): InnerStream {
+    const stream = new InnerStream(this.#timers, client);
+    this.#clientPort.adopt(stream);
+    return stream;
   }
 
   /** The state that this member has applied, as its disk has it; see backup-source.ts. */
@@ -254,7 +268,7 @@ export class Member {
     return this.#driver.role;
   }
 
-  /** For tests: what this member has applied, to be read only. */
+  /** What this member has applied, to be read only; an installed snapshot is another object. */
   get state(): ReplicatedState {
     return this.#driver.keeper.state;
   }
