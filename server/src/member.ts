@@ -44,6 +44,7 @@ import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
+import type { WatcherId, WatchTable } from './state/watches.js';
 import { type KeyValueStore, type LogDirectory, type Recovered, Storage } from './storage/index.js';
 import { storageTuning } from './tuning.js';
 import { writeBoundsOf } from './write-bounds.js';
@@ -81,6 +82,7 @@ export class Member {
   /** What the four-letter words tell of it. */
   readonly status: MemberStatus;
   readonly #driver: Driver;
+  readonly #pipeline: Pipeline;
   readonly #storage: Storage;
   readonly #clientPort: ClientPort;
   readonly #peerPort: PeerPort;
@@ -161,6 +163,7 @@ export class Member {
     const bounds = writeBoundsOf(parts);
     this.#diskSpace = bounds.diskSpace;
     const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
+    this.#pipeline = pipeline;
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
@@ -238,6 +241,19 @@ export class Member {
     };
   }
 
+  /** Who watches what here, to be read only. */
+  get watches(): WatchTable {
+    return this.#pipeline.watches;
+  }
+  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  watcherOf(session: SessionId): WatcherId | undefined {
+    return this.#pipeline.connectionOf(session);
+  }
+  /** 0 for a watcher that is gone. */
+  sessionOf(watcher: WatcherId): SessionId {
+    return this.#pipeline.view(watcher)?.session ?? 0;
+  }
+
   /** A client's stream from within this process, for the admin port. */
   openStream(client: InnerClient): InnerStream {
     const stream = new InnerStream(this.#timers, client);
@@ -279,11 +295,13 @@ export class Member {
   }
 
   /**
-   * For tests: while this member leads, the session's lease has run out, whatever its client says;
-   * the next tick closes it as any other that has expired. Otherwise nothing happens.
+   * While this member leads, the session's lease has run out, whatever its client says; the next
+   * tick closes it as any other that has expired. Returns false where another member leads.
    */
-  expireSession(session: SessionId): void {
-    this.#driver.leaderService?.preparer.expire(session);
+  expireSession(session: SessionId): boolean {
+    const { leaderService } = this.#driver;
+    leaderService?.preparer.expire(session);
+    return leaderService !== null;
   }
 
   /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */

@@ -5,6 +5,8 @@
 import type { WordContext } from '../../net/four-letter/context.js';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
 import type { ReplicatedState } from '../../state/replicated-state.js';
+import type { SessionId } from '../../state/txn.js';
+import type { WatcherId, WatchTable } from '../../state/watches.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
 import type { Caller } from './caller.js';
 
@@ -13,6 +15,14 @@ export interface ApiMember {
   context(): WordContext;
   /** What it has applied, to be read only; another object once a snapshot was installed. */
   readonly state: ReplicatedState;
+  /** Who watches what here, to be read only. */
+  readonly watches: WatchTable;
+  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  watcherOf(session: SessionId): WatcherId | undefined;
+  /** 0 for a watcher that is gone. */
+  sessionOf(watcher: WatcherId): SessionId;
+  /** Ends a session while this member leads; false where another one does. */
+  expireSession(session: SessionId): boolean;
   /** A stream at its client port, from within the process. */
   openStream(client: InnerClient): InnerStream;
 }
