@@ -41,6 +41,7 @@ const BASE = [
     'addresses',
     'config',
     'config-schema',
+    'digest-of',
     'four-letter-words',
     'operator-error',
     'tuning',
