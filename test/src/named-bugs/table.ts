@@ -36,7 +36,8 @@ function members(file: string): Pick<NamedBug, 'kind' | 'where'> {
 export const namedBugs: readonly NamedBug[] = [
   {
     issues: [1154],
-    wrong: 'an uncommitted zxid of a returning leader was within the range of the new log, so no TRUNC was sent',
+    wrong:
+      'an uncommitted zxid of a returning leader was within the range of the new log, so no TRUNC was sent',
     ...traced('zk-1154-returning-leader'),
     mutant: 'zk-1154-diff-by-number',
   },
@@ -78,7 +79,8 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [3642],
-    wrong: 'a snapshot was in memory and not on disk when its leader died, and a DIFF continued from it',
+    wrong:
+      'a snapshot was in memory and not on disk when its leader died, and a DIFF continued from it',
     ...traced('zk-3642-snapshot-without-newleader'),
     mutant: 'zk-3642-snapshot-in-memory-only',
   },
@@ -90,7 +92,8 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [3023, 3911],
-    wrong: 'a new leader served while what it considered committed was not on the disks of a quorum',
+    wrong:
+      'a new leader served while what it considered committed was not on the disks of a quorum',
     ...traced('zk-3911-leader-serves-after-quorum-is-durable'),
     mutant: 'zk-3911-serves-before-acks',
   },

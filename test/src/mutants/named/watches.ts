@@ -76,9 +76,6 @@ export const watchMutants: readonly NamedMutant[] = [
     find: 'tellWatcher(connection, event, this.#applying)',
     replace: 'tellWatcher(connection, event, Math.min(-1, this.#applying))',
     breaks: 'an event carries the zxid of its change',
-    scenario: scenario(
-      WATCHES,
-      'ZK-4655: an event carries the zxid of the change that it reports',
-    ),
+    scenario: scenario(WATCHES, 'ZK-4655: an event carries the zxid of the change that it reports'),
   },
 ];
