@@ -7,7 +7,6 @@
 import { assert } from '@rookery/protocol';
 import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
-import { digestOf } from './digest-of.js';
 import { Counters } from './driver/counters.js';
 import type { DiskSpace, MeasureSpace } from './driver/disk-space.js';
 import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
@@ -29,6 +28,7 @@ import {
   zabOptions,
   zabStart,
 } from './member-options.js';
+import { identityOf, newPipeline } from './member-pipeline.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { MemoryLimit } from './memory-limit.js';
 import { ClientPort } from './net/client-port.js';
@@ -38,7 +38,6 @@ import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
-import { Pipeline } from './pipeline/pipeline.js';
 import { beginServing, type ServingPlan } from './served-with.js';
 import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
@@ -82,7 +81,6 @@ export class Member {
   /** What the four-letter words tell of it. */
   readonly status: MemberStatus;
   readonly #driver: Driver;
-  readonly #pipeline: Pipeline;
   readonly #storage: Storage;
   readonly #clientPort: ClientPort;
   readonly #peerPort: PeerPort;
@@ -163,7 +161,6 @@ export class Member {
     const bounds = writeBoundsOf(parts);
     this.#diskSpace = bounds.diskSpace;
     const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
-    this.#pipeline = pipeline;
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
@@ -243,15 +240,15 @@ export class Member {
 
   /** Who watches what here, to be read only. */
   get watches(): WatchTable {
-    return this.#pipeline.watches;
+    return this.status.watchTable;
   }
   /** The watcher that the session is here; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined {
-    return this.#pipeline.connectionOf(session);
+    return this.status.watcherOf(session);
   }
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {
-    return this.#pipeline.view(watcher)?.session ?? 0;
+    return this.status.sessionOf(watcher);
   }
 
   /** A client's stream from within this process, for the admin port. */
@@ -362,52 +359,7 @@ function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
   return new Zab(zabOptions(config, options, given), zabStart(recovered));
 }
 
-/** Random in [1, 2^48): 0 says that an identity is not known. */
-function identityOf(bytes: Uint8Array): number {
-  return Math.max(1, firstRequestOf(bytes));
-}
-
 function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
   const { windowBytes } = options.tuning ?? {};
   return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
-}
-
-function newPipeline(
-  config: Config,
-  self: ServerAddress,
-  state: ReplicatedState,
-  given: {
-    readonly surroundings: Surroundings;
-    readonly limits: DerivedLimits;
-    readonly budget: MemoryBudget;
-  },
-): Pipeline {
-  const { surroundings, limits, budget } = given;
-  return new Pipeline({
-    state,
-    options: {
-      id: self.id,
-      minSessionTimeoutMs: config.minSessionTimeoutMs,
-      maxSessionTimeoutMs: config.maxSessionTimeoutMs,
-      outstandingMax: config.globalOutstandingLimit,
-      outstandingBytesMax: limits.outstandingBytesMax,
-      watchLimits: {
-        watcherBytesMax: budget.watcherBytesMax,
-        bytesMax: budget.watchBytesMax,
-      },
-      firstRequest: firstRequestOf(surroundings.randomBytes(6)),
-      skipAcl: config.skipACL,
-      multiOpsMax: config.multiOpsMax,
-      superDigest: config.superDigest,
-      localSessions: config.localSessions,
-      tickMs: config.peerHeartbeatMs / 2,
-    },
-    digestOf,
-    random16: () => surroundings.randomBytes(16),
-  });
-}
-
-/** Random in [0, 2^48): no number of an earlier run of this member comes again. */
-function firstRequestOf(bytes: Uint8Array): number {
-  return bytes.reduce((number, byte) => number * 256 + byte, 0);
 }
