@@ -32,7 +32,6 @@ import { type InnerClient, InnerStream } from './net/inner-stream.js';
 import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
-import type { Pipeline } from './pipeline/pipeline.js';
 import { beginServing } from './served-with.js';
 import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
@@ -50,7 +49,6 @@ export class Member {
   /** What the four-letter words tell of it. */
   readonly status: MemberStatus;
   readonly #driver: Driver;
-  readonly #pipeline: Pipeline;
   readonly #storage: Storage;
   readonly #clientPort: ClientPort;
   readonly #peerPort: PeerPort;
@@ -130,7 +128,6 @@ export class Member {
     const zab = newZab(parts, limits);
     const bounds = writeBoundsOf(parts);
     const pipeline = newPipeline(parts, state, limits);
-    this.#pipeline = pipeline;
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
@@ -208,15 +205,15 @@ export class Member {
 
   /** Who watches what here, to be read only. */
   get watches(): WatchTable {
-    return this.#pipeline.watches;
+    return this.status.watchTable;
   }
   /** The watcher that the session is here; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined {
-    return this.#pipeline.connectionOf(session);
+    return this.status.watcherOf(session);
   }
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {
-    return this.#pipeline.view(watcher)?.session ?? 0;
+    return this.status.sessionOf(watcher);
   }
 
   /** A client's stream from within this process, for the admin port. */
