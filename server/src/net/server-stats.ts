@@ -40,13 +40,17 @@ export class ServerStats {
   /** The mask that stmk has set; before, ZooKeeper's default. */
   traceMask = 306n;
   /** Null where clients connect in plain text. */
-  tls: TlsFigures | null = null;
+  readonly tls: TlsFigures | null;
   readonly latency = new LatencyStats();
   readonly readLatency = new Durations();
   readonly updateLatency = new Durations();
   /** Connections that were refused for lack of a token. */
   readonly tokenDeficit = new Summary();
   readonly responseSizes = new ResponseSizes();
+
+  constructor(tls: TlsFigures | null = null) {
+    this.tls = tls;
+  }
 
   reset(): void {
     this.packetsReceived = 0;
