@@ -7,7 +7,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { clientAddressOf, type ListenAddress, metricsHostOf, peerAddressOf } from './addresses.js';
+import {
+  clientAddressOf,
+  type ListenAddress,
+  metricsHostOf,
+  peerAddressOf,
+  secureClientAddressOf,
+} from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
 import { EventRing } from './events/event-ring.js';
@@ -17,6 +23,7 @@ import { keepAside } from './keep-aside.js';
 import { Member } from './member.js';
 import type { MemberOptions } from './member-options.js';
 import { memoryLimit } from './memory-limit.js';
+import { ClientTls } from './net/client-tls.js';
 import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
@@ -59,6 +66,7 @@ export async function startServer(
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
   const naming = { logger, timers: systemTimers(), resolve };
+  const clientTls = clientTlsOf(config, logger);
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const stores = await openStores({ ...config, memberId: self.id });
@@ -79,8 +87,11 @@ export async function startServer(
       memory: memoryLimit(),
       files,
       ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
+      clientTls,
     },
   );
+  clientTls?.start();
+  void member.closed.catch(() => undefined).then(() => clientTls?.close());
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
@@ -94,6 +105,12 @@ export async function startServer(
 function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
   if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
   return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
+}
+
+/** Everything that is wrong with its files is found here, before the member does anything. */
+function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | undefined {
+  if (settings === null) return undefined;
+  return new ClientTls({ settings, logger, timers: systemTimers() });
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */
@@ -131,6 +148,8 @@ async function probePorts(
 ): Promise<void> {
   const { metricsPort, adminPort } = self;
   await probe(transport, 'client', clientAddressOf(self));
+  const secureAddress = secureClientAddressOf(self);
+  if (secureAddress !== null) await probe(transport, 'secureClient', secureAddress);
   if (metricsPort !== undefined) {
     await probe(transport, 'metrics', { host: metricsHostOf(config, self), port: metricsPort });
   }

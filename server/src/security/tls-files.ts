@@ -32,6 +32,8 @@ export interface TlsMaterial {
   readonly options: SecureContextOptions;
   /** The certificate by which this side proves itself. */
   readonly certificate: X509Certificate;
+  /** Node trusts the other certificates of such a file, too. */
+  readonly isPkcs12: boolean;
   /** SHA-256 of each trusted authority, as Node writes fingerprints. */
   readonly authorities: ReadonlySet<string>;
 }
@@ -59,7 +61,8 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
   };
   const certificate = certificateOf(options, files);
   const fingerprints = new Set(authorities.map(({ fingerprint256 }) => fingerprint256));
-  return { options, certificate, authorities: fingerprints };
+  const isPkcs12 = files.pkcs12File !== null;
+  return { options, certificate, isPkcs12, authorities: fingerprints };
 }
 
 function ownPart(files: TlsFiles): SecureContextOptions {

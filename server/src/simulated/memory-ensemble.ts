@@ -306,6 +306,7 @@ export function simulatedConfig(
     fourLetterWords: '*',
     extendedTypes: true,
     superDigest: null,
+    tls: null,
     skipACL: false,
     enforceQuota: false,
     treeBytesMax: null,
@@ -320,6 +321,7 @@ export function simulatedConfig(
     metricsHost: null,
     adminHost: '127.0.0.1',
     adminUsers: [],
+    adminReadOnly: false,
     logLevel: 'info',
   };
 }
