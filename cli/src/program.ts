@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
+import { addInspect } from './inspecting/commands.js';
 import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
 
@@ -61,8 +62,11 @@ export async function runProgram(): Promise<number> {
   addHealth(program, (exitCode) => {
     code = exitCode;
   });
-  addInspect(program, (exitCode) => {
-    code = exitCode;
+  addInspect(program, {
+    wholeNumber,
+    onEnd: (exitCode) => {
+      code = exitCode;
+    },
   });
   addConfig(program, (exitCode) => {
     code = exitCode;
@@ -130,41 +134,6 @@ function addHealth(program: Command, onEnd: (code: number) => void): void {
     });
 }
 
-interface LogOptions {
-  readonly config?: string;
-  readonly id?: number;
-  readonly path?: string;
-  readonly session?: bigint;
-  readonly since?: number;
-  readonly json?: true;
-}
-
-function addInspect(program: Command, onEnd: (code: number) => void): void {
-  const inspect = program.command('inspect').description('Look into files; nothing is written.');
-  inspect
-    .command('log [file]')
-    .description('The transactions of a log of ZooKeeper, or of a member that does not run.')
-    .option('--config <file>', 'the config file of the member')
-    .option('--id <n>', 'and its id', wholeNumber(1, 255))
-    .option('--path <path>', 'only what touches it or something below it')
-    .option('--session <hex>', 'only what this session did', sessionId)
-    .option('--since <time>', 'only from this time on: 2026-01-31T12:00:00Z', timeMs)
-    .option('--json', 'one JSON object a line')
-    .action(async (file: string | undefined, { since, json, ...options }: LogOptions) => {
-      const { runInspectLog } = await import('./moving/log-lines.js');
-      const more = since === undefined ? {} : { sinceMs: since };
-      onEnd(await runInspectLog({ file, ...options, ...more, json: json === true }));
-    });
-  inspect
-    .command('snapshot <file>')
-    .description('A snapshot of ZooKeeper 3.4 to 3.9: what is in it, and whether it is whole.')
-    .option('--json', 'as JSON')
-    .action(async (file: string, options: { json?: true }) => {
-      const { runInspect } = await import('./inspect-command.js');
-      onEnd(await runInspect({ file, json: options.json === true }));
-    });
-}
-
 function addConfig(program: Command, onEnd: (code: number) => void): void {
   const config = program
     .command('config')
@@ -197,17 +166,6 @@ function report(error: unknown): number {
   }
   process.stderr.write(`rookery: ${error instanceof Error ? error.stack : String(error)}\n`);
   return EXIT_FAILURE;
-}
-
-function sessionId(text: string): bigint {
-  if (/^(0x)?[\da-f]{1,16}$/i.test(text)) return BigInt(`0x${text.replace(/^0x/i, '')}`);
-  throw new InvalidArgumentError('Expected a session id in hex.');
-}
-
-function timeMs(text: string): number {
-  const ms = Date.parse(text);
-  if (!Number.isNaN(ms)) return ms;
-  throw new InvalidArgumentError('Expected a time such as 2026-01-31T12:00:00Z.');
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

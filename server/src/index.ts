@@ -7,6 +7,7 @@ export { checkSettings } from './config-schema.js';
 export { isLoopback } from './four-letter-words.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
 export {
+  type CheckpointFacts,
   exportedNodes,
   exportedState,
   loggedTransactions,
@@ -14,6 +15,7 @@ export {
   type RestorePlan,
   RestorePlanner,
   readBackup,
+  readCheckpointFacts,
   readStoppedMember,
   restoreMembers,
   type StoppedMember,
@@ -26,8 +28,13 @@ export { startServer } from './server.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';
 export {
   type AclEntry,
+  CONTAINER_OWNER,
+  endText,
   FileError as SnapshotFileError,
+  headText,
+  ownerKind,
   type ReadDirectory,
+  readLogHeader,
   readSnapshot,
   readSnapshotFile,
   readZooKeeperDirectory,

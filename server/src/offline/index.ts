@@ -1,5 +1,6 @@
 /** Work on the directories of members that do not run. */
 export { encodedBackup, readBackup, type StreamedBackup } from './backup-stream.js';
+export { type CheckpointFacts, readCheckpointFacts } from './checkpoint-facts.js';
 export { exportedNodes, exportedState } from './exported-nodes.js';
 export { type MembersToRestore, restoreMembers } from './restore.js';
 export { type RestorePlan, RestorePlanner } from './restore-plan.js';
