@@ -5,9 +5,11 @@
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
 import { assert } from '@rookery/protocol';
+import { backupScheduleOf } from './backup-schedule-of.js';
 import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
+import type { BackupSchedule, BackupTaker } from './driver/backup-schedule.js';
 import { Counters } from './driver/counters.js';
 import type { DiskSpace, MeasureSpace } from './driver/disk-space.js';
 import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
@@ -68,6 +70,8 @@ export interface Surroundings {
   readonly keepAside: typeof keepAside;
   /** Absent where members share a process: then none of them is bounded by memory. */
   readonly memory?: MemoryLimit;
+  /** Absent where no scheduled backups are configured. */
+  readonly backupTaker?: BackupTaker;
   /** What may be open at a time; absent where nothing is a file. */
   readonly files?: FileBudget;
   /** Only the simulator has one. */
@@ -85,6 +89,7 @@ export class Member {
   readonly #peerPort: PeerPort;
   readonly #disk: DiskUsage;
   readonly #diskSpace: DiskSpace;
+  readonly #backups: BackupSchedule;
   readonly #wallMs: () => number;
   #settle: { resolve(): void; reject(error: unknown): void } | null = null;
   #closing: Promise<void> | null = null;
@@ -159,26 +164,22 @@ export class Member {
     const zab = newZab(parts, limits);
     const bounds = writeBoundsOf(parts);
     this.#diskSpace = bounds.diskSpace;
+    const open = () => this.openBackup();
+    const backups = backupScheduleOf(parts, { open, treeBytes: () => this.state.bytes });
+    this.#backups = backups;
     const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
-      zab,
-      storage,
-      state,
+      ...{ zab, storage, state, pipeline, counters, ...bounds, backups, timers, starts },
       newState: parts.newState,
-      pipeline,
-      counters,
-      ...bounds,
-      timers,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
       random16: () => surroundings.randomBytes(16),
       clientPort: () => this.#clientPort,
       peerPort: () => this.#peerPort,
       observer: surroundings.observer ?? null,
-      starts,
       keepAside: (name, lines, filesMax) =>
         surroundings.keepAside(directories.data, name, lines, filesMax),
       onFatal: (error) => this.#fail(error),
@@ -194,6 +195,7 @@ export class Member {
       zab,
       counters,
       ...bounds,
+      backups,
       nowMs: () => timers.nowMs(),
       diskBytes: () => disk,
     });
@@ -276,6 +278,7 @@ export class Member {
   abort(): void {
     this.#disk.stop();
     this.#diskSpace.stop();
+    this.#backups.stop();
     this.#driver.stop();
   }
 
@@ -291,6 +294,7 @@ export class Member {
   async #shutDown(): Promise<void> {
     this.#disk.stop();
     this.#diskSpace.stop();
+    this.#backups.stop();
     this.#driver.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
@@ -301,6 +305,7 @@ export class Member {
   #fail(error: unknown): void {
     this.#disk.stop();
     this.#diskSpace.stop();
+    this.#backups.stop();
     this.#settle?.reject(error);
     void Promise.allSettled([this.#clientPort.close(), this.#peerPort.close()]);
   }

@@ -5,8 +5,7 @@
  * so that they are in no list of processes. What is got is proved by its digest before it is used.
  */
 import { get, type IncomingMessage } from 'node:http';
-import { OperatorError, readBackup } from '@rookery/server';
-import type { StateHolder } from './snapshot-output.js';
+import { OperatorError, readBackup, type StateHolder } from '@rookery/server';
 
 export interface RunningMember {
   /** `http://host:port` of its admin port. */
