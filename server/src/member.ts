@@ -9,14 +9,15 @@ import { backupScheduleOf } from './backup-schedule-of.js';
 import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
-import type { BackupSchedule, BackupTaker } from './driver/backup-schedule.js';
+import type { BackupTaker } from './driver/backup-schedule.js';
 import { Counters } from './driver/counters.js';
-import type { DiskSpace, MeasureSpace } from './driver/disk-space.js';
+import type { MeasureSpace } from './driver/disk-space.js';
 import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
 import { MemberStatus } from './driver/member-view.js';
 import type { MemberObserver } from './driver/observer.js';
+import { SummaryWindows } from './driver/summary-windows.js';
 import { type FileBudget, fileBudgetOf } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import { type DerivedLimits, derivedLimits, firstPartsOf } from './limits.js';
@@ -34,6 +35,7 @@ import {
 import type { MemoryBudget } from './memory-budget.js';
 import type { MemoryLimit } from './memory-limit.js';
 import { ClientPort } from './net/client-port.js';
+import { summariesOf } from './net/figures.js';
 import type { WordContext } from './net/four-letter/context.js';
 import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
@@ -87,9 +89,8 @@ export class Member {
   readonly #storage: Storage;
   readonly #clientPort: ClientPort;
   readonly #peerPort: PeerPort;
-  readonly #disk: DiskUsage;
-  readonly #diskSpace: DiskSpace;
-  readonly #backups: BackupSchedule;
+  /** What measures and counts from time to time. */
+  readonly #periodic: readonly { stop(): void }[];
   readonly #wallMs: () => number;
   #settle: { resolve(): void; reject(error: unknown): void } | null = null;
   #closing: Promise<void> | null = null;
@@ -163,10 +164,8 @@ export class Member {
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
     const bounds = writeBoundsOf(parts);
-    this.#diskSpace = bounds.diskSpace;
     const open = () => this.openBackup();
     const backups = backupScheduleOf(parts, { open, treeBytes: () => this.state.bytes });
-    this.#backups = backups;
     const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
@@ -185,7 +184,6 @@ export class Member {
       onFatal: (error) => this.#fail(error),
     });
     const disk = new DiskUsage(timers, directories, surroundings.directoryBytes);
-    this.#disk = disk;
     this.status = new MemberStatus({
       config,
       self,
@@ -208,6 +206,8 @@ export class Member {
       view: this.status,
       handler: this.#driver.clients,
     });
+    const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
+    this.#periodic = [disk, bounds.diskSpace, backups, windows];
     this.#peerPort = new PeerPort({
       options: peerPortOptions(config, options, {
         ...{ limits, budget, files: parts.files },
@@ -276,9 +276,7 @@ export class Member {
 
   /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */
   abort(): void {
-    this.#disk.stop();
-    this.#diskSpace.stop();
-    this.#backups.stop();
+    this.#stopPeriodic();
     this.#driver.stop();
   }
 
@@ -292,9 +290,7 @@ export class Member {
   }
 
   async #shutDown(): Promise<void> {
-    this.#disk.stop();
-    this.#diskSpace.stop();
-    this.#backups.stop();
+    this.#stopPeriodic();
     this.#driver.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
@@ -303,11 +299,13 @@ export class Member {
 
   /** The error is what the process ends with; what can still be closed is closed. */
   #fail(error: unknown): void {
-    this.#disk.stop();
-    this.#diskSpace.stop();
-    this.#backups.stop();
+    this.#stopPeriodic();
     this.#settle?.reject(error);
     void Promise.allSettled([this.#clientPort.close(), this.#peerPort.close()]);
+  }
+
+  #stopPeriodic(): void {
+    for (const part of this.#periodic) part.stop();
   }
 }
 
