@@ -11,6 +11,7 @@ import { OperatorError } from '@rookery/server';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
 import { addInspect } from './inspecting/commands.js';
+import { addMirror } from './mirror/commands.js';
 import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
 
@@ -70,6 +71,12 @@ export async function runProgram(): Promise<number> {
   });
   addConfig(program, (exitCode) => {
     code = exitCode;
+  });
+  addMirror(program, {
+    wholeNumber,
+    onEnd: (exitCode) => {
+      code = exitCode;
+    },
   });
   addDataCommands(program, {
     wholeNumber,
