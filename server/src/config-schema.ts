@@ -128,6 +128,7 @@ const settingsSchema = z.strictObject(
       )
       .max(ADMIN_USERS_MAX, { error: `expected at most ${ADMIN_USERS_MAX} users` })
       .default([]),
+    adminReadOnly: flag().default(false),
     logLevel: z
       .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
       .default('info'),

@@ -286,6 +286,11 @@ export interface Config {
    */
   readonly adminUsers: readonly string[];
   /**
+   * Whether the admin port is for reading only; default false. Then it refuses whatever changes
+   * data, sessions or counters, whoever asks.
+   */
+  readonly adminReadOnly: boolean;
+  /**
    * The least severe log line that is written; default 'info'. 'debug' writes a line for each
    * request.
    */

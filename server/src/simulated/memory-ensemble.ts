@@ -319,6 +319,7 @@ export function simulatedConfig(
     metricsHost: null,
     adminHost: '127.0.0.1',
     adminUsers: [],
+    adminReadOnly: false,
     logLevel: 'info',
   };
 }
