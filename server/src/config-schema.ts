@@ -9,6 +9,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
+import { tlsProblems, tlsSchema } from './config-security.js';
 import {
   defaultFourLetterWords,
   type FourLetterWords,
@@ -65,6 +66,7 @@ const listen = z
 const serverShape = {
   ...{ id, host, clientPort: port, peerPort: port },
   ...{ listen: listen.optional(), peerListen: listen.optional(), clientHost: host.optional() },
+  ...{ secureClientPort: port.optional() },
   ...{ metricsPort: port.optional(), adminPort: port.optional() },
 };
 const serverSchema = z.strictObject(serverShape, {
@@ -108,6 +110,7 @@ const settingsSchema = z.strictObject(
       })
       .nullable()
       .default(null),
+    tls: tlsSchema.nullable().default(null),
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
     treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
@@ -196,7 +199,7 @@ function relationProblems(raw: unknown): string[] {
       problems.push(`peerTimeoutMs: ${expected}, got ${timeoutMs}`);
     }
   }
-  problems.push(...sessionLimitProblems(raw), ...adminProblems(raw));
+  problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
   if (validOrNull(shape.extendedTypes, raw['extendedTypes']) === true) {
@@ -244,7 +247,14 @@ function adminProblems(raw: Record<string, unknown>): string[] {
   return [`adminHost: ${expected}, got "${adminHost}"`];
 }
 
-type PartKey = 'id' | 'host' | 'clientPort' | 'peerPort' | 'metricsPort' | 'adminPort';
+const PORT_KEYS = [
+  'clientPort',
+  'secureClientPort',
+  'peerPort',
+  'metricsPort',
+  'adminPort',
+] as const;
+type PartKey = 'id' | 'host' | (typeof PORT_KEYS)[number];
 type Parts = { readonly [K in PartKey]: Server[K] | null };
 
 function validParts(raw: unknown): Parts {
@@ -253,6 +263,7 @@ function validParts(raw: unknown): Parts {
     id: validOrNull(id, fields['id']),
     host: validOrNull(host, fields['host']),
     clientPort: validOrNull(port, fields['clientPort']),
+    secureClientPort: validOrNull(serverShape.secureClientPort, fields['secureClientPort']),
     peerPort: validOrNull(port, fields['peerPort']),
     metricsPort: validOrNull(serverShape.metricsPort, fields['metricsPort']),
     adminPort: validOrNull(serverShape.adminPort, fields['adminPort']),
@@ -274,7 +285,7 @@ function serverProblems(servers: readonly Parts[]): string[] {
     if (servers.length > 1 && isWildcard(server.host)) {
       problems.push(`${where}.host: expected a host that members can dial, got "${server.host}"`);
     }
-    for (const key of ['clientPort', 'peerPort', 'metricsPort', 'adminPort'] as const) {
+    for (const key of PORT_KEYS) {
       const value = server[key];
       if (value === null || value === undefined) continue;
       const address = `${machineOf(server.host)} ${value}`;

@@ -163,12 +163,11 @@ export class Member {
     });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
-      transport,
-      timers,
-      logger: options.logger,
-      stats: new ServerStats(),
+      ...{ transport, timers, logger: options.logger },
+      stats: new ServerStats(surroundings.clientTls?.figures),
       view: this.status,
       handler: this.#driver.clients,
+      tls: surroundings.clientTls,
     });
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
     this.#periodic = [disk, bounds.diskSpace, backups, windows];

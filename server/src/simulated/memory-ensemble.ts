@@ -305,6 +305,7 @@ export function simulatedConfig(
     fourLetterWords: '*',
     extendedTypes: true,
     superDigest: null,
+    tls: null,
     skipACL: false,
     enforceQuota: false,
     treeBytesMax: null,
