@@ -33,6 +33,7 @@ import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import { watchedPeerSecrets } from './peer-secrets.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -60,6 +61,8 @@ export async function startServer(
   const files = fileBudgetOf(openFilesMax(), config.servers.length);
   const events = new EventRing(Date.now);
   const logger = recordingLogger(options.logger, events);
+  // Before anything is written: a secret that cannot be used is the operator's to mend.
+  const secrets = peerSecretsOf(config, logger);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
@@ -85,6 +88,7 @@ export async function startServer(
       memory: memoryLimit(),
       files,
       ...(await backupTakerOf(config, self)),
+      ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
       clientTls,
     },
   );
@@ -93,6 +97,8 @@ export async function startServer(
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
+  secrets?.start();
+  void member.closed.catch(() => undefined).then(() => secrets?.close());
   void warnOfLoopback(config, self, loopbacks, naming);
   return await withOperatorPorts(member, { config, self, logger, events });
 }
@@ -115,6 +121,12 @@ async function backupTakerOf(
 function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | undefined {
   if (settings === null) return undefined;
   return new ClientTls({ settings, logger, timers: systemTimers() });
+}
+
+/** Null where members do not share a secret, or where the member is alone. */
+function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
+  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */

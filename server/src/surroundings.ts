@@ -40,6 +40,8 @@ export interface Surroundings {
   readonly files?: FileBudget;
   /** Absent where clients connect in plain text. Whoever made it closes it. */
   readonly clientTls?: ClientTls | undefined;
+  /** What members share that authenticate each other by it; read at each new link. */
+  readonly peerSecrets?: () => readonly Uint8Array[];
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

@@ -289,6 +289,7 @@ export function simulatedConfig(
     dataLogDir: '/nowhere',
     tickTimeMs: 2000,
     servers: seats.map(({ id, host }) => ({ id, host, clientPort: CLIENT_PORT, peerPort: 2881 })),
+    peerAuth: null,
     initLimit: 10,
     syncLimit: 5,
     peerHeartbeatMs: 100,
