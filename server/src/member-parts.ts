@@ -1,7 +1,6 @@
 /**
- * The parts of a member that need nothing but its configuration and what was recovered: its core,
- * its pipeline and its port for members. Called by member.ts, which puts them together with the
- * other ports and the driver.
+ * The parts of a member that need nothing but its configuration and what was recovered: its core
+ * and its pipeline. Called by member.ts, which puts them together with ports and driver.
  */
 import type { Config, ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
@@ -54,17 +53,14 @@ function identityOf(bytes: Uint8Array): number {
   return Math.max(1, firstRequestOf(bytes));
 }
 
-export function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
-  const { windowBytes } = options.tuning ?? {};
-  return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
-}
-
 export function newPeerPort(
   parts: MemberParts,
   {
     limits,
     ...given
-  }: Pick<PeerPortParts, 'starts' | 'handler' | 'identity'> & { readonly limits: DerivedLimits },
+  }: Pick<PeerPortParts, 'starts' | 'handler' | 'identity'> & {
+    readonly limits: DerivedLimits;
+  },
 ): PeerPort {
   const { config, options, surroundings } = parts;
   return new PeerPort({
@@ -76,6 +72,11 @@ export function newPeerPort(
     logger: options.logger,
     security: peerSecurity(config, surroundings),
   });
+}
+
+export function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
+  const { windowBytes } = options.tuning ?? {};
+  return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
 }
 
 export function newPipeline(

@@ -5,6 +5,7 @@
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
 import { assert } from '@rookery/protocol';
+import { backupScheduleOf } from './backup-schedule-of.js';
 import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories } from './config.js';
 import { Counters } from './driver/counters.js';
@@ -126,26 +127,21 @@ export class Member {
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
     const bounds = writeBoundsOf(parts);
+    const open = () => this.openBackup();
+    const backups = backupScheduleOf(parts, { open, treeBytes: () => this.state.bytes });
     const pipeline = newPipeline(parts, state, limits);
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
-      zab,
-      storage,
-      state,
+      ...{ zab, storage, state, pipeline, counters, ...bounds, backups, timers, starts },
       newState: parts.newState,
-      pipeline,
-      counters,
-      ...bounds,
-      timers,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
       random16: () => surroundings.randomBytes(16),
       clientPort: () => this.#clientPort,
       peerPort: () => this.#peerPort,
       observer: surroundings.observer ?? null,
-      starts,
       keepAside: (name, lines, filesMax) =>
         surroundings.keepAside(directories.data, name, lines, filesMax),
       onFatal: (error) => this.#fail(error),
@@ -160,6 +156,7 @@ export class Member {
       zab,
       counters,
       ...bounds,
+      backups,
       nowMs: () => timers.nowMs(),
       diskBytes: () => disk,
     });
@@ -171,8 +168,8 @@ export class Member {
       handler: this.#driver.clients,
       tls: surroundings.clientTls,
     });
-    const summaries = () => summariesOf(this.context());
-    this.#periodic = [disk, bounds.diskSpace, new SummaryWindows(timers, summaries)];
+    const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
+    this.#periodic = [disk, bounds.diskSpace, backups, windows];
     this.#peerPort = newPeerPort(parts, {
       ...{ limits, starts, handler: this.#driver.peers },
       identity: () => {

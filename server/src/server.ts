@@ -16,6 +16,7 @@ import {
 } from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
+import type { BackupTaker } from './driver/backup-schedule.js';
 import { EventRing } from './events/event-ring.js';
 import { recordingLogger } from './events/recording-logger.js';
 import { fileBudgetOf } from './file-budget.js';
@@ -86,6 +87,7 @@ export async function startServer(
       keepAside,
       memory: memoryLimit(),
       files,
+      ...(await backupTakerOf(config, self)),
       ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
       clientTls,
     },
@@ -101,16 +103,30 @@ export async function startServer(
   return await withOperatorPorts(member, { config, self, logger, events });
 }
 
-/** Null where members do not share a secret, or where the member is alone. */
-function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
-  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
-  return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
+async function backupTakerOf(
+  config: Config,
+  { id }: ServerAddress,
+): Promise<{ readonly backupTaker?: BackupTaker }> {
+  const { backupDirectory: directory, diskReserveBytes: reserveBytes } = config;
+  if (directory === null) return {};
+  const rule = { newest: config.backupsKept, days: config.backupDaysKept };
+  const { BackupKeeper } = await import('./backup-keeper.js');
+  const backupTaker = new BackupKeeper({
+    ...{ id, directory, rule, reserveBytes, spaceOf, wallMs: () => Date.now() },
+  });
+  return { backupTaker };
 }
 
 /** Everything that is wrong with its files is found here, before the member does anything. */
 function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | undefined {
   if (settings === null) return undefined;
   return new ClientTls({ settings, logger, timers: systemTimers() });
+}
+
+/** Null where members do not share a secret, or where the member is alone. */
+function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
+  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */

@@ -32,6 +32,7 @@ import { watchedPaths, watchers } from '../state/watch-listing.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Zab } from '../zab/index.js';
+import type { BackupSchedule } from './backup-schedule.js';
 import type { Counters } from './counters.js';
 import type { DiskSpace } from './disk-space.js';
 import type { Driver } from './driver.js';
@@ -47,6 +48,7 @@ export interface MemberViewParts {
   readonly counters: Counters;
   readonly treeBound: TreeBound;
   readonly diskSpace: DiskSpace;
+  readonly backups: BackupSchedule;
   /** The monotonic clock, in ms. */
   readonly nowMs: () => number;
   /** Bytes of the two directories, as they were last measured. */
@@ -222,7 +224,7 @@ export class MemberStatus implements MemberView {
   }
 
   get inside(): InsideView {
-    const { self, driver, zab, counters, treeBound, diskSpace } = this.#parts;
+    const { self, driver, zab, counters, treeBound, diskSpace, backups } = this.#parts;
     const { state } = driver.keeper;
     return {
       memberId: self.id,
@@ -234,6 +236,7 @@ export class MemberStatus implements MemberView {
       treeBytes: state.bytes,
       treeBytesMax: treeBound.bytesMax,
       refusedForDisk: diskSpace.refused,
+      backups: backups.figures,
       counters,
       checkpoint: counters.checkpoint,
     };
