@@ -4,6 +4,7 @@
  * every operation with bodies that fit and bodies that do not, malformed frames, and every route
  * with every method and wrong passwords, each at every member.
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import {
@@ -340,6 +341,36 @@ it.skipIf(productUnderTest().name === 'apache')(
           expect(isShown ? [200] : [404, 405], what).toContain(status);
         }
       }
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
+it.skipIf(productUnderTest().name === 'apache')(
+  'CVE-2026-24308: no secret of a file or a setting is in a log, an answer or the process list',
+  async () => {
+    const hardened = await Hardened.start({ fourLetterWords: '*', logLevel: 'debug' });
+    const authorization = basic(ADMIN);
+    for (const member of hardened.ensemble.members) {
+      // It waits for a mask.
+      for (const word of WORDS.filter((one) => one !== 'stmk')) {
+        hardened.keptSecret(word, await fourLetterWord(member.clientPort, word));
+      }
+      for (const command of COMMANDS) {
+        const path = `/commands/${command}`;
+        const { text } = await http(member.adminPort, 'GET', path, { authorization });
+        hardened.keptSecret(path, text);
+      }
+      for (const path of ['/metrics', '/api/v1/events']) {
+        const { status, text } = await http(member.adminPort, 'GET', path, { authorization });
+        expect(status).toBe(200);
+        hardened.keptSecret(path, text);
+      }
+      for (const file of ['cmdline', 'environ']) {
+        const path = `/proc/${member.pid}/${file}`;
+        if (existsSync(path)) hardened.keptSecret(path, readFileSync(path, 'latin1'));
+      }
+      hardened.keptSecret('the log', member.log());
     }
   },
   TEST_DEADLINE_MS,

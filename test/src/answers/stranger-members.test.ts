@@ -87,7 +87,7 @@ function kindsOf(answer: Uint8Array): string[] {
 }
 
 it.skipIf(productUnderTest().name === 'apache')(
-  'a stranger at the port for members gets random bytes and a sentence, whatever it sends',
+  'CVE-2018-8012: a stranger at the port for members gets random bytes and a sentence, whatever it sends',
   async () => {
     const random = new Random(testSeed());
     const hardened = await Hardened.start();

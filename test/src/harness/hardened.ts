@@ -31,6 +31,7 @@ const VAULT = '/vault';
 const DATA = 'the-data-of-the-vault';
 const CHILD = 'the-child-of-the-vault';
 const OWNER = 'owner:the-password-of-the-owner';
+const SUPER = 'super:the-password-of-the-super-user';
 
 export const ADMIN = 'ops:the-password-of-the-admin-port';
 
@@ -46,18 +47,22 @@ export class Hardened {
   private constructor(ensemble: Ensemble, owner: WireClient, peerSecret: string) {
     this.ensemble = ensemble;
     this.#owner = owner;
-    const hashes = [digestOf(OWNER), digestOf(ADMIN)].map((digest) => digest.split(':')[1] ?? '');
+    const hashes = [digestOf(OWNER), digestOf(ADMIN), digestOf(SUPER)].map(
+      (digest) => digest.split(':')[1] ?? '',
+    );
     this.#secrets = [peerSecret, ...hashes, DATA, CHILD, 'the-password-of'];
   }
 
-  static async start(): Promise<Hardened> {
+  /** `settings` differ from those of a hardened ensemble. */
+  static async start(settings: Readonly<Record<string, unknown>> = {}): Promise<Hardened> {
     const ensemble = await useEnsemble({
       operated: true,
       settings: {
         peerAuth: { secretFile: 'peer.secret' },
         fourLetterWords: WORDS.join(','),
         adminUsers: [digestOf(ADMIN)],
-        superDigest: digestOf(`super:${OWNER}`),
+        superDigest: digestOf(SUPER),
+        ...settings,
       },
     });
     const secret = randomBytes(32).toString('base64');
@@ -65,7 +70,7 @@ export class Hardened {
     ensemble.start();
     await ensemble.serving();
     const owner = await useClient(await ensemble.leader());
-    await authenticate(owner, `super:${OWNER}`);
+    await authenticate(owner, SUPER);
     await authenticate(owner, OWNER);
     const acl = [{ perms: Perms.all, scheme: 'digest', id: digestOf(OWNER) }];
     for (const path of [VAULT, `${VAULT}/${CHILD}`]) {
