@@ -58,10 +58,6 @@ export class TreeReads {
   get nodeCount(): number {
     return this.store.count;
   }
-  /** Every node is a number below it; see `isLive`. */
-  get nodeLimit(): number {
-    return this.store.limit;
-  }
   get ephemeralCount(): number {
     return this.ephemerals.count;
   }
@@ -174,10 +170,6 @@ export class TreeReads {
   /** Whether the first entry of the list allows everybody one of `perms`. False decides nothing. */
   worldMay(node: number, perms: number): boolean {
     return (this.acls.worldPerms(this.intOf(node, INT.aclId)) & perms) !== 0;
-  }
-  /** The list as a checkpoint record holds it. */
-  encodedAcl(node: number): Buffer {
-    return this.acls.encoded(this.intOf(node, INT.aclId));
   }
   /** The names, in no particular order. */
   children(node: number): string[] {

@@ -75,7 +75,7 @@ export interface CheckpointerHooks {
   /** The log now starts after `base`, which the core has to know. Called only on a change. */
   onPurged(base: Zxid): void;
   /** `begunMs` is the `nowMs` of the step that began the checkpoint. */
-  onCheckpoint?(at: {
+  onCheckpoint(at: {
     readonly zxid: Zxid;
     readonly records: number;
     readonly begunMs: number;
@@ -226,7 +226,7 @@ export class Checkpointer {
       const baseBefore = this.storage.base;
       const base = this.storage.purge(treeBytes);
       this.phase = 'idle';
-      this.hooks.onCheckpoint?.({ zxid, records: changes.length, begunMs });
+      this.hooks.onCheckpoint({ zxid, records: changes.length, begunMs });
       if (base !== baseBefore) this.hooks.onPurged(base);
     } catch (error) {
       this.phase = 'ended';

@@ -2,7 +2,7 @@
  * An open file of the log. It makes one change at a time, and none after a failed one.
  *
  * It preallocates by writing zeros, and turns the system's errors into StorageFault. log-disk.ts
- * makes bytes durable. Made by FileLogDirectory.
+ * makes bytes durable. FileLogDirectory creates it.
  */
 import { assert } from '@rookery/protocol';
 import { codesOf, isFull, orFault, textOf } from './disk-errors.js';

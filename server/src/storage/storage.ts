@@ -47,7 +47,7 @@ import { openSnapshotSource } from './snapshot-source.js';
 import { StartsRecord } from './starts-record.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
-/** Random bytes in the salt of a log segment. */
+/** Returns random bytes for the salt of a log segment. */
 const SALT_BYTES = 8;
 
 export class Storage {
@@ -57,7 +57,7 @@ export class Storage {
   private readonly options: StorageOptions;
   private readonly background = new Background();
   private readonly meta: KeptMeta;
-  /** The starts of this directory and of others, as far as known. */
+  /** The starts of this directory and of others, as far as they are known. */
   readonly starts: StartsRecord;
   private live: Live | null;
   private sink: GenerationSink | null = null;
@@ -86,8 +86,9 @@ export class Storage {
   }
 
   /**
-   * Opens or creates; destroys what a crash left over. Throws IdentityError for another member's
-   * data, FormatError for data of another version; both before anything is written.
+   * Opens or creates the storage, and destroys what a crash left over. Throws IdentityError for
+   * another member's data, and FormatError for data of another version; both before anything is
+   * written.
    */
   static async open(
     setup: StorageSetup,
@@ -136,7 +137,7 @@ export class Storage {
   get checkpointZxid(): Zxid {
     return this.live?.tree.checkpoint.zxid ?? 0;
   }
-  /** Bytes of log written by this process. Falls only with installSnapshot. */
+  /** The bytes of log that this process has written. They decrease only with installSnapshot. */
   get logBytes(): number {
     return this.live?.log.writtenBytes ?? 0;
   }
@@ -164,15 +165,16 @@ export class Storage {
       () => `truncation to ${formatZxid(after)} would undo the checkpoint at ${formatZxid(floor)}`,
     );
     await this.exclusively('truncate', async () => {
-      // First, because a crash in between would leave a log that seems to have lost its end.
+      // This comes first, because a crash in between would leave a log that seems to have lost its
+      // end.
       if (after < this.meta.value.recordedZxid) await this.meta.change({ recordedZxid: after });
       await this.sound().log.truncate(after);
     });
   }
 
   /**
-   * When nothing was appended for a while: records where the log ends, so that a log that has lost
-   * its last write, or more, is not taken for one that was torn by a crash.
+   * Called when nothing was appended for a while: records where the log ends, so that a log that
+   * has lost its last write, or more, is not mistaken for one whose last write a crash interrupted.
    */
   async markLogEnd(): Promise<void> {
     const { live } = this;
@@ -183,7 +185,8 @@ export class Storage {
   }
 
   /**
-   * Asserts that no epoch falls, that current <= accepted, and that the ensemble stays the same.
+   * Asserts that no epoch decreases, that current <= accepted, and that the ensemble stays the
+   * same.
    */
   async saveEpochs(epochs: Epochs): Promise<void> {
     const { accepted, current, ensembleId, founded } = epochs;
@@ -208,7 +211,7 @@ export class Storage {
     );
   }
 
-  /** The content of this disk is not the ensemble's. It counts as damaged from now on. */
+  /** This disk's state is not that of the ensemble. It counts as damaged from now on. */
   async giveUp(reason: string): Promise<void> {
     await this.exclusively('giveUp', () =>
       this.meta.change({
@@ -222,8 +225,8 @@ export class Storage {
 
   /**
    * The state has reached this level: from now on a release that does not know it refuses the
-   * directory. What the level allows may be in the log by then; a release that finds it there
-   * without this record ends when it comes to apply the transaction that raised the level.
+   * directory. The log may contain transactions of that level by then; a release that finds them
+   * there without this record ends when it applies the transaction that raised the level.
    */
   raiseLevel(level: number): void {
     refuseHigherLevel(level, this.options.levelMax);
@@ -231,8 +234,8 @@ export class Storage {
   }
 
   /**
-   * Before anything is said to another member: `kept` is durable when it resolves. What is
-   * configured takes its place with the first `saveEpochs` that says `settled`.
+   * Called before anything is sent to another member: `kept` is durable when it resolves. The
+   * configured list replaces it with the first `saveEpochs` that says `settled`.
    */
   async beginServing(kept: ServedWith, configured: ServedWith): Promise<void> {
     this.configured = configured;
@@ -253,9 +256,10 @@ export class Storage {
   }
 
   /**
-   * Makes the snapshot that the last sink took the member's tree and empties its log, in one atomic
-   * flip. Then: a fresh state, `loadTree` into it, and a fresh Checkpointer. The next proposal's
-   * `previous` must be `zxid`. Throws SnapshotDamagedError when it is not complete.
+   * Makes the snapshot that the last sink received the member's tree and empties its log, in one
+   * atomic switch. After that the caller makes a fresh state, calls `loadTree` for it, and makes a
+   * fresh Checkpointer. The next proposal's `previous` must be `zxid`. Throws SnapshotDamagedError
+   * if the snapshot is incomplete.
    */
   async installSnapshot(zxid: Zxid, lineage: readonly LeadershipOf[] = []): Promise<void> {
     await this.exclusively('installSnapshot', async () => {
@@ -287,10 +291,11 @@ export class Storage {
   }
 
   /**
-   * The log in (after, through], in batches of bounded size; `after` is in the log or its base.
-   * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there:
-   * what cannot be read and is behind the checkpoint is given up (an UnreadableHistoryError is its
-   * cause), the base goes on. DamagedError for what every start reads.
+   * Returns the log in (after, through], in batches of bounded size; `after` is in the log or its
+   * base. It is pinned against purge while it is read. Throws HistoryGoneError if it is not, or no
+   * longer, there: a part that cannot be read and is before the checkpoint is given up (its cause
+   * is then an UnreadableHistoryError), and the base advances. Throws DamagedError for a part that
+   * every start reads.
    */
   async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
     const live = this.sound();
@@ -346,7 +351,7 @@ export class Storage {
     await this.live?.log.idle();
   }
 
-  /** Closes the stores, too. No operation may be under way, except a failed one. */
+  /** Closes the stores, too. No operation may be in progress, except a failed one. */
   async close(): Promise<void> {
     assert(
       this.failed || this.operation === null,
