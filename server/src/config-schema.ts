@@ -44,6 +44,8 @@ const TREE_BYTES_MIN = 64 * 1024;
 /** Addresses on which one port is opened. */
 const LISTEN_MAX = 16;
 const LEVELS_LIMIT = 1_000_000;
+/** A year. */
+const MINUTES_MAX = 366 * 24 * 60;
 /** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
 const EXTENDED_TYPES_ID_MAX = 254;
 
@@ -129,6 +131,10 @@ const settingsSchema = z.strictObject(
       .max(ADMIN_USERS_MAX, { error: `expected at most ${ADMIN_USERS_MAX} users` })
       .default([]),
     adminReadOnly: flag().default(false),
+    backupDirectory: text('a directory').nullable().default(null),
+    backupEveryMinutes: integer(1, MINUTES_MAX).default(1440),
+    backupsKept: integer(1, 1_000_000).default(14),
+    backupDaysKept: integer(0, 36_500).default(0),
     logLevel: z
       .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
       .default('info'),

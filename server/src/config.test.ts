@@ -34,6 +34,7 @@ describe('a config file', () => {
     expect(config).toEqual({
       dataDir: join(folder, 'data'),
       dataLogDir: join(folder, 'data'),
+      ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
       tickTimeMs: 2000,
       servers: three,
       initLimit: 10,
@@ -284,7 +285,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(36);
+    expect(keys).toHaveLength(40);
     for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {

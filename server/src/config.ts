@@ -291,6 +291,28 @@ export interface Config {
    */
   readonly adminReadOnly: boolean;
   /**
+   * The directory for scheduled backups, absolute or relative to the config file; default null: no
+   * member takes backups by itself. Each backup is taken by one member, by a follower where one
+   * can, and into this directory on its machine: a directory on storage that all members share
+   * keeps them together.
+   */
+  readonly backupDirectory: string | null;
+  /**
+   * The time between two scheduled backups, in minutes; default 1440, a day. They are due at
+   * multiples of it since 1970 in UTC, so a daily one at midnight.
+   */
+  readonly backupEveryMinutes: number;
+  /**
+   * The number of backups, the newest ones, that stay in `backupDirectory`; default 14. Older ones
+   * are removed after each scheduled backup, unless `backupDaysKept` keeps them.
+   */
+  readonly backupsKept: number;
+  /**
+   * The number of days, counted back from now, of each of which the newest backup stays, too;
+   * default 0.
+   */
+  readonly backupDaysKept: number;
+  /**
    * The least severe log line that is written; default 'info'. 'debug' writes a line for each
    * request.
    */
@@ -334,6 +356,8 @@ export function loadEnsembleConfig(path: string): Config {
     ...settings,
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
+    backupDirectory:
+      settings.backupDirectory === null ? null : resolve(folder, settings.backupDirectory),
   };
 }
 

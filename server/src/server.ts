@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { clientAddressOf, type ListenAddress, metricsHostOf, peerAddressOf } from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
+import type { BackupTaker } from './driver/backup-schedule.js';
 import { EventRing } from './events/event-ring.js';
 import { recordingLogger } from './events/recording-logger.js';
 import { fileBudgetOf } from './file-budget.js';
@@ -75,6 +76,7 @@ export async function startServer(
       keepAside,
       memory: memoryLimit(),
       files,
+      ...(await backupTakerOf(config, self)),
     },
   );
   await member.listen().catch((error: unknown) => {
@@ -82,6 +84,20 @@ export async function startServer(
   });
   void warnOfLoopback(config, self, loopbacks, naming);
   return await withOperatorPorts(member, { config, self, logger, events });
+}
+
+async function backupTakerOf(
+  config: Config,
+  { id }: ServerAddress,
+): Promise<{ readonly backupTaker?: BackupTaker }> {
+  const { backupDirectory: directory, diskReserveBytes: reserveBytes } = config;
+  if (directory === null) return {};
+  const rule = { newest: config.backupsKept, days: config.backupDaysKept };
+  const { BackupKeeper } = await import('./backup-keeper.js');
+  const backupTaker = new BackupKeeper({
+    ...{ id, directory, rule, reserveBytes, spaceOf, wallMs: () => Date.now() },
+  });
+  return { backupTaker };
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */

@@ -2,6 +2,7 @@
  * Everything that a member has from outside: clock, network, disk, randomness. The same member runs
  * on sockets and LevelDB or in a simulator.
  */
+import type { BackupTaker } from './driver/backup-schedule.js';
 import type { MeasureSpace } from './driver/disk-space.js';
 import type { MeasureBytes } from './driver/disk-usage.js';
 import type { MemberObserver } from './driver/observer.js';
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly keepAside: typeof keepAside;
   /** Absent where members share a process: then none of them is bounded by memory. */
   readonly memory?: MemoryLimit;
+  /** Absent where no scheduled backups are configured. */
+  readonly backupTaker?: BackupTaker;
   /** What may be open at a time; absent where nothing is a file. */
   readonly files?: FileBudget;
   /** Only the simulator has one. */

@@ -12,7 +12,7 @@ import { API, Api } from './api/api-router.js';
 import { problemAnswer } from './api/problem.js';
 import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
-import { eventsAnswer } from './events-answer.js';
+import { EventAnswers } from './events-answer.js';
 import { probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
@@ -38,7 +38,7 @@ export function adminRouter(parts: AdminParts): Router {
   const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const rules = { superDigest, skipAcl };
   const more: ApiRoutes = {
-    '/events': { GET: ({ query }) => eventsAnswer(events, query) },
+    '/events': { GET: new EventAnswers(events).answer },
     '/backup': {
       GET: ({ request, caller: { user, remoteAddress: remote } }) => {
         if (request.method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });

@@ -320,6 +320,7 @@ export function simulatedConfig(
     adminHost: '127.0.0.1',
     adminUsers: [],
     adminReadOnly: false,
+    ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
     logLevel: 'info',
   };
 }

@@ -24,7 +24,8 @@ const OFFICIAL = [
 it(
   'members print every name that an alert or the dashboard uses, with plausible values',
   async () => {
-    const ensemble = await useServingEnsemble({ operated: true });
+    const settings = { backupDirectory: 'backups' };
+    const ensemble = await useServingEnsemble({ operated: true, settings });
     const [leader, [follower]] = [await ensemble.leader(), await ensemble.followers()];
     if (follower === undefined) throw new Error('there is a follower');
     const client = await useClient(follower);

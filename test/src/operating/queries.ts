@@ -19,6 +19,7 @@ const WORDS = new Set([
     'floor',
     'histogram_quantile',
     'vector',
+    'time',
   ],
   ...['label_values', 'bool', 'offset'],
 ]);

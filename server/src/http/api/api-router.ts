@@ -17,6 +17,9 @@ import {
 import { type CallerRules, Callers } from './caller.js';
 import { NodeReads } from './node-routes.js';
 import { problemAnswer } from './problem.js';
+import { recipeRoute, recipesRoute } from './recipe-routes.js';
+import { Scans, searchRoute } from './search-route.js';
+import { SessionRoutes } from './session-routes.js';
 import { NodeWrites } from './write-routes.js';
 
 export const API = '/api/v1';
@@ -41,12 +44,20 @@ export class Api {
     this.#callers = new Callers(parts.rules);
     const reads = new NodeReads(member);
     const writes = new NodeWrites(member, logger);
+    const sessions = new SessionRoutes(member, logger);
+    const scans = new Scans();
     this.routes = {
       '': { GET: this.#index },
       '/node': { GET: reads.facts, POST: writes.create, DELETE: writes.remove },
       '/node/data': { GET: reads.data, PUT: writes.setData },
       '/node/acl': { GET: reads.acl, PUT: writes.setAcl },
       '/children': { GET: reads.children },
+      '/search': { GET: searchRoute(member, scans) },
+      '/recipe': { GET: recipeRoute(member) },
+      '/recipes': { GET: recipesRoute(member, scans) },
+      '/sessions': { GET: sessions.list },
+      '/sessions/{id}': { GET: sessions.one, DELETE: sessions.end },
+      '/watches': { GET: sessions.watches },
       ...parts.more,
     };
   }

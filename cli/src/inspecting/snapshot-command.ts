@@ -14,10 +14,15 @@ import {
   SnapshotFileError,
   type SnapshotNode,
 } from '@rookery/server';
+import { print } from './print.js';
+import { snapshotText } from './snapshot-text.js';
 
 export interface InspectCommand {
   readonly file: string;
-  readonly json: boolean;
+  /** `zookeeper`: as ZooKeeper's SnapshotFormatter prints it. */
+  readonly format: 'text' | 'json' | 'zookeeper';
+  /** For `zookeeper`. */
+  readonly withData: boolean;
 }
 
 export interface SnapshotReport {
@@ -51,10 +56,14 @@ const CONTAINER_OWNER = -(2n ** 63n);
 const TTL_MARK = 0xffn;
 
 /** Resolves with the exit code. */
-export async function runInspect({ file, json }: InspectCommand): Promise<number> {
+export async function runInspect({ file, format, withData }: InspectCommand): Promise<number> {
   try {
+    if (format === 'zookeeper') {
+      await printAsFormatter(file, withData);
+      return 0;
+    }
     const report = await inspectSnapshot(file);
-    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
+    await print(format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
     return 0;
   } catch (error) {
     if (error instanceof SnapshotFileError) {
@@ -66,6 +75,14 @@ export async function runInspect({ file, json }: InspectCommand): Promise<number
     }
     throw error;
   }
+}
+
+async function printAsFormatter(file: string, withData: boolean): Promise<void> {
+  const { zxid, bytes } = await readSnapshotFile(file);
+  const nodes: SnapshotNode[] = [];
+  const { sessions, digest } = readSnapshot(bytes, (node) => nodes.push(node));
+  const last = zxid ?? digest?.zxid ?? 0n;
+  for (const text of snapshotText({ nodes, sessions, zxid: last, withData })) await print(text);
 }
 
 /** Rejects with SnapshotFileError for a damaged file, otherwise with the system's error. */

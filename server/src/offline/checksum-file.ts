@@ -9,7 +9,7 @@ import { createReadStream } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { SnapshotFileError } from '@rookery/server';
+import { FileError } from '../zookeeper-files/index.js';
 
 export function checksumPath(path: string): string {
   return `${path}.sha256`;
@@ -26,7 +26,7 @@ export async function writeChecksum(content: string, name: string, to: string): 
   }
 }
 
-/** Throws SnapshotFileError if the file beside the backup contains another checksum. */
+/** Throws FileError where the file beside the backup contains another checksum. */
 export async function checkChecksum(path: string): Promise<'equal' | 'none'> {
   let text: string;
   try {
@@ -38,7 +38,7 @@ export async function checkChecksum(path: string): Promise<'equal' | 'none'> {
   const [written = ''] = text.split(/\s/, 1);
   const computed = await sha256Of(path);
   if (written === computed) return 'equal';
-  throw new SnapshotFileError(`${checksumPath(path)} says ${written}, the file has ${computed}`, 0);
+  throw new FileError(`${checksumPath(path)} says ${written}, the file has ${computed}`, 0);
 }
 
 async function sha256Of(path: string): Promise<string> {

@@ -6,13 +6,17 @@
  * a mistake of the caller.
  */
 import {
+  endText,
+  headText,
   loadEnsembleConfig,
   loggedTransactions,
   OperatorError,
+  readLogHeader,
   SnapshotFileError,
   type Transaction,
   zooKeeperTransactions,
 } from '@rookery/server';
+import { print } from './print.js';
 
 export interface LogCommand {
   /** A log file of ZooKeeper, `log.<zxid>`. */
@@ -26,16 +30,16 @@ export interface LogCommand {
   readonly session?: bigint;
   /** The time in ms since 1970. */
   readonly sinceMs?: number;
-  readonly json: boolean;
+  /** `zookeeper`: as ZooKeeper's TxnLogToolkit prints its files. */
+  readonly format: 'lines' | 'json' | 'zookeeper';
 }
 
 /** Resolves with the exit code. */
 export async function runInspectLog(command: LogCommand): Promise<number> {
   try {
-    for await (const transaction of sourceOf(command)) {
-      if (!isAskedFor(transaction, command)) continue;
-      process.stdout.write(command.json ? jsonLine(transaction) : textLine(transaction));
-    }
+    const transactions = sourceOf(command);
+    if (command.format === 'zookeeper') await printAsToolkit(command, transactions);
+    else await printLines(command, transactions);
     return 0;
   } catch (error) {
     if (error instanceof SnapshotFileError) {
@@ -48,6 +52,35 @@ export async function runInspectLog(command: LogCommand): Promise<number> {
     }
     throw error;
   }
+}
+
+async function printLines(
+  command: LogCommand,
+  transactions: AsyncIterable<Transaction>,
+): Promise<void> {
+  for await (const transaction of transactions) {
+    if (!isAskedFor(transaction, command)) continue;
+    await print(command.format === 'json' ? jsonLine(transaction) : textLine(transaction));
+  }
+}
+
+/** The number at the end is that of the transactions in the file. */
+async function printAsToolkit(
+  command: LogCommand,
+  transactions: AsyncIterable<Transaction>,
+): Promise<void> {
+  const { file } = command;
+  if (file === undefined) {
+    throw new OperatorError('--format zookeeper is for the files of ZooKeeper only');
+  }
+  const header = await readLogHeader(file);
+  if (header !== null) await print(headText(header));
+  let count = 0;
+  for await (const transaction of transactions) {
+    count += 1;
+    if (isAskedFor(transaction, command)) await print(transaction.toolkitText?.() ?? '');
+  }
+  await print(endText(count));
 }
 
 function sourceOf({ file, config, id }: LogCommand): AsyncIterable<Transaction> {
