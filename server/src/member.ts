@@ -23,14 +23,13 @@ import {
   driverOptions,
   type MemberOptions,
   membershipOf,
-  peerPortOptions,
 } from './member-options.js';
-import { limitsOf, type MemberParts, newPipeline, newZab } from './member-parts.js';
+import { limitsOf, type MemberParts, newPeerPort, newPipeline, newZab } from './member-parts.js';
 import { ClientPort } from './net/client-port.js';
 import { summariesOf } from './net/figures.js';
 import type { WordContext } from './net/four-letter/context.js';
 import { type InnerClient, InnerStream } from './net/inner-stream.js';
-import { PeerPort } from './net/peer-port.js';
+import type { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
 import { beginServing } from './served-with.js';
@@ -163,27 +162,20 @@ export class Member {
     });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
-      transport,
-      timers,
-      logger: options.logger,
-      stats: new ServerStats(),
+      ...{ transport, timers, logger: options.logger },
+      stats: new ServerStats(surroundings.clientTls?.figures),
       view: this.status,
       handler: this.#driver.clients,
+      tls: surroundings.clientTls,
     });
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
     this.#periodic = [disk, bounds.diskSpace, backups, windows];
-    this.#peerPort = new PeerPort({
-      options: peerPortOptions(config, options, { ...parts, limits }),
-      transport,
-      timers,
-      random: () => surroundings.random(),
-      logger: options.logger,
+    this.#peerPort = newPeerPort(parts, {
+      ...{ limits, starts, handler: this.#driver.peers },
       identity: () => {
         const { level } = this.state;
         return { ensembleId: zab.ensembleId, founded: zab.founded, level };
       },
-      starts,
-      handler: this.#driver.peers,
     });
   }
 

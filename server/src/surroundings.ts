@@ -9,6 +9,7 @@ import type { MemberObserver } from './driver/observer.js';
 import type { FileBudget } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import type { MemoryLimit } from './memory-limit.js';
+import type { ClientTls } from './net/client-tls.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import type { KeyValueStore, LogDirectory } from './storage/index.js';
@@ -37,6 +38,10 @@ export interface Surroundings {
   readonly backupTaker?: BackupTaker;
   /** What may be open at a time; absent where nothing is a file. */
   readonly files?: FileBudget;
+  /** Absent where clients connect in plain text. Whoever made it closes it. */
+  readonly clientTls?: ClientTls | undefined;
+  /** What members share that authenticate each other by it; read at each new link. */
+  readonly peerSecrets?: () => readonly Uint8Array[];
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

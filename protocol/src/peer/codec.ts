@@ -15,6 +15,7 @@ import {
   added,
   asArray,
   bytes,
+  bytesOf,
   counter,
   date,
   epoch,
@@ -36,6 +37,7 @@ import {
 import { forwardedRequests, packRequests } from './forwarded.js';
 import { helloOffer } from './hello.js';
 import type {
+  AuthenticationMessage,
   DigestAt,
   EpochRange,
   Hello,
@@ -60,7 +62,7 @@ import {
   WIRE_VERSION_MIN,
 } from './wire-version.js';
 
-export type LinkMessage = PeerMessage | Hello | Refuse;
+export type LinkMessage = PeerMessage | Hello | AuthenticationMessage | Refuse;
 
 interface MessageLayout<M extends LinkMessage> {
   readonly code: number;
@@ -91,6 +93,13 @@ const history = struct<HistorySummary>({
   base: zxid,
   ranges: list(struct<EpochRange>({ epoch, first: counter, last: counter })),
 });
+
+/** Of the random bytes in a claim and in a challenge. */
+export const NONCE_BYTES = 32;
+const CODE_BYTES = 32;
+/** The secret in use and the one that replaces it. */
+export const SECRETS_MAX = 2;
+const ENSEMBLE_ID_CHARACTERS_MAX = 100;
 
 const DIGEST_CHARACTERS_MAX = 64;
 const lineage = list(struct<LeadershipOf>({ epoch, identity: uint }));
@@ -185,6 +194,16 @@ const LAYOUTS: {
     {
       ...{ version: uint, id: peerId, to: peerId, instance: text, ensembleId: text, founded: flag },
       offer: added(LEGACY_WIRE_VERSION + 1, helloOffer, null),
+    },
+    { isOpen: true },
+  ),
+  claim: message(32, { id: peerId, to: peerId, nonce: bytesOf(NONCE_BYTES) }, { isOpen: true }),
+  challenge: message(33, { nonce: bytesOf(NONCE_BYTES) }, { isOpen: true }),
+  proof: message(
+    34,
+    {
+      ensembleId: shortText(ENSEMBLE_ID_CHARACTERS_MAX),
+      codes: list(bytesOf(CODE_BYTES), SECRETS_MAX),
     },
     { isOpen: true },
   ),

@@ -395,6 +395,39 @@ export interface HelloOffer {
   readonly lastSeen: StartOf;
 }
 
+/**
+ * The first frame of a link whose dialler shares a secret with the members that it dials: who it
+ * says it is. Answered by a challenge. Nothing is believed before the proofs.
+ */
+export interface Claim {
+  readonly kind: 'claim';
+  readonly id: PeerId;
+  readonly to: PeerId;
+  /** NONCE_BYTES random bytes, never sent before. */
+  readonly nonce: Uint8Array;
+}
+
+export interface Challenge {
+  readonly kind: 'challenge';
+  /** As in the claim, of the accepting side. */
+  readonly nonce: Uint8Array;
+}
+
+/** From the dialler first, then from the accepting side; then come the hellos. */
+export interface Proof {
+  readonly kind: 'proof';
+  /** The sender's ensemble id, '' before it has one. The codes cover it. */
+  readonly ensembleId: string;
+  /**
+   * An HMAC-SHA-256 code by each secret of the sender; the accepting side answers with the code by
+   * the secret that both have.
+   */
+  readonly codes: readonly Uint8Array[];
+}
+
+/** What is said before the hellos of a link where members share a secret. */
+export type AuthenticationMessage = Claim | Challenge | Proof;
+
 /** Sent instead of a hello that is not acceptable, right before the link is closed. */
 export interface Refuse {
   readonly kind: 'refuse';
