@@ -252,6 +252,6 @@ export function clientPortOptions(config: Config, facts: ClientPortFacts): Clien
       max: config.connectionTokensMax,
       perSecond: config.connectionTokensPerSecond,
     },
-    whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
+    whitelist: new FourLetterWhitelist(config.fourLetterWords),
   };
 }

@@ -1,11 +1,12 @@
 /**
- * Peer messages to bytes and back: msgpack arrays of fixed layout, the number of the kind first.
+ * Converts peer messages to bytes and back: msgpack arrays of fixed layout, the number of the kind
+ * first.
  *
  * The numbers and the order of fields are the wire format. What a later wire version adds (fields
- * at the end, `added`; kinds, `since`) is written and read on links of that version alone, and no
- * field is ever removed or changed. No record is ever learned from the other side, and bytes are
- * scanned before msgpackr sees them, so garbage gives MarshallingError and nothing else. What is
- * decoded holds views of the frame. The length prefix of a frame is the link's business.
+ * at the end, `added`; kinds, `since`) is written and read only on links of that version, and no
+ * field is ever removed or changed. msgpackr's record extension is off, and bytes are checked
+ * before msgpackr sees them, so garbage causes a MarshallingError and nothing else. Decoded
+ * messages contain views of the frame. The link handles the length prefix of a frame.
  */
 import { Packr } from 'msgpackr';
 import { assert } from '../assert.js';
@@ -69,8 +70,8 @@ interface MessageLayout<M extends LinkMessage> {
   /** The first wire version that has this kind of message. */
   readonly since: number;
   /**
-   * Read before a version is agreed: a part of it may be missing, and what a later version adds is
-   * ignored, so that a refusal can name both versions.
+   * The message is read before a version is agreed: a part of it may be missing, and what a later
+   * version adds is ignored, so that a refusal can name both versions.
    */
   readonly isOpen: boolean;
 }
@@ -102,7 +103,7 @@ const ENSEMBLE_ID_CHARACTERS_MAX = 100;
 
 const DIGEST_CHARACTERS_MAX = 64;
 const lineage = list(struct<LeadershipOf>({ epoch, identity: uint }));
-/** `former` of a vote: a list of lists, and nothing for none. */
+/** `former` of a vote is a list of lists; it is absent if there is none. */
 const memberLists = list(list(peerId));
 const formerLists: Field<readonly (readonly number[])[] | undefined> = {
   pack: (lists) => memberLists.pack(lists ?? []),
@@ -216,9 +217,9 @@ const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
 /**
- * A whole frame, its length included, in memory that nobody writes to: what there is much of is
+ * Returns a whole frame, including its length, in memory that nobody writes to. Large content is
  * copied once, or not at all where a batch has headroom for the frame's head. `version` is the
- * link's; a hello and a refusal do not depend on it, nor does a batch.
+ * link's; a hello, a refusal and a batch do not depend on it.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose') return value.batch.framed(HEAD_BYTES, writeProposeHead);
@@ -235,7 +236,7 @@ export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX):
   return frame;
 }
 
-/** The payload of a frame; as with `encodePeerFrame`, nobody may write to it. */
+/** Returns the payload of a frame, to which nobody may write either. */
 export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose' || value.kind === 'requests') {
     return encodePeerFrame(value, version).subarray(LENGTH_BYTES);
@@ -248,7 +249,7 @@ export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX
   return packr.pack(fields.pack([code], value, size));
 }
 
-/** Writes the head of a message that is one byte string, which lies behind HEAD_BYTES. */
+/** Writes the head of a message that is one byte string, which is located after HEAD_BYTES. */
 function writeHead(frame: Buffer, code: number): void {
   let at = frame.writeInt32BE(frame.length - LENGTH_BYTES, 0);
   frame[at++] = MSGPACK_ARRAY_OF_2;
@@ -264,10 +265,10 @@ function writeProposeHead(frame: Buffer): void {
 const LENGTH_BYTES = 4;
 const MSGPACK_ARRAY_OF_2 = 0x92;
 const MSGPACK_BIN_32 = 0xc6;
-/** The frame's length, the array, the code, and the length of the bytes. */
+/** The head consists of the frame's length, the array, the code, and the length of the bytes. */
 const HEAD_BYTES = LENGTH_BYTES + 7;
 
-/** Throws MarshallingError for everything that encodePeerMessage does not make. */
+/** Throws MarshallingError for everything that encodePeerMessage does not produce. */
 export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {
   checkMsgpack(frame);
   const packed = unpackArray(frame);

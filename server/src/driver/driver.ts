@@ -25,7 +25,7 @@ import { TxnViews } from '../state/txn-views.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
-import { clientHandler } from './client-handler.js';
+import { clientEvents } from './client-events.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { DigestWatch } from './digest-watch.js';
@@ -36,7 +36,7 @@ import type { Answer, LeaderService } from './leader-service.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
-import { peerHandler } from './peer-handler.js';
+import { peerEvents } from './peer-events.js';
 import { type ConnectedLink, PeerLinks } from './peer-links.js';
 import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
@@ -112,8 +112,8 @@ export class Driver {
     });
     this.#transfers = transfers;
     this.#receiver = receiver;
-    this.clients = clientHandler(this.#pipeline, this.#turns);
-    this.peers = peerHandler(this.#turns, {
+    this.clients = clientEvents(this.#pipeline, this.#turns);
+    this.peers = peerEvents(this.#turns, {
       onConnected: (at, hello) => this.#onConnected(at, hello),
       onMessage: (peer, link, message) => this.#onMessage(peer, link, message),
       onDisconnected: (peer, link) => this.#onDisconnected(peer, link),

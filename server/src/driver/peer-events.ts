@@ -12,7 +12,7 @@ export interface PeerInput {
   onDisconnected(peer: PeerId, link: number): void;
 }
 
-export function peerHandler(turns: Turns, input: PeerInput): PeerHandler {
+export function peerEvents(turns: Turns, input: PeerInput): PeerHandler {
   return {
     onConnected: (peer, link, hello, version) =>
       turns.run(() => input.onConnected({ peer, link, version }, hello)),
