@@ -130,6 +130,7 @@ const settingsSchema = z.strictObject(
       )
       .max(ADMIN_USERS_MAX, { error: `expected at most ${ADMIN_USERS_MAX} users` })
       .default([]),
+    adminReadOnly: flag().default(false),
     backupDirectory: text('a directory').nullable().default(null),
     backupEveryMinutes: integer(1, MINUTES_MAX).default(1440),
     backupsKept: integer(1, 1_000_000).default(14),

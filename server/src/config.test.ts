@@ -67,6 +67,7 @@ describe('a config file', () => {
       metricsHost: null,
       adminHost: '127.0.0.1',
       adminUsers: [],
+      adminReadOnly: false,
       logLevel: 'info',
     });
   });
@@ -284,7 +285,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(39);
+    expect(keys).toHaveLength(40);
     for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {

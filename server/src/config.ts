@@ -286,6 +286,11 @@ export interface Config {
    */
   readonly adminUsers: readonly string[];
   /**
+   * Whether the admin port is for reading only; default false. Then it refuses whatever changes
+   * data, sessions or counters, whoever asks.
+   */
+  readonly adminReadOnly: boolean;
+  /**
    * The directory for scheduled backups, absolute or relative to the config file; default null: no
    * member takes backups by itself. Each backup is taken by one member, by a follower where one
    * can, and into this directory on its machine: a directory on storage that all members share

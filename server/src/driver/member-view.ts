@@ -29,7 +29,7 @@ import { listedEphemerals } from '../state/ephemeral-listing.js';
 import type { SessionTable } from '../state/session-table.js';
 import type { SessionId } from '../state/txn.js';
 import { watchedPaths, watchers } from '../state/watch-listing.js';
-import type { WatcherId } from '../state/watches.js';
+import type { WatcherId, WatchTable } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Zab } from '../zab/index.js';
 import type { BackupSchedule } from './backup-schedule.js';
@@ -106,6 +106,19 @@ export class MemberStatus implements MemberView {
     const { dataCounts, watchCount } = this.#parts.pipeline.watches;
     const { watchers: connections, paths, watches } = dataCounts;
     return { connections, paths, watches, all: watchCount };
+  }
+
+  /** To be read only. */
+  get watchTable(): WatchTable {
+    return this.#parts.pipeline.watches;
+  }
+  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  watcherOf(session: SessionId): WatcherId | undefined {
+    return this.#parts.pipeline.connectionOf(session);
+  }
+  /** 0 for a watcher that is gone. */
+  sessionOf(watcher: WatcherId): SessionId {
+    return this.#parts.pipeline.view(watcher)?.session ?? 0;
   }
 
   get sessions(): SessionsView {
@@ -283,7 +296,7 @@ export class MemberStatus implements MemberView {
 
   *watchingSessions(): Generator<SessionPaths> {
     for (const { watcher, paths } of watchers(this.#parts.pipeline.watches)) {
-      yield { session: this.#sessionOf(watcher), paths };
+      yield { session: this.sessionOf(watcher), paths };
     }
   }
 
@@ -292,11 +305,7 @@ export class MemberStatus implements MemberView {
   }
 
   *#sessionsOf(those: Iterable<WatcherId>): Generator<SessionId> {
-    for (const watcher of those) yield this.#sessionOf(watcher);
-  }
-
-  #sessionOf(watcher: WatcherId): SessionId {
-    return this.#parts.pipeline.view(watcher)?.session ?? 0;
+    for (const watcher of those) yield this.sessionOf(watcher);
   }
 }
 

@@ -235,6 +235,14 @@ export class ClientPort {
     }
   }
 
+  /** A client within this process; the limit of connections per address is not for it. */
+  adopt(stream: ByteStream): void {
+    if (this.#isClosed) return stream.destroy();
+    const id = this.#nextId++;
+    this.#countAddress(stream.remoteAddress, 1);
+    this.#admit(id, stream);
+  }
+
   #onStream(stream: ByteStream): void {
     const refusal = this.#refusalFor(stream.remoteAddress);
     if (refusal !== null) {

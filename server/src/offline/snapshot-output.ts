@@ -1,8 +1,8 @@
 /**
- * Writes a state as a snapshot of ZooKeeper, whole or not at all.
+ * Writes a state as a snapshot of ZooKeeper, completely or not at all.
  *
- * The file is written beside its name, made durable, read again and proved by its digest; only then
- * does it get its name.
+ * The file is written under a temporary name, made durable, read again and verified by its digest;
+ * only then does it get its name.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { readSnapshot, readSnapshotFile, snapshotParts } from '../zookeeper-file
 import { checksumPath, writeChecksum } from './checksum-file.js';
 import { exportedState } from './exported-nodes.js';
 
-/** A third of the time of the default level, for files that are a fifth larger. */
+/** This level takes a third of the time of the default one, for files that are a fifth larger. */
 const COMPRESSION_LEVEL = 3;
 
 export interface WrittenSnapshot {
@@ -31,7 +31,7 @@ export interface StateHolder {
   readonly state: ReplicatedState;
 }
 
-/** In hex, as in the names of ZooKeeper's files. */
+/** The zxid in hex, as in the names of ZooKeeper's files. */
 export function zxidName({ state }: StateHolder): string {
   return state.lastZxid.toString(16);
 }
@@ -66,8 +66,8 @@ export async function writeSnapshot(
 }
 
 /**
- * Its parent has to exist: node's recursive mkdir never ends where nothing can be created, such as
- * in /proc. Rejects with OperatorError, or the system's error.
+ * The parent directory must exist: Node's recursive mkdir never ends where nothing can be created,
+ * such as in /proc. Rejects with OperatorError, or the system's error.
  */
 export async function makeDirectory(path: string): Promise<void> {
   try {

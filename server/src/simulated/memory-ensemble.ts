@@ -319,6 +319,7 @@ export function simulatedConfig(
     metricsHost: null,
     adminHost: '127.0.0.1',
     adminUsers: [],
+    adminReadOnly: false,
     ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
     logLevel: 'info',
   };

@@ -4,7 +4,7 @@
  *
  * Types, ranges and defaults come from the schema that the server itself applies, the settings that
  * members must share from the list that members compare, and the explanations from the comments of
- * `Config` and `ServerAddress` in server/src/config.ts. Nothing is written twice. Called by
+ * `Config` and `ServerAddress` in server/src/config.ts. Nothing is written twice. It is called by
  * write-configuration.ts, and by the test that the page is current.
  */
 import { readFileSync } from 'node:fs';
@@ -121,7 +121,9 @@ function defaultText(schema: Schema): string {
     : `\`${JSON.stringify(schema.default)}\``;
 }
 
-/** The comment of each property of an interface, as one line of text for each paragraph. */
+/**
+ * Returns the comment of each property of an interface, with one line of text for each paragraph.
+ */
 function explanationsOf(source: string, name: string): ReadonlyMap<string, string> {
   const [, body = ''] =
     new RegExp(`^export interface ${name} \\{\n(.*?)^\\}`, 'ms').exec(source) ?? [];

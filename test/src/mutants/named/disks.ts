@@ -25,7 +25,7 @@ export const diskMutants: readonly NamedMutant[] = [
     breaks: 'a torn last write is as if it had never been, not damage',
     scenario: scenario(
       'log-files',
-      'ZK-2332, ZK-1621: starts, wherever in it the file ends, with everything before it',
+      'ZK-2332, ZK-1621: starts with everything before that write, wherever within it the file ends',
     ),
   },
   {
@@ -37,7 +37,7 @@ export const diskMutants: readonly NamedMutant[] = [
     breaks: 'a file of the log whose creation was cut short does not keep the member from starting',
     scenario: scenario(
       'log-files',
-      'ZK-4813: starts when not even the header of a new file of the log was written',
+      'ZK-4813: starts if not even the header of a new file of the log was written',
     ),
   },
   {
@@ -51,7 +51,7 @@ export const diskMutants: readonly NamedMutant[] = [
     breaks: 'what is admitted fits everything behind it',
     scenario: scenario(
       'limits',
-      'ZK-3496, ZK-4306, ZK-2101: what is admitted is read by every member, log and restart, a close of any number of ephemerals too',
+      'ZK-3496, ZK-4306, ZK-2101: every member, log and restart can read whatever was accepted, including a close of any number of ephemerals',
     ),
   },
   {
@@ -67,7 +67,7 @@ export const diskMutants: readonly NamedMutant[] = [
     breaks: 'zxids of an epoch end with its counter',
     scenario: scenario(
       'limits',
-      'ZK-1277, ZK-2789, ZK-4883: writes go on past the last zxid of an epoch, in the next one, and a restart has them all',
+      'ZK-1277, ZK-2789, ZK-4883: writes continue in the next epoch after the last zxid of one, and a restart has all of them',
     ),
   },
 ];

@@ -16,7 +16,7 @@ export const socketMutants: readonly NamedMutant[] = [
     breaks: 'a listener whose accept failed goes on accepting',
     scenario: scenario(
       'sockets',
-      'ZK-4203: a listener whose accept failed says so and goes on accepting',
+      'ZK-4203: a listener whose accept fails reports it and continues to accept',
     ),
   },
   {
@@ -33,7 +33,7 @@ export const socketMutants: readonly NamedMutant[] = [
     breaks: 'a peer’s name is resolved anew at each dial',
     scenario: scenario(
       'sockets',
-      'ZK-1506, ZK-2982: a peer whose name leads elsewhere now is found there at the next attempt',
+      'ZK-1506, ZK-2982: a peer whose name resolves to a new address is found there at the next attempt',
     ),
   },
   {
@@ -47,7 +47,7 @@ export const socketMutants: readonly NamedMutant[] = [
     breaks: 'a server’s name is resolved anew in each round',
     scenario: scenario(
       'clients',
-      'ZK-2184: a server whose name leads elsewhere now is found there in the next round',
+      'ZK-2184: a server whose name resolves to a new address is found there in the next round',
     ),
   },
   {
@@ -59,7 +59,7 @@ export const socketMutants: readonly NamedMutant[] = [
     breaks: 'while no server is up a client waits longer and longer between its rounds',
     scenario: scenario(
       'clients',
-      'ZK-4508: while no server is up the attempts become fewer, not more, and the first that is up is found',
+      'ZK-4508: while no server is up, attempts become less frequent, and the first server that comes up is found',
     ),
   },
 ];

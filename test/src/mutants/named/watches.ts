@@ -15,7 +15,7 @@ export const watchMutants: readonly NamedMutant[] = [
     breaks: 'after a reconnect a client is told of what it missed, and of nothing else',
     scenario: scenario(
       WATCHES,
-      'ZK-1412: a client that reconnects is told of each change that it missed once, of none that it saw',
+      'ZK-1412: a client that reconnects is notified once of each change that it missed, and of none that it saw',
     ),
   },
   {
@@ -29,7 +29,7 @@ export const watchMutants: readonly NamedMutant[] = [
     breaks: 'watches of several modes live side by side on a path',
     scenario: scenario(
       WATCHES,
-      'ZK-4466: a one-shot watch and a persistent one on the same path leave each other alone',
+      'ZK-4466: a one-shot watch and a persistent one on the same path do not affect each other',
     ),
   },
   {
@@ -41,7 +41,7 @@ export const watchMutants: readonly NamedMutant[] = [
     breaks: 'type `children` means one-shot watches only',
     scenario: scenario(
       WATCHES,
-      'ZK-4471: removing the child watches of a path takes nothing from its persistent watch',
+      'ZK-4471: removing the child watches of a path does not affect its persistent watch',
     ),
   },
   {
@@ -53,7 +53,7 @@ export const watchMutants: readonly NamedMutant[] = [
     breaks: 'a persistent watch is removed by itself',
     scenario: scenario(
       WATCHES,
-      'ZK-4472: a persistent watch is removed by itself, and the one-shot watches stay',
+      'ZK-4472: a persistent watch can be removed alone, and the one-shot watches stay',
     ),
   },
   {
@@ -66,7 +66,7 @@ export const watchMutants: readonly NamedMutant[] = [
     breaks: 'a recursive watch never hears childrenChanged',
     scenario: scenario(
       WATCHES,
-      'ZK-4475: a recursive watch never hears childrenChanged, whoever else watches the parent',
+      'ZK-4475: a recursive watch never receives childrenChanged, whoever else watches the parent',
     ),
   },
   {
@@ -76,9 +76,6 @@ export const watchMutants: readonly NamedMutant[] = [
     find: 'tellWatcher(connection, event, this.#applying)',
     replace: 'tellWatcher(connection, event, Math.min(-1, this.#applying))',
     breaks: 'an event carries the zxid of its change',
-    scenario: scenario(
-      WATCHES,
-      'ZK-4655: an event carries the zxid of the change that it tells of',
-    ),
+    scenario: scenario(WATCHES, 'ZK-4655: an event carries the zxid of the change that it reports'),
   },
 ];
