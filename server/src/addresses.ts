@@ -24,11 +24,20 @@ export interface Endpoints {
   readonly listen?: Hosts;
   readonly peerListen?: Hosts;
   readonly clientPort: number;
+  readonly secureClientPort?: number | undefined;
   readonly peerPort: number;
 }
 
 export function clientAddressOf(server: Omit<Endpoints, 'peerPort'>): ListenAddress {
   return { host: server.listen ?? server.host, port: server.clientPort };
+}
+
+/** Null if the member has no port for TLS alone. */
+export function secureClientAddressOf(server: Omit<Endpoints, 'peerPort'>): ListenAddress | null {
+  const { secureClientPort } = server;
+  return secureClientPort === undefined
+    ? null
+    : { ...clientAddressOf(server), port: secureClientPort };
 }
 
 export function peerAddressOf(server: Endpoints): ListenAddress {

@@ -34,6 +34,7 @@ describe('a config file', () => {
     expect(config).toEqual({
       dataDir: join(folder, 'data'),
       dataLogDir: join(folder, 'data'),
+      ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
       tickTimeMs: 2000,
       servers: three,
       initLimit: 10,
@@ -52,6 +53,7 @@ describe('a config file', () => {
       fourLetterWords: '*',
       extendedTypes: true,
       superDigest: null,
+      tls: null,
       skipACL: false,
       enforceQuota: false,
       treeBytesMax: null,
@@ -66,6 +68,7 @@ describe('a config file', () => {
       metricsHost: null,
       adminHost: '127.0.0.1',
       adminUsers: [],
+      adminReadOnly: false,
       logLevel: 'info',
     });
   });
@@ -274,6 +277,27 @@ describe('settings', () => {
     ]);
   });
 
+  it('take TLS with a certificate and its key, or with PKCS#12, and say what contradicts it', () => {
+    const pem = { certFile: 'a.pem', keyFile: 'a.key' };
+    const tlsOf = (tls: object) => checkSettings({ dataDir: 'd', servers: three, tls });
+    expect(tlsOf(pem).settings?.tls).toMatchObject({ clientAuth: 'none', onClientPort: true });
+    expect(tlsOf({ ...pem, caFile: 'ca.pem' }).settings?.tls?.clientAuth).toBe('need');
+    expect(tlsOf({ pkcs12File: 'a.p12' }).problems).toEqual([]);
+    const either = 'tls: expected either certFile and keyFile, or pkcs12File';
+    expect(tlsOf({}).problems).toEqual([either]);
+    expect(tlsOf({ certFile: 'a.pem' }).problems).toEqual([either]);
+    expect(tlsOf({ ...pem, pkcs12File: 'a.p12' }).problems).toEqual([either]);
+    const [needsCa] = tlsOf({ ...pem, clientAuth: 'want' }).problems;
+    expect(needsCa).toContain('tls.clientAuth: expected caFile for "want"');
+    expect(tlsOf({ ...pem, crlFiles: ['crl.pem'] }).problems[0]).toContain('tls.crlFiles');
+    expect(tlsOf({ ...pem, onClientPort: false }).problems[0]).toContain('secureClientPort');
+    expect(tlsOf({ ...pem, keyfile: 'x' }).problems).toEqual(['tls.keyfile: unknown key']);
+    const secure = { servers: [{ ...server(1, 2181, 2881), secureClientPort: 2881 }] };
+    const problems = problemsOf(secure);
+    expect(problems[0]).toContain('servers[0].secureClientPort: expected tls');
+    expect(problems[1]).toContain('2881 is also servers[0].secureClientPort');
+  });
+
   it('never repeat what was given for superDigest', () => {
     const [problem] = problemsOf({ superDigest: 'super:hunter2' });
     expect(problem).toMatch(/^superDigest: expected/);
@@ -283,7 +307,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(35);
+    expect(keys).toHaveLength(41);
     for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {

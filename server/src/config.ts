@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { PeerId } from '@rookery/protocol';
 import { checkSettings, type LogLevel } from './config-schema.js';
+import { resolvedTls, type TlsSettings } from './config-security.js';
 import type { FourLetterWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
 
@@ -49,6 +50,11 @@ export interface ServerAddress {
   readonly clientHost?: string | undefined;
   /** The TCP port for clients. No other port of the file on the same host may equal it. */
   readonly clientPort: number;
+  /**
+   * A further TCP port for clients, on which all of them speak TLS. It needs `tls`. By default it
+   * is not there.
+   */
+  readonly secureClientPort?: number | undefined;
   /** The TCP port for the other members. Nobody else needs to reach it: do not expose it. */
   readonly peerPort: number;
   /**
@@ -194,6 +200,12 @@ export interface Config {
    * user.
    */
   readonly superDigest: string | null;
+  /**
+   * TLS for clients: see [its settings](#the-settings-of-tls). The default null means that clients
+   * connect in plain text. Its files are read at the start and again whenever they change. Each
+   * member may have files of its own; relative paths begin at the config file.
+   */
+  readonly tls: TlsSettings | null;
   /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
   /**
@@ -286,6 +298,33 @@ export interface Config {
    */
   readonly adminUsers: readonly string[];
   /**
+   * Whether the admin port is for reading only; default false. Then it refuses whatever changes
+   * data, sessions or counters, whoever asks.
+   */
+  readonly adminReadOnly: boolean;
+  /**
+   * The directory for scheduled backups, absolute or relative to the config file; default null: no
+   * member takes backups by itself. Each backup is taken by one member, by a follower where one
+   * can, and into this directory on its machine: a directory on storage that all members share
+   * keeps them together.
+   */
+  readonly backupDirectory: string | null;
+  /**
+   * The time between two scheduled backups, in minutes; default 1440, a day. They are due at
+   * multiples of it since 1970 in UTC, so a daily one at midnight.
+   */
+  readonly backupEveryMinutes: number;
+  /**
+   * The number of backups, the newest ones, that stay in `backupDirectory`; default 14. Older ones
+   * are removed after each scheduled backup, unless `backupDaysKept` keeps them.
+   */
+  readonly backupsKept: number;
+  /**
+   * The number of days, counted back from now, of each of which the newest backup stays, too;
+   * default 0.
+   */
+  readonly backupDaysKept: number;
+  /**
    * The least severe log line that is written; default 'info'. 'debug' writes a line for each
    * request.
    */
@@ -327,8 +366,11 @@ export function loadEnsembleConfig(path: string): Config {
   const dataDir = resolve(folder, settings.dataDir);
   return {
     ...settings,
+    tls: resolvedTls(settings.tls, folder),
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
+    backupDirectory:
+      settings.backupDirectory === null ? null : resolve(folder, settings.backupDirectory),
   };
 }
 

@@ -5,7 +5,12 @@
  */
 import { assert, type PeerId, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { clientAddressOf, type ListenAddress, peerAddressOf } from './addresses.js';
+import {
+  clientAddressOf,
+  type ListenAddress,
+  peerAddressOf,
+  secureClientAddressOf,
+} from './addresses.js';
 import { type Config, electionPortOf, type ServerAddress } from './config.js';
 import type { FileBudget } from './file-budget.js';
 import { type DerivedLimits, firstPartsOf } from './limits.js';
@@ -225,6 +230,7 @@ export function clientPortOptions(config: Config, facts: ClientPortFacts): Clien
     streamsMax: files.clientStreamsMax,
     outputSoftBytes: options.tuning?.clientOutputBytes ?? CLIENT_PORT_DEFAULTS.outputSoftBytes,
     address: clientAddressOf(self),
+    secureAddress: secureClientAddressOf(self),
     frameBytesMax: config.frameBytesMax,
     connectionsPerAddressMax: config.maxClientCnxns,
     connectionTokens: {

@@ -5,20 +5,17 @@
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
 import { assert } from '@rookery/protocol';
+import { backupScheduleOf } from './backup-schedule-of.js';
 import { type BackupSource, openBackup } from './backup-source.js';
-import { type Config, memberDirectories, type ServerAddress } from './config.js';
-import { digestOf } from './digest-of.js';
+import { type Config, memberDirectories } from './config.js';
 import { Counters } from './driver/counters.js';
-import type { MeasureSpace } from './driver/disk-space.js';
-import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
+import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
 import { MemberStatus } from './driver/member-view.js';
-import type { MemberObserver } from './driver/observer.js';
 import { SummaryWindows } from './driver/summary-windows.js';
-import { type FileBudget, fileBudgetOf } from './file-budget.js';
-import type { keepAside } from './keep-aside.js';
-import { type DerivedLimits, derivedLimits, firstPartsOf } from './limits.js';
+import { fileBudgetOf } from './file-budget.js';
+import { firstPartsOf } from './limits.js';
 import { logRecovery } from './log-recovery.js';
 import { budgetOf } from './member-memory.js';
 import {
@@ -27,54 +24,25 @@ import {
   type MemberOptions,
   membershipOf,
   peerPortOptions,
-  zabOptions,
-  zabStart,
 } from './member-options.js';
-import type { MemoryBudget } from './memory-budget.js';
-import type { MemoryLimit } from './memory-limit.js';
+import { limitsOf, type MemberParts, newPipeline, newZab } from './member-parts.js';
 import { ClientPort } from './net/client-port.js';
 import { summariesOf } from './net/figures.js';
 import type { WordContext } from './net/four-letter/context.js';
+import { type InnerClient, InnerStream } from './net/inner-stream.js';
 import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
-import type { Transport } from './net/transport.js';
-import { Pipeline } from './pipeline/pipeline.js';
-import { beginServing, type ServingPlan } from './served-with.js';
+import { beginServing } from './served-with.js';
 import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
-import { type KeyValueStore, type LogDirectory, type Recovered, Storage } from './storage/index.js';
+import type { WatcherId, WatchTable } from './state/watches.js';
+import { Storage } from './storage/index.js';
+import type { Surroundings } from './surroundings.js';
 import { storageTuning } from './tuning.js';
 import { writeBoundsOf } from './write-bounds.js';
-import { Zab } from './zab/index.js';
-
-/** The world that a member lives in. */
-export interface Surroundings {
-  readonly transport: Transport;
-  readonly timers: Timers;
-  readonly treeStore: KeyValueStore;
-  readonly logFiles: LogDirectory;
-  /** Of a release that kept its log in LevelDB; null where there is none. */
-  readonly formerLog?: KeyValueStore | null;
-  /** In [0, 1): jitter only. */
-  random(): number;
-  randomBytes(count: number): Uint8Array;
-  /** Never the same twice, in any process. */
-  uuid(): string;
-  readonly directoryBytes: MeasureBytes;
-  /** Absent where nothing is a disk. */
-  readonly spaceOf?: MeasureSpace;
-  /** As the function of that name. */
-  readonly keepAside: typeof keepAside;
-  /** Absent where members share a process: then none of them is bounded by memory. */
-  readonly memory?: MemoryLimit;
-  /** What may be open at a time; absent where nothing is a file. */
-  readonly files?: FileBudget;
-  /** Only the simulator has one. */
-  readonly observer?: MemberObserver;
-}
 
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
@@ -87,7 +55,7 @@ export class Member {
   readonly #peerPort: PeerPort;
   /** What measures and counts from time to time. */
   readonly #periodic: readonly { stop(): void }[];
-  readonly #wallMs: () => number;
+  readonly #timers: Timers;
   #settle: { resolve(): void; reject(error: unknown): void } | null = null;
   #closing: Promise<void> | null = null;
 
@@ -154,32 +122,27 @@ export class Member {
     });
     this.closed.catch(() => undefined);
     this.#storage = storage;
-    this.#wallMs = () => timers.wallMs();
+    this.#timers = timers;
     const membership = membershipOf(config);
     state.setConfigNode(membership);
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
     const bounds = writeBoundsOf(parts);
-    const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
+    const open = () => this.openBackup();
+    const backups = backupScheduleOf(parts, { open, treeBytes: () => this.state.bytes });
+    const pipeline = newPipeline(parts, state, limits);
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
-      zab,
-      storage,
-      state,
+      ...{ zab, storage, state, pipeline, counters, ...bounds, backups, timers, starts },
       newState: parts.newState,
-      pipeline,
-      counters,
-      ...bounds,
-      timers,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
       random16: () => surroundings.randomBytes(16),
       clientPort: () => this.#clientPort,
       peerPort: () => this.#peerPort,
       observer: surroundings.observer ?? null,
-      starts,
       keepAside: (name, lines, filesMax) =>
         surroundings.keepAside(directories.data, name, lines, filesMax),
       onFatal: (error) => this.#fail(error),
@@ -194,25 +157,22 @@ export class Member {
       zab,
       counters,
       ...bounds,
+      backups,
       nowMs: () => timers.nowMs(),
       diskBytes: () => disk,
     });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
-      transport,
-      timers,
-      logger: options.logger,
-      stats: new ServerStats(),
+      ...{ transport, timers, logger: options.logger },
+      stats: new ServerStats(surroundings.clientTls?.figures),
       view: this.status,
       handler: this.#driver.clients,
+      tls: surroundings.clientTls,
     });
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
-    this.#periodic = [disk, bounds.diskSpace, windows];
+    this.#periodic = [disk, bounds.diskSpace, backups, windows];
     this.#peerPort = new PeerPort({
-      options: peerPortOptions(config, options, {
-        ...{ limits, budget, files: parts.files },
-        instance,
-      }),
+      options: peerPortOptions(config, options, { ...parts, limits }),
       transport,
       timers,
       random: () => surroundings.random(),
@@ -230,7 +190,33 @@ export class Member {
   context(): WordContext {
     const { stats, connectionCount } = this.#clientPort;
     const connections = () => atMost(connectionCount, this.#clientPort.connections());
-    return { view: this.status, stats, wallMs: this.#wallMs(), connectionCount, connections };
+    return {
+      view: this.status,
+      stats,
+      wallMs: this.#timers.wallMs(),
+      connectionCount,
+      connections,
+    };
+  }
+
+  /** Who watches what here, to be read only. */
+  get watches(): WatchTable {
+    return this.status.watchTable;
+  }
+  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  watcherOf(session: SessionId): WatcherId | undefined {
+    return this.status.watcherOf(session);
+  }
+  /** 0 for a watcher that is gone. */
+  sessionOf(watcher: WatcherId): SessionId {
+    return this.status.sessionOf(watcher);
+  }
+
+  /** A client's stream from within this process, for the admin port. */
+  openStream(client: InnerClient): InnerStream {
+    const stream = new InnerStream(this.#timers, client);
+    this.#clientPort.adopt(stream);
+    return stream;
   }
 
   /** The state that this member has applied, as its disk has it; see backup-source.ts. */
@@ -256,7 +242,7 @@ export class Member {
     return this.#driver.role;
   }
 
-  /** For tests: what this member has applied, to be read only. */
+  /** What this member has applied, to be read only; an installed snapshot is another object. */
   get state(): ReplicatedState {
     return this.#driver.keeper.state;
   }
@@ -267,11 +253,13 @@ export class Member {
   }
 
   /**
-   * For tests: while this member leads, the session's lease has run out, whatever its client says;
-   * the next tick closes it as any other that has expired. Otherwise nothing happens.
+   * While this member leads, the session's lease has run out, whatever its client says; the next
+   * tick closes it as any other that has expired. Returns false where another member leads.
    */
-  expireSession(session: SessionId): void {
-    this.#driver.leaderService?.preparer.expire(session);
+  expireSession(session: SessionId): boolean {
+    const { leaderService } = this.#driver;
+    leaderService?.preparer.expire(session);
+    return leaderService !== null;
   }
 
   /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */
@@ -307,78 +295,4 @@ export class Member {
   #stopPeriodic(): void {
     for (const part of this.#periodic) part.stop();
   }
-}
-
-interface MemberParts {
-  readonly config: Config;
-  readonly self: ServerAddress;
-  readonly options: MemberOptions;
-  readonly surroundings: Surroundings;
-  readonly storage: Storage;
-  /** Of this process. */
-  readonly instance: string;
-  readonly recovered: Recovered;
-  readonly plan: ServingPlan;
-  readonly budget: MemoryBudget;
-  readonly files: FileBudget;
-  newState(): ReplicatedState;
-  readonly counters: Counters;
-}
-
-function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
-  const { config, options, surroundings, budget, recovered, plan } = parts;
-  const newEnsembleId = surroundings.uuid();
-  const newIdentity = identityOf(surroundings.randomBytes(6));
-  const given = { ...limits, ...budget, ...plan, newEnsembleId, newIdentity };
-  return new Zab(zabOptions(config, options, given), zabStart(recovered));
-}
-
-/** Random in [1, 2^48): 0 says that an identity is not known. */
-function identityOf(bytes: Uint8Array): number {
-  return Math.max(1, firstRequestOf(bytes));
-}
-
-function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
-  const { windowBytes } = options.tuning ?? {};
-  return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
-}
-
-function newPipeline(
-  config: Config,
-  self: ServerAddress,
-  state: ReplicatedState,
-  given: {
-    readonly surroundings: Surroundings;
-    readonly limits: DerivedLimits;
-    readonly budget: MemoryBudget;
-  },
-): Pipeline {
-  const { surroundings, limits, budget } = given;
-  return new Pipeline({
-    state,
-    options: {
-      id: self.id,
-      minSessionTimeoutMs: config.minSessionTimeoutMs,
-      maxSessionTimeoutMs: config.maxSessionTimeoutMs,
-      outstandingMax: config.globalOutstandingLimit,
-      outstandingBytesMax: limits.outstandingBytesMax,
-      watchLimits: {
-        watcherBytesMax: budget.watcherBytesMax,
-        bytesMax: budget.watchBytesMax,
-      },
-      firstRequest: firstRequestOf(surroundings.randomBytes(6)),
-      skipAcl: config.skipACL,
-      multiOpsMax: config.multiOpsMax,
-      superDigest: config.superDigest,
-      localSessions: config.localSessions,
-      tickMs: config.peerHeartbeatMs / 2,
-    },
-    digestOf,
-    random16: () => surroundings.randomBytes(16),
-  });
-}
-
-/** Random in [0, 2^48): no number of an earlier run of this member comes again. */
-function firstRequestOf(bytes: Uint8Array): number {
-  return bytes.reduce((number, byte) => number * 256 + byte, 0);
 }

@@ -133,6 +133,7 @@ const MESSAGES: {
   }),
   diverged: fc.record({ zxid }),
   diskFull: fc.record({ freeBytes: uint }),
+  backupNews: fc.record({ slot: uint, isDone: fc.boolean() }),
   clock: fc.record({ wallMs: fc.integer({ min: -8_640_000_000_000_000, max: 8.64e15 }) }),
   hello: fc.record({
     version: uint,

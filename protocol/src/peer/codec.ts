@@ -49,6 +49,7 @@ import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';
 import {
   ATTACHMENTS_SINCE,
+  BACKUPS_SINCE,
   CLOCKS_SINCE,
   DIGESTS_SINCE,
   DISK_FULL_SINCE,
@@ -177,6 +178,7 @@ const LAYOUTS: {
   ),
   diverged: message(29, { zxid }, { since: DIGESTS_SINCE }),
   diskFull: message(31, { freeBytes: uint }, { since: DISK_FULL_SINCE }),
+  backupNews: message(32, { slot: uint, isDone: flag }, { since: BACKUPS_SINCE }),
   hello: message(
     25,
     {

@@ -304,6 +304,14 @@ export interface DiskFull {
   readonly freeBytes: number;
 }
 
+/** To all members, every few seconds while it is so: see `driver/backup-schedule.ts`. */
+export interface BackupNews {
+  readonly kind: 'backupNews';
+  /** Which of the scheduled backups it is. */
+  readonly slot: number;
+  readonly isDone: boolean;
+}
+
 /** Leader to learner: key and value pairs of the tree database at one zxid. */
 export interface SnapshotChunk {
   readonly kind: 'snapshotChunk';
@@ -329,6 +337,7 @@ export type MemberMessage =
   | Digests
   | Diverged
   | DiskFull
+  | BackupNews
   | SnapshotChunk
   | SnapshotAck;
 

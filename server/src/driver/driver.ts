@@ -17,7 +17,6 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import type { Logger } from 'pino';
 import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
@@ -54,7 +53,6 @@ export class Driver {
   readonly peers: PeerHandler;
   readonly #parts: DriverParts;
   readonly #zab: Zab;
-  readonly #logger: Logger;
   readonly #pipeline: Pipeline;
   readonly #turns: Turns;
   readonly #batcher: ProposalBatcher;
@@ -83,7 +81,6 @@ export class Driver {
   constructor(parts: DriverParts) {
     this.#parts = parts;
     this.#zab = parts.zab;
-    this.#logger = parts.logger;
     this.#pipeline = parts.pipeline;
     this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
@@ -205,6 +202,7 @@ export class Driver {
       for (const peer of this.#clock.listeners) this.#links.tell(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
       this.#parts.diskSpace.onHeartbeat(this, this.#links);
+      this.#parts.backups.onHeartbeat(this, this.#links);
     }
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
@@ -277,6 +275,8 @@ export class Driver {
         return this.#clock.heard(peer, message.wallMs);
       case 'diskFull':
         return this.#parts.diskSpace.onMessage(peer, message);
+      case 'backupNews':
+        return this.#parts.backups.onMessage(peer, message);
       case 'digests':
       case 'diverged':
         return this.#digests.onMessage(this, peer, message);
@@ -341,7 +341,7 @@ export class Driver {
         return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);
       case 'note':
         this.#parts.counters.count(output.event, this.#turns.nowMs);
-        return this.#logger[noteLevel(output.event)]({ detail: output.detail }, output.event);
+        return this.#parts.logger[noteLevel(output.event)]({ detail: output.detail }, output.event);
       default:
         unreachable(output);
     }
@@ -380,11 +380,11 @@ export class Driver {
       this.#digests.onLooking();
       this.#clock.endTerm();
       const ended = this.#pipeline.stopServing(this.#turns.standstill);
-      if (was !== 'looking') this.#logger.info({ was, clients: ended.length }, 'role.ended');
+      if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }
     const zxid = formatZxid(this.#zab.delivered);
-    this.#logger.info({ role, leader, epoch, zxid }, 'role.serving');
+    this.#parts.logger.info({ role, leader, epoch, zxid }, 'role.serving');
     if (role === 'leading') {
       this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
       const { timers, options } = this.#parts;

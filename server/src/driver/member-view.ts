@@ -29,9 +29,10 @@ import { listedEphemerals } from '../state/ephemeral-listing.js';
 import type { SessionTable } from '../state/session-table.js';
 import type { SessionId } from '../state/txn.js';
 import { watchedPaths, watchers } from '../state/watch-listing.js';
-import type { WatcherId } from '../state/watches.js';
+import type { WatcherId, WatchTable } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Zab } from '../zab/index.js';
+import type { BackupSchedule } from './backup-schedule.js';
 import type { Counters } from './counters.js';
 import type { DiskSpace } from './disk-space.js';
 import type { Driver } from './driver.js';
@@ -47,6 +48,7 @@ export interface MemberViewParts {
   readonly counters: Counters;
   readonly treeBound: TreeBound;
   readonly diskSpace: DiskSpace;
+  readonly backups: BackupSchedule;
   /** The monotonic clock, in ms. */
   readonly nowMs: () => number;
   /** Bytes of the two directories, as they were last measured. */
@@ -104,6 +106,19 @@ export class MemberStatus implements MemberView {
     const { dataCounts, watchCount } = this.#parts.pipeline.watches;
     const { watchers: connections, paths, watches } = dataCounts;
     return { connections, paths, watches, all: watchCount };
+  }
+
+  /** To be read only. */
+  get watchTable(): WatchTable {
+    return this.#parts.pipeline.watches;
+  }
+  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  watcherOf(session: SessionId): WatcherId | undefined {
+    return this.#parts.pipeline.connectionOf(session);
+  }
+  /** 0 for a watcher that is gone. */
+  sessionOf(watcher: WatcherId): SessionId {
+    return this.#parts.pipeline.view(watcher)?.session ?? 0;
   }
 
   get sessions(): SessionsView {
@@ -209,7 +224,7 @@ export class MemberStatus implements MemberView {
   }
 
   get inside(): InsideView {
-    const { self, driver, zab, counters, treeBound, diskSpace } = this.#parts;
+    const { self, driver, zab, counters, treeBound, diskSpace, backups } = this.#parts;
     const { state } = driver.keeper;
     return {
       memberId: self.id,
@@ -221,6 +236,7 @@ export class MemberStatus implements MemberView {
       treeBytes: state.bytes,
       treeBytesMax: treeBound.bytesMax,
       refusedForDisk: diskSpace.refused,
+      backups: backups.figures,
       counters,
       checkpoint: counters.checkpoint,
     };
@@ -280,7 +296,7 @@ export class MemberStatus implements MemberView {
 
   *watchingSessions(): Generator<SessionPaths> {
     for (const { watcher, paths } of watchers(this.#parts.pipeline.watches)) {
-      yield { session: this.#sessionOf(watcher), paths };
+      yield { session: this.sessionOf(watcher), paths };
     }
   }
 
@@ -289,11 +305,7 @@ export class MemberStatus implements MemberView {
   }
 
   *#sessionsOf(those: Iterable<WatcherId>): Generator<SessionId> {
-    for (const watcher of those) yield this.#sessionOf(watcher);
-  }
-
-  #sessionOf(watcher: WatcherId): SessionId {
-    return this.#parts.pipeline.view(watcher)?.session ?? 0;
+    for (const watcher of those) yield this.sessionOf(watcher);
   }
 }
 

@@ -8,8 +8,10 @@
  * FAILURES_MAX in a second none from there is looked at until the next. `X-Forwarded-For` is never
  * believed.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
+import { digestOf } from '../digest-of.js';
+import { credentialsOf } from './credentials.js';
 import { HttpError } from './http-error.js';
 import type { HttpRequest } from './http-port.js';
 
@@ -79,8 +81,7 @@ export class AdminAccess {
   }
 
   #isUser(given: string): boolean {
-    const name = given.slice(0, given.indexOf(':'));
-    const digest = Buffer.from(`${name}:${createHash('sha1').update(given).digest('base64')}`);
+    const digest = Buffer.from(digestOf(given));
     let isUser = false;
     for (const user of this.#options.users) {
       const known = Buffer.from(user);
@@ -88,14 +89,6 @@ export class AdminAccess {
     }
     return isUser;
   }
-}
-
-/** `user:password` of the header; null for none. */
-function credentialsOf(header: string | undefined): string | null {
-  const match = /^(digest|basic)\s+(.+)$/i.exec(header ?? '');
-  const [, scheme = '', rest = ''] = match ?? [];
-  const text = scheme.toLowerCase() === 'basic' ? Buffer.from(rest, 'base64').toString() : rest;
-  return text.includes(':') ? text : null;
 }
 
 /** Without its port, and an IPv6 address without its brackets. */

@@ -6,11 +6,13 @@
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
-import type { WordContext } from '../net/four-letter/context.js';
 import type { AdminAccess } from './admin-access.js';
+import type { ApiMember, ApiRoutes } from './api/api-member.js';
+import { API, Api } from './api/api-router.js';
+import { problemAnswer } from './api/problem.js';
 import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
-import { eventsAnswer } from './events-answer.js';
+import { EventAnswers } from './events-answer.js';
 import { probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
@@ -18,7 +20,7 @@ import { jsonPieces } from './json-text.js';
 import { requireReading } from './metrics-router.js';
 
 export interface AdminParts {
-  readonly member: { context(): WordContext } & BackupMember;
+  readonly member: ApiMember & BackupMember;
   readonly config: Config;
   readonly self: ServerAddress;
   readonly events: EventRing;
@@ -33,20 +35,32 @@ const RESTORE =
 export function adminRouter(parts: AdminParts): Router {
   const { member, config, self, events, access, metrics, logger } = parts;
   const backups = new BackupAnswers(member);
+  const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
+  const rules = { superDigest, skipAcl };
+  const more: ApiRoutes = {
+    '/events': { GET: new EventAnswers(events).answer },
+    '/backup': {
+      GET: ({ request, caller: { user, remoteAddress: remote } }) => {
+        if (request.method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
+        logger.info({ user, remote }, 'admin.backup');
+        return backups.answer(user);
+      },
+    },
+  };
+  const api = new Api({ member, rules, isReadOnly, logger, more });
   return (request) => {
     const { method, path, query } = request;
     if (probeOf(path) !== null) return metrics(request);
+    if (path === API || path.startsWith(`${API}/`)) {
+      try {
+        return api.answer(request, access.require(request));
+      } catch (error) {
+        if (error instanceof HttpError) return problemAnswer(error);
+        throw error;
+      }
+    }
     const user = access.require(request);
     if (path === '/metrics') return metrics(request);
-    if (path === '/api/v1/events') {
-      requireReading(method);
-      return eventsAnswer(events, query);
-    }
-    if (path === '/api/v1/backup') {
-      if (method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
-      logger.info({ user, remote: request.remoteAddress }, 'admin.backup');
-      return backups.answer(user);
-    }
     if (path === '/' || path === '/commands' || path === '/commands/') return linksAnswer(request);
     const [, asked] = /^\/commands\/([\w.-]+)\/?$/.exec(path) ?? [];
     if (asked === undefined) throw new HttpError(404, `There is no ${path}.`);
@@ -54,6 +68,7 @@ export function adminRouter(parts: AdminParts): Router {
     requireReading(method);
     const name = commandNamed(asked);
     if (name !== null && CHANGING.has(name)) {
+      if (isReadOnly) throw new HttpError(403, 'This port is for reading only (adminReadOnly).');
       if (method === 'HEAD') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
       logger.info({ command: name, user, remote: request.remoteAddress }, 'admin.command');
     }

@@ -5,10 +5,18 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** What a program may want to know beside the sentence; only `/api/v1` tells it. */
+  readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    facts: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message);
     this.status = status;
     this.headers = headers;
+    this.facts = facts;
   }
 }

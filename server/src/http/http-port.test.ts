@@ -1,7 +1,7 @@
 /** The HTTP port against those who mean it no good, on real sockets. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { HttpError } from './http-error.js';
 import { HttpPort, type Router } from './http-port.js';
 
@@ -174,4 +174,50 @@ it('closes with clients on it', async () => {
   await once(socket, 'connect');
   await http.close();
   await expect.poll(() => socket.closed).toBe(true);
+});
+
+describe('where bodies are taken', () => {
+  async function taking(): Promise<HttpPort> {
+    const options = { host: '127.0.0.1', port: 0, onFault: (error: unknown) => faults.push(error) };
+    const router: Router = async ({ path, readBody }) => {
+      const body = path === '/unread' ? 'nothing' : `${(await readBody(10)).length} bytes`;
+      return { status: 200, type: 'text/plain', body };
+    };
+    const http = new HttpPort({ ...options, router, takesBodies: true });
+    await http.listen();
+    opened.push(http);
+    return http;
+  }
+  const HEAD = 'POST /a HTTP/1.1\r\nhost: a\r\n';
+
+  it('reads one up to its bound, announced or in chunks, and gives leave to send it', async () => {
+    const http = await taking();
+    const end = 'connection: close\r\n';
+    const whole = await talk(http, `${HEAD}${end}content-length: 10\r\n\r\n0123456789`);
+    expect(whole).toMatch(/^HTTP\/1.1 200[\s\S]*10 bytes$/);
+    const chunks = '4\r\nabcd\r\n2\r\nef\r\n0\r\n\r\n';
+    const chunked = await talk(http, `${HEAD}${end}transfer-encoding: chunked\r\n\r\n${chunks}`);
+    expect(chunked).toMatch(/6 bytes$/);
+    const asked = `${HEAD}${end}content-length: 3\r\nexpect: 100-continue\r\n\r\nabc`;
+    expect(await talk(http, asked)).toMatch(/^HTTP\/1.1 100 [\s\S]*3 bytes$/);
+  });
+
+  it('refuses one that is longer, and reads nothing more on that connection', async () => {
+    const http = await taking();
+    const gigabyte = `${HEAD}content-length: 1073741824\r\n\r\n`;
+    expect(await talk(http, gigabyte)).toMatch(/^HTTP\/1.1 413 /);
+    const waiting = `${HEAD}content-length: 99\r\nexpect: 100-continue\r\n\r\n`;
+    expect(await talk(http, waiting)).toMatch(/^HTTP\/1.1 413 /);
+    const endless = `${HEAD}transfer-encoding: chunked\r\n\r\n${'a\r\n0123456789\r\n'.repeat(9)}`;
+    expect(await talk(http, endless)).toMatch(/^HTTP\/1.1 413 /);
+    const unread = 'POST /unread HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\nabc';
+    expect(await talk(http, unread)).toMatch(/nothing$/);
+    expect(faults).toEqual([]);
+  });
+
+  it('gives up one that comes drop by drop', async () => {
+    const http = await taking();
+    const answer = await talk(http, `${HEAD}content-length: 5\r\n\r\nab`);
+    expect(answer).not.toContain('200');
+  }, 20_000);
 });

@@ -15,6 +15,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { EVERY_ADDRESS } from '../addresses.js';
+import { HttpBodies, hasBody } from './http-body.js';
 import { HttpError } from './http-error.js';
 
 export interface HttpRequest {
@@ -24,13 +25,17 @@ export interface HttpRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly remoteAddress: string;
+  /** Aborted when the one who asked is gone, or has its whole answer. */
+  readonly signal: AbortSignal;
+  /** Reads the body, if there is one. Once; throws HttpError beyond so many bytes. */
+  readBody(bytesMax: number): Promise<Uint8Array>;
 }
 
 export interface HttpAnswer {
   readonly status: number;
   readonly type: string;
   /** Pieces are made as the one who asked takes them, a few in each turn. */
-  readonly body: string | Iterable<string> | AsyncIterable<Uint8Array>;
+  readonly body: string | Uint8Array | Iterable<string> | AsyncIterable<Uint8Array>;
   /** Called once nothing more is read of the body, sent or not. */
   close?(): Promise<void>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -44,6 +49,8 @@ export interface HttpPortOptions {
   /** 0 for any that is free. */
   readonly port: number;
   readonly router: Router;
+  /** Whether the router reads bodies; where it does not, a request with a body is refused. */
+  readonly takesBodies?: boolean;
   /** What a router threw that it should not have. */
   onFault(error: unknown): void;
 }
@@ -75,6 +82,7 @@ export class HttpPort {
   readonly #sockets = new Set<Socket>();
   /** Requests that are not answered yet. */
   readonly #pending = new WeakMap<Socket, number>();
+  readonly #bodies = new HttpBodies();
 
   constructor(options: HttpPortOptions) {
     this.#options = options;
@@ -96,10 +104,11 @@ export class HttpPort {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    // Neither a body that waits for leave to come nor another protocol is wanted here.
+    // A body that waits for leave to come gets it when it is read, or is refused.
     this.#server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      refuse(request, response, new HttpError(413, 'This port takes no body.'));
+      void this.#onRequest(request, response);
     });
+    // No other protocol is wanted here.
     this.#server.on('upgrade', (_request: IncomingMessage, socket: Socket) => socket.destroy());
     this.#server.on('connect', (_request: IncomingMessage, socket: Socket) => socket.destroy());
     this.#server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
@@ -145,6 +154,25 @@ export class HttpPort {
     closed.destroy();
   }
 
+  #read(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): HttpRequest {
+    const { method = 'GET', url = '/', headers, socket } = request;
+    if (url.length > URL_CHARACTERS_MAX) throw new HttpError(414, 'The address is too long.');
+    if (!url.startsWith('/')) throw new HttpError(400, 'The address must begin with a slash.');
+    if (hasBody(request) && this.#options.takesBodies !== true) {
+      throw new HttpError(413, 'This port takes no body.');
+    }
+    const end = url.indexOf('?');
+    return {
+      method,
+      path: end < 0 ? url : url.slice(0, end),
+      query: new URLSearchParams(end < 0 ? '' : url.slice(end + 1)),
+      headers,
+      remoteAddress: socket.remoteAddress ?? '',
+      signal,
+      readBody: (bytesMax) => this.#bodies.read(request, response, bytesMax),
+    };
+  }
+
   #pendingOf(socket: Socket): number {
     return this.#pending.get(socket) ?? 0;
   }
@@ -163,9 +191,13 @@ export class HttpPort {
     this.#pending.set(socket, pending + 1);
     this.#sockets.delete(socket);
     this.#sockets.add(socket);
-    response.once('close', () => this.#pending.set(socket, this.#pendingOf(socket) - 1));
+    const gone = new AbortController();
+    response.once('close', () => {
+      this.#pending.set(socket, this.#pendingOf(socket) - 1);
+      gone.abort();
+    });
     try {
-      const answer = await this.#options.router(readRequest(request));
+      const answer = await this.#options.router(this.#read(request, response, gone.signal));
       try {
         await send(request, response, answer);
       } finally {
@@ -181,34 +213,22 @@ export class HttpPort {
   }
 }
 
-function readRequest(request: IncomingMessage): HttpRequest {
-  const { method = 'GET', url = '/', headers, socket } = request;
-  if (url.length > URL_CHARACTERS_MAX) throw new HttpError(414, 'The address is too long.');
-  if (!url.startsWith('/')) throw new HttpError(400, 'The address must begin with a slash.');
-  if (hasBody(request)) throw new HttpError(413, 'This port takes no body.');
-  const end = url.indexOf('?');
-  const path = end < 0 ? url : url.slice(0, end);
-  const query = new URLSearchParams(end < 0 ? '' : url.slice(end + 1));
-  return { method, path, query, headers, remoteAddress: socket.remoteAddress ?? '' };
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
 async function send(
   request: IncomingMessage,
   response: ServerResponse,
   { status, type, body, headers }: HttpAnswer,
 ): Promise<void> {
+  // What is left of a body is not read: nothing else can come on that connection.
+  const isUnread = hasBody(request) && !request.complete;
   const all = {
     'content-type': type,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
+    ...(isUnread ? { connection: 'close' } : {}),
     ...headers,
   };
-  if (typeof body === 'string') {
-    const bytes = Buffer.from(body);
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     response.writeHead(status, { ...all, 'content-length': bytes.length });
     response.end(request.method === 'HEAD' ? undefined : bytes);
     return;

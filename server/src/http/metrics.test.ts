@@ -12,6 +12,11 @@ import { metricsRouter } from './metrics-router.js';
 import { readExposition } from './testing/exposition.js';
 
 const FREE = { read: async () => ({ data: 1 << 30, log: null }) };
+/** Nobody leaves, and nobody sends a body. */
+const UNREAD = {
+  signal: new AbortController().signal,
+  readBody: () => Promise.reject(new Error('no body is read')),
+};
 
 async function scrape(changes: Parameters<typeof memberView>[0] = {}): Promise<string> {
   const view = memberView(changes);
@@ -23,6 +28,7 @@ async function scrape(changes: Parameters<typeof memberView>[0] = {}): Promise<s
   )({
     ...{ method: 'GET', path: '/metrics', query: new URLSearchParams() },
     ...{ headers: {}, remoteAddress: '127.0.0.1' },
+    ...UNREAD,
   });
   expect(answer.type).toBe('text/plain; version=0.0.4; charset=utf-8');
   return String(answer.body);
@@ -84,7 +90,14 @@ it('takes nothing but GET and HEAD, and knows no other path', async () => {
   };
   const router = metricsRouter({ context: () => context }, FREE);
   const ask = (method: string, path: string) =>
-    router({ method, path, query: new URLSearchParams(), headers: {}, remoteAddress: '' });
+    router({
+      method,
+      path,
+      query: new URLSearchParams(),
+      headers: {},
+      remoteAddress: '',
+      ...UNREAD,
+    });
   await expect(ask('POST', '/metrics')).rejects.toMatchObject({ status: 405 });
   await expect(ask('GET', '/commands/mntr')).rejects.toMatchObject({ status: 404 });
 });

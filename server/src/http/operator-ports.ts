@@ -9,19 +9,16 @@ import type { Logger } from 'pino';
 import { clientAddressOf, listenHostsOf, metricsHostOf } from '../addresses.js';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
-import type { WordContext } from '../net/four-letter/context.js';
 import { ListenError } from '../net/listen-error.js';
 import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
+import type { ApiMember } from './api/api-member.js';
 import type { BackupMember } from './backup-answer.js';
 import { FreeBytes } from './free-bytes.js';
 import { HttpPort, type Router } from './http-port.js';
 import { metricsRouter } from './metrics-router.js';
 
-export interface OperatedMember extends BackupMember {
-  /** As the four-letter words see it, now. */
-  context(): WordContext;
-}
+export type OperatedMember = BackupMember & ApiMember;
 
 export interface OperatorPorts {
   close(): Promise<void>;
@@ -46,7 +43,8 @@ export async function openOperatorPorts(
   };
   const open = async (purpose: 'metrics' | 'admin', router: Router, host: string, port: number) => {
     const onFault = (err: unknown) => logger.error({ err }, `${purpose}.failed`);
-    const http = new HttpPort({ host, port, router, onFault });
+    const takesBodies = purpose === 'admin';
+    const http = new HttpPort({ host, port, router, takesBodies, onFault });
     try {
       await http.listen();
     } catch (cause) {

@@ -30,6 +30,10 @@ export interface StreamedBackup {
   batches(): AsyncIterable<ProposalBatch>;
 }
 
+export interface OpenedBackup extends StreamedBackup {
+  close(): Promise<void>;
+}
+
 export async function* encodedBackup(source: StreamedBackup): AsyncGenerator<Buffer> {
   for await (const records of source.records()) {
     yield Buffer.concat(records.map(([key, value]) => entryOf(KIND.record, key, value)));

@@ -285,6 +285,10 @@ export class Pipeline {
   connections(): readonly ConnectionView[] {
     return [...this.#connections.values()].map((connection) => connection.view());
   }
+  /** The connection by which the session is served here; undefined for none. */
+  connectionOf(session: SessionId): ConnectionId | undefined {
+    return this.#sessions.get(session)?.id;
+  }
   view(id: ConnectionId): ConnectionView | undefined {
     return this.#connections.get(id)?.view();
   }

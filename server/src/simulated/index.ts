@@ -6,7 +6,7 @@
 export type { Config } from '../config.js';
 export { settingsJsonSchema } from '../config-schema.js';
 export type { MemberObserver } from '../driver/observer.js';
-export { Member, type Surroundings } from '../member.js';
+export { Member } from '../member.js';
 export { MemoryNetwork } from '../net/memory-transport.js';
 export { PeerDialler } from '../net/peer-dialler.js';
 export { PeerNames } from '../net/peer-names.js';
@@ -24,6 +24,11 @@ export type {
 } from '../net/transport.js';
 export type { TestClient } from '../pipeline/test-client.js';
 export { isExpired, resume, TestEnsemble } from '../pipeline/test-ensemble.js';
+export {
+  TestAuthority,
+  type TestCertificate,
+  writePkcs12,
+} from '../security/testing/certificates.js';
 export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
 export { LEVEL } from '../state/level.js';
@@ -43,6 +48,7 @@ export {
   RECORDS_START,
   type SegmentHeader,
 } from '../storage/log-segment.js';
+export type { Surroundings } from '../surroundings.js';
 export type { Tuning } from '../tuning.js';
 export type { RoleName, StorageOutput, Ticket, ZabInput, ZabOutput } from '../zab/index.js';
 export { MemoryClient } from './memory-client.js';

@@ -305,6 +305,7 @@ export function simulatedConfig(
     fourLetterWords: '*',
     extendedTypes: true,
     superDigest: null,
+    tls: null,
     skipACL: false,
     enforceQuota: false,
     treeBytesMax: null,
@@ -319,6 +320,8 @@ export function simulatedConfig(
     metricsHost: null,
     adminHost: '127.0.0.1',
     adminUsers: [],
+    adminReadOnly: false,
+    ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
     logLevel: 'info',
   };
 }

@@ -58,6 +58,10 @@ export class TreeReads {
   get nodeCount(): number {
     return this.store.count;
   }
+  /** Every node is a number below it; see `isLive`. */
+  get nodeLimit(): number {
+    return this.store.limit;
+  }
   get ephemeralCount(): number {
     return this.ephemerals.count;
   }

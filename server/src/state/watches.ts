@@ -121,6 +121,18 @@ export class WatchTable {
     if (mode === 'recursive') this.#nodes.put(path, this.#tree.find(path));
     return true;
   }
+  /** The watchers of the path in this mode; valid until the next change. */
+  watchersOf(mode: WatchMode, path: string): Iterable<WatcherId> {
+    return this.#modes[mode].watchersOf(path);
+  }
+  /** The paths that the watcher watches in this mode; lazy. */
+  pathsOf(mode: WatchMode, watcher: WatcherId): Iterable<string> {
+    return this.#modes[mode].pathsOf(watcher);
+  }
+  /** The paths that are watched in this mode; lazy. */
+  paths(mode: WatchMode): Iterable<string> {
+    return this.#modes[mode].paths();
+  }
   has(mode: WatchMode, path: string, watcher: WatcherId): boolean {
     return this.#modes[mode].has(path, watcher);
   }

@@ -1,7 +1,7 @@
 /**
- * Goal: what `ops/` has for containers works. Method: the command and the config file of the
- * Kubernetes manifest, with directories of the test, run in network namespaces that stand for pods;
- * probes are those of the manifest. Of the Compose file the entries are compared with its config.
+ * The files in `ops/` for containers work. The command and the config file of the Kubernetes
+ * manifest are run with the test's own directories, in network namespaces that stand for pods, with
+ * the probes of the manifest. The entries of the Compose file are compared with its config.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,10 +35,10 @@ const [container] = statefulSet.template.spec.containers;
 const config = JSON.parse(ofKind('ConfigMap').data['ensemble.json']);
 
 it(
-  'the manifest of Kubernetes runs an ensemble, and finds a pod that comes back elsewhere',
+  'the Kubernetes manifest runs an ensemble whose members find a pod that returns at another address',
   async ({ skip }) => {
     if (productUnderTest().name === 'apache') skip('these are files of Rookery');
-    if (!canMakePods) skipOrFail(skip, 'network namespaces cannot be made here');
+    if (!canMakePods) skipOrFail(skip, 'network namespaces cannot be created on this machine');
     const directory = newTestDirectory();
     const pods = Pods.open(directory);
     onTestFinished(async ({ task }) => {
@@ -72,13 +72,13 @@ it(
         );
       }
     };
-    // A member starts before its own name is published.
+    // A member may start before its own name is published.
     NAMES.forEach((name, index) => {
       start(name, `10.244.7.${index + 1}`);
     });
     await untilReady(NAMES);
     const others = NAMES.slice(1).map((name) => pods.pidOf(name));
-    // The others dial the member with the lowest id.
+    // The other members dial the member with the lowest id.
     await pods.kill('rookery-0');
     start('rookery-0', '10.244.7.101');
     await untilReady(NAMES);
@@ -93,7 +93,7 @@ it(
   TEST_DEADLINE_MS,
 );
 
-it('the manifest of Kubernetes agrees with its config file', () => {
+it('the Kubernetes manifest agrees with its config file', () => {
   expect(checkSettings(config).problems).toEqual([]);
   expect(config.servers).toHaveLength(statefulSet.replicas);
   const ports = new Map(
@@ -129,7 +129,7 @@ it('the manifest of Kubernetes agrees with its config file', () => {
   const labels = statefulSet.template.metadata.labels;
   for (const used of [selector, statefulSet.selector]) expect(used.matchLabels).toEqual(labels);
   expect(members.selector).toEqual(labels);
-  // A member counts its limit of memory and stays below it; Kubernetes has to know it, too.
+  // A member derives its limits from the memory that it may use, which Kubernetes must know, too.
   expect(container.resources.limits.memory).toBeDefined();
 });
 
@@ -150,7 +150,7 @@ it('the Compose file agrees with its config file', () => {
   });
 });
 
-it('the unit of systemd starts a member that tells it of its readiness', () => {
+it('the systemd unit starts a member that reports its readiness', () => {
   const unit = read('systemd/rookery@.service');
   const settings = new Map(
     [...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]),
@@ -158,7 +158,7 @@ it('the unit of systemd starts a member that tells it of its readiness', () => {
   expect(settings.get('Type')).toBe('notify');
   expect(settings.get('NotifyAccess')).toBe('all');
   expect(settings.get('ExecStart')).toMatch(/ server --config \S+ --id %i$/);
-  // Exit code 2 is a mistake in the config: no restart mends it.
+  // Exit code 2 is a mistake in the config, which a restart does not repair.
   expect(settings.get('RestartPreventExitStatus')).toBe('2');
 });
 

@@ -1,7 +1,8 @@
 /**
- * Mistakes of the operator: a clear message that names all of it, exit code 2, nothing written.
+ * Mistakes of the operator lead to a clear message that names all of them, exit code 2, and nothing
+ * written.
  *
- * And one that only the other members can notice: the data directory of another ensemble.
+ * One mistake only the other members can notice: the data directory of another ensemble.
  */
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -17,11 +18,11 @@ import { never, until } from '../harness/wait.js';
 
 const MISTAKE = 2;
 const REFUSED_DEADLINE_MS = 20_000;
-/** Many rounds of dialling with back-off. */
+/** Long enough for many rounds of dialling with back-off. */
 const WATCHED_MS = 4_000;
 
 it.each(['clientPort', 'peerPort'] as const)(
-  'a %s in use is named and nothing written',
+  'a %s that is in use is named, and nothing is written',
   async (key) => {
     const { directory, config } = await useStandalone();
     const [own] = config.servers;
@@ -41,7 +42,7 @@ it.each(['clientPort', 'peerPort'] as const)(
 
 it('a data directory that cannot be written is named', async () => {
   const { directory, config } = await useStandalone();
-  // Tests may run as root, whom no permission stops: a file in the way does.
+  // Tests may run as root, who ignores permissions, so a file is put where the directory should be.
   const dataDir = join(directory, 'in-the-way');
   writeFileSync(dataDir, 'not a directory');
   const before = fingerprint(directory);
@@ -53,7 +54,7 @@ it('a data directory that cannot be written is named', async () => {
   expect(fingerprint(directory)).toEqual(before);
 });
 
-it("another member's data directory is refused and left as it is", async () => {
+it("another member's data directory is refused and left unchanged", async () => {
   const ensemble = await useServingEnsemble();
   const [first, second] = ensemble.members;
   if (first === undefined || second === undefined) throw new Error('two members are needed');
@@ -110,8 +111,8 @@ it('a config with five mistakes names all five and touches nothing', async () =>
 });
 
 it.each([
-  ['a config that is not there', undefined, /no-such-file|config\.json/],
-  ['a config that is no JSON', '{ "dataDir": ', /config\.json/],
+  ['a config that does not exist', undefined, /no-such-file|config\.json/],
+  ['a config that is not JSON', '{ "dataDir": ', /config\.json/],
   ['an id that is not in the list', '', /\b1\b/],
 ])('%s ends with exit code 2', async (_what, text, message) => {
   const { directory, config } = await useStandalone();
@@ -125,7 +126,7 @@ it.each([
   expect(said).toMatch(message);
 });
 
-it("peers refuse a member with another ensemble's data, and it never votes", async () => {
+it("members refuse a member with another ensemble's data, and it never votes", async () => {
   const ours = await useServingEnsemble();
   const theirs = await useServingEnsemble();
   await create(await useClient(theirs.member(3)), '/theirs');

@@ -1,7 +1,6 @@
 /**
- * Goal: the commands that documents show can be typed. Method: take apart every line of a shell
- * block and every command in backticks; its script, files and options must exist where they are
- * declared.
+ * The commands that documents show can be typed. Every line of a shell block and every command in
+ * backticks is parsed; its script, files and options must exist where they are declared.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,12 +12,16 @@ const COMMAND = /^(?:[A-Z_]+=\S+ )*(npm|npx|node|rookery) /;
 /** Commands of npm itself. */
 const NPM_OWN = new Set(['ci', 'install', 'pack']);
 const TOOLS = new Set(['tsc', 'biome', 'vitest', 'rookery']);
-/** Options of other people's tools that the documents use. */
+/** Options of other tools that the documents use. */
 const TOOL_OPTIONS = new Set(['--write', '--project', '-b']);
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 ).scripts;
+
+const api: { readonly paths: Readonly<Record<string, unknown>> } = JSON.parse(
+  readFileSync(join(root, 'docs/operations/openapi.json'), 'utf8'),
+);
 
 const commands = pages().flatMap(({ path, text }) => {
   const lines = blocksOf(text)
@@ -69,17 +72,19 @@ function problemsOf(line: string): string[] {
   return optionProblems(words, sourcesOf('cli/dist/main.js', []));
 }
 
-/** What members answer over HTTP is named in the sources of their ports. */
+/** The HTTP paths of members are named in the sources of their ports. */
 function pathProblems(line: string): string[] {
   const [, path = ''] = /https?:\/\/[^/\s]+(\/[\w/]+)/.exec(line) ?? [];
   const known = sourcesOf('server/src/http/index.ts', []).some((text) =>
     text.includes(`'${path}'`),
   );
+  // A test of a running member compares this description with what it has.
+  if (path.startsWith('/api/v1/') && path in api.paths) return [];
   const isCommand = /^\/commands\/\w+$/.test(path);
   return known || isCommand ? [] : [`no HTTP path ${path}`];
 }
 
-/** Paths that the command makes or that stand for the reader's own. */
+/** Paths that the command creates or that stand for the reader's own. */
 function isMade(word: string): boolean {
   return /^(?:data|\.\/data|\/tmp)(?:\/|$)/.test(word);
 }
@@ -90,10 +95,10 @@ function sourceOf(file: string): string {
     .replace(/\.js$/, (end) => (file.includes('/dist/') ? '.ts' : end));
 }
 
-/** The text of the program that a script starts, and of the files beside it. */
+/** The source of the program that a script starts, and of the files beside it. */
 function sourcesOf(entry: string, words: readonly string[]): string[] {
   const folders = [dirname(sourceOf(entry))];
-  // The bootstrap hands its arguments on.
+  // The bootstrap script passes its arguments on.
   if (words.includes('start')) folders.push('cli/src');
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

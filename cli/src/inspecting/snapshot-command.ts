@@ -1,9 +1,9 @@
 /**
- * `rookery inspect snapshot FILE`: what is in a snapshot of Apache ZooKeeper, and whether it is
- * whole.
+ * `rookery inspect snapshot FILE` shows what is in a snapshot of Apache ZooKeeper, and whether it
+ * is whole.
  *
  * Nothing is written. Exit code 0: it is whole; 1: it is damaged, and the message says where; 2:
- * the file cannot be opened. A digest that differs is told and is no damage: see
+ * the file cannot be opened. A digest that differs is reported and is not damage: see
  * `snapshot-reader.ts` of the server.
  */
 import {
@@ -14,10 +14,15 @@ import {
   SnapshotFileError,
   type SnapshotNode,
 } from '@rookery/server';
+import { print } from './print.js';
+import { snapshotText } from './snapshot-text.js';
 
 export interface InspectCommand {
   readonly file: string;
-  readonly json: boolean;
+  /** `zookeeper`: as ZooKeeper's SnapshotFormatter prints it. */
+  readonly format: 'text' | 'json' | 'zookeeper';
+  /** For `zookeeper`. */
+  readonly withData: boolean;
 }
 
 export interface SnapshotReport {
@@ -36,7 +41,7 @@ export interface SnapshotReport {
   readonly digest: 'matches' | 'differs' | 'none';
   readonly digestZxid: string | null;
   readonly largest: { readonly path: string; readonly bytes: number };
-  /** By the first segment of their paths, those with the most znodes first. */
+  /** Grouped by the first segment of their paths; those with the most znodes come first. */
   readonly subtrees: readonly Subtree[];
 }
 
@@ -51,10 +56,14 @@ const CONTAINER_OWNER = -(2n ** 63n);
 const TTL_MARK = 0xffn;
 
 /** Resolves with the exit code. */
-export async function runInspect({ file, json }: InspectCommand): Promise<number> {
+export async function runInspect({ file, format, withData }: InspectCommand): Promise<number> {
   try {
+    if (format === 'zookeeper') {
+      await printAsFormatter(file, withData);
+      return 0;
+    }
     const report = await inspectSnapshot(file);
-    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
+    await print(format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
     return 0;
   } catch (error) {
     if (error instanceof SnapshotFileError) {
@@ -68,7 +77,15 @@ export async function runInspect({ file, json }: InspectCommand): Promise<number
   }
 }
 
-/** Rejects with SnapshotFileError for what is damaged, else with the system's error. */
+async function printAsFormatter(file: string, withData: boolean): Promise<void> {
+  const { zxid, bytes } = await readSnapshotFile(file);
+  const nodes: SnapshotNode[] = [];
+  const { sessions, digest } = readSnapshot(bytes, (node) => nodes.push(node));
+  const last = zxid ?? digest?.zxid ?? 0n;
+  for (const text of snapshotText({ nodes, sessions, zxid: last, withData })) await print(text);
+}
+
+/** Rejects with SnapshotFileError for a damaged file, otherwise with the system's error. */
 export async function inspectSnapshot(file: string): Promise<SnapshotReport> {
   const { zxid, bytes } = await readSnapshotFile(file);
   const tally = new Tally();
@@ -149,7 +166,7 @@ function textOf(report: SnapshotReport): string {
 function digestText({ digest, digestZxid }: SnapshotReport): string {
   if (digest === 'none') return 'the file has none';
   if (digest === 'matches') return `matches, at ${digestZxid}`;
-  return `is of ${digestZxid}: the tree changed while the file was written, its log has the rest`;
+  return `is of ${digestZxid}: the tree changed while the file was written, and the log has the rest`;
 }
 
 function hex(value: bigint): string {

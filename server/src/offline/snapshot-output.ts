@@ -1,8 +1,8 @@
 /**
- * Writes the state of a stopped member as a snapshot of ZooKeeper, whole or not at all.
+ * Writes a state as a snapshot of ZooKeeper, completely or not at all.
  *
- * The file is written beside its name, made durable, read again and proved by its digest; only then
- * does it get its name.
+ * The file is written under a temporary name, made durable, read again and verified by its digest;
+ * only then does it get its name.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
@@ -10,26 +10,14 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import {
-  exportedState,
-  loadEnsembleConfig,
-  OperatorError,
-  readSnapshot,
-  readSnapshotFile,
-  readStoppedMember,
-  type StoppedMember,
-  snapshotParts,
-} from '@rookery/server';
-
+import { OperatorError } from '../operator-error.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import { readSnapshot, readSnapshotFile, snapshotParts } from '../zookeeper-files/index.js';
 import { checksumPath, writeChecksum } from './checksum-file.js';
+import { exportedState } from './exported-nodes.js';
 
-/** A third of the time of the default level, for files that are a fifth larger. */
+/** This level takes a third of the time of the default one, for files that are a fifth larger. */
 const COMPRESSION_LEVEL = 3;
-
-export interface MemberOfFile {
-  readonly config: string;
-  readonly id: number;
-}
 
 export interface WrittenSnapshot {
   readonly path: string;
@@ -38,61 +26,57 @@ export interface WrittenSnapshot {
   readonly bytes: number;
 }
 
-export async function readMember({ config, id }: MemberOfFile): Promise<StoppedMember> {
-  const loaded = loadEnsembleConfig(config);
-  if (!loaded.servers.some((server) => server.id === id)) {
-    throw new OperatorError(`${config} has no server with the id ${id}`);
-  }
-  return await readStoppedMember(loaded, id);
+/** What has a state to be written. */
+export interface StateHolder {
+  readonly state: ReplicatedState;
 }
 
-/** What has a state to be written. */
-export type StateHolder = Pick<StoppedMember, 'state'>;
-
-/** In hex, as in the names of ZooKeeper's files. */
+/** The zxid in hex, as in the names of ZooKeeper's files. */
 export function zxidName({ state }: StateHolder): string {
   return state.lastZxid.toString(16);
 }
 
 /**
  * `path` ends with `.gz` for a compressed file; `withChecksum` puts a file with its SHA-256 beside
- * it. Rejects with OperatorError.
+ * it. Until it is whole, the file has the name `part`. Rejects with OperatorError.
  */
 export async function writeSnapshot(
   { state }: StateHolder,
   path: string,
-  { withChecksum }: { readonly withChecksum: boolean },
+  { withChecksum, part = `${path}.part` }: { withChecksum: boolean; part?: string },
 ): Promise<WrittenSnapshot> {
   const content = exportedState(state);
-  const part = `${path}.part`;
   try {
     await makeDirectory(dirname(path));
     const steps = path.endsWith('.gz') ? [createGzip({ level: COMPRESSION_LEVEL })] : [];
     await pipeline([Readable.from(snapshotParts(content)), ...steps, createWriteStream(part)]);
     await syncFile(part);
     const znodes = await verified(part, content.zxid);
-    if (withChecksum) await writeChecksum(part, path, `${checksumPath(path)}.part`);
+    if (withChecksum) await writeChecksum(part, path, checksumPath(part));
     await rename(part, path);
-    if (withChecksum) await rename(`${checksumPath(path)}.part`, checksumPath(path));
+    if (withChecksum) await rename(checksumPath(part), checksumPath(path));
     await syncFile(dirname(path));
     return { path, zxid: content.zxid, znodes, bytes: (await stat(path)).size };
   } catch (error) {
     await rm(part, { force: true });
-    await rm(`${checksumPath(path)}.part`, { force: true });
+    await rm(checksumPath(part), { force: true });
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new OperatorError(`${path} cannot be written: ${error.message}`, { cause: error });
   }
 }
 
 /**
- * Its parent has to exist: node's recursive mkdir never ends where nothing can be created, such as
- * in /proc.
+ * The parent directory must exist: Node's recursive mkdir never ends where nothing can be created,
+ * such as in /proc. Rejects with OperatorError, or the system's error.
  */
 export async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code === 'EEXIST') return;
+    if (error.code !== 'ENOENT') throw error;
+    throw new OperatorError(`${path} cannot be made: its parent has to exist`, { cause: error });
   }
 }
 

@@ -1,41 +1,45 @@
 /**
- * `rookery inspect log`: the transactions of a log of ZooKeeper, or of a stopped member, one line
- * each, and which of them are asked for.
+ * `rookery inspect log` prints the transactions of a log of ZooKeeper, or of a stopped member, one
+ * line each, and selects among them.
  *
- * Nothing is written. Exit code 0: all of it was read; 1: it is damaged, after what was printed; 2:
+ * Nothing is written. Exit code 0: all of it was read; 1: it is damaged after what was printed; 2:
  * a mistake of the caller.
  */
 import {
+  endText,
+  headText,
   loadEnsembleConfig,
   loggedTransactions,
   OperatorError,
+  readLogHeader,
   SnapshotFileError,
   type Transaction,
   zooKeeperTransactions,
 } from '@rookery/server';
+import { print } from './print.js';
 
 export interface LogCommand {
-  /** A file of ZooKeeper, `log.<zxid>`. */
+  /** A log file of ZooKeeper, `log.<zxid>`. */
   readonly file?: string | undefined;
-  /** Or a member that does not run. */
+  /** Alternatively, the config file of a member that does not run. */
   readonly config?: string;
   readonly id?: number;
-  /** Only what touches this path or something below it. */
+  /** Selects what touches this path or something below it. */
   readonly path?: string;
-  /** In hex, as logs print it. */
+  /** The session id in hex, as logs print it. */
   readonly session?: bigint;
-  /** ms since 1970. */
+  /** The time in ms since 1970. */
   readonly sinceMs?: number;
-  readonly json: boolean;
+  /** `zookeeper`: as ZooKeeper's TxnLogToolkit prints its files. */
+  readonly format: 'lines' | 'json' | 'zookeeper';
 }
 
 /** Resolves with the exit code. */
 export async function runInspectLog(command: LogCommand): Promise<number> {
   try {
-    for await (const transaction of sourceOf(command)) {
-      if (!isAskedFor(transaction, command)) continue;
-      process.stdout.write(command.json ? jsonLine(transaction) : textLine(transaction));
-    }
+    const transactions = sourceOf(command);
+    if (command.format === 'zookeeper') await printAsToolkit(command, transactions);
+    else await printLines(command, transactions);
     return 0;
   } catch (error) {
     if (error instanceof SnapshotFileError) {
@@ -48,6 +52,35 @@ export async function runInspectLog(command: LogCommand): Promise<number> {
     }
     throw error;
   }
+}
+
+async function printLines(
+  command: LogCommand,
+  transactions: AsyncIterable<Transaction>,
+): Promise<void> {
+  for await (const transaction of transactions) {
+    if (!isAskedFor(transaction, command)) continue;
+    await print(command.format === 'json' ? jsonLine(transaction) : textLine(transaction));
+  }
+}
+
+/** The number at the end is that of the transactions in the file. */
+async function printAsToolkit(
+  command: LogCommand,
+  transactions: AsyncIterable<Transaction>,
+): Promise<void> {
+  const { file } = command;
+  if (file === undefined) {
+    throw new OperatorError('--format zookeeper is for the files of ZooKeeper only');
+  }
+  const header = await readLogHeader(file);
+  if (header !== null) await print(headText(header));
+  let count = 0;
+  for await (const transaction of transactions) {
+    count += 1;
+    if (isAskedFor(transaction, command)) await print(transaction.toolkitText?.() ?? '');
+  }
+  await print(endText(count));
 }
 
 function sourceOf({ file, config, id }: LogCommand): AsyncIterable<Transaction> {

@@ -1,0 +1,52 @@
+/**
+ * What `/api/v1` needs of a member, and what a route gets and answers.
+ */
+
+import type { WordContext } from '../../net/four-letter/context.js';
+import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
+import type { ReplicatedState } from '../../state/replicated-state.js';
+import type { SessionId } from '../../state/txn.js';
+import type { WatcherId, WatchTable } from '../../state/watches.js';
+import type { HttpAnswer, HttpRequest } from '../http-port.js';
+import type { Caller } from './caller.js';
+
+export interface ApiMember {
+  /** As the four-letter words see it, now. */
+  context(): WordContext;
+  /** What it has applied, to be read only; another object once a snapshot was installed. */
+  readonly state: ReplicatedState;
+  /** Who watches what here, to be read only. */
+  readonly watches: WatchTable;
+  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  watcherOf(session: SessionId): WatcherId | undefined;
+  /** 0 for a watcher that is gone. */
+  sessionOf(watcher: WatcherId): SessionId;
+  /** Ends a session while this member leads; false where another one does. */
+  expireSession(session: SessionId): boolean;
+  /** A stream at its client port, from within the process. */
+  openStream(client: InnerClient): InnerStream;
+}
+
+export interface ApiCall {
+  readonly request: HttpRequest;
+  readonly query: URLSearchParams;
+  readonly caller: Caller;
+  /** What the route's path names, in its order. */
+  readonly names: readonly string[];
+}
+
+/** May throw HttpError. */
+export type ApiRoute = (call: ApiCall) => HttpAnswer | Promise<HttpAnswer>;
+
+/** The methods of one path; a last segment in braces stands for a name. */
+export type ApiMethods = Readonly<Partial<Record<ApiMethod, ApiRoute>>>;
+export type ApiMethod = 'GET' | 'PUT' | 'POST' | 'DELETE';
+
+export type ApiRoutes = Readonly<Record<string, ApiMethods>>;
+
+export function jsonAnswer(
+  value: unknown,
+  { status = 200, headers = {} }: Partial<Pick<HttpAnswer, 'status' | 'headers'>> = {},
+): HttpAnswer {
+  return { status, type: 'application/json', body: `${JSON.stringify(value)}\n`, headers };
+}

@@ -1,0 +1,64 @@
+/**
+ * The parameters of a request of `/api/v1`, judged one by one.
+ *
+ * Every reader throws HttpError 400 with a sentence that names the parameter and what was expected.
+ * A znode is named in the query, not in the path of the URL, because its name may hold `%`, `?` and
+ * `#`.
+ */
+import { validatePath } from '@rookery/protocol';
+import { badRequest } from './problem.js';
+
+export function pathOf(query: URLSearchParams, name = 'path'): string {
+  const path = query.get(name);
+  if (path === null) throw badRequest(`${name}: expected the path of a znode.`);
+  const wrong = validatePath(path);
+  if (wrong !== null) throw badRequest(`${name}: ${wrong}.`);
+  return path;
+}
+
+/** The path, or the root where there is none. */
+export function pathOrRoot(query: URLSearchParams): string {
+  return query.has('path') ? pathOf(query) : '/';
+}
+
+export function wholeNumber(
+  query: URLSearchParams,
+  name: string,
+  bounds: { readonly min?: number; readonly max?: number; readonly otherwise: number },
+): number {
+  const text = query.get(name);
+  const { min = 0, max = Number.MAX_SAFE_INTEGER, otherwise } = bounds;
+  if (text === null) return otherwise;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw badRequest(`${name}: expected a whole number from ${min} to ${max}.`);
+}
+
+/** `1`, `true` and the bare name for yes. */
+export function flag(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  if (text === null || text === 'false' || text === '0') return false;
+  if (text === '' || text === 'true' || text === '1') return true;
+  throw badRequest(`${name}: expected true or false.`);
+}
+
+export function oneOf<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  known: readonly T[],
+  otherwise: T,
+): T {
+  const text = query.get(name);
+  if (text === null) return otherwise;
+  const found = known.find((one) => one === text);
+  if (found === undefined) throw badRequest(`${name}: expected one of ${known.join(', ')}.`);
+  return found;
+}
+
+/** A session as this API writes it: `0x` and hex digits; null where the parameter is absent. */
+export function sessionIn(text: string | null, name: string): number | null {
+  if (text === null) return null;
+  const value = /^0x[\da-f]{1,16}$/i.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  throw badRequest(`${name}: expected a session, as in 0x1a0000002b.`);
+}

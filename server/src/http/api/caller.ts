@@ -1,0 +1,72 @@
+/**
+ * As whom a request reads and writes data: identities of ZooKeeper, so that ACLs hold as they do
+ * for a client.
+ *
+ * The password of `Authorization` (Basic, or ZooKeeper's `digest`) is an identity of scheme digest,
+ * and so is each of `X-Rookery-Auth`, in base64 and separated by commas, for a user of the port who
+ * is another one in the tree. The super user's is the super user. There is no identity of scheme
+ * ip: behind a proxy the address says nothing of the caller.
+ */
+import { AuthPacket, encode } from '@rookery/protocol';
+import { digestOf } from '../../digest-of.js';
+import type { Identities, Requester } from '../../pipeline/access.js';
+import { Authenticator } from '../../pipeline/identities.js';
+import { credentialsOf } from '../credentials.js';
+import type { HttpRequest } from '../http-port.js';
+import { badRequest } from './problem.js';
+
+export const AUTH_HEADER = 'x-rookery-auth';
+/** More would be of no use to anybody. */
+const AUTHS_MAX = 8;
+
+export interface Caller {
+  /** The user of the admin port; null where it has none. */
+  readonly user: string | null;
+  readonly remoteAddress: string;
+  readonly requester: Requester;
+  /** Each `user:password`, as a client would send it. */
+  readonly auths: readonly Uint8Array[];
+}
+
+export interface CallerRules {
+  readonly superDigest: string | null;
+  readonly skipAcl: boolean;
+}
+
+export class Callers {
+  readonly #authenticator: Authenticator;
+  readonly #rules: CallerRules;
+
+  constructor(rules: CallerRules) {
+    this.#rules = rules;
+    this.#authenticator = new Authenticator({ digestOf, superDigest: rules.superDigest });
+  }
+
+  /** Throws HttpError. */
+  callerOf(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>, user: string | null): Caller {
+    const { headers, remoteAddress } = request;
+    const auths = authsOf(headers);
+    let identities: Identities = [];
+    for (const auth of auths) {
+      const body = encode(AuthPacket, { type: 0, scheme: 'digest', auth });
+      const gained = this.#authenticator.authenticate(body, identities);
+      if (gained === null) throw badRequest('There are too many or too long identities.');
+      identities = gained;
+    }
+    const { skipAcl } = this.#rules;
+    return { user, remoteAddress, auths, requester: { identities, skipAcl } };
+  }
+}
+
+function authsOf(headers: HttpRequest['headers']): readonly Uint8Array[] {
+  const own = credentialsOf(headers.authorization);
+  const given = headers[AUTH_HEADER];
+  const listed = typeof given === 'string' ? given.split(',') : [];
+  const more = listed.map((one) => Buffer.from(one.trim(), 'base64'));
+  if (more.some((one) => !one.includes(':'))) {
+    throw badRequest(`${AUTH_HEADER}: expected base64 of user:password.`);
+  }
+  const all = own === null ? more : [Buffer.from(own), ...more];
+  if (all.length > AUTHS_MAX) throw badRequest(`${AUTH_HEADER}: expected ${AUTHS_MAX} at most.`);
+  return all;
+}

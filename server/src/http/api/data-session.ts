@@ -1,0 +1,155 @@
+/**
+ * A client session for one request of `/api/v1` that changes data: it authenticates as the caller,
+ * asks, and ends. Writes so pass through everything that those of any client do: ACLs, quotas,
+ * bounds, the order of the leader.
+ *
+ * Nothing of it outlives the request for long: the session is closed by its last packet, and the
+ * stream ends then. An answer that does not come in time, or a stream that ends before it, leaves
+ * open whether the write took effect, and the error says so.
+ */
+import {
+  AUTH_XID,
+  AuthPacket,
+  ConnectRequest,
+  ConnectResponse,
+  encode,
+  FrameReader,
+  JuteReader,
+  OpCode,
+  PASSWORD_BYTES,
+  ReplyHeader,
+  RequestHeader,
+} from '@rookery/protocol';
+import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
+import { HttpError } from '../http-error.js';
+
+/** Within the time for which an operator waits. */
+const ANSWER_MS = 15_000;
+/** After the end was asked for. */
+const LINGER_MS = 5_000;
+const FRAME_BYTES_MAX = 4 << 20;
+/** Long enough for the slowest answer; the session ends by itself if the member is killed. */
+const SESSION_TIMEOUT_MS = 30_000;
+const HANDSHAKE_XID = 0;
+
+export type OpenStream = (client: InnerClient) => InnerStream;
+
+export interface DataReply {
+  /** ZooKeeper's code; 0 for success. */
+  readonly error: number;
+  readonly body: JuteReader;
+}
+
+interface Waiting {
+  readonly resolve: (reply: DataReply) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+export class DataSession {
+  readonly #stream: InnerStream;
+  readonly #frames = new FrameReader(FRAME_BYTES_MAX);
+  readonly #frame = new JuteReader(new Uint8Array(0));
+  readonly #waiting = new Map<number, Waiting>();
+  #isWelcome = false;
+  #isClosed = false;
+  #nextXid = 1;
+
+  private constructor(open: OpenStream) {
+    this.#stream = open({
+      onData: (bytes) => this.#onData(bytes),
+      onClosed: () => this.#onClosed(),
+    });
+  }
+
+  /** Resolves when the session exists. Throws HttpError 503 where none can be had. */
+  static async open(open: OpenStream, auths: readonly Uint8Array[]): Promise<DataSession> {
+    const session = new DataSession(open);
+    const hello = {
+      ...{ protocolVersion: 0, lastZxidSeen: 0, timeoutMs: SESSION_TIMEOUT_MS, sessionId: 0 },
+      ...{ password: new Uint8Array(PASSWORD_BYTES), readOnly: false },
+    };
+    const welcome = session.#await(HANDSHAKE_XID, SILENT);
+    session.#send(encode(ConnectRequest, hello));
+    await welcome;
+    for (const auth of auths) {
+      session.#ask(AUTH_XID, OpCode.auth, encode(AuthPacket, { type: 0, scheme: 'digest', auth }));
+    }
+    return session;
+  }
+
+  /** Throws HttpError if the answer does not come. */
+  request(opcode: number, body: Uint8Array): Promise<DataReply> {
+    const xid = this.#nextXid++;
+    const reply = this.#await(xid, UNKNOWN);
+    this.#ask(xid, opcode, body);
+    return reply;
+  }
+
+  /** The session ends; nothing is asked after it. */
+  end(): void {
+    if (this.#isClosed) return;
+    this.#ask(this.#nextXid++, OpCode.closeSession, new Uint8Array(0));
+    setTimeout(() => this.#stream.leave(), LINGER_MS).unref();
+  }
+
+  #ask(xid: number, opcode: number, body: Uint8Array): void {
+    this.#send(Buffer.concat([encode(RequestHeader, { xid, type: opcode }), body]));
+  }
+
+  #send(frame: Uint8Array): void {
+    const bytes = Buffer.allocUnsafe(4 + frame.length);
+    bytes.writeInt32BE(frame.length);
+    bytes.set(frame, 4);
+    this.#stream.send(bytes);
+  }
+
+  #await(xid: number, lost: string): Promise<DataReply> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(new HttpError(503, SILENT));
+      const onLate = (): void => {
+        this.#waiting.delete(xid);
+        reject(new HttpError(504, lost));
+        this.#stream.leave();
+      };
+      this.#waiting.set(xid, { resolve, reject, timer: setTimeout(onLate, ANSWER_MS) });
+    });
+  }
+
+  #onData(bytes: Uint8Array): void {
+    this.#frames.push(bytes);
+    while (this.#frames.pointAtNext(this.#frame)) {
+      const body = new JuteReader(Uint8Array.from(this.#frame.rest()));
+      if (this.#isWelcome) {
+        const { xid, error } = ReplyHeader.read(body);
+        this.#settle(xid, { error, body });
+        continue;
+      }
+      // Without a session the stream ends, and that is told.
+      if (ConnectResponse.read(body).timeoutMs <= 0) continue;
+      this.#isWelcome = true;
+      this.#settle(HANDSHAKE_XID, { error: 0, body });
+    }
+  }
+
+  #settle(xid: number, reply: DataReply): void {
+    const waiting = this.#waiting.get(xid);
+    if (waiting === undefined) return;
+    this.#waiting.delete(xid);
+    clearTimeout(waiting.timer);
+    waiting.resolve(reply);
+  }
+
+  #onClosed(): void {
+    this.#isClosed = true;
+    const sentence = this.#isWelcome ? UNKNOWN : SILENT;
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(new HttpError(503, sentence));
+    }
+    this.#waiting.clear();
+  }
+}
+
+const SILENT = 'This member takes no writes at the moment: it has no leader, or is not ready.';
+const UNKNOWN = 'The member lost its leader meanwhile: whether the write took effect is not known.';

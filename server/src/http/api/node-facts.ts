@@ -1,0 +1,86 @@
+/**
+ * A znode as `/api/v1` tells of it, and what a caller may see of it.
+ *
+ * zxids and sessions are hex strings, because they have more digits than a number of JSON is safe
+ * for; times are ms since 1970.
+ */
+import { type Acl, ErrorCode, type Int64, Perms, type Stat } from '@rookery/protocol';
+import { mayDo, type Requester } from '../../pipeline/access.js';
+import type { ReplicatedState } from '../../state/replicated-state.js';
+import { NO_NODE, type Tree } from '../../state/tree.js';
+import { keeperProblem } from './problem.js';
+
+export function hex(value: Int64): string {
+  return `0x${value.toString(16)}`;
+}
+
+export function statFacts(stat: Stat) {
+  const { ephemeralOwner, ctime, mtime, version, cversion, aversion } = stat;
+  return {
+    czxid: hex(stat.czxid),
+    mzxid: hex(stat.mzxid),
+    pzxid: hex(stat.pzxid),
+    ...{ ctime: Number(ctime), mtime: Number(mtime), version, cversion, aversion },
+    ephemeralOwner: ephemeralOwner === 0 ? null : hex(ephemeralOwner),
+    dataLength: stat.dataLength,
+    numChildren: stat.numChildren,
+  };
+}
+
+/** The number of the znode, which the caller may read. Throws HttpError 404 and 403. */
+export function readableNode(state: ReplicatedState, path: string, requester: Requester): number {
+  const { tree } = state;
+  const node = tree.find(path);
+  if (node === NO_NODE) throw keeperProblem(ErrorCode.noNode, { path });
+  if (!mayReadNode(tree, node, requester)) throw keeperProblem(ErrorCode.noAuth, { path });
+  return node;
+}
+
+export function mayReadNode(tree: Tree, node: number, requester: Requester): boolean {
+  return tree.worldMay(node, Perms.read) || mayDo(requester, tree.acl(node), Perms.read);
+}
+
+/** What the caller may do with it, as the console shows it. */
+export function rightsAt(tree: Tree, node: number, requester: Requester) {
+  const acl = tree.acl(node);
+  const may = (perms: number): boolean => mayDo(requester, acl, perms);
+  return {
+    read: may(Perms.read),
+    write: may(Perms.write),
+    create: may(Perms.create),
+    delete: may(Perms.delete),
+    admin: may(Perms.admin),
+  };
+}
+
+const LETTERS = [
+  [Perms.create, 'c'],
+  [Perms.delete, 'd'],
+  [Perms.read, 'r'],
+  [Perms.write, 'w'],
+  [Perms.admin, 'a'],
+] as const;
+
+/** Null for those who may not see it; whoever may not administer it sees no digests. */
+export function aclFacts(tree: Tree, node: number, requester: Requester) {
+  const acl = tree.acl(node);
+  if (!mayDo(requester, acl, Perms.read | Perms.admin)) return null;
+  const isWhole = mayDo(requester, acl, Perms.admin);
+  return acl.map(({ scheme, id, perms }) => ({
+    scheme,
+    id: isWhole || scheme !== 'digest' ? id : id.replace(/:.*/s, ':x'),
+    perms: LETTERS.map(([bit, letter]) => ((perms & bit) === 0 ? '' : letter)).join(''),
+  }));
+}
+
+/** `scheme:id:perms`, as zkCli has it, separated by commas; null for what is none. */
+export function aclOf(text: string): readonly Acl[] | null {
+  const entries = text.split(',').map((one): Acl | null => {
+    const [, scheme = '', id = '', perms = ''] = /^([^:]+):(.*):([cdrwa]+)$/.exec(one) ?? [];
+    if (scheme === '') return null;
+    const bits = LETTERS.map(([bit, letter]) => (perms.includes(letter) ? bit : 0));
+    return { scheme, id, perms: bits.reduce((sum: number, bit) => sum | bit, 0) };
+  });
+  const valid = entries.filter((entry) => entry !== null);
+  return valid.length === entries.length ? valid : null;
+}
